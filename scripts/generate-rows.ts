@@ -56,6 +56,7 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'fills.wallet': 'WalletAddress',
   'orders.first_answer': 'MoneyAsText<FirstAnswer>',
   'orders.funder': 'WalletAddress',
+  'orders.journal': "OrderRow['journal']",
   'orders.kind': 'OrderKind',
   'orders.outcome': 'Outcome',
   'orders.side': 'Side',
@@ -90,7 +91,7 @@ import type { FeeStatus } from '../../ports/fee-store.ts';
 import type { PasskeyRow } from '../../ports/owners.ts';
 import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
 import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
-import type { FillRow, KeyRow, WalletAddress } from '../../ports/stores.ts';
+import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
 import type { DeliveryRow } from '../../ports/webhooks.ts';
 
 type Outcome = 'YES' | 'NO';

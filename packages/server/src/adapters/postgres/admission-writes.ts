@@ -95,7 +95,7 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
     ({ outcome }) => (outcome?.first == null ? null : JSON.stringify(firstAnswerJson(outcome.first))),
   ],
   [
-    'journal',
+    'journal_lines',
     'text',
     ({ recorded: { order, checked }, outcome }) =>
       journalText([

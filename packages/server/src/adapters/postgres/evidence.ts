@@ -96,7 +96,7 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     fees: text(outcome.fees),
     error_code: outcome.errorCode,
     first_answer: firstAnswerJson(outcome.first),
-    journal: journalText(outcome.journal),
+    journal_lines: journalText(outcome.journal),
     at: iso(outcome.at),
   }));
   // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
@@ -106,13 +106,13 @@ function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknow
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
         order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
-        first_answer jsonb, journal text, at timestamptz)
+        first_answer jsonb, journal_lines text, at timestamptz)
     ), moved as (
       update orders o set
         status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
         error_code = coalesce(o.error_code, e.error_code),
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
-        journal = o.journal || e.journal, updated_at = e.at
+        journal_lines = o.journal_lines || e.journal_lines, updated_at = e.at
       from e where o.order_id = e.order_id
         and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,

@@ -18,7 +18,7 @@ const entry = fc.record(
 test('what is appended in parts is read back as it was, whatever the words hold', () => {
   fc.assert(
     fc.property(fc.array(entry), fc.array(entry), (recorded, added) => {
-      const read = journalEntries(journalText(recorded) + journalText(added));
+      const read = journalEntries([], journalText(recorded) + journalText(added));
       const given = [...recorded, ...added].map((one) => ({ ...one, at: new Date(one.at).toISOString() }));
       expect(read).toEqual(given);
     }),
@@ -34,4 +34,22 @@ test('an entry is one line, which names only what it has', () => {
   expect(journalText(entries)).toBe(
     '[1,"recorded","submitting",null,{}]\n[2,"accepted","live"]\n[3,"rejected","rejected","not\\nnow"]\n',
   );
+});
+
+test('what a replica of an earlier release wrote stands between, by its time', () => {
+  const earlier = [
+    { at: '2026-11-23T00:00:00.000Z', event: 'recorded', status: 'submitting' },
+    { at: '2026-11-23T00:00:00.002Z', event: 'matched', status: 'partially_filled' },
+  ] as const;
+  const at = Date.parse(earlier[0].at);
+  const lines = journalText([
+    { at: at + 1, event: 'accepted', status: 'live' },
+    { at: at + 2, event: 'filled', status: 'filled' },
+  ]);
+  expect(journalEntries(earlier, lines).map(({ event }) => event)).toEqual([
+    'recorded',
+    'accepted',
+    'matched',
+    'filled',
+  ]);
 });

@@ -1,6 +1,6 @@
 /**
- * The journal of an order as its column holds it: one line of JSON for each entry, `[milliseconds, event, status]`, then the
- * detail or `null`, then what the order was judged by. Evidence appends lines, and the database has nothing to parse.
+ * The journal of an order as `orders.journal_lines` holds it: one line of JSON for each entry, `[milliseconds, event, status]`,
+ * then the detail or `null`, then what the order was judged by. Evidence appends lines, and the database has nothing to parse.
  */
 import type { OutcomeEvidence } from '../../ports/evidence.ts';
 import type { Checked, OrderRow } from '../../ports/stores.ts';
@@ -17,17 +17,20 @@ function lineOf({ at, event, status, detail, checked }: Entry): Line {
 export const journalText = (entries: readonly Entry[]): string =>
   entries.map((entry) => `${JSON.stringify(lineOf(entry))}\n`).join('');
 
-export const journalEntries = (text: string): OrderRow['journal'] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => {
-      const [at, event, status, detail, checked] = JSON.parse(line) as Line;
-      return {
-        at: new Date(at).toISOString(),
-        event,
-        status,
-        ...(detail == null ? {} : { detail }),
-        ...(checked === undefined ? {} : { checked }),
-      };
-    });
+const entryOf = (line: string): OrderRow['journal'][number] => {
+  const [at, event, status, detail, checked] = JSON.parse(line) as Line;
+  return {
+    at: new Date(at).toISOString(),
+    event,
+    status,
+    ...(detail == null ? {} : { detail }),
+    ...(checked === undefined ? {} : { checked }),
+  };
+};
+
+/** @param earlier entries that a release before the lines wrote, perhaps a replica that is still running */
+export function journalEntries(earlier: OrderRow['journal'], lines: string): OrderRow['journal'] {
+  const entries = lines.split('\n').slice(0, -1).map(entryOf);
+  if (earlier.length === 0) return entries;
+  return [...earlier, ...entries].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}

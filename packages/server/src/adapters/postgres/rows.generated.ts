@@ -7,7 +7,7 @@ import type { FeeStatus } from '../../ports/fee-store.ts';
 import type { PasskeyRow } from '../../ports/owners.ts';
 import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
 import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
-import type { FillRow, KeyRow, WalletAddress } from '../../ports/stores.ts';
+import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
 import type { DeliveryRow } from '../../ports/webhooks.ts';
 
 type Outcome = 'YES' | 'NO';
@@ -299,13 +299,14 @@ export interface OrdersRow {
   readonly fees: bigint;
   readonly error_code: string | null;
   readonly first_answer: MoneyAsText<FirstAnswer> | null;
-  readonly journal: string;
+  readonly journal: OrderRow['journal'];
   readonly reserved_day: Date;
   readonly reserved_amount: bigint;
   readonly updated_at: Date;
   readonly is_redemption: boolean;
   readonly restricted_by: string[] | null;
   readonly kind: OrderKind;
+  readonly journal_lines: string;
 }
 
 export interface OwnerSessionsRow {

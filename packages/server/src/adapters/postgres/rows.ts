@@ -84,12 +84,13 @@ const orderColumns = (row: OrdersRow) => ({
           cost: BigInt(row.first_answer.cost),
           fees: BigInt(row.first_answer.fees),
         },
-  journal: journalEntries(row.journal),
+  journal: journalEntries(row.journal, row.journal_lines),
 });
 
 /** Lists leave out what only one order's own record shows: its journal and its first answer are long. */
 const UNLISTED = [
   'journal',
+  'journal_lines',
   'first_answer',
   'request_id',
   'reserved_day',
