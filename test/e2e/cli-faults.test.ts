@@ -71,6 +71,8 @@ describe('the command line itself', () => {
       'buy --help',
     ],
     [['sell', '1', 'YES', '--size', '3', '--price', '0.5', '--slippage', '0'], /no --price/, 'sell --help'],
+    [['trade', 'sell', 'KX', 'YES', '--size', '2.5'], /whole/, '--size 2.'],
+    [['quote', 'sell', 'KX', 'YES', '--size', '0.5'], /whole/, '--size 1.'],
     [['cancel'], /Say what to cancel/, 'bellwether orders'],
     [['--url', 'ftp://somewhere', 'markets'], /address of the desk/, 'BELLWETHER_URL'],
   ] as const)('%j', async (args, message, fix) => {

@@ -16,7 +16,7 @@ import {
   type OrderStatus,
   transition,
 } from '../../packages/server/src/domain/orders/lifecycle.ts';
-import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
+import type { CancelAnswer, SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,
   call,
@@ -144,8 +144,8 @@ describe('an order whose outcome is unknown', () => {
     expect((await trader.client.listOpenOrders()).map((order) => order.orderId)).toEqual([orderId]);
     expect(await usage()).toEqual({ trades: 1, amount: 20 });
     await sendUnanswered(request);
-    // An order that may not exist cannot be canceled.
-    expect((await trader.client.cancelOrder(orderId)).notCanceled).toHaveProperty(orderId);
+    // An order that the venue does not know may still reach it.
+    expect((await trader.client.cancelOrder(orderId)).notCanceled[orderId]).toMatch(/in doubt.*ask again/);
 
     await execute();
     const order = await trader.client.getOrder(orderId);
@@ -213,6 +213,37 @@ describe('an order whose outcome is unknown', () => {
     expect((await real.resolve(orderId)).kind).toBe('never_received');
     expect(await balance()).toBe(money);
     expect(await usage()).toEqual({ trades: 0, amount: 0 });
+  });
+
+  test('a cancel goes to the venue, which may hold the order', async () => {
+    trader = await newTrader(service);
+    const request = await restingOrder(trader, market);
+    const orderId = orderIdOf(request);
+    wrapVenue({ submit: async () => UNKNOWN });
+    await sendUnanswered(request);
+    const { cancel } = venueFor(service.needs, undefined, 'cancel');
+    const atVenue = cancel.orders;
+    const asked: string[] = [];
+    const canceling = (answer: CancelAnswer) =>
+      Object.assign(cancel, {
+        orders: async (_account: string, orderIds: readonly string[]) => {
+          asked.push(...orderIds);
+          return answer;
+        },
+      });
+    try {
+      canceling(UNKNOWN);
+      expect(await trader.client.cancelOrder(orderId)).toMatchObject({
+        success: false,
+        syncedToMkOrder: false,
+      });
+      canceling({ kind: 'answered', canceled: [orderId], notCanceled: {} });
+      expect(await trader.client.cancelAll()).toMatchObject({ totalCanceled: 1 });
+      expect(await trader.client.cancelOrder(orderId)).toMatchObject({ success: true, canceled: [orderId] });
+      expect(asked).toEqual([orderId, orderId, orderId]);
+    } finally {
+      Object.assign(cancel, { orders: atVenue });
+    }
   });
 
   test('while the order is in doubt its budget counts against the caps', async () => {

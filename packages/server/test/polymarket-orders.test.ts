@@ -363,6 +363,18 @@ describe('an order in doubt', () => {
     expect((await made.row()).status).toBe('live');
   });
 
+  test('is canceled at a venue that holds it', async () => {
+    const made = await inDoubt(stage);
+    const { orderId, funder } = made.order;
+    const record = { id: orderId, status: 'ORDER_STATUS_CANCELED', original_size: '10', size_matched: '0' };
+    stage.answer = ({ method, path }) => {
+      if (method === 'DELETE') return { body: { canceled: [orderId], not_canceled: {} } };
+      return path === `/data/order/${orderId}` ? { body: record } : undefined;
+    };
+    expect(await stage.orders.cancel(funder, [orderId])).toMatchObject({ canceled: [orderId] });
+    expect((await made.row()).status).toBe('canceled');
+  });
+
   test('is found by its trades when the venue has forgotten the order', async () => {
     const made = await inDoubt(stage, { timeInForce: 'FOK' });
     const { orderId } = made.order;

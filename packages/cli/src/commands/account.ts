@@ -111,9 +111,11 @@ async function redeemAll(run: Run, client: BellwetherClient): Promise<Redeemed[]
       answers.push(await client.redeemPosition({ venue, marketId: conditionId }));
     } catch (error) {
       if (!isProblem(error, 'wrong_venue_route')) throw error;
-      // Where the venue has no route for it, a sale pays the winning tokens out.
+      // Where the venue has no route for it, a sale pays the winning tokens out: of whole contracts.
       run.output.say(
-        oneLine(`Redeem ${marketId} with: bellwether trade sell ${marketId} ${outcome} --size ${size}`),
+        oneLine(
+          `Redeem ${marketId} with: bellwether trade sell ${marketId} ${outcome} --size ${Math.floor(size)}`,
+        ),
       );
     }
   }

@@ -1,7 +1,7 @@
 /** Orders canceled at their venues. No safeguard stands in the way of a cancel. */
 import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@bellwether/contract';
 import { parseWallet, type WalletAddress } from '../../domain/addresses.ts';
-import { isInDoubt, isOpen } from '../../domain/orders/lifecycle.ts';
+import { isInDoubt, mayFill } from '../../domain/orders/lifecycle.ts';
 import { statusWord } from '../../domain/orders/status-words.ts';
 import type { Caller, OrderRow, OrderStore, WalletStore } from '../../ports/stores.ts';
 import type { Venue, Venues } from '../../ports/venue.ts';
@@ -45,14 +45,17 @@ async function cancelGroup(
   return { wallet: funder, ...(await cancelAtVenue(venueOf(needs, venue, funder), funder, orders)) };
 }
 
+/** An order in doubt is asked for, too: whoever cancels wants it gone, and the venue may hold it. */
 async function cancelAtVenue(
   { cancel }: Venue,
   funder: WalletAddress,
   orders: readonly OrderRow[],
 ): Promise<Outcome> {
   const notCanceled: Record<string, string> = {};
-  for (const order of orders) if (!isOpen(order.status)) notCanceled[order.orderId] = reasonNotOpen(order);
-  const open = orders.filter((order) => isOpen(order.status)).map((order) => order.orderId);
+  for (const order of orders)
+    if (!mayFill(order.status))
+      notCanceled[order.orderId] = `already ${statusWord(order).replaceAll('_', ' ')}`;
+  const open = orders.filter((order) => mayFill(order.status)).map((order) => order.orderId);
   if (open.length === 0) return { canceled: [], notCanceled, known: true };
   if (cancel === undefined) {
     for (const orderId of open) notCanceled[orderId] = 'the venue cannot call an order back';
@@ -63,16 +66,13 @@ async function cancelAtVenue(
     for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
     return { canceled: [], notCanceled, known: false };
   }
-  return {
-    canceled: [...answer.canceled],
-    notCanceled: { ...notCanceled, ...answer.notCanceled },
-    known: true,
-  };
-}
-
-function reasonNotOpen(order: OrderRow): string {
-  if (isInDoubt(order.status)) return 'the order is in doubt; ask again in a moment';
-  return `already ${statusWord(order).replaceAll('_', ' ')}`;
+  Object.assign(notCanceled, answer.notCanceled);
+  // It may still be on its way there: that the venue does not know it proves nothing.
+  for (const { orderId, status } of orders)
+    if (isInDoubt(status) && orderId in answer.notCanceled)
+      notCanceled[orderId] =
+        `the order is in doubt, and the venue says: ${answer.notCanceled[orderId]}; ask again in a moment`;
+  return { canceled: [...answer.canceled], notCanceled, known: true };
 }
 
 const merge = (outcomes: Iterable<Outcome>): Outcome => {
