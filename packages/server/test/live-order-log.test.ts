@@ -128,6 +128,18 @@ const factsOf = async ({ agent }: World) =>
     await sql`select kind, payload ->> 'status' as status from facts where agent_id = ${agent} order by seq`
   ).map(({ kind, status }) => status ?? kind);
 
+test('what a replica of an earlier release wrote of an order is read with the rest', async () => {
+  const id = await place(await newWorld(), 'a');
+  const earlier = [{ at: new Date(NOW).toISOString(), event: 'recorded', status: 'submitting' }];
+  await sql`update orders set journal = journal || ${sql.json(earlier)} where order_id = ${id}`;
+  await tell([accepted(id)]);
+  const found = (await log.find([id])).get(id);
+  expect(found?.order.journal.map(({ event, status }) => `${event} → ${status}`)).toEqual([
+    'recorded → submitting',
+    'accepted → live',
+  ]);
+});
+
 describe('the life of a settlement', () => {
   test('an order is matched until its trades are confirmed, and filled only then', async () => {
     const world = await newWorld();

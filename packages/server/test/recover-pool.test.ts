@@ -167,6 +167,16 @@ describe('what a thread does not answer is recovered here', () => {
       asBytes(expected(asked.slice(0, 1))),
     );
   });
+
+  test('when the pool has stopped before it hears that a thread is ready', async () => {
+    const { pool } = stage(1, () => new Worker(HANGS, { eval: true }));
+    const [question] = questions(1) as [RecoveryQuestion];
+    await pool.recover(question);
+    // The thread says that it is ready while this one cannot listen.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    await pool.stop();
+    expect(asBytes([await pool.recover(question)])).toEqual(asBytes(expected([question])));
+  });
 });
 
 test('two cores have none to spare', () => {

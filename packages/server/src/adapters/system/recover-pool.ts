@@ -85,7 +85,10 @@ class Pool {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     for (const thread of this.#threads) this.#giveUp(thread);
-    await Promise.all([...this.#workers].map((worker) => worker.terminate()));
+    const workers = [...this.#workers];
+    // One that says now that it is ready gets no question any more.
+    this.#workers.clear();
+    await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
   /** Shares what was gathered among the threads, the least busy ones first. */
