@@ -13,8 +13,8 @@ import { type Desk, ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
 const AGENTS = 64;
 const CONNECTIONS = 64;
-const SECONDS = 3;
-const ORDERS = 9_000;
+const SECONDS = 2;
+const ORDERS = 7_000;
 const ROUNDS = { short: 3, full: 5 };
 const KINDS = ['trades', 'reads'] as const;
 type Kind = (typeof KINDS)[number];
