@@ -52,7 +52,7 @@ interface Known {
 
 /** Their events change a market's status. */
 const ENDS: ReadonlySet<EngineEvent['kind']> = new Set(['market_closed', 'market_resolved']);
-/** So many changes are told of at least. */
+/** `changedSince` knows at least this many of the latest changes. */
 const OUTDATED_KEPT = 2_000;
 
 export class MarketViews implements Catalogue {
@@ -148,7 +148,7 @@ export class MarketViews implements Catalogue {
 
   #outdate(conditionId: ConditionId): void {
     const known = this.#known.get(conditionId);
-    // Nobody has seen it since its last change, which is told already.
+    // Nobody has read the market since its last change, and that change is in the list.
     if (known?.view === undefined) return;
     known.view = undefined;
     this.#outdated.push({ at: this.changes, conditionId });

@@ -45,7 +45,7 @@ async function cancelGroup(
   return { wallet: funder, ...(await cancelAtVenue(venueOf(needs, venue, funder), funder, orders)) };
 }
 
-/** An order in doubt is asked for, too: whoever cancels wants it gone, and the venue may hold it. */
+/** It also asks the venue to cancel orders in doubt: the venue may hold them. */
 async function cancelAtVenue(
   { cancel }: Venue,
   funder: WalletAddress,
