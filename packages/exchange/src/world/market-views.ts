@@ -148,7 +148,7 @@ export class MarketViews implements Catalogue {
 
   #outdate(conditionId: ConditionId): void {
     const known = this.#known.get(conditionId);
-    // Nobody has read the market since its last change, and that change is in the list.
+    // Without a view, nobody has read the market since its last change, which the list already holds.
     if (known?.view === undefined) return;
     known.view = undefined;
     this.#outdated.push({ at: this.changes, conditionId });
