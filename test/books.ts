@@ -15,17 +15,17 @@ export async function ordersOf({ needs }: TestService, agentId: string): Promise
   const rows: OrderRow[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await needs.orders.history(agentId, { limit: PAGE, offset });
-    rows.push(...page.orders);
+    rows.push(...(await needs.orders.byIds(page.orders.map(({ orderId }) => orderId))));
     if (page.orders.length < PAGE) return rows;
   }
 }
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
 
-/** What an order takes of its day's amount: for a finished BUY its cost, for an open order what was signed. */
-function usedBy({ status, side, money, cost, shares, filled }: OrderRow): bigint {
-  if (!isTerminal(status)) return money;
-  return side === 'BUY' ? cost : money - (money * (shares > filled ? shares - filled : 0n)) / shares;
+/** What an order takes of its day's amount: for a finished BUY its cost, for an open order what was counted. */
+function usedBy({ status, side, counted, cost, shares, filled }: OrderRow): bigint {
+  if (!isTerminal(status)) return counted;
+  return side === 'BUY' ? cost : counted - (counted * (shares > filled ? shares - filled : 0n)) / shares;
 }
 
 /** No order is in doubt; each one that reached the exchange is recorded at both, and counts once everywhere. */

@@ -158,6 +158,7 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
     typedData: orderTypedData({ domain, chainId: POLYGON_CHAIN_ID, fields, extras: null }) as never,
     orderId: digest,
     digest,
+    counted: Number(money) / 1e6,
     signatureSuffix: null,
     body,
     feeAtMost: 0.1,

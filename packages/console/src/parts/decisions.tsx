@@ -60,7 +60,11 @@ function One({ agentId, decision }: { readonly agentId: string; readonly decisio
           </span>
         </span>
       </div>
-      <Untrusted from="Market, as strangers put it">{question}</Untrusted>
+      <Untrusted
+        from={result.status === 'denied' ? 'The agent calls the market' : 'Market, in the venue’s words'}
+      >
+        {question}
+      </Untrusted>
       {reasoning !== null && reasoning !== '' && (
         <Untrusted from="Why, in the agent’s words">{reasoning}</Untrusted>
       )}

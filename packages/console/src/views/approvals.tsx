@@ -56,6 +56,20 @@ function Checks({ approval: { checks } }: { readonly approval: Approval }) {
   );
 }
 
+const WHEN: Readonly<Record<string, string>> = {
+  FAK: 'Takes at once what the book offers; the rest is canceled (FAK)',
+  FOK: 'Executes at once as a whole, or not at all (FOK)',
+  GTC: 'Rests on the book until it is filled or canceled (GTC)',
+  GTD: 'Rests on the book until its end (GTD)',
+};
+
+const whatItDoes = ({ orderType, postOnly, deferExec }: Approval): string =>
+  [
+    WHEN[orderType] ?? orderType,
+    ...(postOnly === true ? ['never takes what rests (post-only)'] : []),
+    ...(deferExec === true ? ['the venue may execute it later'] : []),
+  ].join('; ');
+
 function What({ approval }: { readonly approval: Approval }) {
   const { untrustedText, venue, marketId } = approval;
   const labels = [untrustedText.source, untrustedText.skillSlug].filter(
@@ -63,7 +77,11 @@ function What({ approval }: { readonly approval: Approval }) {
   );
   return (
     <>
-      <Untrusted from="Market, as strangers put it">{untrustedText.marketQuestion}</Untrusted>
+      <Untrusted from="Market, in the venue’s words">{untrustedText.marketQuestion}</Untrusted>
+      {untrustedText.agentsMarketQuestion !== null &&
+        untrustedText.agentsMarketQuestion !== untrustedText.marketQuestion && (
+          <Untrusted from="The agent calls the market">{untrustedText.agentsMarketQuestion}</Untrusted>
+        )}
       {untrustedText.reasoning !== null && untrustedText.reasoning !== '' && (
         <Untrusted from="Why, in the agent’s words">{untrustedText.reasoning}</Untrusted>
       )}
@@ -74,7 +92,7 @@ function What({ approval }: { readonly approval: Approval }) {
           ['Fee at most', precise(approval.feeAtMost)],
           ['You are asked above', money(approval.approvalAbove)],
           ['Worst price that it allows', precise(approval.price)],
-          ['Order type', approval.orderType],
+          ['What it does', whatItDoes(approval)],
           [
             'Market',
             <Link to={`/markets/${encodeURIComponent(marketId)}?venue=${encodeURIComponent(venue)}`}>

@@ -183,7 +183,7 @@ function Receipt({ agentId, orderId, receipt }: ReceiptProps) {
 function Terms({ order }: { readonly order: OrderDetail }) {
   return (
     <>
-      <Untrusted from="Market, as strangers put it">{order.marketQuestion}</Untrusted>
+      <Untrusted from="Market, in the venue’s words">{order.marketQuestion}</Untrusted>
       {order.reasoning !== null && order.reasoning !== '' && (
         <Untrusted from="Why, in the agent’s words">{order.reasoning}</Untrusted>
       )}
@@ -198,6 +198,7 @@ function Terms({ order }: { readonly order: OrderDetail }) {
             'Filled',
             `${precise(order.filledSize)} for ${money(order.filledAmount)}, fees ${precise(order.feePaid)}`,
           ],
+          ['Counted by the safeguards', money(order.counted)],
           ['Venue', order.venue],
           ['Wallet', <span class="code">{order.walletAddress}</span>],
           ['Order id', <span class="code">{order.orderId}</span>],

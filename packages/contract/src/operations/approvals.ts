@@ -27,11 +27,13 @@ export const APPROVAL_LIMITS = {
 
 export const APPROVAL_STATUSES = ['waiting', 'approved', 'used', 'declined', 'expired'] as const;
 
+const OF_EARLIER = 'null: asked for by an earlier release';
+
 export const Approval = Type.Object({
   approvalId: Type.String(),
   agentId: Type.String(),
   agentName: Type.String({ description: 'plain text; the agent’s own word' }),
-  orderId: Type.String({ description: 'the one order that it is for' }),
+  orderId: Type.String({ description: 'the one order that it is for, with the terms of this record' }),
   status: words(
     APPROVAL_STATUSES,
     'waiting: for the owner; approved: send the same order until approvedUntil; used: that order was placed; expired: not decided, or approved and not sent, in time',
@@ -43,9 +45,17 @@ export const Approval = Type.Object({
   outcome: Outcome,
   side: Side,
   orderType: Type.String(),
+  isLimitOrder: Nullable(
+    Type.Boolean({ description: `false: it executes at once or not at all; ${OF_EARLIER}` }),
+  ),
+  postOnly: Nullable(Type.Boolean({ description: `it never takes what rests; ${OF_EARLIER}` })),
+  deferExec: Nullable(Type.Boolean({ description: `the venue may execute it later; ${OF_EARLIER}` })),
   price: Type.Number({ description: 'the worst price that the order allows' }),
   orderSize: Type.Number({ description: 'shares' }),
-  amount: Type.Number({ description: 'collateral, fees apart: what approvalAbove limits' }),
+  amount: Type.Number({
+    description:
+      'collateral, fees apart: what approvalAbove limits. Of a SELL what it may bring at the book of this moment',
+  }),
   feeAtMost: Type.Number(),
   walletAddress: Type.String({ description: 'the account that pays' }),
   approvalAbove: Type.Number({ description: 'the limit when it was asked' }),
@@ -70,7 +80,12 @@ export const Approval = Type.Object({
   untrustedText: Type.Object(
     {
       notice: Type.String(),
-      marketQuestion: Type.String({ description: "as the agent sent it, or the venue's title" }),
+      marketQuestion: Type.String({ description: "the venue's title" }),
+      agentsMarketQuestion: Nullable(
+        Type.String({
+          description: 'the marketQuestion of the request: the words of the agent; null: of a quote',
+        }),
+      ),
       reasoning: Nullable(Type.String()),
       source: Nullable(Type.String()),
       skillSlug: Nullable(Type.String()),
@@ -126,7 +141,7 @@ export const getApproval = operation({
   path: '/agents/approvals/{approvalId}',
   summary: 'Whether a trade is approved; of an approved quote with its transaction',
   description:
-    'Approved: send the same signed order again before approvedUntil. An order that differs in anything has another id, and asks again.',
+    'Approved: send the same signed order with the same options again before approvedUntil. An order that differs in a term, signed or not, asks again. A declined order stays declined.',
   params: ApprovalParams,
   response: AgentApproval,
   errors: ['approval_not_found'],

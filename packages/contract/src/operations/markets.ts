@@ -126,6 +126,10 @@ const Slippage = Type.Object({
   side: Type.String(),
   outcome: Type.String(),
   amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
+  counted: Type.Number({
+    description:
+      'collateral that the safeguards would count of an order of this size, whatever its worst price is',
+  }),
   price: Nullable(Type.Number({ description: 'of the best order on the book' })),
   averagePrice: Nullable(Type.Number()),
   worstPrice: Nullable(Type.Number({ description: 'the limit that a market order of this size needs' })),

@@ -175,6 +175,10 @@ export const PreparedTrade = Type.Object({
     Type.String({ ...VenueRefusalCode, description: 'why the venue would refuse it on the present book' }),
   ),
   feeAtMost: Type.Number({ description: 'the most that the fee can be, at the limit or any better price' }),
+  counted: Type.Number({
+    description:
+      'collateral that the safeguards count: of a BUY what it spends, of a SELL what it may bring on the book of now',
+  }),
   checks: Type.Array(TradeCheck, {
     description: 'the verdict of every safeguard, and of the balance, in the order of refusal',
   }),

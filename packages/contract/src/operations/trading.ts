@@ -219,6 +219,10 @@ export const Order = Type.Object({
 
 export const OrderDetail = Type.Object({
   ...Order.properties,
+  counted: Type.Number({
+    description:
+      'collateral that the safeguards counted: of a SELL what it could bring when it was judged; a redemption: 0',
+  }),
   fills: Type.Array(Fill),
   journal: Type.Array(JournalEntry),
 });

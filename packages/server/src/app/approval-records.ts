@@ -1,7 +1,8 @@
 /** An approval as the wire shows it: texts of strangers and of the agent are plain. */
 import type { Approval } from '@bellwether/contract';
+import type { BoundTerms } from '../domain/orders/draft.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import type { ApprovalRow } from '../ports/approvals.ts';
+import type { ApprovalRow, ApprovalTerms } from '../ports/approvals.ts';
 import { TITLE_CHARS } from './untrusted-market.ts';
 
 const NAME_CHARS = 100;
@@ -13,10 +14,11 @@ const plainOrNull = (text: string | null): string | null =>
   text === null ? null : plainText(text, TEXT_CHARS);
 
 export function approvalRecord(row: ApprovalRow): Approval {
-  const { terms } = row;
-  const { notice, marketQuestion, reasoning, source, skillSlug } = terms.untrustedText;
+  const { binds: _, ...terms } = row.terms;
+  const { notice, marketQuestion, agentsMarketQuestion, reasoning, source, skillSlug } = terms.untrustedText;
   return {
     ...terms,
+    ...shownTerms(row.terms),
     approvalId: row.approvalId,
     agentId: row.agentId,
     agentName: plainText(row.agentName, NAME_CHARS),
@@ -25,6 +27,7 @@ export function approvalRecord(row: ApprovalRow): Approval {
     untrustedText: {
       notice,
       marketQuestion: plainText(marketQuestion, TITLE_CHARS),
+      agentsMarketQuestion: plainOrNull(agentsMarketQuestion ?? null),
       reasoning: plainOrNull(reasoning),
       source: plainOrNull(source),
       skillSlug: plainOrNull(skillSlug),
@@ -36,4 +39,15 @@ export function approvalRecord(row: ApprovalRow): Approval {
     approvedUntil: isoOrNull(row.approvedUntil),
     declineReason: row.declineReason,
   };
+}
+
+/** Approvals that an earlier release asked for have the order type alone, among their other terms. */
+function shownTerms(
+  terms: ApprovalTerms,
+): Pick<Approval, 'orderType' | 'isLimitOrder' | 'postOnly' | 'deferExec'> {
+  const { binds }: { binds?: BoundTerms } = terms;
+  const { orderType = '' } = terms as { orderType?: string };
+  if (binds === undefined) return { orderType, isLimitOrder: null, postOnly: null, deferExec: null };
+  const { endsAt: _, ...shown } = binds;
+  return shown;
 }

@@ -16,11 +16,11 @@ import type { AgentFacts, ContextFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Caller, Standing, TradeLedger } from '../ports/stores.ts';
 import type { Spendable, Venues } from '../ports/venue.ts';
-import { round6, slippageRecord } from './market-figures.ts';
+import { type Books, round6, slippageRecords } from './market-figures.ts';
 import { type Located, requireMarket } from './markets.ts';
 import { positionRecords, valued } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { type Books, type ShownMarkets, sweepsOf } from './shown-markets.ts';
+import { type ShownMarkets, sweepsOf } from './shown-markets.ts';
 import { scopeOf, tradingOf } from './venues.ts';
 
 export interface MarketContextNeeds {
@@ -99,7 +99,7 @@ export async function marketContext(
     positions: positionRecords(facts.positions.map((row) => valued(venue, row, market))),
     warnings,
     safeguards: remaining(standing),
-    slippage: [...look.slippage(query.side), ...asked.map(slippageRecord)],
+    slippage: [...look.slippage(query.side), ...slippageRecords(located, books, asked)],
     edge,
     ...(advice === null ? {} : { recommendation: advice }),
     untrustedText: look.untrustedText,

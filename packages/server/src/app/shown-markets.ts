@@ -5,13 +5,12 @@
 import type { Market, MarketContext } from '@bellwether/contract';
 import { MICRO, type Micro } from '@bellwether/contract/decimals';
 import { type Sweep, sweep, sweepContracts } from '../domain/book-sweep.ts';
-import type { Book, MarketRecord } from '../domain/market.ts';
-import { bookSummary, slippageRecord } from './market-figures.ts';
+import type { MarketRecord } from '../domain/market.ts';
+import { type Books, bookSummary, slippageRecords } from './market-figures.ts';
 import type { Located } from './markets.ts';
 import { plainMarket, untrustedTexts } from './untrusted-market.ts';
 import { tradingOf } from './venues.ts';
 
-export type Books = Readonly<Record<'YES' | 'NO', Book>>;
 export type OneSide = 'BUY' | 'SELL' | undefined;
 type Slippage = MarketContext['slippage'];
 
@@ -56,7 +55,7 @@ function lookAt(located: Located, books: Books): MarketLook {
     slippage(side) {
       let known = slippages.get(side);
       if (known === undefined) {
-        known = sweepsOf(located, books, side, SIZES).map(slippageRecord);
+        known = slippageRecords(located, books, sweepsOf(located, books, side, SIZES));
         slippages.set(side, known);
       }
       return known;

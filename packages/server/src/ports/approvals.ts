@@ -1,9 +1,11 @@
 /** Trades that wait for their owner's approval. Times are epoch milliseconds. */
 import type { Approval, ApprovalStatus } from '@bellwether/contract';
+import type { BoundTerms } from '../domain/orders/draft.ts';
 
 /** What the owner judges by, as it is shown. Fixed when it is asked. */
-export type ApprovalTerms = Omit<
+export type ApprovalTerms = { readonly binds: BoundTerms } & Omit<
   Approval,
+  | keyof BoundTerms
   | 'approvalId'
   | 'agentId'
   | 'agentName'
@@ -68,8 +70,11 @@ export interface Decision {
 export interface ApprovalStore {
   /** @returns the order's own row if it is not over, else the new one; over all replicas */
   ask(approval: NewApproval, bounds: ApprovalBounds): Promise<ApprovalRow>;
-  /** The latest of an order. */
-  ofOrder(agentId: string, orderId: string, at: number): Promise<ApprovalRow | null>;
+  /** The latest of an order with these terms; one that declined the order with any terms comes first. */
+  ofOrder(
+    order: { readonly agentId: string; readonly orderId: string; readonly binds: BoundTerms },
+    at: number,
+  ): Promise<ApprovalRow | null>;
   byId(approvalId: string, scope: ApprovalScope, at: number): Promise<ApprovalRow | null>;
   list(scope: ApprovalScope, filter: ApprovalFilter): Promise<readonly ApprovalRow[]>;
   /** @returns false when it was decided before, is over, or is not of an agent of this owner */

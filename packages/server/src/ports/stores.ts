@@ -3,6 +3,7 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { OwnerLocks } from '../domain/locks.ts';
+import type { Book } from '../domain/market.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { CheckedFigures, Restriction, Safeguards, Usage, UsedFacts } from '../domain/safeguards.ts';
@@ -214,6 +215,8 @@ interface OrderState {
   readonly cost: Micro;
   readonly fees: Micro;
   readonly errorCode: string | null;
+  /** What the safeguards counted of it. */
+  readonly counted: Micro;
   /** `null` until the first answer. */
   readonly first: FirstAnswer | null;
   readonly journal: readonly {
@@ -230,7 +233,7 @@ interface OrderState {
 export type SignedOrderRow = NewSignedOrder & OrderState;
 export type QuotedOrderRow = NewQuotedOrder & OrderState;
 export type OrderRow = SignedOrderRow | QuotedOrderRow;
-type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId'>;
+type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
 /** What a list shows of an order. */
 export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
 
@@ -320,6 +323,8 @@ export interface TradeScope extends Standing {
    * in the same commit.
    */
   readonly balance: ((account: Address) => Balance) | null;
+  /** The book of an outcome, likewise; its second `null`: the market has none. */
+  readonly book: ((conditionId: string, outcome: 'YES' | 'NO') => Book | null) | null;
 }
 
 export type TradingCredential = Pick<CredentialRow, 'walletAddress' | 'signatureType' | 'apiKeyHash'>;

@@ -3,7 +3,7 @@
  * group have reserved, as it would see their orders in the database.
  */
 import type { Admission, Recorded, Standing, TradeScope } from '../../ports/stores.ts';
-import type { Balance, VenueAnswer, VenueOrder } from '../../ports/venue.ts';
+import type { VenueAnswer, VenueOrder } from '../../ports/venue.ts';
 import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './rows.ts';
@@ -13,7 +13,8 @@ type Restrictions = Standing['restrictions'];
 
 /** The venue, where its journal shares the group's commit. */
 export interface VenueInCommit {
-  balance(account: Parameters<NonNullable<TradeScope['balance']>>[0]): Balance;
+  balance: NonNullable<TradeScope['balance']>;
+  book: NonNullable<TradeScope['book']>;
   place(order: VenueOrder): VenueAnswer;
 }
 
@@ -132,7 +133,8 @@ function scopeOf({ admission, facts, caller, agent, before, venue, restrictions 
     hasUnreachable,
     existing: existing === undefined ? null : orderRow(existing),
     quoteWithdrawn: key.is_withdrawn,
-    balance: venue === null ? null : (account) => venue.balance(account),
+    balance: venue?.balance ?? null,
+    book: venue?.book ?? null,
   };
 }
 

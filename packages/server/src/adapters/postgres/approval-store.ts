@@ -32,10 +32,10 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
       return approvalRow(only(await read(approval.askedAt, sql`a.approval_id = ${id}`)));
     },
 
-    async ofOrder(agentId, orderId, at) {
+    async ofOrder({ agentId, orderId, binds }, at) {
       const [row] = await read(
         at,
-        sql`a.order_id = ${orderId} and a.agent_id = ${agentId} order by a.asked_at desc, a.approval_id desc limit 1`,
+        sql`a.approval_id = approval_of_order(${agentId}::uuid, ${orderId}, ${sql.json({ ...binds })})`,
       );
       return row === undefined ? null : approvalRow(row);
     },

@@ -75,6 +75,7 @@ const quotedColumns = (row: ListedOrdersRow) => ({
 const orderColumns = (row: OrdersRow) => ({
   ...listedColumns(row),
   requestId: row.request_id,
+  counted: row.reserved_amount,
   first:
     row.first_answer === null
       ? null

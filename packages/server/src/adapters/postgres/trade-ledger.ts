@@ -120,6 +120,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
         existing: existing === undefined ? null : orderRow(existing),
         quoteWithdrawn: key.is_withdrawn,
         balance: null,
+        book: null,
       };
     },
   };

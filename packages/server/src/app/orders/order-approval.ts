@@ -4,11 +4,13 @@
  * alone lets it pass.
  *
  * Approvals are read outside the lock, and only for a trade that was refused for the lack of one, so other trades pay nothing
- * for them. That is safe: a decision is final, names the order, its owner and its end, and all three are compared under the lock.
+ * for them. That is safe: a decision is final, names the order, its terms, its owner and its end, and all are compared under the
+ * lock.
  */
 import { APPROVAL_LIMITS, type TradeCheck } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../domain/denial.ts';
+import type { BoundTerms } from '../../domain/orders/draft.ts';
 import type { ApprovalNeed, CheckedFigures, Verdict } from '../../domain/safeguards.ts';
 import type { ApprovalRow, ApprovalStore, ApprovalTerms } from '../../ports/approvals.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -30,6 +32,7 @@ export interface ObtainApprovalNeeds extends LookForApprovalNeeds {
 export interface GivenApproval {
   readonly approvalId: string;
   readonly orderId: string;
+  readonly binds: BoundTerms;
   readonly by: bigint;
   readonly until: number;
 }
@@ -37,11 +40,21 @@ export interface GivenApproval {
 /** Refused for the lack of an approval alone, with what the owner needs to judge the order. */
 export class ApprovalNeeded extends Refusal {
   readonly limit: Micro;
+  /** What the safeguards counted. */
+  readonly amount: Micro;
   readonly checks: TradeCheck[];
 
-  constructor(denial: Denial, limit: Micro, checks: TradeCheck[]) {
+  constructor(
+    denial: Denial,
+    {
+      limit,
+      amount,
+      checks,
+    }: Readonly<Record<'limit' | 'amount', Micro>> & { readonly checks: TradeCheck[] },
+  ) {
     super([denial]);
     this.limit = limit;
+    this.amount = amount;
     this.checks = checks;
   }
 }
@@ -49,6 +62,8 @@ export class ApprovalNeeded extends Refusal {
 interface Judged {
   readonly scope: Pick<TradeScope, 'userId' | 'claimed' | 'hasUnreachable'>;
   readonly orderId: string;
+  readonly binds: BoundTerms;
+  readonly amount: Micro;
   readonly approval: GivenApproval | null;
   readonly now: number;
   readonly verdicts: () => readonly Verdict[];
@@ -57,15 +72,19 @@ interface Judged {
 export const NO_OWNER_FIX =
   'Let a person open the claimUrl of this agent and claim it, then send the order again; or order for no more than approvalAbove, or change approvalAbove in POST /agents/settings.';
 
+const isSame = (a: BoundTerms, b: BoundTerms): boolean =>
+  (Object.keys(a) as (keyof BoundTerms)[]).every((term) => a[term] === b[term]);
+
 /** Under the lock. @throws Refusal, ApprovalNeeded where the owner can be asked */
 export function requireApproval(
   { denial, limit }: ApprovalNeed,
-  { scope, orderId, approval, now, verdicts }: Judged,
+  { scope, orderId, binds, amount, approval, now, verdicts }: Judged,
 ): void {
   if (limit === null) throw new Refusal([denial]);
   const isGiven =
     approval !== null &&
     approval.orderId === orderId &&
+    isSame(approval.binds, binds) &&
     approval.by === scope.userId &&
     now < approval.until &&
     scope.claimed;
@@ -79,11 +98,11 @@ export function requireApproval(
       },
     ]);
   const others = verdicts().filter(({ code }) => code !== denial.code);
-  throw new ApprovalNeeded(
-    denial,
+  throw new ApprovalNeeded(denial, {
     limit,
-    others.map((verdict) => checkOf(verdict, scope)),
-  );
+    amount,
+    checks: others.map((verdict) => checkOf(verdict, scope)),
+  });
 }
 
 /** With the approval that an order needed. */
@@ -94,16 +113,20 @@ export const withApproval = (
 ): Checked =>
   need === null || approval === null ? figures : { ...figures, approval: [approval.approvalId] };
 
-/** The latest of this order. */
-export const approvalOf = (
-  { approvals, clock }: LookForApprovalNeeds,
-  caller: Pick<Caller, 'agentId'>,
-  orderId: string,
-): Promise<ApprovalRow | null> => approvals.ofOrder(caller.agentId, orderId, clock.now());
-
-export interface ApprovalSubject {
+/** An order with all that an approval of it is for. */
+export interface BoundOrder {
   readonly caller: Pick<Caller, 'agentId'>;
   readonly orderId: string;
+  readonly binds: BoundTerms;
+}
+
+/** The latest of this order with these terms; else the one that declined it with any terms. */
+export const approvalOf = (
+  { approvals, clock }: LookForApprovalNeeds,
+  { caller, orderId, binds }: BoundOrder,
+): Promise<ApprovalRow | null> => approvals.ofOrder({ agentId: caller.agentId, orderId, binds }, clock.now());
+
+export interface ApprovalSubject extends BoundOrder {
   /** The order's own end. */
   readonly endsAt: number | null;
   /** What the owner sees; may ask the venue. */
@@ -117,7 +140,7 @@ export async function askApproval(
   needed: ApprovalNeeded,
 ): Promise<ApprovalRow> {
   const { caller, orderId, endsAt } = subject;
-  const found = await approvalOf(needs, caller, orderId);
+  const found = await approvalOf(needs, subject);
   if (found !== null && found.status !== 'expired') return found;
   const terms = await subject.terms(needed);
   const askedAt = needs.clock.now();
@@ -151,18 +174,18 @@ export async function obtainApproval(
 /** The same without asking: for who only checks an order. */
 export async function findApproval(
   needs: LookForApprovalNeeds,
-  { caller, orderId }: Pick<ApprovalSubject, 'caller' | 'orderId'>,
+  order: BoundOrder,
   needed: ApprovalNeeded,
 ): Promise<GivenApproval> {
-  const found = await approvalOf(needs, caller, orderId);
+  const found = await approvalOf(needs, order);
   if (found === null || found.status === 'expired') throw needed;
   return givenBy(found, needed);
 }
 
 function givenBy(row: ApprovalRow, needed: ApprovalNeeded): GivenApproval {
-  const { approvalId, orderId, status, decidedBy, approvedUntil } = row;
+  const { approvalId, orderId, status, decidedBy, approvedUntil, terms } = row;
   if (decidedBy !== null && approvedUntil !== null)
-    return { approvalId, orderId, by: decidedBy, until: approvedUntil };
+    return { approvalId, orderId, binds: terms.binds, by: decidedBy, until: approvedUntil };
   if (status === 'declined') throw declined(row, needed);
   const [denial] = needed.denials;
   const detail = `${denial.detail} It waits for the owner until ${new Date(row.waitsUntil).toISOString()}.`;

@@ -189,5 +189,10 @@ export async function getOrder(
     row.kind === 'quoted'
       ? await fillsOnChain(needs, row)
       : await needs.orders.fills(row.funder, row.orderId);
-  return { ...orderRecord(row), fills: fills.map(fillRecord), journal: journalOf(row) };
+  return {
+    ...orderRecord(row),
+    counted: microToNumber(row.counted),
+    fills: fills.map(fillRecord),
+    journal: journalOf(row),
+  };
 }

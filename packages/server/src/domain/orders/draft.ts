@@ -159,3 +159,29 @@ export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => (
   shares,
   ...(side === 'BUY' && isImmediate(timeInForce) ? { spends: money } : {}),
 });
+
+/**
+ * What an approval is for beyond the signed message, which leaves some of it out: whatever changes what the order can do is
+ * here. Compared as a whole, so an order with another value asks anew.
+ */
+export interface BoundTerms {
+  readonly orderType: TimeInForce;
+  readonly isLimitOrder: boolean;
+  readonly postOnly: boolean;
+  readonly deferExec: boolean;
+  readonly endsAt: number | null;
+}
+
+export const boundTerms = ({
+  timeInForce,
+  isLimitOrder,
+  postOnly,
+  deferExec,
+  fields,
+}: Draft): BoundTerms => ({
+  orderType: timeInForce,
+  isLimitOrder,
+  postOnly,
+  deferExec,
+  endsAt: timeInForce === 'GTD' ? Number(fields.expiration) * 1000 : null,
+});

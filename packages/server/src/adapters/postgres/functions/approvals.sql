@@ -22,6 +22,14 @@ create or replace function approval_told(a approvals, status text) returns jsonb
     'waitsUntil', iso_time(a.waits_until), 'approvedUntil', iso_time(a.approved_until))
 $$;
 
+-- The approval that counts for an order with these terms. One that declined the order with any terms comes first: other terms
+-- must not undo the owner's decision.
+create or replace function approval_of_order(agent uuid, id text, binds jsonb) returns uuid language sql stable as $$
+  select a.approval_id from approvals a
+  where a.order_id = id and a.agent_id = agent and (a.decision is not distinct from 'declined' or a.terms -> 'binds' = binds)
+  order by a.decision is not distinct from 'declined' desc, a.asked_at desc, a.approval_id desc limit 1
+$$;
+
 -- Asks for an approval; the same order that waits, or is decided, has its row already. One agent asks at a time. What an agent
 -- can fill is bounded: waiting rows, kept rows, and what is told of new ones.
 create or replace function ask_approval(asked approvals, bounds jsonb) returns uuid language plpgsql as $$
@@ -29,10 +37,9 @@ declare
   found_id uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('approvals ' || asked.agent_id, 0));
-  select x.approval_id into found_id from (
-    select a.approval_id, approval_status(a, asked.asked_at) as status from approvals a
-    where a.order_id = asked.order_id and a.agent_id = asked.agent_id order by a.asked_at desc, a.approval_id desc limit 1
-  ) x where x.status <> 'expired';
+  select a.approval_id into found_id from approvals a
+    where a.approval_id = approval_of_order(asked.agent_id, asked.order_id, asked.terms -> 'binds')
+      and approval_status(a, asked.asked_at) <> 'expired';
   if found_id is not null then
     return found_id;
   end if;
@@ -41,8 +48,9 @@ begin
     select a.approval_id from approvals a
     where a.agent_id = asked.agent_id and a.decision is null and a.superseded_at is null and a.waits_until > asked.asked_at
     order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'waiting')::integer);
+  -- What an owner has declined stays declined; its number grows only with an owner's decisions.
   delete from approvals where approval_id in (
-    select a.approval_id from approvals a where a.agent_id = asked.agent_id
+    select a.approval_id from approvals a where a.agent_id = asked.agent_id and a.decision is distinct from 'declined'
     order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'kept')::integer);
   if (select count(*) from approvals a where a.agent_id = asked.agent_id
       and a.asked_at > asked.asked_at - interval '10 minutes') <= (bounds ->> 'told')::integer then

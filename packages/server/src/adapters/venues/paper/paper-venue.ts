@@ -6,6 +6,7 @@ import {
   type NewOrder,
 } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
+import type { Book } from '../../../domain/market.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { Evidence } from '../../../ports/evidence.ts';
 import type {
@@ -68,7 +69,11 @@ const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
 /** Work that takes part in a commit of the journal, in the desk's terms. */
 export interface CommitWork extends Pick<JoinedWork, 'read'> {
   readonly sent: () => void;
-  decide(venue: { balance(account: Address): PaperBalance; place(order: VenueOrder): VenueAnswer }): void;
+  decide(venue: {
+    balance(account: Address): PaperBalance;
+    book(conditionId: string, outcome: Book['outcome']): Book | null;
+    place(order: VenueOrder): VenueAnswer;
+  }): void;
   record(tx: Parameters<JoinedWork['record']>[0], evidence: Evidence): ReturnType<JoinedWork['record']>;
 }
 
@@ -87,6 +92,7 @@ export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
         decide: (place) =>
           decide({
             balance: (account) => liveBalance(exchange, account),
+            book: (conditionId, outcome) => exchange.book(conditionId, outcome) ?? null,
             place: (order) => answerOf(place(toEngine(order)), order.orderId),
           }),
         record: (tx, entries) => record(tx, toEvidence(entries, venue)),

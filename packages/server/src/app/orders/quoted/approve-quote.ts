@@ -22,7 +22,7 @@ import {
   type ObtainApprovalNeeds,
   requireApproval,
 } from '../order-approval.ts';
-import { type LookAheadNeeds, lookAhead } from './judge.ts';
+import { boundTerms, budgetOf, type LookAheadNeeds, lookAhead } from './judge.ts';
 import { alreadyUsed, requireUsable } from './judge-submission.ts';
 import { type ExecutableQuote, mintOf } from './outcomes.ts';
 
@@ -52,6 +52,7 @@ export const quoteApproval = (
 ): ApprovalSubject => ({
   caller: { agentId: quote.agentId },
   orderId: quote.quoteId,
+  binds: boundTerms(quote),
   endsAt: quote.expiresAt,
   terms: (needed) => Promise.resolve(termsOf(id, quote, labels, needed)),
 });
@@ -75,7 +76,7 @@ function termsOf(
     tokenId: mintOf(quote),
     outcome: quote.outcome,
     side,
-    orderType: 'FAK',
+    binds: boundTerms(quote),
     price: worstPrice ?? 0,
     orderSize: microToNumber(contracts),
     amount: microToNumber(collateral),
@@ -93,7 +94,12 @@ function termsOf(
       bestAsk: null,
     },
     checks: needed.checks,
-    untrustedText: { notice: UNTRUSTED_NOTICE, marketQuestion: quote.title, ...labels },
+    untrustedText: {
+      notice: UNTRUSTED_NOTICE,
+      marketQuestion: quote.title,
+      agentsMarketQuestion: null,
+      ...labels,
+    },
   };
 }
 
@@ -126,6 +132,8 @@ export async function askQuoteApproval(
     requireApproval(need, {
       scope: { userId: caller.userId, claimed: standing.claimed, hasUnreachable: false },
       orderId: quote.quoteId,
+      binds: boundTerms(quote),
+      amount: budgetOf(quote),
       approval: null,
       now: needs.clock.now(),
       verdicts: all,

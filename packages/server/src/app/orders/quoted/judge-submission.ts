@@ -11,7 +11,7 @@ import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal, refusal } from '../../refusal.ts';
 import { type GivenApproval, requireApproval, withApproval } from '../order-approval.ts';
 import { requireReady } from '../place-order.ts';
-import { verdictOn } from './judge.ts';
+import { boundTerms, budgetOf, verdictOn } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf } from './outcomes.ts';
 import { requireHarmless, requireSigned } from './signed-transaction.ts';
 
@@ -139,7 +139,7 @@ export function judgeQuotedOrder(
   { caller, request, requestId, venue }: Submission,
   { quote, approval }: { readonly quote: ExecutableQuote; readonly approval: GivenApproval | null },
   scope: TradeScope,
-): Pick<Recorded<NewQuotedOrder>, 'order' | 'checked'> {
+): Pick<Recorded<NewQuotedOrder>, 'order' | 'checked' | 'reserves'> {
   if (scope.quoteWithdrawn) throw withdrawn();
   requireReady(venue);
   const verdict = verdictOn(venue, quote, scope);
@@ -148,6 +148,8 @@ export function judgeQuotedOrder(
     requireApproval(verdict.need, {
       scope,
       orderId: quote.quoteId,
+      binds: boundTerms(quote),
+      amount: budgetOf(quote),
       approval,
       now: clock.now(),
       verdicts: verdict.all,
@@ -186,5 +188,9 @@ export function judgeQuotedOrder(
     requestId,
     createdAt: clock.now(),
   };
-  return { order, checked: withApproval(verdict.figures(), verdict.need, approval) };
+  return {
+    order,
+    checked: withApproval(verdict.figures(), verdict.need, approval),
+    reserves: budgetOf(quote),
+  };
 }

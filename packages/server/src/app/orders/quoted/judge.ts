@@ -5,6 +5,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../../domain/denial.ts';
+import type { BoundTerms } from '../../../domain/orders/draft.ts';
 import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
 import {
   type ApprovalNeed,
@@ -26,6 +27,15 @@ type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' |
 /** A redemption is no trade: it takes no budget. */
 export const budgetOf = ({ side, amounts }: Pick<ChainTrade, 'side' | 'amounts'>): Micro =>
   amounts.isRedemption ? 0n : legsOf(side, amounts).collateral;
+
+/** A quote is its transaction, byte for byte: nothing about it can differ. */
+export const boundTerms = ({ expiresAt }: Pick<ExecutableQuote, 'expiresAt'>): BoundTerms => ({
+  orderType: 'FAK',
+  isLimitOrder: false,
+  postOnly: false,
+  deferExec: false,
+  endsAt: expiresAt,
+});
 
 export interface QuoteVerdict {
   /** What refuses it, approval apart. */

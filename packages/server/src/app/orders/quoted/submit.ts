@@ -30,7 +30,6 @@ import { type ObtainApprovalNeeds, obtainApproval } from '../order-approval.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from '../place-order.ts';
 import { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from '../refused-attempts.ts';
 import { labelsOf, quoteApproval } from './approve-quote.ts';
-import { budgetOf } from './judge.ts';
 import {
   alreadyUsed,
   type JudgeSubmissionNeeds,
@@ -111,7 +110,6 @@ function placementOf(
           },
     judge: (scope, { quote, transaction }, approval) => ({
       ...judgeQuotedOrder(needs, submission, { quote, approval }, scope),
-      reserves: budgetOf(quote),
       transaction,
     }),
     approval: (needed, { quote }) =>

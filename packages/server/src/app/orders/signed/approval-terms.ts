@@ -2,7 +2,7 @@
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import { highestTakerFee } from '../../../domain/fees.ts';
 import type { Book } from '../../../domain/market.ts';
-import { signedLimit, takesOf } from '../../../domain/orders/draft.ts';
+import { boundTerms, signedLimit, takesOf } from '../../../domain/orders/draft.ts';
 import { READ_PATIENCE_MS, within } from '../../../domain/patience.ts';
 import { UNTRUSTED_NOTICE } from '../../../domain/untrusted-text.ts';
 import type { ApprovalTerms } from '../../../ports/approvals.ts';
@@ -14,7 +14,8 @@ import type { SoundTrade } from './judge-trade.ts';
 export const approvalSubject = (caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject => ({
   caller,
   orderId: sound.verified.orderId,
-  endsAt: sound.draft.timeInForce === 'GTD' ? Number(sound.draft.fields.expiration) * 1000 : null,
+  binds: boundTerms(sound.draft),
+  endsAt: boundTerms(sound.draft).endsAt,
   terms: (needed) => termsOf(sound, needed),
 });
 
@@ -28,10 +29,10 @@ async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNee
     tokenId: draft.fields.tokenId.toString(),
     outcome: draft.outcome,
     side: draft.side,
-    orderType: draft.timeInForce,
+    binds: boundTerms(draft),
     price: pipsToNumber(limit),
     orderSize: microToNumber(draft.shares),
-    amount: microToNumber(draft.money),
+    amount: microToNumber(needed.amount),
     feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
     walletAddress: draft.fields.maker,
     approvalAbove: microToNumber(needed.limit),
@@ -39,7 +40,8 @@ async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNee
     checks: needed.checks,
     untrustedText: {
       notice: UNTRUSTED_NOTICE,
-      marketQuestion: draft.question,
+      marketQuestion: market.question,
+      agentsMarketQuestion: draft.question,
       reasoning: draft.reasoning,
       source: draft.source,
       skillSlug: draft.skillSlug,

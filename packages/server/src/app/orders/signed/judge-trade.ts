@@ -9,10 +9,11 @@ import {
 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { takerFee } from '../../../domain/fees.ts';
-import { type MarketRecord, termsOf } from '../../../domain/market.ts';
+import { type Book, type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
-import { type Draft, signedLimit } from '../../../domain/orders/draft.ts';
+import { boundTerms, type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { verifyDraft } from '../../../domain/orders/verify-draft.ts';
+import { READ_PATIENCE_MS, within } from '../../../domain/patience.ts';
 import {
   approvalNeeded,
   assess,
@@ -20,6 +21,7 @@ import {
   type TradeFacts,
   verdicts,
 } from '../../../domain/safeguards.ts';
+import { mayBring, saleMarket } from '../../../domain/sale-worth.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
@@ -36,6 +38,7 @@ import { Refusal } from '../../refusal.ts';
 import { type GivenApproval, requireApproval, withApproval } from '../order-approval.ts';
 import { requireReady, requireTaken } from '../place-order.ts';
 import { NOT_GRANTED } from '../trade-checks.ts';
+import { DEPTH } from './expected-fill.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
@@ -103,9 +106,12 @@ const knowing =
     return isKnown ? publicKey : recover(digest, rs, recovery);
   };
 
-/** With the balance of its account, or the error that the venue gave instead. */
+/** With what only the venue knows. */
 export interface FundedTrade extends SoundTrade {
+  /** Of its account, or the error that the venue gave instead. */
   readonly balance: { readonly known: Balance } | { readonly error: unknown };
+  /** Of a SELL; `null`: no book is believed now. */
+  readonly book: Book | null;
 }
 
 export const balanceQuestion = ({
@@ -119,14 +125,28 @@ export const balanceQuestion = ({
 
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
-  try {
-    const { venue, draft, market } = sound;
-    const known = await venue.signedOrders.balance(draft.fields.maker, balanceQuestion({ draft, market }));
-    return { ...sound, balance: { known } };
-  } catch (error) {
-    return { ...sound, balance: { error } };
-  }
+  const { venue, draft, market } = sound;
+  const [balance, book] = await Promise.all([
+    venue.signedOrders.balance(draft.fields.maker, balanceQuestion({ draft, market })).then(
+      (known) => ({ known }),
+      (error: unknown) => ({ error }),
+    ),
+    draft.side === 'SELL' ? believedBook(sound) : null,
+  ]);
+  return { ...sound, balance, book };
 }
+
+/** The book that an order would meet; `null` where the venue names none in time. */
+export const believedBook = ({
+  venue,
+  market,
+  draft,
+}: Pick<SoundTrade, 'venue' | 'market' | 'draft'>): Promise<Book | null> =>
+  within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
+
+/** The collateral that the safeguards count: what a BUY spends, or what a SELL may bring. Fees apart. */
+export const amountOf = ({ draft, market }: Terms, book: Book | null): Micro =>
+  draft.side === 'BUY' ? draft.money : mayBring(draft, saleMarket(market, draft.outcome, book));
 
 export interface TradeToJudge {
   readonly caller: Caller;
@@ -141,7 +161,7 @@ export function judgeTrade(
   needs: JudgeTradeNeeds,
   { caller, requestId, sound, approval }: TradeToJudge,
   scope: TradeScope,
-): Pick<Recorded<NewSignedOrder>, 'order' | 'checked'> {
+): Pick<Recorded<NewSignedOrder>, 'order' | 'checked' | 'reserves'> {
   const { venue, draft, market, verified } = sound;
   requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
   requireReady(venue);
@@ -150,7 +170,8 @@ export function judgeTrade(
     const fault = credentialFault(needs, draft, credential);
     if (fault !== null) throw asRefusal([fault]);
   }
-  const facts = factsOf(sound, scope, credential);
+  const book = scope.book === null ? sound.book : scope.book(market.conditionId, draft.outcome);
+  const facts = factsOf(sound, { scope, credential, amount: amountOf(sound, book) });
   const denial = assess(scope.safeguards, facts);
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
@@ -163,7 +184,9 @@ export function judgeTrade(
   if (need !== null)
     requireApproval(need, {
       scope,
+      amount: facts.amount,
       orderId: verified.orderId,
+      binds: boundTerms(draft),
       approval,
       now: needs.clock.now(),
       verdicts: () => verdicts(scope.safeguards, facts),
@@ -176,7 +199,7 @@ export function judgeTrade(
     venue: venue.id,
     marketId: market.id,
     conditionId: market.conditionId,
-    question: draft.question,
+    question: market.question,
     tokenId: draft.fields.tokenId.toString(),
     outcome: draft.outcome,
     side: draft.side,
@@ -200,20 +223,28 @@ export function judgeTrade(
     requestId,
     createdAt: needs.clock.now(),
   };
-  return { order, checked: withApproval(checkedFigures(scope.safeguards, facts), need, approval) };
+  const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
+  return { order, checked, reserves: facts.amount };
 }
 
 /** What the safeguards are assessed with. */
 export const factsOf = (
   { venue, draft }: Pick<SoundTrade, 'venue' | 'draft'>,
-  scope: TradeScope,
-  credential: TradingCredential | null,
+  {
+    scope,
+    credential,
+    amount,
+  }: {
+    readonly scope: TradeScope;
+    readonly credential: TradingCredential | null;
+    readonly amount: Micro;
+  },
 ): TradeFacts => ({
   ...scope,
   hasCredentials: credential !== null,
   claimMissing: venue.backend === 'live' && !scope.claimed,
   addsExposure: draft.side === 'BUY',
-  amount: draft.money,
+  amount,
 });
 
 /** By the wallet that was named, else the maker's, else the signer's. */

@@ -91,8 +91,7 @@ function placementOf(
       return answer === null ? null : async () => answer;
     },
     judge(scope, sound, approval) {
-      const judged = judgeTrade(needs, { caller, requestId, sound, approval }, scope);
-      return { ...judged, reserves: draft.money };
+      return judgeTrade(needs, { caller, requestId, sound, approval }, scope);
     },
     approval(needed, sound, effect) {
       const subject = approvalSubject(caller, sound);

@@ -3,7 +3,7 @@
  * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
  */
 import type { PreparedTrade, TradeCheck, TradeIntent, UnsignedTrade } from '@bellwether/contract';
-import { formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { formatPips, type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import {
   type Address,
   asAddress,
@@ -28,7 +28,7 @@ import type { Denial } from '../../../domain/denial.ts';
 import { highestTakerFee } from '../../../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../../../domain/market.ts';
 import { incoherences } from '../../../domain/orders/coherence.ts';
-import { type Draft, readDraft, signedLimit, takesOf } from '../../../domain/orders/draft.ts';
+import { boundTerms, type Draft, readDraft, signedLimit, takesOf } from '../../../domain/orders/draft.ts';
 import { type Verdict, verdicts } from '../../../domain/safeguards.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
@@ -43,6 +43,7 @@ import { balanceCheck, checkOf, plainCheck } from '../trade-checks.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
 import { inIntent, requireCoherent, unsignedOf } from './intent.ts';
 import {
+  amountOf,
   asRefusal,
   balanceQuestion,
   credentialFault,
@@ -98,11 +99,10 @@ export async function prepareTrade(
   const faults = incoherences(draft, termsOf(market), venue.signedOrders.rules, now);
   if (faults.length > 0) throw asRefusal(faults.map(inIntent));
   const signing = signingOf({ venue, market, draft, parties });
-  const judged = { caller, venue, market, draft, parties, orderId: signing.orderId, now, isProved };
-  const [checks, book] = await Promise.all([
-    checksOf(needs, judged),
-    venue.markets.book(market.conditionId, draft.outcome, DEPTH),
-  ]);
+  const book = await venue.markets.book(market.conditionId, draft.outcome, DEPTH);
+  const amount = amountOf({ draft, market }, book);
+  const judged = { caller, venue, market, draft, parties, orderId: signing.orderId, now, isProved, amount };
+  const checks = await checksOf(needs, judged);
   const limit = signedLimit(draft, market.tickSize);
   return {
     clientOrderId: intent.clientOrderId,
@@ -132,6 +132,7 @@ export async function prepareTrade(
     },
     ...expectationOf(market, draft, book, limit),
     feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
+    counted: microToNumber(amount),
     checks,
     accepted: checks.every(({ passed }) => passed),
     body,
@@ -260,11 +261,13 @@ interface Judged extends Signable {
   readonly now: number;
   /** The agent has a credential of the wallet's key. Of other wallets nothing is told. */
   readonly isProved: boolean;
+  /** What the safeguards count. */
+  readonly amount: Micro;
 }
 
 /** In the order in which a trade is refused. */
 async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<TradeCheck[]> {
-  const { caller, venue, market, draft, parties, orderId, now, isProved } = judged;
+  const { caller, venue, market, draft, parties, orderId, now, isProved, amount } = judged;
   const { conditionId, tokenIds } = market;
   const { maker } = parties;
   const [scope, balance] = await Promise.all([
@@ -282,12 +285,11 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
   ]);
   const credential = pickCredential(draft, scope.credentials);
   const fault = credential === null ? null : credentialFault(needs, draft, credential);
+  const facts = factsOf(judged, { scope, credential, amount });
   return [
     plainCheck('service_unavailable', venueFault(venue, draft, parties.eoa)),
     plainCheck('credential_type_mismatch', fault),
-    ...(await verdictsOf(needs, judged, verdicts(scope.safeguards, factsOf(judged, scope, credential)))).map(
-      (one) => checkOf(one, scope),
-    ),
+    ...(await verdictsOf(needs, judged, verdicts(scope.safeguards, facts))).map((one) => checkOf(one, scope)),
     ...(balance === null ? [] : [balanceCheck(fundsFor(judged, balance), shortageOf(judged, balance))]),
   ];
 }
@@ -295,11 +297,12 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
 /** With what the owner has approved of this order. */
 async function verdictsOf(
   needs: LookForApprovalNeeds,
-  { caller, orderId }: Judged,
+  { caller, orderId, draft }: Judged,
   found: readonly Verdict[],
 ): Promise<readonly Verdict[]> {
   if (!found.some(({ denial }) => denial?.code === 'approval_required')) return found;
-  if ((await approvalOf(needs, caller, orderId))?.status !== 'approved') return found;
+  if ((await approvalOf(needs, { caller, orderId, binds: boundTerms(draft) }))?.status !== 'approved')
+    return found;
   return found.map((one) => (one.denial?.code === 'approval_required' ? { ...one, denial: null } : one));
 }
 

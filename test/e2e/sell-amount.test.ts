@@ -1,0 +1,113 @@
+/** A SELL counts what it may bring, whatever worst price its agent signed. */
+import {
+  type BellwetherClient,
+  buildLimitOrder,
+  buildMarketOrder,
+  type Market,
+  type TradeRequest,
+} from '@bellwether/sdk';
+import { beforeAll, expect, test } from 'vitest';
+import { approve, claim } from '../approving.ts';
+import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+
+const TICK = 0.01;
+const HELD = 102;
+
+let service: TestService;
+let market: Market;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+  market = await aMarket((await newTrader(service)).client);
+});
+
+const post = (trader: Pick<Trader, 'apiKey'>, body: unknown, path = '/markets/trade') =>
+  call(service, 'POST', path, { key: trader.apiKey, body });
+
+const sellOf = (trader: Trader, shares = HELD, worstPrice = TICK): Promise<TradeRequest> =>
+  buildMarketOrder({ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares, worstPrice });
+
+/** An agent that holds shares. */
+async function holder(): Promise<Trader> {
+  const trader = await newTrader(service);
+  const order = await buildLimitOrder({
+    ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', price: 0.99, size: HELD },
+  });
+  const { body } = await post(trader, order);
+  expect(body).toMatchObject({ success: true, status: 'matched' });
+  return trader;
+}
+
+/** What the context says that a SELL of this size counts. */
+async function countedBy(client: BellwetherClient, size: number): Promise<number> {
+  const { slippage } = await client.getMarketContext(market.id, { side: 'SELL', size });
+  const row = slippage.findLast(({ outcome, amount }) => outcome === 'YES' && amount === size);
+  return row?.counted as number;
+}
+
+test('a worst price of one tick hides nothing from maxTradeAmount, alone and in a batch', async () => {
+  const trader = await holder();
+  await trader.client.updateSettings({ maxTradeAmount: 20 });
+  const counted = await countedBy(trader.client, HELD);
+  expect(counted).toBeGreaterThan(20);
+  const { status, body } = await post(trader, await sellOf(trader));
+  expect({ status, code: body.code, asked: body.context?.asked }).toEqual({
+    status: 403,
+    code: 'max_trade_amount_exceeded',
+    asked: counted,
+  });
+  const batch = await post(trader, { orders: [await sellOf(trader)] }, '/markets/batch-trade');
+  expect(batch.body.results[0].problem.code).toBe('max_trade_amount_exceeded');
+  const checked = await post(trader, { ...(await sellOf(trader)), validateOnly: true });
+  expect(checked.body.code).toBe('max_trade_amount_exceeded');
+});
+
+test('what was counted is the same in the context, in prepare, in the order and in its receipt', async () => {
+  const trader = await holder();
+  const counted = await countedBy(trader.client, HELD);
+  const prepared = await trader.client.prepareTrade({
+    ...{ marketId: market.id, outcome: 'YES', side: 'SELL', clientOrderId: 'out' },
+    ...{ orderType: 'FAK', worstPrice: TICK, size: HELD },
+  } as never);
+  expect({ ...prepared.amounts, counted: prepared.counted }).toMatchObject({
+    collateral: HELD * TICK,
+    counted,
+  });
+  const check = prepared.checks.find(({ code }) => code === 'max_trade_amount_exceeded');
+  expect(check?.asked).toBe(counted);
+  const before = (await trader.client.getMarketContext(market.id)).safeguards.dailyTradeAmount.used;
+  const { body } = await post(trader, await sellOf(trader));
+  expect(body).toMatchObject({ success: true, status: 'matched' });
+  const order = await trader.client.getOrder(body.orderId);
+  expect(order.counted).toBe(counted);
+  const after = (await trader.client.getMarketContext(market.id)).safeguards.dailyTradeAmount.used;
+  expect(after - before).toBeCloseTo(counted, 6);
+  await expect
+    .poll(
+      async () =>
+        (await call(service, 'GET', `/markets/orders/${body.orderId}/receipt`, { key: trader.apiKey }))
+          .status,
+    )
+    .toBe(200);
+  const receipt = await call(service, 'GET', `/markets/orders/${body.orderId}/receipt`, {
+    key: trader.apiKey,
+  });
+  expect(Number(receipt.body.entries[0].body.checked.maxTradeAmount[2])).toBe(counted);
+});
+
+test('the owner approves what a SELL may bring, and is asked for it', async () => {
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  const trader = await holder();
+  await claim(owner, trader);
+  await trader.client.updateSettings({ approvalAbove: 5 });
+  const counted = await countedBy(trader.client, HELD);
+  const order = await sellOf(trader);
+  const { body } = await post(trader, order);
+  expect(body).toMatchObject({ code: 'approval_required', context: { asked: counted } });
+  const shown = (await owner.send('GET', `/owner/approvals/${body.approvalId}`)).body;
+  expect(shown).toMatchObject({ amount: counted, price: TICK, orderType: 'FAK', isLimitOrder: false });
+  await approve(owner, body.approvalId);
+  expect((await post(trader, order)).body).toMatchObject({ success: true, status: 'matched' });
+});
