@@ -49,6 +49,30 @@ async function latencies(url: string, count: number): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
+describe('a body that takes longer than the work may take', () => {
+  const head = (length: number) =>
+    `POST /agents/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+  const start = () =>
+    startTestService({ PAPER_WORLD: 'off', REQUEST_DEADLINE_MS: '1000', RECEIVE_TIMEOUT_S: '4' });
+
+  test('is 408 when it does not end, which is no fault of the service', async () => {
+    const service = await start();
+    const slow = await open(service.url, `${head(500)}{"name":"slow`);
+    await expect.poll(() => slow.closedAfterMs).not.toBeNull();
+    expect(slow.received).toMatch(/^HTTP\/1\.1 408 /);
+    expect(slow.received).toContain('"code":"request_timeout"');
+  });
+
+  test('is served when it arrives whole', async () => {
+    const service = await start();
+    const body = '{"name":"slow"}';
+    const slow = await open(service.url, head(body.length) + body.slice(0, 5));
+    await sleep(1_800);
+    slow.socket.write(body.slice(5));
+    await expect.poll(() => slow.received).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
 describe('a thousand slow clients', () => {
   const RECEIVE_S = 4;
   let service: ServiceProcess;

@@ -2,6 +2,7 @@
 import { type AgentEvent, BellwetherApiError, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { watchRisks } from '../../packages/server/src/app/watch-risks.ts';
+import { claim } from '../approving.ts';
 import {
   aMarket,
   newAgent,
@@ -11,6 +12,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
 import { openAsAdmin } from '../postgres.ts';
 
 let service: TestService;
@@ -245,6 +247,16 @@ describe('who may read it, and how it ends', () => {
     }
   });
 
+  test('of twelve that are opened at once ten are, where few requests may be under way', async () => {
+    const small = await startTestService({ PAPER_WORLD: 'off', MAX_REQUESTS_IN_FLIGHT: '12' });
+    const agent = await newAgent(small);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => fetch(`${small.url}/events`, { headers: bearer(agent) })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 409, 409]);
+    await Promise.all(answers.map(({ body }) => body?.cancel()));
+  });
+
   test('at most ten of an agent; one that is closed makes room', async () => {
     const agent = await newAgent(service);
     const streams = await Promise.all(Array.from({ length: 10 }, () => open(bearer(agent))));
@@ -283,6 +295,22 @@ describe('who may read it, and how it ends', () => {
       text += new TextDecoder().decode((await reader?.read())?.value);
     expect(text).not.toContain('closing');
     one.close();
+  });
+
+  test('a claim ends them with the reason, and the client goes on with the next event', async () => {
+    const agent = await newAgent(service);
+    const owner = new Visitor(service);
+    await owner.register('Ada');
+    const stream = await open(bearer(agent));
+    const rest = stream.response.text();
+    const events = await until(agent, ({ type }) => type === 'safeguards', {
+      onReady: async () => {
+        await claim(owner, agent);
+        expect(await rest).toContain('"reason":"reauthorised"');
+        await agent.client.updateSettings({ maxTradesPerDay: 71 });
+      },
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'safeguards', agentId: agent.agentId });
   });
 
   test('a key that was revoked where no notice comes from ends them as well', async () => {

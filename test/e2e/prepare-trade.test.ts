@@ -258,7 +258,15 @@ function altered(value: unknown, [key, ...rest]: readonly string[], by: (leaf: u
   return copy;
 }
 
-const ADVICE = new Set(['fill', 'expectedRefusal', 'feeAtMost', 'checks', 'accepted', 'preparedAt']);
+const ADVICE = new Set([
+  'fill',
+  'expectedRefusal',
+  'feeAtMost',
+  'counted',
+  'checks',
+  'accepted',
+  'preparedAt',
+]);
 
 describe('verifyPrepared', () => {
   test('refuses any single altered field, with a sentence that names it', async () => {

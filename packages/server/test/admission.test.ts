@@ -96,12 +96,14 @@ test('reads are turned away before trades, trades before exits', async () => {
   await settle();
   pass(150);
   const refused = () =>
-    (['vital', 'exit', 'trade', 'other'] as const).filter((kind) => admission.refusalOf(kind) !== null);
+    (['vital', 'exit', 'trade', 'stream', 'other'] as const).filter(
+      (kind) => admission.refusalOf(kind) !== null,
+    );
   expect(refused()).toEqual(['other']);
   const ends = Array.from({ length: MAX_REQUESTS }, () => admission.enter());
-  expect(refused()).toEqual(['trade', 'other']);
+  expect(refused()).toEqual(['trade', 'stream', 'other']);
   for (let i = 0; i < MAX_REQUESTS; i += 1) ends.push(admission.enter());
-  expect(refused()).toEqual(['exit', 'trade', 'other']);
+  expect(refused()).toEqual(['exit', 'trade', 'stream', 'other']);
   for (const end of ends) end();
   expect(refused()).toEqual(['other']);
 });

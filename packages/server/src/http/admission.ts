@@ -6,14 +6,15 @@
  * - Exits (cancel, redeem, pause, revoke) never wait in line, and are refused only beyond twice the bound of all.
  * - Trades have slots. Those that find none wait in line: a burst for as long as it takes, but once the line has stood
  *   for a while it is no burst, and it may hold only what is served within a fifth of a second.
+ * - Streams have bounds of their own, for each agent and for all; to open one is little work.
  * - Everything else goes first: it is refused as soon as trades stand in line, or the process itself is late.
  */
-import type { RateClass } from '@bellwether/contract';
+import type { Operation } from '@bellwether/contract';
 import { refusal } from '../app/refusal.ts';
 import { Turns } from './turns.ts';
 
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
-export type Kind = 'vital' | 'exit' | 'trade' | 'other';
+export type Kind = 'vital' | 'exit' | 'trade' | 'stream' | 'other';
 
 export interface AdmissionOptions {
   readonly maxTrades: number;
@@ -97,6 +98,8 @@ export class Admission {
         return this.#isBehind(WAIT_MS, LONGEST_BURST_MS) || this.#isFull()
           ? 'More orders come in than can be placed.'
           : null;
+      case 'stream':
+        return this.#requests < maxRequests ? null : 'Too many requests are under way.';
       case 'other':
         if (this.#requests >= maxRequests / 2) return 'Too many requests are under way; orders go first.';
         return this.#isStrained() ? 'The desk is busy with orders, which go first.' : null;
@@ -238,5 +241,8 @@ export class Admission {
   }
 }
 
-export const kindOf = (rateClass: RateClass | undefined): Kind =>
-  rateClass === 'exit' || rateClass === 'trade' ? rateClass : rateClass === 'none' ? 'vital' : 'other';
+export function kindOf({ rateClass, produces }: Pick<Operation, 'rateClass' | 'produces'>): Kind {
+  if (produces === 'text/event-stream') return 'stream';
+  if (rateClass === 'exit' || rateClass === 'trade') return rateClass;
+  return rateClass === 'none' ? 'vital' : 'other';
+}

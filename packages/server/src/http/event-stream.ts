@@ -18,6 +18,8 @@ const RETRY_SPREAD_MS = 2_500;
 
 const ENDINGS: Readonly<Record<EndReason, string>> = {
   key_revoked: 'The API key was revoked.',
+  reauthorised:
+    'The key is valid, and its agent has another owner now; open the stream again with the last id.',
   session_ended: 'The session has ended: sign in again.',
   agents_changed: 'You have claimed another agent; open the stream again with the last id.',
   service_stopping: 'This replica stops; open the stream again with the last id.',

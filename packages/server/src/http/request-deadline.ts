@@ -71,11 +71,15 @@ export class FirstLooks {
 export class RequestDeadline implements Deadline {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #end: number;
+  readonly #spanMs: number;
+  #end: number;
   readonly #options: DeadlineOptions;
   #doubt: InDoubt | null = null;
   #isOver = false;
   #timer: NodeJS.Timeout | null = null;
+  /** The server's own time limit for what a client sends applies meanwhile. */
+  #waitsForBody = false;
+  #missedLook = false;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: DeadlineOptions) {
     const { firstLooks, ownMs = 0 } = options;
@@ -83,7 +87,8 @@ export class RequestDeadline implements Deadline {
     this.#request = request;
     this.#reply = reply;
     this.#options = options;
-    this.#end = now + Math.max(firstLooks.afterMs, ownMs);
+    this.#spanMs = Math.max(firstLooks.afterMs, ownMs);
+    this.#end = now + this.#spanMs;
     firstLooks.add(this, now);
   }
 
@@ -108,8 +113,24 @@ export class RequestDeadline implements Deadline {
     return this.#isOver;
   }
 
+  /** A client that sends slowly takes no time from the work that follows, and is no fault of the service. */
+  waitForBody(): void {
+    this.#waitsForBody = true;
+  }
+
+  bodyArrived(): void {
+    if (!this.#waitsForBody) return;
+    this.#waitsForBody = false;
+    this.#end = performance.now() + this.#spanMs;
+    if (this.#missedLook) this.look();
+  }
+
   /** Answers when the time is up. */
   look(): void {
+    if (this.#waitsForBody) {
+      this.#missedLook = true;
+      return;
+    }
     const left = this.#end - performance.now();
     if (left > 0 && !this.#options.isDatabaseAway()) {
       this.#timer = setTimeout(() => this.look(), Math.min(left, LOOK_AGAIN_MS));
@@ -127,9 +148,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, doubt: InDoubt | n
   const isWhole = request.raw.complete;
   const problem =
     doubt === null
-      ? problemOf(request, 'service_unavailable', {
-          detail: isWhole ? 'This could not be done in time.' : 'The request did not arrive in time.',
-        })
+      ? problemOf(request, 'service_unavailable', { detail: 'This could not be done in time.' })
       : problemOf(request, doubt.code, {
           detail: 'There was no proof in time of what became of this; the desk goes on asking.',
           ...(doubt.orderId === undefined ? {} : { orderId: doubt.orderId }),

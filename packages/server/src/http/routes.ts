@@ -118,7 +118,7 @@ function bindRoute(
   app.route({
     method: operation.method,
     url: frameworkPath(path),
-    config: { operation, kind: kindOf(operation.rateClass), deadlineMs: operation.deadlineMs },
+    config: { operation, kind: kindOf(operation), deadlineMs: operation.deadlineMs },
     schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
     ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
     onRequest: asHook(admit(gate, operation)),

@@ -97,7 +97,12 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
     if (kindOf(request) === 'trade') admission.inTurn(done);
     else done();
   });
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    request.deadline?.waitForBody();
+    done();
+  });
   app.addHook('preValidation', (request, reply, done) => {
+    request.deadline?.bodyArrived();
     // Of a caller who has gone meanwhile nothing would end the count.
     if (request.deadline !== null && !reply.raw.destroyed) count(request);
     done();

@@ -17,6 +17,7 @@ const RETRY_S = 5;
 
 export type EndReason =
   | 'key_revoked'
+  | 'reauthorised'
   | 'session_ended'
   | 'agents_changed'
   | 'service_stopping'
@@ -62,6 +63,8 @@ export class OpenStreams {
   readonly #ofReader = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #verifiedAt = 0;
+  /** Keys whose streams end with the next look. */
+  #forgotten = new Set<bigint>();
   #checking: Promise<void> | null = null;
   #isStopped = false;
 
@@ -106,10 +109,16 @@ export class OpenStreams {
     );
   }
 
-  /** A key was revoked, here or at another replica. */
+  /**
+   * What a key stands for has changed, here or at another replica: it was revoked, or its agent has another owner. Nothing is
+   * sent on its streams until they have ended with the reason.
+   */
   forget(keyId: bigint): void {
-    for (const stream of this.#streams)
-      if (stream.reader.kind === 'agent' && stream.reader.keyId === keyId) stream.end('key_revoked');
+    if (![...this.#streams].some(({ reader }) => reader.kind === 'agent' && reader.keyId === keyId)) return;
+    this.#forgotten.add(keyId);
+    this.#verifiedAt = Number.NEGATIVE_INFINITY;
+    // Where the database does not answer, the next look asks again.
+    this.verified().catch(() => {});
   }
 
   /** Resolves once every stream that is left has a key or session that held within the lease. */
@@ -153,6 +162,19 @@ export class OpenStreams {
 
   async #ask(): Promise<void> {
     const askedAt = this.#options.now();
+    const forgotten = this.#forgotten;
+    this.#forgotten = new Set();
+    try {
+      await this.#endWhatFell(forgotten);
+    } catch (error) {
+      for (const keyId of forgotten) this.#forgotten.add(keyId);
+      throw error;
+    }
+    // A key that was forgotten meanwhile needs an answer that was asked for later.
+    this.#verifiedAt = this.#forgotten.size > 0 ? Number.NEGATIVE_INFINITY : askedAt;
+  }
+
+  async #endWhatFell(forgotten: ReadonlySet<bigint>): Promise<void> {
     const asked = [...this.#streams];
     const readers = asked.map(({ reader }) => reader);
     const keyIds = new Set(readers.flatMap((reader) => (reader.kind === 'agent' ? [reader.keyId] : [])));
@@ -165,10 +187,9 @@ export class OpenStreams {
       hashes.size === 0 ? NO_SESSIONS : owners.sessionsAgents([...hashes.values()], clock.now()),
     ]);
     for (const stream of asked) {
-      const reason = reasonToEnd(stream.reader, keys, sessions);
+      const reason = reasonToEnd(stream.reader, { keys, sessions, forgotten });
       if (reason !== null) stream.end(reason);
     }
-    this.#verifiedAt = askedAt;
   }
 }
 
@@ -182,12 +203,17 @@ export const nameOf = (reader: Whose): string =>
 const hexOf = ({ tokenHash }: Reader & { readonly kind: 'owner' }): string =>
   Buffer.from(tokenHash).toString('hex');
 
-function reasonToEnd(
-  reader: Reader,
-  keys: ReadonlySet<bigint>,
-  sessions: ReadonlyMap<string, string>,
-): EndReason | null {
-  if (reader.kind === 'agent') return keys.has(reader.keyId) ? null : 'key_revoked';
+interface Found {
+  readonly keys: ReadonlySet<bigint>;
+  readonly sessions: ReadonlyMap<string, string>;
+  readonly forgotten: ReadonlySet<bigint>;
+}
+
+function reasonToEnd(reader: Reader, { keys, sessions, forgotten }: Found): EndReason | null {
+  if (reader.kind === 'agent') {
+    if (!keys.has(reader.keyId)) return 'key_revoked';
+    return forgotten.has(reader.keyId) ? 'reauthorised' : null;
+  }
   const agents = sessions.get(hexOf(reader));
   if (agents === undefined) return 'session_ended';
   return reader.agents === null || reader.agents === agents ? null : 'agents_changed';
