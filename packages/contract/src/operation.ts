@@ -68,8 +68,8 @@ export interface Operation {
   readonly unknownFields?: UnknownFields;
   /** An array in the body whose items are validated separately: a malformed item is refused alone. */
   readonly checkedSeparately?: string;
-  /** Advice for a missing body, where that of the registry is not enough. */
-  readonly bodyRequiredFix?: string;
+  /** Advice for a missing body, or for one that nothing reads, where that of the registry is not enough. */
+  readonly bodyFix?: string;
   /** Default LIMITS.bodyBytes. */
   readonly bodyBytes?: number;
   /** Deadline of an operation that calls external services, where longer than the service's deadline for requests. */

@@ -130,7 +130,7 @@ test('a SELL limit is the signed ratio rounded up, a BUY limit rounded down', as
 
 test('numbers beyond 256 bits are named with their paths, all at once', () => {
   const huge = '9'.repeat(78);
-  const faults = readDraft({ ...sound, order: { ...sound.order, tokenId: huge, nonce: huge } });
+  const faults = readDraft({ ...sound, order: { ...sound.order, tokenId: huge, nonce: huge } }, 'interface');
   expect(faults).toMatchObject([
     { code: 'amount_out_of_range', path: 'order.tokenId' },
     { code: 'amount_out_of_range', path: 'order.nonce' },

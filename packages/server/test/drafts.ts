@@ -39,7 +39,7 @@ export const signedRequest = (change: Partial<LimitOrder> = {}): Promise<TradeRe
 
 /** @throws when the request cannot be parsed */
 export function draftOf(request: TradeRequest): Draft {
-  const draft = readDraft(request);
+  const draft = readDraft(request, 'polymarket');
   if (Array.isArray(draft)) throw new Error(JSON.stringify(draft));
   return draft as Draft;
 }

@@ -30,6 +30,15 @@ import {
 } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
 
+/** Judged by the order profile: one drops the field whatever its value is, the other signs it. */
+const deprecatedField = <T>(form: string) =>
+  Type.Optional(
+    Type.Unsafe<T>({
+      deprecated: true,
+      description: `dropped under the order profile 'interface', whatever it holds; signed under 'polymarket': ${form}`,
+    }),
+  );
+
 /** Interface 2.6. `salt` may also come as text and `side` as 0 or 1: the venue's own client sends these. */
 export const SignedOrder = Type.Object({
   maker: Address,
@@ -51,13 +60,9 @@ export const SignedOrder = Type.Object({
     description: 'random, at most 2^53−1',
   }),
   signatureType: SignatureType,
-  timestamp: Type.Optional(
-    Type.Union([UintText, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
-      deprecated: true,
-    }),
-  ),
-  metadata: Type.Optional(Type.String({ pattern: '^0x[a-fA-F0-9]{64}$', deprecated: true })),
-  builder: Type.Optional(Type.String({ pattern: '^0x[a-fA-F0-9]{64}$', deprecated: true })),
+  timestamp: deprecatedField<string | number>('epoch milliseconds, as text or number'),
+  metadata: deprecatedField<string>('0x and 64 hex digits'),
+  builder: deprecatedField<string>('0x and 64 hex digits'),
 });
 
 /** Interface 2.5. */
@@ -453,7 +458,7 @@ export const cancelMarket = operation({
     alias('address', 'walletAddress'),
   ),
   unknownFields: 'refuse',
-  bodyRequiredFix:
+  bodyFix:
     'To cancel every open order of this agent send {}; to narrow it, name marketConditionId, tokenId, walletAddress or venue. DELETE /markets/orders takes no body and cancels those of the whole owner.',
   status: 200,
   response: CancelMarketResponse,
@@ -489,14 +494,16 @@ export const cancelAll = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
-  // The only refusal of this exit: a caller that sends a filter would expect its other orders to stay open.
+  // The only refusal of this exit: a caller that sends a filter, in whatever form, expects its other orders to stay open.
   query: Type.Object({
     venue: notNarrowed,
     marketConditionId: notNarrowed,
     tokenId: notNarrowed,
     walletAddress: notNarrowed,
   }),
-  unknownFields: 'ignore',
+  unknownFields: 'refuse',
+  bodyFix:
+    'Nothing was canceled. POST /markets/orders/cancel-market narrows what is canceled; to cancel everything, send DELETE /markets/orders without a body and without parameters.',
   status: 200,
   response: CancelAllResponse,
   errors: ['service_unavailable'],

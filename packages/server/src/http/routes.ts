@@ -16,7 +16,7 @@ import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
 import type { Owner } from '../app/owners.ts';
 import type { Draw, RateLimits } from '../app/rate-limits.ts';
-import { refusal } from '../app/refusal.ts';
+import { Refusal, refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
@@ -128,6 +128,7 @@ function bindRoute(
       ? {}
       : { validatorCompiler: judgeAlone(operation.checkedSeparately) }),
     preHandler: [
+      ...(takesNoBody(operation) ? [asHook(refuseBody(operation))] : []),
       ...(judge === undefined ? [] : [asHook(refuseTogether(judge))]),
       ...(operation.tokensPerItemOf === undefined ? [] : [asHook(drawPerItem(gate, operation))]),
       ...(operation.idempotent === true ? [asHook(replay(gate, operation, path))] : []),
@@ -243,7 +244,7 @@ function limited({ rateLimits }: Gate, { rateClass }: Operation) {
   };
 }
 
-function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation): Step {
+function requireBody({ bodyOptional, bodyFix: fix }: Operation): Step {
   return (request, reply) => {
     if (request.body !== undefined && request.body !== null) return undefined;
     if (bodyOptional !== true)
@@ -252,6 +253,25 @@ function requireBody({ bodyOptional, bodyRequiredFix: fix }: Operation): Step {
     return undefined;
   };
 }
+
+const takesNoBody = ({ method, body, unknownFields }: Operation): boolean =>
+  method !== 'GET' && body === undefined && unknownFields === 'refuse';
+
+/** A field that nothing reads would be taken for one that narrows what the call does. */
+const refuseBody =
+  ({ bodyFix }: Operation): Step =>
+  ({ body }) => {
+    if (body === undefined || body === null) return undefined;
+    const fields = typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : [''];
+    const [first, ...rest] = fields.map((path) => ({
+      code: 'invalid_request' as const,
+      ...(path === '' ? {} : { path }),
+      detail: path === '' ? 'This call takes no body.' : `This call takes no body: nothing reads ${path}.`,
+      ...(bodyFix === undefined ? {} : { fix: bodyFix }),
+    }));
+    if (first !== undefined) throw new Refusal([first, ...rest]);
+    return undefined;
+  };
 
 const refuseTogether =
   (judge: (body: unknown) => readonly Denial[]): Step =>

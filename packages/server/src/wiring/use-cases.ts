@@ -57,6 +57,7 @@ export function composeNeeds(parts: UseCaseParts) {
     },
     recommendedSkills: createRecommendedSkills(stores.skills, clock),
     shownMarkets: createShownMarkets(),
+    ordersUnderWay: new Set<string>(),
     geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),

@@ -10,6 +10,7 @@ import {
   hexToBytes,
   type OrderExtras,
   type OrderFields,
+  type OrderProfile,
   type OrderVersion,
   type SignatureType,
   ZERO_ADDRESS,
@@ -36,7 +37,7 @@ export interface Draft {
   readonly shares: Micro;
   readonly money: Micro;
   readonly fields: OrderFields;
-  /** timestamp, metadata and builder, if the request has any of them. */
+  /** timestamp, metadata and builder, if the request has any of them in their form. */
   readonly extras: OrderExtras | null;
   readonly signature: string;
   readonly signatureType: SignatureType;
@@ -65,9 +66,27 @@ const priceOf = (value: number): Pips | null => {
   }
 };
 
-function extrasOf(order: TradeRequest['order']): OrderExtras | null {
-  if (order.timestamp === undefined && order.metadata === undefined && order.builder === undefined)
-    return null;
+const BYTES32 = /^0x[0-9a-fA-F]{64}$/;
+const UINT = /^\d{1,78}$/;
+
+const EXTRAS = {
+  timestamp: (value: unknown) => UINT.test(String(value)) && typeof value !== 'object',
+  metadata: (value: unknown) => typeof value === 'string' && BYTES32.test(value),
+  builder: (value: unknown) => typeof value === 'string' && BYTES32.test(value),
+} as const;
+const EXTRA_NAMES = Object.keys(EXTRAS) as (keyof typeof EXTRAS)[];
+
+/** @param malformed takes the fields that are not in their form */
+function extrasOf(order: TradeRequest['order'], malformed: Denial[]): OrderExtras | null {
+  const sent = EXTRA_NAMES.filter((name) => order[name] !== undefined);
+  const bad = sent.filter((name) => !EXTRAS[name](order[name]));
+  for (const name of bad)
+    malformed.push({
+      code: 'invalid_request',
+      path: `order.${name}`,
+      detail: `order.${name} must be ${name === 'timestamp' ? 'epoch milliseconds' : '0x and 64 hex digits'}.`,
+    });
+  if (sent.length === 0 || bad.length > 0) return null;
   return {
     timestamp: BigInt(order.timestamp ?? 0),
     metadata: hexToBytes(order.metadata ?? ZERO_BYTES32),
@@ -75,10 +94,14 @@ function extrasOf(order: TradeRequest['order']): OrderExtras | null {
   };
 }
 
-/** @returns the draft, or the fields whose numbers do not fit 256 bits, each with its path. */
-export function readDraft(request: TradeRequest): Draft | readonly Denial[] {
+/**
+ * @returns the draft, or the fields that cannot be represented, each with its path: numbers beyond 256 bits, and, under the
+ *   profile that signs them, deprecated fields in another form. The other profile drops these, whatever they hold.
+ */
+export function readDraft(request: TradeRequest, profile: OrderProfile): Draft | readonly Denial[] {
   const { order } = request;
   const tooBig: Denial[] = [];
+  const extras = extrasOf(order, profile === 'polymarket' ? tooBig : []);
   const uint = (name: 'tokenId' | 'makerAmount' | 'takerAmount' | 'expiration' | 'nonce' | 'feeRateBps') => {
     const value = BigInt(order[name] ?? '0');
     if (value > MAX_UINT256) {
@@ -121,7 +144,7 @@ export function readDraft(request: TradeRequest): Draft | readonly Denial[] {
     shares: side === 'BUY' ? fields.takerAmount : fields.makerAmount,
     money: side === 'BUY' ? fields.makerAmount : fields.takerAmount,
     fields,
-    extras: extrasOf(order),
+    extras,
     signature: order.signature,
     signatureType: order.signatureType,
     version: request.orderVersion ?? null,

@@ -23,6 +23,7 @@ import {
   withBalance,
 } from './judge-trade.ts';
 import {
+  beingPlaced,
   firstAnswerOf,
   outcomeUnknown,
   replayOf,
@@ -39,6 +40,8 @@ export interface PlaceTradeNeeds
   readonly secrets: JudgeTradeNeeds['secrets'] & ObtainApprovalNeeds['secrets'];
   readonly venues: Venues;
   readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+  /** Agent and order id of what this process is placing. */
+  readonly ordersUnderWay: Set<string>;
 }
 
 export interface TradeCall {
@@ -49,11 +52,33 @@ export interface TradeCall {
   readonly trace?: TradeTrace | undefined;
 }
 
-export const placeTrade = (needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> =>
-  notingRefusals(
-    (refused) => noteRefusal(needs, call, refused),
-    () => placeOrder(needs, call, placementOf(needs, call)),
-  );
+export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> {
+  const turn = turnOf(needs.ordersUnderWay, call.caller);
+  try {
+    return await notingRefusals(
+      (refused) => noteRefusal(needs, call, refused),
+      () => placeOrder(needs, call, placementOf(needs, call, turn.begin)),
+    );
+  } finally {
+    turn.end();
+  }
+}
+
+/** Of twins that arrive together, the second is told so at once instead of waiting for the first one's answer. */
+function turnOf(underWay: Set<string>, { agentId }: Caller) {
+  let own: string | null = null;
+  return {
+    begin(orderId: string): void {
+      const name = `${agentId} ${orderId}`;
+      if (underWay.has(name)) throw beingPlaced(orderId);
+      underWay.add(name);
+      own = name;
+    },
+    end(): void {
+      if (own !== null) underWay.delete(own);
+    },
+  };
+}
 
 export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<TradeLedger, 'preview'> };
 
@@ -72,9 +97,10 @@ type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 function placementOf(
   needs: PlaceTradeNeeds,
   { caller, request, requestId }: Omit<TradeCall, 'deadline' | 'trace'>,
+  begin: (orderId: string) => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
-  const draft = readDraft(request);
+  const draft = readDraft(request, venue.signedOrders.signing.profile);
   if (isFaults(draft)) throw asRefusal(draft);
   const same = () => ({ caller, venue, draft, now: needs.clock.now() });
   return {
@@ -83,7 +109,9 @@ function placementOf(
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () => {
       const market = await venue.markets.find(draft.conditionId);
-      return withBalance(await judgeDraft(needs, { venue, draft, market }));
+      const sound = await judgeDraft(needs, { venue, draft, market });
+      begin(sound.verified.orderId);
+      return withBalance(sound);
     },
     question: questionOf,
     sameOrder(existing) {

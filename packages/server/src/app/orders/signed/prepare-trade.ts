@@ -10,6 +10,7 @@ import {
   bytesToHex,
   controlsWallet,
   exchangeDomain,
+  type OrderProfile,
   orderDigest,
   orderTypedData,
   orderTypeOf,
@@ -94,7 +95,7 @@ export async function prepareTrade(
     ...{ venue: venue.id, conditionId, question, tokenIds, tick, negRisk, hasExtras },
     salt: saltOf(caller.agentId, intent.clientOrderId),
   });
-  const draft = draftOf(body);
+  const draft = draftOf(body, profile);
   const now = needs.clock.now();
   const faults = incoherences(draft, termsOf(market), venue.signedOrders.rules, now);
   if (faults.length > 0) throw asRefusal(faults.map(inIntent));
@@ -201,8 +202,8 @@ function makerOf({
 /** Any signature of the right form: nothing looks at it. */
 const UNSIGNED = `0x${'00'.repeat(SIGNATURE_BYTES)}`;
 
-function draftOf(body: UnsignedTrade): Draft {
-  const draft = readDraft({ ...body, order: { ...body.order, signature: UNSIGNED } });
+function draftOf(body: UnsignedTrade, profile: OrderProfile): Draft {
+  const draft = readDraft({ ...body, order: { ...body.order, signature: UNSIGNED } }, profile);
   if (Array.isArray(draft)) throw asRefusal((draft as readonly Denial[]).map(inIntent));
   return draft as Draft;
 }

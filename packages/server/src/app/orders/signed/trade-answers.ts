@@ -86,11 +86,14 @@ export function replayOf(
   if (row.first !== null) return tradeResponse(row, row.first);
   const isLate = now - row.createdAt > SUBMIT_WITHIN_MS;
   if (row.status === 'unknown' || isLate) throw outcomeUnknown(row.orderId);
-  throw refusal('idempotency_in_flight', 'The same signed order is being placed right now.', {
-    orderId: row.orderId,
+  throw beingPlaced(row.orderId);
+}
+
+export const beingPlaced = (orderId: string): Refusal =>
+  refusal('idempotency_in_flight', 'The same signed order is being placed right now.', {
+    orderId,
     retryAfterS: IN_FLIGHT_RETRY_S,
   });
-}
 
 const COLLATERAL = { 1: 'USDC.e', 2: 'pUSD' } as const;
 const MICRO_PER_UNIT = 1_000_000n;
