@@ -96,7 +96,7 @@ describe('the state', () => {
       openOrdersCount: 0,
       currentPositionsCount: 0,
       balance: 0,
-      actions: [{ code: 'register_credentials', method: 'POST', path: '/wallet/credentials' }],
+      actions: [{ code: 'register_credentials', method: 'POST', path: '/wallet/credentials/paper' }],
     });
     expect(briefing.opportunities.recommendedSkills[0]).toMatchObject({ skillSlug: 'market-making' });
     const found = briefing.opportunities.newMarkets;

@@ -172,6 +172,13 @@ describe('statuses', () => {
     expect(fireblocks.canceled).toEqual([]);
   });
 
+  test('a reason that repeats the status is said once', async () => {
+    expect(await after({ status: 'BLOCKED', subStatus: 'BLOCKED_BY_POLICY' })).toMatchObject({
+      kind: 'blocked_by_policy',
+      detail: 'BLOCKED_BY_POLICY',
+    });
+  });
+
   test('BLOCKED with any other reason counts as the policy', async () => {
     expect(await after({ status: 'BLOCKED', subStatus: 'SOMETHING_NEW' })).toMatchObject({
       kind: 'blocked_by_policy',

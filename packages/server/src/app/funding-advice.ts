@@ -1,13 +1,16 @@
 /** Where the money for an order might be: asked only when an order is refused for want of it. */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
+import type { Clock } from '../ports/clock.ts';
 import type { Caller, WalletStore } from '../ports/stores.ts';
 import type { Balance, BalanceQuestion, Venues, VenueWith } from '../ports/venue.ts';
 import { faucetVenue } from './venues.ts';
 
 export interface FundingNeeds {
-  readonly wallets: Pick<WalletStore, 'credential'>;
+  readonly clock: Clock;
+  readonly wallets: Pick<WalletStore, 'credential' | 'faucetLeft'>;
   readonly venues: Venues;
+  readonly faucetPerDay: Micro;
 }
 
 export interface Shortage {
@@ -18,6 +21,7 @@ export interface Shortage {
   readonly eoa: Address;
   readonly buying: boolean;
   readonly needed: Micro;
+  readonly available: Micro;
   readonly heldIn: (balance: Balance) => Micro;
   readonly question: BalanceQuestion;
 }
@@ -53,8 +57,18 @@ export async function waysToFund(
 ): Promise<string | null> {
   const ways = await richerWallets(needs, caller, shortage);
   if (shortage.buying && shortage.venue === faucetVenue(needs))
-    ways.push(
-      `Draw paper money with POST /paper/faucet {"address": "${shortage.maker}", "amount": ${formatMicro(shortage.needed)}}, or order less, or cancel open orders.`,
-    );
+    ways.push(await faucetAdvice(needs, shortage));
   return ways.length === 0 ? null : ways.join(' ');
+}
+
+/** What is missing, where the faucet still gives as much today. */
+async function faucetAdvice(
+  { wallets, faucetPerDay, clock }: FundingNeeds,
+  { maker, needed, available }: Shortage,
+): Promise<string> {
+  const gap = needed - available;
+  const left = await wallets.faucetLeft(maker, faucetPerDay, clock.now());
+  if (gap > left)
+    return `Order less, or cancel open orders: ${formatMicro(gap)} is missing, and the faucet gives this address ${formatMicro(left)} more today.`;
+  return `Draw paper money with POST /paper/faucet {"address": "${maker}", "amount": ${formatMicro(gap)}}, or order less, or cancel open orders.`;
 }

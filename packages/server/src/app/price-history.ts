@@ -116,17 +116,19 @@ function spanOf({ interval, startTs, endTs }: HistoryQuery, now: number): Span {
     throw refusal('invalid_request', 'Send interval, or startTs and endTs.', { path: 'interval' });
   const to = endTs === undefined ? now : endTs * SECOND_MS + SECOND_MS - 1;
   if (startTs !== undefined && startTs * SECOND_MS > to) {
-    throw refusal('contradictory_filter', 'startTs is after endTs.', { path: 'startTs' });
+    throw refusal('contradictory_filter', 'startTs is after endTs.', {
+      path: 'startTs',
+      fix: 'Send a startTs that is not after endTs, both in epoch seconds; without endTs the range ends now.',
+    });
   }
   return { from: startTs === undefined ? null : startTs * SECOND_MS, to, fidelity: null };
 }
 
 const noHistory = (venue: string) =>
-  refusal(
-    'invalid_request',
-    `There are no past prices of ${venue} here. Prices of now: GET /markets/{ticker} and GET /markets/orderbook/{mint}.`,
-    { path: 'market' },
-  );
+  refusal('invalid_request', `There are no past prices of ${venue} here.`, {
+    path: 'market',
+    fix: 'Read the prices of now: GET /markets/{ticker} and GET /markets/orderbook/{mint}.',
+  });
 
 interface Source {
   readonly history: PriceHistory;

@@ -22,10 +22,17 @@ export class Refusal extends Error {
   }
 }
 
-/** @param detail the registry's title when left out */
+/** @param detail the registry's title when left out; so is the registry's `fix` */
 export const refusal = (
   code: ErrorCode,
   detail: string = `${ERRORS[code].title}.`,
-  options: { retryAfterS?: number; orderId?: string; approvalId?: string; path?: string } = {},
-): Refusal =>
-  new Refusal([{ code, detail, ...(options.path === undefined ? {} : { path: options.path }) }], options);
+  options: { retryAfterS?: number; orderId?: string; approvalId?: string; path?: string; fix?: string } = {},
+): Refusal => {
+  const { path, fix } = options;
+  const denial = {
+    ...{ code, detail },
+    ...(path === undefined ? {} : { path }),
+    ...(fix === undefined ? {} : { fix }),
+  };
+  return new Refusal([denial], options);
+};

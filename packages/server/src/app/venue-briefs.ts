@@ -44,6 +44,7 @@ export function venueBrief(needs: HasVenues, { facts, user, state, alerts }: Bri
       canCancel: venue.cancel !== undefined,
       redeemsBy: redeemsBy(venue),
       hasFaucet: venue === faucetVenue(needs),
+      credentialsBySignature: venue.paper?.credentials !== undefined,
       canTrade: venue.signedOrders === undefined ? walletAddress !== null : facts.hasCredentials,
       autoRedeem: facts.limits.autoRedeemEnabled,
       balance: state.balance,

@@ -24,6 +24,8 @@ export interface StepFacts {
   readonly canCancel: boolean;
   readonly redeemsBy: RedeemsBy;
   readonly hasFaucet: boolean;
+  /** The venue makes credentials for who signs a text. */
+  readonly credentialsBySignature: boolean;
   /** Signed orders: the owner has a credential for the wallet. Quotes: the agent names a wallet, or has traded with one. */
   readonly canTrade: boolean;
   readonly autoRedeem: boolean;
@@ -68,6 +70,14 @@ const WORDING: Readonly<Record<Trading, Wording>> = {
   },
 };
 
+const PAPER_CREDENTIALS: NextStep = {
+  code: 'register_credentials',
+  message:
+    'Sign the text of GET /wallet/credentials/challenge?address=<your EOA> and send the signature; without credentials no trade is taken.',
+  method: 'POST',
+  path: '/wallet/credentials/paper',
+};
+
 export function nextSteps(facts: StepFacts): NextStep[] {
   const words = WORDING[facts.trading];
   const some = <T>(items: readonly T[]) => items.slice(0, MAX_OF_A_KIND);
@@ -79,7 +89,7 @@ export function nextSteps(facts: StepFacts): NextStep[] {
   });
   const venue = facts.isDefault ? '' : `?venue=${encodeURIComponent(facts.venue)}`;
   return [
-    ...(facts.canTrade ? [] : [words.toTrade]),
+    ...(facts.canTrade ? [] : [facts.credentialsBySignature ? PAPER_CREDENTIALS : words.toTrade]),
     ...some(facts.ordersInDoubt).map((orderId) => look('check_order', words.inDoubt, orderId)),
     ...some([...new Set(facts.exits)]).map(
       (marketId): NextStep => ({

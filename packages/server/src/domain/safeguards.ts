@@ -62,6 +62,8 @@ export interface Restriction extends UsedFacts {
 
 export interface TradeFacts extends UsedFacts {
   readonly hasCredentials: boolean;
+  /** The venue makes them for who signs a text. */
+  readonly credentialsBySignature?: boolean;
   /** Live venues only. */
   readonly claimMissing: boolean;
   /** A BUY adds exposure; selling held tokens does not. */
@@ -239,6 +241,9 @@ const FORMER = {
   fix: 'Only that owner, on the page /owner, or the operator can lift it. Cancels and redeems go through meanwhile.',
 };
 
+const PAPER_CREDENTIALS_FIX =
+  'Sign the text of GET /wallet/credentials/challenge and POST the signature to /wallet/credentials/paper; or register venue credentials with POST /wallet/credentials.';
+
 type Gate = (safeguards: Safeguards, facts: TradeFacts) => Denial | null;
 
 /** What must hold whatever the order is, in the order of assessment, before the caps. */
@@ -261,12 +266,13 @@ const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered'
         fix: FORMER.fix,
       };
     },
-    credentials_not_registered: (_safeguards, { hasCredentials }) =>
+    credentials_not_registered: (_safeguards, { hasCredentials, credentialsBySignature }) =>
       hasCredentials
         ? null
         : {
             code: 'credentials_not_registered',
             detail: 'No venue credentials are registered for the wallet of this order.',
+            ...(credentialsBySignature === true ? { fix: PAPER_CREDENTIALS_FIX } : {}),
           },
     claim_required: (_safeguards, { claimMissing }) =>
       claimMissing

@@ -87,11 +87,15 @@ function shareOut(server: Server, { most, perAddress, trusts }: Shares): void {
   });
 }
 
-const CAUSES: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
+const CAUSES: Readonly<Record<string, readonly [code: ErrorCode, detail: string, fix?: string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers are larger than 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 };
-const BROKEN = ['invalid_request', 'This is no well-formed HTTP/1.1 request.'] as const;
+const BROKEN = [
+  'invalid_request',
+  'This is no well-formed HTTP/1.1 request.',
+  'Send a request line, headers and a body as HTTP/1.1 writes them, best with a library for HTTP.',
+] as const;
 
 /** Bytes that the parser refuses, or that never came: there is no request to answer, so the answer is written by hand. */
 export const answerBroken =
@@ -103,8 +107,8 @@ export const answerBroken =
       socket.destroy();
       return;
     }
-    const [code, detail] = CAUSES[error.code ?? ''] ?? BROKEN;
-    const { title, fix } = ERRORS[code];
+    const [code, detail, own] = CAUSES[error.code ?? ''] ?? BROKEN;
+    const { title, fix = own } = own === undefined ? ERRORS[code] : { ...ERRORS[code], fix: own };
     const requestId = randomUUID();
     const status = ERRORS[code].status;
     const type = `${publicUrl()}/docs/errors/${code}`;

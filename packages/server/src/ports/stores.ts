@@ -147,6 +147,8 @@ export interface WalletStore {
   reachable(caller: ActingAgent, addresses: readonly WalletAddress[]): Promise<ReadonlySet<WalletAddress>>;
   /** Whether the simulation balance has been credited. */
   isCredited(funder: Address): Promise<boolean>;
+  /** What the faucet still gives an address today. */
+  faucetLeft(address: Address, perDay: Micro, at: number): Promise<Micro>;
   /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
   drawFaucet(
     address: Address,

@@ -90,10 +90,13 @@ export function createWalletStore(sql: Sql): WalletStore {
           where d.amount + excluded.amount <= ${allowance}::bigint
         returning amount`;
       if (row !== undefined) return { ok: true, left: allowance - row.amount };
-      const [drawn] = await sql<
-        Pick<FaucetDrawsRow, 'amount'>[]
-      >`select amount from faucet_draws where address = ${address} and day = ${day}::date`;
-      return { ok: false, left: allowance - (drawn?.amount ?? 0n) };
+      return { ok: false, left: await this.faucetLeft(address, allowance, at) };
+    },
+
+    async faucetLeft(address, perDay, at) {
+      const [drawn] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
+        select amount from faucet_draws where address = ${address} and day = ${utcDay(at)}::date`;
+      return perDay - (drawn?.amount ?? 0n);
     },
   };
 }

@@ -196,8 +196,12 @@ async function awaitSignature(
   return failed(id, `no signature in time; the last status was ${spelled(status, subStatus)}`);
 }
 
+/** "BLOCKED BLOCKED_BY_POLICY" says one thing twice. */
 const spelled = (status: string, subStatus: string | null | undefined): string =>
-  (subStatus ? `${status} ${subStatus}` : status).replaceAll(/[^\x20-\x7e]/g, '?');
+  (subStatus ? (subStatus === BLOCKED_BY_POLICY ? subStatus : `${status} ${subStatus}`) : status).replaceAll(
+    /[^\x20-\x7e]/g,
+    '?',
+  );
 
 /** The outcome of a transaction's status; `null` while it is not final. */
 function endOf(

@@ -93,7 +93,9 @@ function parse(text: string, allowLoopback: boolean): URL {
     throw new Refused('url must not carry a user name or password.');
   if (namesThisMachine(host)) {
     if (allowLoopback && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-    throw new Refused('url must not point to this machine.');
+    throw new Refused(
+      'url must not point to this machine, unless the operator allows it (WEBHOOKS_ALLOW_LOOPBACK=on).',
+    );
   }
   if (isIP(host) !== 0 && reachOf(host) !== 'public')
     throw new Refused('url must point to a public address.');

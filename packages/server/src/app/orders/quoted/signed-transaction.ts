@@ -15,6 +15,7 @@ import {
   type VerifyEd25519,
 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
+import { ChainUnavailable } from '../../../domain/unavailable.ts';
 import type { Simulation } from '../../../ports/chain.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal } from '../../refusal.ts';
@@ -105,7 +106,36 @@ export async function requireHarmless(
 ): Promise<void> {
   const simulation = await quotes.chain.simulate(wire, quote.wallet, true);
   const fault = simulationFault(simulation, quote);
-  if (fault !== null) throw refuse({ code: 'transaction_would_fail', detail: fault });
+  if (fault === null) return;
+  const missing = simulation.kind === 'would_fail' ? await missingMoney(quotes, quote) : null;
+  throw refuse({
+    code: 'transaction_would_fail',
+    detail: missing === null ? fault : `${missing} ${fault}`,
+    ...(missing === null
+      ? {}
+      : { fix: 'Fund the wallet or ask for a smaller quote, then sign the new one.' }),
+  });
+}
+
+/** The commonest reason in words: what the wallet no longer holds; `null`: it has enough, or the chain does not say. */
+async function missingMoney(
+  { chain }: VenueWith<'quotes'>['quotes'],
+  { wallet, side, amounts }: ExecutableQuote,
+): Promise<string | null> {
+  try {
+    const held =
+      side === 'BUY'
+        ? ((await chain.tokenAccount(wallet, amounts.inputMint))?.amount ?? 0n)
+        : (await chain.outcomeAccounts(wallet))
+            .filter(({ mint }) => mint === amounts.inputMint)
+            .reduce((sum, { amount }) => sum + amount, 0n);
+    if (held >= amounts.inAmount) return null;
+    const unit = side === 'BUY' ? 'collateral' : 'contracts';
+    return `The wallet holds ${formatMicro(held)} ${unit}, and this takes ${formatMicro(amounts.inAmount)}.`;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return null;
+    throw error;
+  }
 }
 
 export function simulationFault(simulation: Simulation, { amounts }: ExecutableQuote): string | null {

@@ -242,6 +242,7 @@ export const factsOf = (
 ): TradeFacts => ({
   ...scope,
   hasCredentials: credential !== null,
+  credentialsBySignature: venue.paper?.credentials !== undefined,
   claimMissing: venue.backend === 'live' && !scope.claimed,
   addsExposure: draft.side === 'BUY',
   amount,
@@ -298,7 +299,10 @@ export function fundsFor(
 }
 
 /** What the venue would refuse anyway, told beforehand and with figures; `null`: there is enough. */
-export function shortageOf(terms: Terms, balance: Balance): (Denial & { readonly needed: Micro }) | null {
+export function shortageOf(
+  terms: Terms,
+  balance: Balance,
+): (Denial & Readonly<Record<'needed' | 'available', Micro>>) | null {
   const { needed, available } = fundsFor(terms, balance);
   if (available >= needed) return null;
   const { draft } = terms;
@@ -306,6 +310,7 @@ export function shortageOf(terms: Terms, balance: Balance): (Denial & { readonly
   const unit = draft.side === 'BUY' ? 'collateral (fee included)' : `${draft.outcome} shares`;
   return {
     needed,
+    available,
     code: 'insufficient_balance',
     detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
     context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
@@ -316,8 +321,8 @@ function requireBalance(sound: FundedTrade, scope: TradeScope): void {
   const balance = scope.balance?.(sound.draft.fields.maker) ?? knownBalance(sound);
   const shortage = shortageOf(sound, balance);
   if (shortage === null) return;
-  const { needed, ...denial } = shortage;
-  throw new Shortage(needed, denial);
+  const { needed, available, ...denial } = shortage;
+  throw new Shortage({ needed, available }, denial);
 }
 
 function knownBalance({ balance }: FundedTrade): Balance {
@@ -331,11 +336,11 @@ const heldOf =
     draft.side === 'BUY' ? available : shares(draft.conditionId, draft.outcome);
 
 class Shortage extends Refusal {
-  readonly needed: Micro;
+  readonly figures: Readonly<Record<'needed' | 'available', Micro>>;
 
-  constructor(needed: Micro, denial: Denial) {
+  constructor(figures: Shortage['figures'], denial: Denial) {
     super([denial]);
-    this.needed = needed;
+    this.figures = figures;
   }
 }
 
@@ -346,13 +351,13 @@ export async function explainShortage(
 ): Promise<unknown> {
   if (!(refused instanceof Shortage)) return refused;
   const { venue, draft, verified } = sound;
-  const { needed, denials } = refused;
+  const { figures, denials } = refused;
   const fix = await waysToFund(needs, caller, {
     venue,
     maker: draft.fields.maker,
     eoa: verified.eoa,
     buying: draft.side === 'BUY',
-    needed,
+    ...figures,
     heldIn: heldOf(sound),
     question: balanceQuestion(sound),
   });
