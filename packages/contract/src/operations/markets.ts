@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import {
+  ALL_VENUES,
   EitherVenueQuery,
   HEX,
   Iso,
@@ -58,7 +59,8 @@ export const MarketsQuery = Type.Object({
     maxLength: LIMITS.searchChars,
     pattern: PRINTABLE,
     'x-not-blank': 'send some words, or * for every market',
-    description: 'search keywords, compared with titles and tags before the rules; * finds everything',
+    description:
+      'search keywords, compared with titles and tags before the rules; or a market id, condition id, token id or event id; * finds everything',
   }),
   category: Type.Optional(
     Type.String({
@@ -96,7 +98,14 @@ export const MarketsQuery = Type.Object({
     Type.Union([Type.Literal('active'), Type.Literal('resolved'), Type.Literal('closed')]),
   ),
   closed: Type.Optional(Type.Boolean({ default: false })),
-  venue: VenueQuery,
+  venue: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LIMITS.venueChars,
+      pattern: PRINTABLE,
+      description: `venue name; default venue A; "${ALL_VENUES}" searches both, and the header X-Venues-Silent names one that did not answer`,
+    }),
+  ),
 });
 
 const Level = Type.Object({ price: Type.String(), size: Type.String() });

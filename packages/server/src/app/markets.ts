@@ -1,12 +1,24 @@
 /** Markets searched and read. */
-import { MARKET_SORT_FIELDS, type Market, type MarketsQuery, type OrderBook } from '@bellwether/contract';
+import {
+  ALL_VENUES,
+  MARKET_SORT_FIELDS,
+  type Market,
+  type MarketsQuery,
+  type OrderBook,
+} from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
-import type { MarketFilter, MarketSortField } from '../domain/market-search.ts';
+import {
+  comparing,
+  type MarketFilter,
+  type MarketSearch,
+  type MarketSortField,
+} from '../domain/market-search.ts';
+import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Venue, VenueId } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 import { parseTime } from './times.ts';
-import { type HasVenues, namedVenue } from './venues.ts';
+import { type HasVenues, namedVenue, silentVenue } from './venues.ts';
 
 const MAX_PAGE = 500;
 const DEFAULT_PAGE = 20;
@@ -80,10 +92,17 @@ function limitsOf({ category, minPrice, maxPrice, endsBefore }: MarketsQuery): M
   };
 }
 
-export interface MarketPage {
+/** A market with the name of its venue. */
+export interface FoundMarket {
   readonly venue: VenueId;
-  readonly markets: readonly MarketRecord[];
+  readonly market: MarketRecord;
+}
+
+export interface MarketPage {
+  readonly found: readonly FoundMarket[];
   readonly total: number;
+  /** Those of several that did not answer. */
+  readonly silent: readonly VenueId[];
   readonly limit: number;
   readonly page: number;
 }
@@ -94,16 +113,55 @@ export async function searchMarkets(needs: HasVenues, query: MarketsQuery): Prom
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE);
   const sort = sortField(query.order);
   const status = statusOf(query);
-  const { id, markets } = namedVenue(needs, query.venue) ?? needs.venues.default;
-  const found = await markets.search({
+  const search: MarketSearch = {
     words: q,
     status,
     ...limitsOf(query),
     ...(sort === null ? {} : { sort }),
     ...(ascending === undefined ? {} : { ascending }),
     page: { offset: (page - 1) * limit, limit },
-  });
-  return { venue: id, ...found, limit, page };
+  };
+  if (query.venue === ALL_VENUES) return { ...(await searchAll(needs, search)), limit, page };
+  const { id, markets } = namedVenue(needs, query.venue) ?? needs.venues.default;
+  const { markets: found, total } = await markets.search(search);
+  return { found: found.map((market) => ({ venue: id, market })), total, silent: [], limit, page };
+}
+
+/** @throws Refusal service_unavailable when no venue answers */
+async function searchAll(
+  { venues }: HasVenues,
+  search: MarketSearch,
+): Promise<Pick<MarketPage, 'found' | 'total' | 'silent'>> {
+  const { offset, limit } = search.page ?? { offset: 0, limit: 0 };
+  // The page may be filled by any one of them.
+  const page = { offset: 0, limit: offset + limit };
+  const answers = await Promise.all(
+    [...venues.values()].map(async (venue) => ({
+      venue,
+      answer: await within(READ_PATIENCE_MS, venue.markets.search({ ...search, page })),
+    })),
+  );
+  const silent = answers.filter(({ answer }) => answer === null);
+  if (silent.length === answers.length) throw silentVenue(venues.default);
+  const lists = answers.map(({ venue, answer }) =>
+    (answer?.markets ?? []).map((market) => ({ venue: venue.id, market })),
+  );
+  const { sort, ascending } = search;
+  const compare = sort === undefined ? null : comparing(sort, ascending);
+  const merged = compare === null ? inTurns(lists) : lists.flat().sort((a, b) => compare(a.market, b.market));
+  return {
+    found: merged.slice(offset, offset + limit),
+    total: answers.reduce((sum, { answer }) => sum + (answer?.total ?? 0), 0),
+    silent: silent.map(({ venue }) => venue.id),
+  };
+}
+
+/** Relevance has no figure that venues share: their best first, then their second ones. */
+function inTurns<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, nth) =>
+    lists.flatMap((list) => list.slice(nth, nth + 1)),
+  ).flat();
 }
 
 function sortField(order: string | undefined): MarketSortField | null {

@@ -4,7 +4,7 @@
  */
 import type { Briefing, Market } from '@bellwether/contract';
 import type { FastifyReply } from 'fastify';
-import { marketItem } from '../app/markets.ts';
+import { type FoundMarket, marketItem } from '../app/markets.ts';
 import type { MarketRecord } from '../domain/market.ts';
 
 interface Written {
@@ -15,11 +15,7 @@ interface Written {
 const JSON_TYPE = 'application/json; charset=utf-8';
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')] as const;
 
-export type SendMarkets = (
-  reply: FastifyReply,
-  venue: string,
-  markets: readonly MarketRecord[],
-) => FastifyReply;
+export type SendMarkets = (reply: FastifyReply, found: readonly FoundMarket[]) => FastifyReply;
 
 /** Sends them as the array that the route's schema describes. */
 export function createMarketSender(): SendMarkets {
@@ -35,9 +31,9 @@ export function createMarketSender(): SendMarkets {
     return bytes;
   };
 
-  return (reply, venue, markets) => {
+  return (reply, found) => {
     reply.code(200).type(JSON_TYPE);
-    const parts = markets.flatMap((market, nth) => {
+    const parts = found.flatMap(({ venue, market }, nth) => {
       const bytes = bytesOf(reply, venue, market);
       return nth === 0 ? [bytes] : [COMMA, bytes];
     });

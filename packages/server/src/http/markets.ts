@@ -8,8 +8,7 @@ import type { Bind } from './routes.ts';
 export function bindMarkets(bind: Bind, needs: MarketContextNeeds): void {
   const sendMarkets = createMarketSender();
   bind(listMarkets, async ({ query, request, reply }) => {
-    const found = await markets.searchMarkets(needs, query);
-    const { total, limit, page } = found;
+    const { found, silent, total, limit, page } = await markets.searchMarkets(needs, query);
     const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
     paginate(request, reply, total, {
       name: 'page',
@@ -17,7 +16,8 @@ export function bindMarkets(bind: Bind, needs: MarketContextNeeds): void {
       previous: page > 1 && pageCount > 0 ? Math.min(page - 1, pageCount) : null,
       next: page < pageCount ? page + 1 : null,
     });
-    return sendMarkets(reply, found.venue, found.markets);
+    if (silent.length > 0) reply.header('x-venues-silent', silent.join(', '));
+    return sendMarkets(reply, found);
   });
   bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));

@@ -20,6 +20,9 @@ const PAGES_PER_SEARCH = 5;
 /** Not a hexadecimal or decimal number: those are ids of other venues. */
 const TICKER_OR_MINT = /^(?!0x|\d+$)[A-Za-z0-9._-]{1,120}$/;
 
+/** A ticker of a market or an event, or a mint: no word of a question has such a form. */
+const ID = /^([A-Z0-9._]+(-[A-Z0-9._]+)+|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
+
 /** The venue lists tens of thousands: reads the most traded, and the newest of the rest. Pages of 255. */
 const LISTED = [
   { status: 'active', sort: 'volume24h', pages: 8 },
@@ -98,6 +101,12 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
       async search(search) {
         const asked = search.words.trim();
         const isAll = isEverything(asked) || asked === '';
+        if (!isAll && ID.test(asked)) {
+          const market = await byId(asked);
+          const named =
+            market === null ? (await listing('')).all.filter(({ eventId }) => eventId === asked) : [market];
+          if (named.length > 0) return selectMarkets(named, search);
+        }
         return selectMarkets(isAll ? (await listing('')).all : await searched(asked), search);
       },
 

@@ -1,14 +1,16 @@
 /**
  * Finds markets by words: ranked, over titles (question, event, slug) and tags (category, subjects), then over the rules.
  *
- * Each step runs only when the one before finds nothing, because the rules of all markets are similar and a loose match
- * there would find every market. First: markets whose titles and tags contain every word, whole or as a prefix. Then the
- * rules, too. Then with typing errors: one edit in a short word, two in a longer one (two swapped letters are two
- * edits), again first in titles and tags. At last a market may lack some of the words.
+ * An id of a market, its condition, tokens or event finds what it names. Otherwise each step runs only when the one before
+ * finds nothing, because the rules of all markets are similar and a loose match there would find every market. First: markets
+ * whose titles and tags contain every word, whole or as a prefix. Then the rules, too; a word that most rules contain says
+ * nothing about a market and is not looked for there. Then with typing errors: one edit in a short word, two in a longer
+ * one (two swapped letters are two edits), again first in titles and tags; a word that some title or tag contains is no
+ * typing error. At last a market may lack some of the words, first those that are typed right.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
-import MiniSearch, { type SearchOptions } from 'minisearch';
+import MiniSearch, { type Query, type SearchOptions } from 'minisearch';
 
 interface Entry {
   readonly id: string;
@@ -18,6 +20,8 @@ interface Entry {
   readonly tags: string;
   readonly description: string;
   readonly slug: string;
+  /** Of the market, its condition, its tokens and its event. */
+  readonly ids: string;
 }
 
 /** Shorter words must match exactly: an edit turns them into another word. */
@@ -25,28 +29,27 @@ const FUZZY_FROM_CHARS = 4;
 const LONG_FROM_CHARS = 6;
 
 /** Two edits turn a short word into an unrelated one: "film" would match "will". */
-const fuzzy = (term: string): number | false =>
+const editsIn = (term: string): number | false =>
   term.length < FUZZY_FROM_CHARS ? false : term.length < LONG_FROM_CHARS ? 1 : 2;
 
 const TITLES_AND_TAGS = ['question', 'eventTitle', 'category', 'tags', 'slug'];
-
-const STAGES: readonly SearchOptions[] = [
-  { combineWith: 'AND', fields: TITLES_AND_TAGS },
-  { combineWith: 'AND' },
-  { combineWith: 'AND', fuzzy, fields: TITLES_AND_TAGS },
-  { combineWith: 'AND', fuzzy },
-  { combineWith: 'OR', fuzzy, fields: TITLES_AND_TAGS },
-];
+const ALL_TEXTS = [...TITLES_AND_TAGS, 'description'];
+const BY_ID: SearchOptions = { combineWith: 'AND', fields: ['ids'], prefix: false };
+/** A word that more of the rules contain is boilerplate; of few markets this cannot be told. */
+const BOILERPLATE_SHARE = 0.5;
+const TOLD_FROM_MARKETS = 10;
 
 /** Lower case, without accents. */
 const plain = (term: string): string => term.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+const tokenize = MiniSearch.getDefault('tokenize') as (text: string) => string[];
 
 /** Markets added to the index in one turn of the event loop: a few milliseconds. */
 const SLICE = 50;
 
 export class MarketWords {
   readonly #index = new MiniSearch<Entry>({
-    fields: [...TITLES_AND_TAGS, 'description'],
+    fields: [...ALL_TEXTS, 'ids'],
     idField: 'id',
     processTerm: plain,
     searchOptions: {
@@ -82,18 +85,43 @@ export class MarketWords {
 
   /** Condition ids, best first. */
   find(words: string): readonly MarketView['conditionId'][] {
-    for (const stage of STAGES) {
-      const hits = this.#index.search(words, stage);
+    const named = this.#index.search(words, BY_ID);
+    if (named.length > 0) return named.map((hit) => hit.id);
+    for (const stage of this.#stages(tokenize(words))) {
+      const hits = this.#index.search(stage);
       if (hits.length > 0) return hits.map((hit) => hit.id);
     }
     return [];
+  }
+
+  #stages(words: readonly string[]): readonly Query[] {
+    const count = (word: string, fields: string[]) => this.#index.search(word, { fields }).length;
+    const most = Math.max(TOLD_FROM_MARKETS, this.#known.size * BOILERPLATE_SHARE);
+    const terms = words.map((word) => {
+      const isKnown = count(word, TITLES_AND_TAGS) > 0;
+      const isTelling = count(word, ['description']) <= most;
+      return { word, everywhere: isTelling ? ALL_TEXTS : TITLES_AND_TAGS, fuzzy: isKnown ? false : editsIn };
+    });
+    const inTitles = terms.map(({ word }) => ({ queries: [word], fields: TITLES_AND_TAGS }));
+    const anywhere = terms.map(({ word, everywhere }) => ({ queries: [word], fields: everywhere }));
+    const mistyped = (queries: typeof inTitles) =>
+      queries.map((query, nth) => ({ ...query, fuzzy: terms[nth]?.fuzzy ?? false }));
+    return [
+      { combineWith: 'AND', queries: inTitles },
+      { combineWith: 'AND', queries: anywhere },
+      { combineWith: 'AND', queries: mistyped(inTitles) },
+      { combineWith: 'AND', queries: mistyped(anywhere) },
+      { combineWith: 'OR', queries: inTitles },
+      { combineWith: 'OR', queries: mistyped(inTitles) },
+    ];
   }
 
   /** @param market `undefined`: archived meanwhile */
   #add(id: MarketView['conditionId'], market: MarketView | undefined): void {
     if (market === undefined || this.#known.has(id)) return;
     this.#known.add(id);
-    this.#index.add({ ...market, id, tags: market.tags.join(' ') });
+    const ids = [market.id, market.conditionId, ...market.tokenIds, market.eventId].join(' ');
+    this.#index.add({ ...market, id, ids, tags: market.tags.join(' ') });
   }
 
   #remove(id: MarketView['conditionId']): void {

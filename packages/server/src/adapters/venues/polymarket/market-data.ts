@@ -95,6 +95,17 @@ export function createLiveMarketData(options: LiveMarketDataOptions): MarketData
     return listed === null ? null : single(listed);
   };
 
+  /** An id of a market, a token or an event finds what it names; a slug is made of words. */
+  const namedBy = async (words: string, { status }: MarketSearch): Promise<List> => {
+    const key = keyOf(words);
+    if (key === null || key === 'slug') return [];
+    const listed = await known.find(words);
+    if (listed !== null) return [listed];
+    return key === 'condition'
+      ? []
+      : (await lists.all(status)).filter(({ record }) => record.eventId === words);
+  };
+
   return {
     announcesResolutions: false,
     canBeId: (text) => keyOf(text) !== null,
@@ -118,6 +129,8 @@ export function createLiveMarketData(options: LiveMarketDataOptions): MarketData
     async search(search) {
       const words = search.words.trim().slice(0, MAX_WORDS_CHARS);
       const isAll = words === '' || isEverything(words);
+      const named = isAll ? [] : await namedBy(words, search);
+      if (named.length > 0) return searchIn(named, search, completed);
       const matching = isAll ? await lists.all(search.status) : await lists.found(words);
       return searchIn(matching, search, completed);
     },
