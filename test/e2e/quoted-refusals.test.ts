@@ -72,6 +72,10 @@ test('amount_too_small: contracts are whole', async () => {
   await refused('amount_too_small', { ...SELL, shares: 0.5 });
 });
 
+test('fraction_of_contract: a sale is never rounded without a word', async () => {
+  await refused('fraction_of_contract', { ...SELL, shares: 2.7 });
+});
+
 test('insufficient_balance: money and contracts', async () => {
   await refused('insufficient_balance', { amount: 10_001 });
   await refused('insufficient_balance', SELL);

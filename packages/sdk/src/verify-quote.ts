@@ -108,7 +108,7 @@ interface Expected {
 
 function expectedOf(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Expected {
   const collateral = solanaAddress(options.collateralMint ?? USDC_MINT);
-  const [yes, no] = options.mints ?? [quote.yesMint, quote.noMint];
+  const [yes, no] = options.mints ?? [quote.yesMint ?? '', quote.noMint ?? ''];
   const outcome = ask.side === 'YES' ? yes : no;
   const [input, output] = ask.action === 'BUY' ? [collateral, outcome] : [outcome, collateral];
   return { input, output, collateral, asked: askedAtoms(ask) };

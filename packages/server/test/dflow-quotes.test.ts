@@ -70,9 +70,9 @@ describe('a quote', () => {
     expect(seen[1]!.url).not.toContain('userPublicKey');
   });
 
-  test('of a SELL takes whole contracts', async () => {
+  test('of a SELL names the contracts as they were asked for', async () => {
     stage.holds = { [MINTS.yes]: 2_500_000n, [USDC_MINT]: 0n };
-    await ask({ side: 'SELL', amount: 2_500_000n });
+    await ask({ side: 'SELL', amount: 2_000_000n });
     expect(seen[1]!.url).toContain(`inputMint=${MINTS.yes}`);
     expect(seen[1]!.url).toContain('amount=2000000');
   });
@@ -132,6 +132,20 @@ describe('no quote', () => {
       degraded('amount_too_small', 'One contract costs 0.090736 now, fees included.'),
     );
     expect(await ask({ side: 'SELL', amount: 999_999n })).toMatchObject(degraded('amount_too_small'));
+  });
+
+  test('for a fraction of a contract, which is never rounded without a word', async () => {
+    const fraction = (message: string) => degraded('fraction_of_contract', message);
+    const selling = (amount: bigint) => ask({ side: 'SELL', amount });
+    stage.holds = { [MINTS.yes]: 2_700_000n, [USDC_MINT]: 0n };
+    expect(await selling(2_700_000n)).toMatchObject(fraction('Contracts are whole: sell 2 instead of 2.7.'));
+    stage.holds = { [MINTS.yes]: 3_000_000n, [USDC_MINT]: 0n };
+    expect(await selling(2_700_000n)).toMatchObject(
+      fraction('Contracts are whole: sell 2 or 3 instead of 2.7.'),
+    );
+    expect(await ask({ side: 'SELL', amount: 2_000_001n, wallet: null })).toMatchObject(
+      fraction('Contracts are whole: sell 2 instead of 2.000001.'),
+    );
   });
 
   test('for a wallet that cannot pay; the error has the figures', async () => {

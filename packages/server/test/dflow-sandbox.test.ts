@@ -103,7 +103,7 @@ describe('an order', () => {
     // The same bytes again change nothing.
     expect(await venue.quotes.chain.send(alice.sign(quote.wire))).toEqual({ kind: 'sent' });
 
-    const sale = await executable(market.id, { side: 'SELL', amount: 1_500_000n });
+    const sale = await executable(market.id, { side: 'SELL', amount: 1_000_000n });
     expect(sale.amounts.inAmount).toBe(1_000_000n);
     const sold = await ended(await submitted(sale), sale);
     expect(sold).toMatchObject({ kind: 'closed', fills: [{ inAmount: 1_000_000n }], reverts: [] });

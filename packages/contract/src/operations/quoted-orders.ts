@@ -16,6 +16,7 @@ export const QUOTE_ERRORS = {
   market_not_found: 'The venue lists no market with this ticker; find tickers with GET /markets?venue=….',
   market_closed: 'The market does not trade any more, or this outcome has lost.',
   amount_too_small: 'Contracts are whole: the amount must pay for at least one, fees included.',
+  fraction_of_contract: 'Contracts are whole: sell a whole number of them.',
   insufficient_balance: 'The wallet does not hold what the order needs, network fees included.',
   kyc_required: 'The receiving wallet must be verified by a person before it can buy.',
   geoblocked: 'The venue is not offered where this request comes from.',
@@ -57,24 +58,26 @@ export const QuoteRequest = Type.Object({
   destinationWallet: Type.Optional(Base58Address('who receives; the paying wallet when left out')),
 });
 
+const OF_A_MARKET = 'absent where the venue named no market';
+
 /** Interface 2.10. */
 export const Quote = Type.Object({
   quoteId: Type.String({ description: 'valid until expiresAt, for this agent, once' }),
   venue: Type.String(),
   marketTicker: Type.String(),
   marketId: Type.String(),
-  title: Type.String({ description: 'written by third parties' }),
-  status: Type.String({ description: 'active, inactive, closed or settled' }),
+  title: Type.Optional(Type.String({ description: `written by third parties; ${OF_A_MARKET}` })),
+  status: Type.Optional(Type.String({ description: `active, inactive, closed or settled; ${OF_A_MARKET}` })),
   side: Type.String(),
   action: Type.String(),
   amount: Type.Optional(Type.String()),
   shares: Type.Optional(Type.String()),
-  yesPrice: Type.String(),
-  noPrice: Type.String(),
-  yesMint: Type.String(),
-  noMint: Type.String(),
-  inputMint: Type.String(),
-  outputMint: Type.String(),
+  yesPrice: Type.Optional(Type.String({ description: OF_A_MARKET })),
+  noPrice: Type.Optional(Type.String({ description: OF_A_MARKET })),
+  yesMint: Type.Optional(Type.String({ description: OF_A_MARKET })),
+  noMint: Type.Optional(Type.String({ description: OF_A_MARKET })),
+  inputMint: Type.Optional(Type.String({ description: OF_A_MARKET })),
+  outputMint: Type.Optional(Type.String({ description: OF_A_MARKET })),
   scaledAmount: Atoms('the amount of the request'),
   inAmount: Type.Optional(Atoms('the most that is taken')),
   outAmount: Type.Optional(Atoms('expected, after fees')),

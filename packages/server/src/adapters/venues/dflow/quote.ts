@@ -75,7 +75,7 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** Checks the question against the market, and rounds a sale down to whole contracts. @throws Degraded */
+/** Checks the question against the market. @throws Degraded */
 function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): Asked {
   const { outcome, side, amount } = question;
   const mint = market.tokenIds[outcome === 'YES' ? 0 : 1] as SolanaAddress;
@@ -92,8 +92,6 @@ function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: 
   }
   return {
     ...question,
-    // A fraction of a contract is not sold.
-    amount: side === 'BUY' ? amount : amount - (amount % MICRO),
     market,
     inputMint: side === 'BUY' ? context.collateral : mint,
     outputMint: side === 'BUY' ? mint : context.collateral,
@@ -121,6 +119,7 @@ const tooSmall = (ask: number): string =>
   `One contract costs ${formatMicro(costOf(1n, ask))} now, fees included.`;
 
 async function quoteFor(context: QuoteContext, asked: Asked): Promise<VenueQuote> {
+  if (asked.side === 'SELL' && asked.amount % MICRO !== 0n) throw await fractionOf(context, asked);
   if (asked.wallet !== null) await requireBalances(context, asked, asked.wallet);
   const answer = await context.client.order({
     inputMint: asked.inputMint,
@@ -136,6 +135,18 @@ async function quoteFor(context: QuoteContext, asked: Asked): Promise<VenueQuote
   const amounts = amountsOf(context, asked, answer.order);
   if (asked.wallet === null) return { kind: 'preview', market: asked.market, amounts };
   return executable(context, asked, { wallet: asked.wallet, amounts, order: answer.order });
+}
+
+/** Names the whole numbers beside it that can be sold: nothing is rounded without a word. */
+async function fractionOf({ chain }: QuoteContext, { wallet, inputMint, amount }: Asked): Promise<Degraded> {
+  const below = amount - (amount % MICRO);
+  const above = below + MICRO;
+  const account = wallet === null ? null : await chain.tokenAccount(wallet, inputMint);
+  const isHeld = account !== null && !account.frozen && account.amount >= above;
+  return new Degraded(
+    'fraction_of_contract',
+    `Contracts are whole: sell ${formatMicro(below)}${isHeld ? ` or ${formatMicro(above)}` : ''} instead of ${formatMicro(amount)}.`,
+  );
 }
 
 /** @throws Degraded with the figures */

@@ -195,13 +195,14 @@ async function ownWallet(needs: QuoteNeeds, caller: Caller): Promise<SolanaAddre
 const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
   formatPips(market.pays[outcome] ?? market.asks[outcome] ?? markPrice(market, outcome));
 
-/** The mints of a quote without amounts: what would be given, and what received. */
+/** What would be given, and what received, of a quote for a market. */
 function mintsOf(
   needs: QuoteNeeds,
   row: Omit<QuoteRow, 'withdrawn'>,
-): { inputMint: string; outputMint: string } {
+): { inputMint?: string; outputMint?: string } {
   if (row.amounts !== null) return row.amounts;
-  const outcome = row.mints?.[row.outcome === 'YES' ? 0 : 1] ?? '';
+  const outcome = row.mints?.[row.outcome === 'YES' ? 0 : 1];
+  if (outcome === undefined) return {};
   const collateral = quotingVenue(needs).quotes.collateralMint;
   return row.side === 'BUY'
     ? { inputMint: collateral, outputMint: outcome }
@@ -221,15 +222,10 @@ function quoteRecord(
     venue: quotingVenue(needs).id,
     marketTicker: row.ticker,
     marketId: row.ticker,
-    title: row.title,
-    status: market?.phase ?? '',
+    ...(market === null ? {} : marketOf(row, market)),
     side: row.outcome,
     action: row.side,
     ...(row.side === 'BUY' ? { amount: asked } : { shares: asked }),
-    yesPrice: market === null ? '' : priceOf(market, 'YES'),
-    noPrice: market === null ? '' : priceOf(market, 'NO'),
-    yesMint: row.mints?.[0] ?? '',
-    noMint: row.mints?.[1] ?? '',
     ...pick(mintsOf(needs, row)),
     scaledAmount: row.asked.toString(),
     ...(row.amounts === null
@@ -252,10 +248,17 @@ function quoteRecord(
   };
 }
 
-const pick = ({ inputMint, outputMint }: { inputMint: string; outputMint: string }) => ({
-  inputMint,
-  outputMint,
+const marketOf = ({ title }: Pick<QuoteRow, 'title'>, market: TickerMarket) => ({
+  title,
+  status: market.phase,
+  yesPrice: priceOf(market, 'YES'),
+  noPrice: priceOf(market, 'NO'),
+  yesMint: market.tokenIds[0],
+  noMint: market.tokenIds[1],
 });
+
+const pick = ({ inputMint, outputMint }: { inputMint?: string; outputMint?: string }) =>
+  inputMint === undefined || outputMint === undefined ? {} : { inputMint, outputMint };
 
 const errorOf = ({ code, message }: { readonly code: QuoteErrorCode; readonly message: string | null }) => ({
   quoteErrorCode: code,
