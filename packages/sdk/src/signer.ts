@@ -56,13 +56,12 @@ const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
 export class Signer {
   /** Lower case. */
   readonly address: Address;
-  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
-  readonly use: KeyUse | null;
+  readonly #use: KeyUse | null;
   readonly #sign: SignDigest;
 
   private constructor(address: string, sign: SignDigest, use: KeyUse | null) {
     this.address = asAddress(address);
-    this.use = use;
+    this.#use = use;
     this.#sign = sign;
   }
 
@@ -148,6 +147,11 @@ export class Signer {
       POLY_TIMESTAMP: timestamp,
       POLY_NONCE: String(nonce),
     };
+  }
+
+  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
+  get use(): KeyUse | null {
+    return this.#use;
   }
 
   toJSON(): { readonly address: Address } {

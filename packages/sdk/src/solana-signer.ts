@@ -46,13 +46,12 @@ function keyBytes(key: string | Uint8Array): Uint8Array | null {
 export class SolanaSigner {
   /** Base58; case matters. */
   readonly address: SolanaAddress;
-  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
-  readonly use: KeyUse | null;
+  readonly #use: KeyUse | null;
   readonly #sign: (bytes: Uint8Array) => Uint8Array;
 
   private constructor(secret: Uint8Array, use: KeyUse | null) {
     this.address = solanaAddressOf(secret);
-    this.use = use;
+    this.#use = use;
     this.#sign = (bytes) => signEd25519(secret, bytes);
   }
 
@@ -93,6 +92,11 @@ export class SolanaSigner {
   signTransaction(wire: Uint8Array): Uint8Array {
     needValue('signTransaction', 'wire', wire, NEED.bytes);
     return withSignature(wire, this.address, this.#sign(readTransaction(wire).message));
+  }
+
+  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
+  get use(): KeyUse | null {
+    return this.#use;
   }
 
   toJSON(): { readonly address: SolanaAddress } {
