@@ -214,7 +214,10 @@ describe('trading goes on', () => {
       const ask = { ticker, side: 'YES', action: 'SELL', shares: bought.filledSize } as const;
       const quote = await client.venueB.quote(ask, signer.address);
       // The quote ends by the clock of the dump, which the real one has passed.
-      const verified = client.venueB.verify(quote, ask, { wallet: signer.address, now: clock.now() });
+      const verified = client.venueB.verify(quote, ask, {
+        ...{ wallet: signer.address, use: signer.use },
+        now: clock.now(),
+      });
       const submitted = await client.venueB.submit(quote.quoteId, client.venueB.sign(verified, signer));
       expect(['filled', 'reverted']).toContain((await client.venueB.wait(submitted.orderId)).status);
     } finally {

@@ -78,8 +78,10 @@ export const readRecorded = (receiverPort: number): Recorded => JSON.parse(read(
 export const readDump = (receiverPort: number): string => read(DUMP, receiverPort);
 
 const seedOf = (name: string): Buffer => createHash('sha256').update(`earlier database: ${name}`).digest();
-export const signerOf = (name: string): Signer => Signer.fromPrivateKey(`0x${seedOf(name).toString('hex')}`);
-export const solanaSignerOf = (name: string): SolanaSigner => SolanaSigner.fromSecretKey(seedOf(name));
+export const signerOf = (name: string): Signer =>
+  Signer.fromPrivateKey(`0x${seedOf(name).toString('hex')}`, { use: 'paper' });
+export const solanaSignerOf = (name: string): SolanaSigner =>
+  SolanaSigner.fromSecretKey(seedOf(name), { use: 'paper' });
 
 /** The owner's browser, with the passkey that was registered then. */
 export function ownerOf(service: TestService, { passkey }: Pick<Recorded, 'passkey'>): Visitor {

@@ -3,8 +3,10 @@ import {
   BellwetherApiError,
   BellwetherConnectionError,
   BellwetherUsageError,
+  ForeignChallenge,
   InvalidPrivateKey,
   InvalidSolanaKey,
+  KeyNotForThis,
   OrderBuildError,
   PreparedOrderError,
   QuoteError,
@@ -114,6 +116,16 @@ export function failureOf(error: unknown): Failure {
       code: 'venue_credentials',
       message: error.message,
       fix: 'Check the address given with --clob, and the key.',
+    };
+  if (error instanceof ForeignChallenge || error instanceof KeyNotForThis)
+    return {
+      exit: 'unverified',
+      code: error instanceof KeyNotForThis ? 'key_not_for_this' : 'foreign_challenge',
+      message: error.message,
+      fix:
+        error instanceof KeyNotForThis
+          ? 'Use a key that is for this venue. Whether a key is for paper, only you can say: bellwether keys mark paper'
+          : 'Check the address given with --url: it has to be the one that the desk calls its own (PUBLIC_URL).',
     };
   if (error instanceof PreparedOrderError)
     return {

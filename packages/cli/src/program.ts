@@ -10,6 +10,7 @@ import { addMarketCommands } from './commands/markets.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addQuotedCommands } from './commands/quoted.ts';
 import { addTradeCommands } from './commands/trade.ts';
+import { addTrustCommands } from './commands/trust.ts';
 import { addWatchCommand } from './commands/watch.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { positive } from './options.ts';
@@ -26,6 +27,11 @@ export const ENVIRONMENT = [
   ['BELLWETHER_PRIVATE_KEY', 'signs orders'],
   ['BELLWETHER_SIGNATURE_TYPE', 'its wallet: 0 itself, 1 proxy, 2 Safe, 3 deposit wallet'],
   ['BELLWETHER_SOLANA_KEY', 'signs transactions of venue B'],
+  [
+    'BELLWETHER_KEY_USE',
+    'paper or live: what these keys are for; unset: every check of a live venue applies',
+  ],
+  ['BELLWETHER_DFLOW_METADATA', "another address of venue B's own metadata; never the desk"],
   ['BELLWETHER_ORDER_PROFILE', 'polymarket for a desk on the live venue; the desk cannot choose it'],
   ['BELLWETHER_SOLANA_RPC', 'Solana node of your own: simulates what cannot be read on a live chain'],
   ['NO_COLOR', 'no bold titles'],
@@ -66,6 +72,7 @@ export function buildProgram(start: Start): Command {
   addWatchCommand(program, start);
   addLimitCommands(program, start);
   addQuotedCommands(program, start);
+  addTrustCommands(program, start);
   addDoctorCommands(program, start);
   addCompletion(program);
   return program;

@@ -12,6 +12,7 @@ import {
   loadKeys,
   ownTerminal,
   readKeys,
+  requirePerson,
 } from '@bellwether/sdk/keystore';
 import { CliError } from './cli-error.ts';
 import type { Output } from './output.ts';
@@ -152,6 +153,11 @@ export class Run {
     return this.#keys;
   }
 
+  /** Asked before what only a person may do; never answered by the environment. @throws KeystoreError `person_required` */
+  requirePerson(what: string): Promise<string | null> {
+    return this.untimed(() => requirePerson(this.place, what));
+  }
+
   /** Keys that were just made: nobody is asked for the passphrase again. */
   use({ passphrase }: { readonly passphrase: string }): void {
     const { place } = this;
@@ -165,7 +171,7 @@ export class Run {
       throw new CliError('keystore', 'key_missing', 'There is no key that signs orders.', {
         fix: 'Set BELLWETHER_PRIVATE_KEY, or make keys with: bellwether init.',
       });
-    return { signer: Signer.fromPrivateKey(key.privateKey), key };
+    return { signer: Signer.fromPrivateKey(key.privateKey, { use: key.use }), key };
   }
 
   /** The key that signs quoted transactions. @throws KeystoreError; CliError when there is none */
@@ -180,7 +186,7 @@ export class Run {
           fix: 'Set BELLWETHER_SOLANA_KEY, or make keys with: bellwether init.',
         },
       );
-    return SolanaSigner.fromSecretKey(solana.secretKey);
+    return SolanaSigner.fromSecretKey(solana.secretKey, { use: solana.use });
   }
 
   /** Asks at the terminal; the question is shown on stderr. @throws CliError where nobody can be asked, or nobody says yes */

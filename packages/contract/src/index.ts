@@ -38,4 +38,5 @@ export * from './service.ts';
 export * from './stream-events.ts';
 export * from './unsigned-trade.ts';
 export * from './venue-refusals.ts';
+export * from './wallet-challenge.ts';
 export * from './webhook-events.ts';

@@ -9,7 +9,9 @@ export type OrderBuildCode =
   | 'expiration_required'
   | 'expiration_not_allowed'
   | 'post_only_mismatch'
-  | 'market_incomplete';
+  | 'market_incomplete'
+  /** The market's tokens are not those of its condition. */
+  | 'tokens_differ';
 
 export class OrderBuildError extends Error {
   override readonly name = 'OrderBuildError';

@@ -12,6 +12,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, GroupCommit, type Lead, type Sql, type Take } from '@bellwether/durable';
+import { outcomeTokens } from '@bellwether/protocol';
 import type {
   AccountId,
   AccountView,
@@ -264,8 +265,12 @@ export class JournalledExchange implements PaperExchange {
   /** Moves the world once, as the clock does every second unless `autoStep` is off. */
   async step(): Promise<void> {
     // The first step of a world of an earlier release.
-    const isEarlier = !this.#world.hasBoundedSweeps;
-    await this.#apply({ kind: 'step', ...(isEarlier ? { boundedSweeps: true } : {}) });
+    const { hasBoundedSweeps, hasDerivedTokens } = this.#world;
+    await this.#apply({
+      kind: 'step',
+      ...(hasBoundedSweeps ? {} : { boundedSweeps: true }),
+      ...(hasDerivedTokens ? {} : { derivedTokens: true }),
+    });
   }
 
   /** What happened at the live venue that this world mirrors, in its order. Resolves when it is durable. */
@@ -583,14 +588,16 @@ export class JournalledExchange implements PaperExchange {
     const { seed } = this.#options;
     const at = Math.floor(this.#clock.now());
     const slots = this.#options.markets === 'live' ? 0 : SLOTS.length;
-    const { world, events } = World.begin(seed, speed, at, slots);
+    const { world, events } = World.begin(seed, speed, at, { slots, tokensOf: outcomeTokens });
     this.#world = world;
     this.#seq = 0;
     this.#snapshots.begin(0, at);
     this.#prices = new PriceTicks(world);
     const prices = this.#prices.collect(at);
     world.boundSweeps();
-    const begin = { kind: 'begin', seed, speed, slots, boundedSweeps: true } as const;
+    const begin = {
+      ...({ kind: 'begin', seed, speed, slots, boundedSweeps: true, derivedTokens: true } as const),
+    };
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }
 

@@ -1,5 +1,5 @@
 /** The desk as the tools use it: clients, the keys that sign, the spending limit. Opened by the first call that needs it. */
-import { BellwetherClient, type Fetch, Signer, SolanaSigner } from '@bellwether/sdk';
+import { BellwetherClient, type Fetch, type KeyUse, Signer, SolanaSigner } from '@bellwether/sdk';
 import { type EvmKey, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import type { McpConfig } from './config.ts';
 import { ToolProblem } from './tool-problem.ts';
@@ -56,10 +56,17 @@ export class DeskDoor {
     const { keys, place } = await loadKeys({ env: config.env, url: config.place.url });
     const { apiKey } = keys;
     const client = new BellwetherClient({ ...this.#clientOptions(RETRIES), apiKey });
-    const { agentId } = await client.getMe();
+    const { agentId, venues } = await client.getMe();
     const [evm] = keys.evm;
-    const signer = evm === undefined ? null : Signer.fromPrivateKey(evm.privateKey);
-    const solana = keys.solana === null ? null : SolanaSigner.fromSecretKey(keys.solana.secretKey);
+    const signer = evm === undefined ? null : Signer.fromPrivateKey(evm.privateKey, { use: evm.use });
+    const solana =
+      keys.solana === null
+        ? null
+        : SolanaSigner.fromSecretKey(keys.solana.secretKey, { use: keys.solana.use });
+    const requireUse = (venue: string, use: KeyUse | null) => {
+      const backend = venues.find(({ name }) => name === venue)?.backend;
+      if (use !== null && backend !== undefined && backend !== use) throw keyNotForThis(use, backend);
+    };
     return {
       config,
       client,
@@ -68,10 +75,12 @@ export class DeskDoor {
       limit: new SpendingLimit(place),
       wallet: () => {
         if (signer === null || evm === undefined) throw keyMissing('BELLWETHER_PRIVATE_KEY');
+        requireUse(evm.venue, signer.use);
         return { signer, signatureType: evm.signatureType };
       },
       solana: () => {
         if (solana === null) throw keyMissing('BELLWETHER_SOLANA_KEY');
+        requireUse(keys.solana?.venue ?? '', solana.use);
         return solana;
       },
     };
@@ -95,6 +104,13 @@ export class DeskDoor {
     };
   }
 }
+
+const keyNotForThis = (use: KeyUse, backend: string): ToolProblem =>
+  new ToolProblem({
+    code: 'key_not_for_this',
+    message: `The key on this machine is for ${use}, and the desk says that this venue is ${backend}. Nothing was signed.`,
+    fix: `Tell the person: keys of their own for ${backend} are made in another BELLWETHER_HOME. A key that is for ${backend} is marked in a terminal: bellwether keys mark ${backend}`,
+  });
 
 const keyMissing = (name: string): ToolProblem =>
   new ToolProblem({

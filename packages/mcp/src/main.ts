@@ -19,7 +19,7 @@ const HELP = `bellwether-mcp ${VERSION}: prediction markets for language models,
   bellwether-mcp http [--port ${DEFAULT_HTTP_PORT}]  serve MCP over HTTP, on this machine alone, with a token
   bellwether-mcp init [--name NAME]  register an agent, make its keys, store them encrypted
   bellwether-mcp limit               show the spending limit of the day
-  bellwether-mcp limit set AMOUNT    set it
+  bellwether-mcp limit set AMOUNT    set it, with the passphrase typed at a terminal
   bellwether-mcp --help | --version
 
 Environment:
@@ -29,6 +29,8 @@ Environment:
   BELLWETHER_PASSPHRASE       the passphrase itself
   BELLWETHER_API_KEY, BELLWETHER_PRIVATE_KEY, BELLWETHER_SIGNATURE_TYPE, BELLWETHER_SOLANA_KEY
                               keys from here instead of the keystore
+  BELLWETHER_KEY_USE          paper or live: what these keys are for
+  BELLWETHER_DFLOW_METADATA   another address of venue B's own metadata; never the desk
   BELLWETHER_CONFIRM_ABOVE    ask the person about orders above this amount (default 25)
   BELLWETHER_TIMEOUT_MS       how long one call of the desk may take (default 10000)
   BELLWETHER_ORDER_PROFILE    interface, or polymarket for a desk on the live venue (default interface)
@@ -65,6 +67,9 @@ function readCommand(args: readonly string[]): Command {
     throw error instanceof WrongUsage ? error : new WrongUsage((error as Error).message);
   }
 }
+
+// A reader that has gone (EPIPE) ends the writing and nothing else.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);

@@ -145,6 +145,14 @@ const REASONS = {
   unreachable: { code: 'desk_unreachable', message: 'Nothing answers at the address of the desk.' },
   timeout: { code: 'desk_timeout', message: 'The desk did not answer in time.' },
   broken: { code: 'desk_connection_broken', message: 'The connection to the desk broke.' },
+  redirected: {
+    code: 'desk_redirects',
+    message: 'The desk points to another origin, which gets neither the key nor the order.',
+  },
+  moved: {
+    code: 'desk_redirects',
+    message: 'The desk points to another path, and no redirection is followed.',
+  },
 } as const;
 
 /** What is said about any error. Texts that may quote the desk or a venue are marked. */
@@ -206,6 +214,13 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
       code: error.code,
       message: 'The owner declined this order.',
       fix: NEVER_AGAIN,
+    };
+  if (error instanceof QuoteError && error.code === 'mint_not_known')
+    return {
+      code: error.code,
+      message:
+        'Only the desk says which token this outcome is, and the key is not for paper alone. Nothing was signed.',
+      fix: 'Tell the person: they confirm the token in a terminal with "bellwether mint confirm <ticker> <outcome> <mint>", or mark keys that hold paper money alone with "bellwether keys mark paper".',
     };
   if (error instanceof QuoteError)
     return {

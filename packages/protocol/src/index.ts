@@ -12,6 +12,7 @@ export * from './order.ts';
 export * from './order-salt.ts';
 export * from './order-signing-terms.ts';
 export * from './order-verification.ts';
+export * from './outcome-tokens.ts';
 export * from './personal-message.ts';
 export * from './sha256.ts';
 export * from './signature.ts';

@@ -2,4 +2,6 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8 } from './bytes.ts';
 
 /** SHA-256 of a text's UTF-8 bytes, as 64 hex digits. */
-export const sha256Hex = (text: string): string => bytesToHex(sha256(utf8(text))).replace(/^0x/, '');
+export const sha256Hex = (text: string): string => sha256HexOf(utf8(text));
+
+export const sha256HexOf = (bytes: Uint8Array): string => bytesToHex(sha256(bytes)).replace(/^0x/, '');

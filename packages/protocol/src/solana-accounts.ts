@@ -79,3 +79,21 @@ export function associatedTokenAddress(
   }
   return address;
 }
+
+const PAPER_ESCROW_SEED = utf8('bellwether paper escrow');
+const paperEscrows = new Map<SolanaAddress, SolanaAddress>();
+
+/**
+ * Where a paper chain keeps the input of open orders: one account for each mint, at an address that nobody has a key of and
+ * that no other chain can open an account at. A transfer to it fails on a live chain, so it can be allowed without believing
+ * anybody's word that a chain is paper.
+ */
+export function paperEscrowAddress(mint: SolanaAddress): SolanaAddress {
+  let address = paperEscrows.get(mint);
+  if (address === undefined) {
+    address = programDerivedAddress(SOLANA_PROGRAMS.dflowMarkets, [PAPER_ESCROW_SEED, parseBase58(mint)!]);
+    if (paperEscrows.size >= MAX_DERIVED) paperEscrows.clear();
+    paperEscrows.set(mint, address);
+  }
+  return address;
+}

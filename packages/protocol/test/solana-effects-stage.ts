@@ -8,6 +8,7 @@ import { beforeAll } from 'vitest';
 import {
   associatedTokenAddress,
   overreaches,
+  paperEscrowAddress,
   parseTransaction,
   type QuoteTerms,
   SOLANA_PROGRAMS,
@@ -22,7 +23,7 @@ export const DECIMALS = { decimals: 6 };
 
 export const OUTCOME_MINT = ours(someAddress(40));
 
-export const ESCROW = someAddress(41);
+export const ESCROW = theirs(paperEscrowAddress(USDC_MINT));
 
 export const STRANGER = someAddress(42);
 
@@ -103,6 +104,7 @@ export function useStage(): void {
       inputMint: USDC_MINT,
       outputMint: OUTCOME_MINT,
       maxInput: MAX_INPUT,
+      minOutput: 0n,
       destination: null,
       maxLamports: 10_000_000n,
       collateralMint: USDC_MINT,

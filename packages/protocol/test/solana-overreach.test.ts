@@ -19,6 +19,8 @@ import { describe, expect, test } from 'vitest';
 import {
   associatedTokenAddress,
   effectsOf,
+  orderEffects,
+  paperEscrowAddress,
   SOLANA_PROGRAMS,
   type SolanaAddress,
   USDC_MINT,
@@ -42,6 +44,7 @@ import {
   read,
   STRANGER,
   TOKEN_2022,
+  terms,
   usdcAccount,
   useStage,
   wallet,
@@ -60,7 +63,7 @@ describe('overreach', () => {
   });
 
   test('any amounts in any number: exactly when their sum is too much', async () => {
-    const amounts = fc.array(fc.bigInt({ min: 0n, max: MAX_INPUT }), { maxLength: 5 });
+    const amounts = fc.array(fc.bigInt({ min: 0n, max: MAX_INPUT }), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(amounts, async (random) => {
         const sum = random.reduce((total, each) => total + each, 0n);
@@ -73,20 +76,20 @@ describe('overreach', () => {
   });
 
   test('other tokens of the wallet', async () => {
-    expect(await codes([pay(1n, OUTCOME_MINT)])).toEqual(['wrong_mint']);
+    expect(await codes([pay(1n, OUTCOME_MINT)])).toEqual(['wrong_mint', 'no_order']);
     const unchecked = (source: Address) =>
       getTransferInstruction({ source, destination: ESCROW, authority: wallet, amount: 6_000_000n });
     expect(await codes([unchecked(usdcAccount)])).toEqual(['input_exceeded']);
-    expect(await codes([unchecked(outcomeAccount)])).toEqual(['wrong_mint']);
+    expect(await codes([unchecked(outcomeAccount)])).toEqual(['wrong_mint', 'no_order']);
     // An account of the wallet that is not its associated one: its content is unknown.
-    expect(await codes([unchecked(STRANGER)])).toEqual(['wrong_mint']);
+    expect(await codes([unchecked(STRANGER)])).toEqual(['wrong_mint', 'no_order']);
     const sale = { inputMint: OUTCOME_MINT, outputMint: USDC_MINT };
-    expect(await codes([pay(1n)], sale)).toEqual(['wrong_mint']);
+    expect(await codes([pay(1n)], sale)).toEqual(['wrong_mint', 'no_order']);
     const sell = getTransferCheckedInstruction(
       {
         source: outcomeAccount,
         mint: theirs(OUTCOME_MINT),
-        destination: ESCROW,
+        destination: theirs(paperEscrowAddress(OUTCOME_MINT)),
         authority: wallet,
         amount: MAX_INPUT,
         ...DECIMALS,
@@ -115,7 +118,7 @@ describe('overreach', () => {
       amount: 10n ** 15n,
       ...DECIMALS,
     });
-    expect(await codes([byCoSigner], {}, withWallet)).toEqual([]);
+    expect(await codes([byCoSigner, pay(1n)], {}, withWallet)).toEqual([]);
   });
 
   test('rights and accounts', async () => {
@@ -137,13 +140,19 @@ describe('overreach', () => {
   });
 
   test('lamports: transfers, accounts, fee and priority together', async () => {
-    const tip = (amount: bigint) =>
-      getTransferSolInstruction({ source: wallet, destination: STRANGER, amount });
-    expect(await codes([pay(1n), tip(9_995_000n)])).toEqual([]);
-    expect(await codes([pay(1n), tip(9_995_001n)])).toEqual(['lamports_exceeded']);
-    expect(await codes([pay(1n), tip(5_000_000n), tip(5_000_000n)])).toEqual(['lamports_exceeded']);
-    expect(await codes([computeLimit(1_400_000), computePrice(7_139_286n)])).toEqual(['lamports_exceeded']);
-    expect(await codes([computeLimit(1_400_000), computePrice(7_139_285n)])).toEqual([]);
+    const rent = (amount: bigint, destination = outcomeAccount) =>
+      getTransferSolInstruction({ source: wallet, destination, amount });
+    expect(await codes([pay(1n), rent(4_148_160n)])).toEqual([]);
+    expect(await codes([pay(1n), rent(4_148_161n)])).toEqual(['lamports_exceeded']);
+    expect(await codes([pay(1n), rent(2_074_080n), rent(2_074_081n, usdcAccount)])).toEqual([
+      'lamports_exceeded',
+    ]);
+    expect(await codes([pay(1n), rent(1_000_000n)], { maxLamports: 1_004_999n })).toEqual([
+      'lamports_exceeded',
+    ]);
+    const priced = (price: bigint) => codes([pay(1n), computeLimit(1_400_000), computePrice(price)]);
+    expect(await priced(7_139_286n)).toEqual(['lamports_exceeded']);
+    expect(await priced(7_139_285n)).toEqual([]);
     const account = getCreateAccountInstruction({
       payer: wallet,
       newAccount: other,
@@ -151,24 +160,55 @@ describe('overreach', () => {
       space: 1n,
       programAddress: STRANGER,
     });
-    expect(await codes([account], {}, [wallet, other])).toEqual(['lamports_exceeded']);
-    expect(await codes([createAccount(wallet.address, outcomeAccount)], { maxLamports: 2_079_079n })).toEqual(
-      ['lamports_exceeded'],
-    );
-    expect(await codes([createAccount(wallet.address, outcomeAccount)], { maxLamports: 2_079_080n })).toEqual(
-      [],
-    );
+    expect(await codes([pay(1n), account], {}, [wallet, other])).toEqual([
+      'sends_elsewhere',
+      'lamports_exceeded',
+    ]);
+    const opened = [pay(1n), createAccount(wallet.address, outcomeAccount)];
+    expect(await codes(opened, { maxLamports: 2_079_079n })).toEqual(['lamports_exceeded']);
+    expect(await codes(opened, { maxLamports: 2_079_080n })).toEqual([]);
     // A sponsor pays the fee, so that it is not the wallet's.
     expect(await codes([pay(1n)], { maxLamports: 0n }, [other, wallet])).toEqual([]);
     expect(await codes([pay(1n)], { maxLamports: 0n })).toEqual(['lamports_exceeded']);
   });
 
+  test('an order alone takes tokens, and SOL goes to no other account', async () => {
+    const send = (destination: Address, amount = MAX_INPUT) =>
+      getTransferCheckedInstruction({
+        source: usdcAccount,
+        mint: theirs(USDC_MINT),
+        destination,
+        authority: wallet,
+        amount,
+        ...DECIMALS,
+      });
+    const tip = getTransferSolInstruction({ source: wallet, destination: STRANGER, amount: 1n });
+    expect(await codes([send(STRANGER)])).toEqual(['sends_elsewhere', 'no_order']);
+    expect(await codes([pay(1n), send(STRANGER, 1n)])).toEqual(['sends_elsewhere']);
+    expect(await codes([send(usdcAccount)])).toEqual(['no_order']);
+    expect(await codes([pay(1n), tip])).toEqual(['sends_elsewhere']);
+    expect(await codes([])).toEqual(['no_order']);
+    expect(await codes([memo])).toEqual(['no_order']);
+    // The escrow of another mint is no part of this order.
+    expect(await codes([send(theirs(paperEscrowAddress(OUTCOME_MINT)))])).toEqual([
+      'sends_elsewhere',
+      'no_order',
+    ]);
+  });
+
+  test('a limit or a price that is named twice', async () => {
+    expect(await codes([computePrice(1n), computePrice(2n), pay(1n)])).toEqual(['named_twice']);
+    expect(await codes([computeLimit(1), computeLimit(2), pay(1n)])).toEqual(['named_twice']);
+    expect(await codes([computeLimit(1), computePrice(2n), pay(1n)])).toEqual([]);
+  });
+
   test('accounts are created only for the receiver', async () => {
     const of = (owner: Address, mint: SolanaAddress = OUTCOME_MINT) =>
       theirs(associatedTokenAddress(ours(owner), mint, SOLANA_PROGRAMS.token2022));
-    expect(await codes([createAccount(STRANGER, of(STRANGER))])).toEqual(['receives_elsewhere']);
-    expect(await codes([createAccount(STRANGER, of(STRANGER))], { destination: ours(STRANGER) })).toEqual([]);
-    expect(await codes([createAccount(wallet.address, of(STRANGER))])).toEqual(['receives_elsewhere']);
+    const created = (owner: Address, more = {}) => codes([pay(1n), createAccount(owner, of(STRANGER))], more);
+    expect(await created(STRANGER)).toEqual(['receives_elsewhere']);
+    expect(await created(STRANGER, { destination: ours(STRANGER) })).toEqual([]);
+    expect(await created(wallet.address)).toEqual(['receives_elsewhere']);
     const otherMint = getCreateAssociatedTokenInstruction({
       payer: wallet,
       ata: of(wallet.address, ours(STRANGER)),
@@ -176,7 +216,7 @@ describe('overreach', () => {
       mint: STRANGER,
       tokenProgram: theirs(SOLANA_PROGRAMS.token2022),
     });
-    expect(await codes([otherMint])).toEqual(['receives_elsewhere']);
+    expect(await codes([pay(1n), otherMint])).toEqual(['receives_elsewhere']);
     const nested = getRecoverNestedAssociatedTokenInstruction({
       nestedAssociatedAccountAddress: usdcAccount,
       nestedTokenMintAddress: theirs(USDC_MINT),
@@ -189,9 +229,9 @@ describe('overreach', () => {
   });
 
   test('a wallet that does not sign', async () => {
-    expect(await codes([memo], {}, [other])).toEqual(['wallet_does_not_sign']);
+    expect(await codes([memo], {}, [other])).toEqual(['wallet_does_not_sign', 'no_order']);
     const named = raw(SOLANA_PROGRAMS.memo, new Uint8Array(), [meta(wallet.address, AccountRole.WRITABLE)]);
-    expect(await codes([named], {}, [other])).toEqual(['wallet_does_not_sign']);
+    expect(await codes([named], {}, [other])).toEqual(['wallet_does_not_sign', 'no_order']);
   });
 
   test('an account from a lookup table is refused where it must be known', async () => {
@@ -209,6 +249,7 @@ describe('overreach', () => {
       );
       expect(await codes([{ ...transfer, accounts: hidden }]), String(position)).toEqual([
         'account_not_decidable',
+        'no_order',
       ]);
     }
     const memoOfHidden = { ...memo, accounts: [looked(AccountRole.READONLY, 1)] };
@@ -255,6 +296,9 @@ describe("the opening of an order in DFlow's own program", () => {
     expect(await codes([open(MAX_INPUT + 1n)])).toEqual(['input_exceeded']);
     expect(await codes([open(MAX_INPUT), pay(1n)])).toEqual(['input_exceeded']);
     expect(await codes([open(1n)], { maxLamports: 3_000_000n })).toEqual(['lamports_exceeded']);
+    expect(await codes([open(1n)], { minOutput: 11_000_000n })).toEqual([]);
+    expect(await codes([open(1n)], { minOutput: 11_000_001n })).toEqual(['promises_less']);
+    expect(orderEffects(await read([open(7n)]), terms)).toMatchObject({ takes: 7n, promises: 11_000_000n });
   });
 
   test("other accounts than the wallet's own", async () => {

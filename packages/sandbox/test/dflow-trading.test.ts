@@ -1,11 +1,10 @@
 /** Orders from quote to payout, on a real chain and a real book; nothing is filled or paid twice. */
 import { MICRO } from '@bellwether/contract/decimals';
 import type { NewOrder } from '@bellwether/exchange';
-import { overreaches, parseTransaction, USDC_MINT } from '@bellwether/protocol';
+import { overreaches, paperEscrowAddress, parseTransaction, USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
 import { LP_ACCOUNT } from '../src/dflow/settlement.ts';
 import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
-import { vaultsOf } from '../src/dflow/vaults.ts';
 import { accountsOf, booksOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;
@@ -143,7 +142,12 @@ describe('a BUY', () => {
       outputMint: yesMint,
       collateralMint: USDC_MINT,
     };
-    const limits = { maxInput: BigInt(quote.inAmount), destination: null, maxLamports: 3_000_000n };
+    const limits = {
+      maxInput: BigInt(quote.inAmount),
+      minOutput: BigInt(quote.minOutAmount),
+      destination: null,
+      maxLamports: 3_000_000n,
+    };
     expect(overreaches(tx, { ...terms, ...limits })).toEqual([]);
     const again = ok(await stage.trade('/order', { ...buy(2n * USDC), userPublicKey: ann.address }));
     expect(again.transaction).not.toBe(quote.transaction);
@@ -369,7 +373,7 @@ describe('an order ends exactly once', () => {
       instructions: [
         build.mintTo({
           mint: yesMint,
-          account: vaults.escrowOf(yesMint),
+          account: paperEscrowAddress(yesMint),
           authority: vaults.settlement.address,
           amount: MICRO,
         }),
@@ -390,7 +394,6 @@ describe('an order ends exactly once', () => {
     const { stage, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const { build } = stage.sandbox.quoting;
-    const { accounts } = vaultsOf('test');
     const compiled = build.compile({
       feePayer: ann.address,
       lifetime: await stage.chain.latestBlockhash(),
@@ -398,7 +401,7 @@ describe('an order ends exactly once', () => {
         build.transfer({
           mint: USDC_MINT,
           from: tokenAccountOf(ann.address, USDC_MINT),
-          to: accounts.escrow,
+          to: paperEscrowAddress(USDC_MINT),
           authority: ann.address,
           amount: USDC,
         }),

@@ -6,6 +6,7 @@
 import type { Sql } from '@bellwether/durable';
 import { type JournalledExchange, migrateExchange, openExchange } from '@bellwether/exchange';
 import {
+  paperEscrowAddress,
   parseTransaction,
   SOLANA_PROGRAMS,
   type SolanaAddress,
@@ -236,6 +237,6 @@ export async function booksOf(stage: Stage): Promise<Books> {
   return {
     usdc: rows.reduce((sum, row) => sum + amountOf(row.data as Uint8Array), 0n),
     vault: amountOf((await stage.chain.account(accounts.vault))!.data),
-    escrow: amountOf((await stage.chain.account(accounts.escrow))!.data),
+    escrow: amountOf((await stage.chain.account(paperEscrowAddress(USDC_MINT)))!.data),
   };
 }

@@ -74,13 +74,16 @@ export class BellwetherApiError extends Error {
  */
 export class BellwetherConnectionError extends Error {
   override readonly name = 'BellwetherConnectionError';
-  readonly reason: 'unreachable' | 'timeout' | 'broken';
+  readonly reason: 'unreachable' | 'timeout' | 'broken' | 'redirected' | 'moved';
 
-  constructor(reason: 'unreachable' | 'timeout' | 'broken', method: string, path: string) {
+  constructor(reason: BellwetherConnectionError['reason'], method: string, path: string) {
     const what = {
       unreachable: 'nothing answers at the base address',
       timeout: 'no answer came in time',
       broken: 'the connection broke, or the answer was not readable',
+      redirected:
+        'the answer points to another origin, which gets neither the key nor the body: check the base address',
+      moved: 'the answer points to another path, and redirections are not followed: check the base address',
     }[reason];
     super(`${method} ${path}: ${what}`);
     this.reason = reason;

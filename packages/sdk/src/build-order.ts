@@ -21,6 +21,7 @@ import {
   type TradeRequest,
   tickOf,
 } from '@bellwether/contract';
+import { knownTokens } from './known-tokens.ts';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
 import { NEED, type Need, needOptions } from './usage-error.ts';
@@ -194,9 +195,7 @@ interface Parts {
 
 async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest> {
   const { market, signer, version = 2, signatureType = 0 } = order;
-  const tokenId = market.clobTokenIds[order.outcome === 'YES' ? 0 : 1];
-  if (tokenId === undefined)
-    throw new OrderBuildError('market_incomplete', 'the market names no token of this outcome');
+  const tokenId = knownTokens(market, signer.use)[order.outcome === 'YES' ? 0 : 1];
   const terms: OrderTerms = {
     tokenId: BigInt(tokenId),
     side: parts.side,

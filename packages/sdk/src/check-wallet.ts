@@ -13,6 +13,7 @@ import {
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 import type { VenueCredentials } from './venue-credentials.ts';
+import { KeyNotForThis, requireMayLogin, venueLogin } from './venue-login.ts';
 import { type VenueRead, VenueReader, type VenueReaderOptions } from './venue-reader.ts';
 
 export type WalletCheckName =
@@ -241,6 +242,15 @@ async function checkCredential(reader: VenueReader, options: WalletCheckOptions,
       credentials: null,
       finding: unknown('credential', 'it belongs to the key', 'Give the key that is to sign.'),
     };
+  if (options.credentials === undefined && !mayLogin(signer, reader))
+    return {
+      credentials: null,
+      finding: unknown(
+        'credential',
+        'the login of the live venue is not signed for this address',
+        'Give credentials, or a key that is marked as one for paper where the venue is one.',
+      ),
+    };
   const { credentials, status } =
     options.credentials === undefined
       ? await derived(reader, signer, timestampS, options.chainId)
@@ -265,13 +275,23 @@ async function checkCredential(reader: VenueReader, options: WalletCheckOptions,
   return { credentials, finding: credentialFinding(answer) };
 }
 
+function mayLogin(signer: Signer, { clobUrl }: VenueReader): boolean {
+  try {
+    requireMayLogin({ signer, clobUrl });
+    return true;
+  } catch (error) {
+    if (error instanceof KeyNotForThis) return false;
+    throw error;
+  }
+}
+
 async function derived(
   reader: VenueReader,
   signer: Signer,
   timestampS: number,
   chainId?: number,
 ): Promise<{ readonly credentials: VenueCredentials | null; readonly status: number }> {
-  const headers = await signer.clobAuth({ timestampS, ...(chainId === undefined ? {} : { chainId }) });
+  const headers = await venueLogin({ signer, clobUrl: reader.clobUrl, chainId }, timestampS);
   const { status, body } = await reader.get('/auth/derive-api-key', {}, { ...headers });
   const { apiKey, secret, passphrase } = (body ?? {}) as Readonly<Record<string, unknown>>;
   const isWhole =

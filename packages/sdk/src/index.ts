@@ -97,9 +97,16 @@ export {
 } from './check-wallet.ts';
 export { BellwetherClient, type ClientOptions } from './client.ts';
 export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
-export { linkSignersWallet, linkSolanaWallet, type WalletToLink } from './link-wallet.ts';
+export type { KeyUse } from './key-use.ts';
+export {
+  createPaperCredentials,
+  linkSignersWallet,
+  linkSolanaWallet,
+  type WalletToLink,
+} from './link-wallet.ts';
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
+export { type ChallengePins, ForeignChallenge } from './sign-challenge.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
 export {
   type ClobAuthHeaders,
@@ -127,6 +134,8 @@ export {
   VenueCredentialsError,
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
+export { KeyNotForThis, LIVE_CLOB_ORIGIN } from './venue-login.ts';
+export { VENUE_METADATA_ORIGIN, type VenueMintOptions, venueMints } from './venue-mints.ts';
 export {
   PreparedOrderError,
   type PreparedPins,

@@ -1,13 +1,14 @@
-/** Links a wallet to the agent's owner: requests the challenge, signs its message, sends the signature. */
-import type { LinkResult } from '@bellwether/contract';
+/** Proves wallets to the service: requests the challenge, reads it, signs it, sends the signature. */
+import type { CredentialResult, LinkResult } from '@bellwether/contract';
 import type { SignatureType } from '@bellwether/protocol';
 import type { BellwetherClient } from './client.ts';
 import type { CallOptions } from './client-methods.ts';
+import { type ChallengePins, signedChallenge } from './sign-challenge.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 import { NEED, needOptions, needValue } from './usage-error.ts';
 
-export interface WalletToLink {
+export interface WalletToLink extends ChallengePins {
   readonly client: BellwetherClient;
   readonly signer: Signer;
   /** Which of the key's wallets becomes the agent's; default 0, the EOA. All of them move along in any case. */
@@ -15,26 +16,46 @@ export interface WalletToLink {
   readonly deposit?: DepositKind;
 }
 
-/** @throws BellwetherApiError */
+/** @throws ForeignChallenge before anything is signed; BellwetherApiError */
 export async function linkSignersWallet(wallet: WalletToLink, options?: CallOptions): Promise<LinkResult> {
   needOptions('linkSignersWallet', wallet, { client: NEED.client, signer: NEED.signer });
   const { client, signer, signatureType = 0, deposit = 'beacon' } = wallet;
   const address = signer.wallet(signatureType, deposit);
-  const { nonce, message } = await client.getLinkChallenge(address);
-  return client.linkWallet({ address, nonce, signature: await signer.signMessage(message) }, options);
+  const wanted = { purpose: 'link', kind: 'evm', address } as const;
+  const signed = await signedChallenge(client, wanted, wallet, (message) => signer.signMessage(message));
+  return client.linkWallet({ address, ...signed }, options);
 }
 
-/** Proves a Solana wallet by its signature, which makes it the agent's. @throws BellwetherApiError */
+/**
+ * Credentials for paper money, which the service makes and keeps; nothing secret travels.
+ * @throws ForeignChallenge before anything is signed; BellwetherApiError
+ */
+export async function createPaperCredentials(
+  wallet: WalletToLink,
+  options?: CallOptions,
+): Promise<CredentialResult> {
+  needOptions('createPaperCredentials', wallet, { client: NEED.client, signer: NEED.signer });
+  const { client, signer, signatureType = 0 } = wallet;
+  const { address } = signer;
+  const wanted = { purpose: 'paperCredentials', kind: 'evm', address } as const;
+  const signed = await signedChallenge(client, wanted, wallet, (message) => signer.signMessage(message));
+  return client.createPaperCredentials({ address, ...signed, signatureType }, options);
+}
+
+/**
+ * Proves a Solana wallet by its signature, which makes it the agent's.
+ * @throws ForeignChallenge before anything is signed; BellwetherApiError
+ */
 export async function linkSolanaWallet(
   client: BellwetherClient,
   signer: SolanaSigner,
-  options?: CallOptions,
+  options: CallOptions & ChallengePins = {},
 ): Promise<LinkResult> {
   needValue('linkSolanaWallet', 'client', client, NEED.client);
   needValue('linkSolanaWallet', 'signer', signer, NEED.solanaSigner);
-  const { nonce, message } = await client.getLinkChallenge(signer.address);
-  return client.linkWallet(
-    { address: signer.address, nonce, signature: signer.signMessage(message) },
-    options,
-  );
+  const { host: _host, agentId: _agent, now: _now, ...call } = options;
+  const { address } = signer;
+  const wanted = { purpose: 'link', kind: 'solana', address } as const;
+  const signed = await signedChallenge(client, wanted, options, (message) => signer.signMessage(message));
+  return client.linkWallet({ address, ...signed }, call);
 }

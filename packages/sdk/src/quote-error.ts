@@ -8,6 +8,8 @@ export type QuoteFault =
   /** A preview, or the venue would not quote: `quoteErrorCode` says why. */
   | 'quote_not_executable'
   | 'quote_expired'
+  /** Only the quote says which token is the outcome's, and the key is not marked as one for paper. */
+  | 'mint_not_known'
   /** The owner does not want this trade. */
   | 'approval_declined'
   /** The owner has not decided yet. */
@@ -45,6 +47,8 @@ export type UnsafeReason = {
     | 'other_order'
     /** The quote's least return is not positive. */
     | 'nothing_promised'
+    /** What cannot be read takes the input and brings nothing of what was bought. */
+    | 'nothing_received'
     /** A node's simulation fails. */
     | 'would_fail';
   readonly detail: string;

@@ -121,12 +121,21 @@ export class QuoteTrading {
     return verifyQuoteOnChain(quote, ask, { ...(send === undefined ? {} : { fetch: send }), ...options });
   }
 
-  /** The signed transaction in base64. @throws RangeError when the signer is not the quote's wallet */
+  /**
+   * The signed transaction in base64.
+   * @throws RangeError when the signer is not the quote's wallet; QuoteError `mint_not_known` when only the quote says which token
+   *   it is and the key is not marked as one for paper
+   */
   sign(verified: VerifiedQuote, signer: SolanaSigner): string {
     needOptions('venueB.sign', verified, { wire: NEED.bytes });
     needValue('venueB.sign', 'signer', signer, NEED.solanaSigner);
     if (signer.address !== verified.wallet)
       throw new RangeError(`the quote is for ${verified.wallet}, not for ${signer.address}`);
+    if (verified.mintIsBelieved && signer.use !== 'paper')
+      throw new QuoteError(
+        'mint_not_known',
+        'Verify this quote with mints that you know: the key is not for paper.',
+      );
     return toBase64(signer.signTransaction(verified.wire));
   }
 
@@ -178,14 +187,18 @@ export class QuoteTrading {
    * @throws BellwetherApiError, BellwetherConnectionError, QuoteError, UnsafeTransaction
    */
   async trade(
-    order: QuoteAsk & QuoteLabels & Omit<VerifyOptions, 'wallet' | 'now'> & { readonly signer: SolanaSigner },
+    order: QuoteAsk &
+      QuoteLabels &
+      Omit<VerifyOptions, 'wallet' | 'now' | 'use'> & { readonly signer: SolanaSigner },
     options?: Pick<CallOptions, 'requestId' | 'signal'>,
   ): Promise<SubmitResponse> {
     needOptions('venueB.trade', order, { ...ASK_NEEDS, signer: NEED.solanaSigner });
-    const { signer, maxLamports, collateralMint, mints } = order;
+    const { signer, maxLamports, collateralMint, mints, mint } = order;
     const quote = await this.quote(order, signer.address, options);
     const verified = this.verify(quote, order, {
       wallet: signer.address,
+      use: signer.use,
+      mint,
       ...(maxLamports === undefined ? {} : { maxLamports }),
       ...(collateralMint === undefined ? {} : { collateralMint }),
       ...(mints === undefined ? {} : { mints }),

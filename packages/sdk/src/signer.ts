@@ -21,6 +21,7 @@ import {
   toChecksumAddress,
 } from '@bellwether/protocol';
 import { INSPECT } from './inspect.ts';
+import type { KeyUse } from './key-use.ts';
 import { NEED, needOptions, needValue } from './usage-error.ts';
 
 type SignDigest = (digest: Uint8Array) => Promise<`0x${string}`>;
@@ -55,15 +56,20 @@ const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
 export class Signer {
   /** Lower case. */
   readonly address: Address;
+  readonly #use: KeyUse | null;
   readonly #sign: SignDigest;
 
-  private constructor(address: string, sign: SignDigest) {
+  private constructor(address: string, sign: SignDigest, use: KeyUse | null) {
     this.address = asAddress(address);
+    this.#use = use;
     this.#sign = sign;
   }
 
-  /** @throws InvalidPrivateKey, which does not quote the key. */
-  static fromPrivateKey(privateKey: string): Signer {
+  /**
+   * @param options.use `paper` for a key that holds paper money alone
+   * @throws InvalidPrivateKey, which does not quote the key.
+   */
+  static fromPrivateKey(privateKey: string, options: { readonly use?: KeyUse | undefined } = {}): Signer {
     if (typeof privateKey !== 'string') throw new InvalidPrivateKey();
     const hex = privateKey.startsWith('0x') ? privateKey : `0x${privateKey}`;
     if (!PRIVATE_KEY.test(hex)) throw new InvalidPrivateKey();
@@ -75,12 +81,12 @@ export class Signer {
       // The library's message may quote its input.
       throw new InvalidPrivateKey();
     }
-    return new Signer(address, async (digest) => bytesToHex(signDigest(digest, secret)));
+    return new Signer(address, async (digest) => bytesToHex(signDigest(digest, secret)), options.use ?? null);
   }
 
-  /** A new random key, lost with this object: for trials and paper trading. */
+  /** A new random key, lost with this object: for trials and paper trading, and marked so. */
   static generate(): Signer {
-    return Signer.fromPrivateKey(bytesToHex(newSecretKey()));
+    return Signer.fromPrivateKey(bytesToHex(newSecretKey()), { use: 'paper' });
   }
 
   /** Signs with an account that holds its key locally, such as viem's from a mnemonic. */
@@ -90,7 +96,7 @@ export class Signer {
       sign: { what: 'an account whose key is here', fits: (value) => typeof value === 'function' },
     });
     const sign = account.sign as NonNullable<LocalAccount['sign']>;
-    return new Signer(account.address, (digest) => sign({ hash: bytesToHex(digest) }));
+    return new Signer(account.address, (digest) => sign({ hash: bytesToHex(digest) }), null);
   }
 
   /** The wallet that this key controls: itself, its proxy wallet, its Safe or its deposit wallet. */
@@ -141,6 +147,11 @@ export class Signer {
       POLY_TIMESTAMP: timestamp,
       POLY_NONCE: String(nonce),
     };
+  }
+
+  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
+  get use(): KeyUse | null {
+    return this.#use;
   }
 
   toJSON(): { readonly address: Address } {

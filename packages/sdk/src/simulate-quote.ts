@@ -4,6 +4,7 @@
  * nonces) are out of reach.
  */
 import {
+  associatedTokenAddress,
   equalBytes,
   type QuoteTerms,
   SOLANA_PROGRAMS,
@@ -84,7 +85,11 @@ function* outOfReach(
 export async function simulatedOverreaches(
   rpc: SolanaRpc,
   tx: SolanaTransaction,
-  terms: QuoteTerms & { readonly opaque: readonly string[] },
+  terms: QuoteTerms & {
+    readonly opaque: readonly string[];
+    /** Atoms of the input that instructions take which can be read. */
+    readonly readable: bigint;
+  },
 ): Promise<readonly UnsafeReason[]> {
   const addresses = await reachable(rpc, tx);
   if (addresses === null)
@@ -96,11 +101,45 @@ export async function simulatedOverreaches(
     return account != null && isTokenAccount(account) && keyAt(account, TOKEN.owner) === terms.wallet;
   });
   const watched = [terms.wallet, ...own];
+  const receiving = receivers(terms).filter(
+    (address) => addresses.includes(address) && !watched.includes(address),
+  );
   const before = watched.map((address) => accounts[addresses.indexOf(address)] ?? null);
   const unsigned = toBase64(unsignedWire(tx));
-  const { err, accounts: after } = await rpc.simulate(unsigned, watched);
+  const { err, accounts: after } = await rpc.simulate(unsigned, [...watched, ...receiving]);
   if (err !== null) return [{ code: 'would_fail', detail: `it would fail: ${err}` }];
-  return [...reasons, ...losses(watched, before, after, terms)];
+  const known = receiving.map((address) => accounts[addresses.indexOf(address)] ?? null);
+  const { found, taken } = losses(watched, before, after, terms);
+  const gained = gainOf([...before, ...known], after, terms);
+  // What is taken beyond the opening that can be read has to be paid for at once: nothing else binds it to the order.
+  if (taken > terms.readable && gained < terms.minOutput)
+    found.push({
+      code: 'nothing_received',
+      detail: `what cannot be read brings ${gained} atoms at once, and the quote says at least ${terms.minOutput}`,
+    });
+  return [...reasons, ...found];
+}
+
+/** Where what was bought may arrive. */
+const receivers = ({ wallet, destination, outputMint }: QuoteTerms): readonly string[] =>
+  [SOLANA_PROGRAMS.token, SOLANA_PROGRAMS.token2022].map((program) =>
+    associatedTokenAddress(destination ?? wallet, outputMint, program),
+  );
+
+function gainOf(
+  before: readonly ChainAccount[],
+  after: readonly ChainAccount[],
+  { wallet, destination, outputMint }: QuoteTerms,
+): bigint {
+  const held = (account: ChainAccount | undefined): bigint => {
+    const counts =
+      account != null &&
+      isTokenAccount(account) &&
+      keyAt(account, 0) === outputMint &&
+      keyAt(account, TOKEN.owner) === (destination ?? wallet);
+    return counts ? numberAt(account, TOKEN.amount) : 0n;
+  };
+  return after.reduce((sum, account, at) => sum + held(account) - held(before[at]), 0n);
 }
 
 const SIGNATURE_BYTES = 64;
@@ -113,29 +152,43 @@ function unsignedWire(tx: SolanaTransaction): Uint8Array {
 }
 
 /** @param watched the wallet first, then its token accounts */
-function* losses(
+function losses(
   watched: readonly string[],
   before: readonly ChainAccount[],
   after: readonly ChainAccount[],
   { inputMint, maxInput, maxLamports }: QuoteTerms,
-): Generator<UnsafeReason> {
+): { readonly found: UnsafeReason[]; readonly taken: bigint } {
+  const found: UnsafeReason[] = [];
   const spent = (before[0]?.lamports ?? 0n) - (after[0]?.lamports ?? 0n);
   if (spent > maxLamports)
-    yield { code: 'lamports_exceeded', detail: `it costs ${spent} lamports, allowed are ${maxLamports}` };
+    found.push({
+      code: 'lamports_exceeded',
+      detail: `it costs ${spent} lamports, allowed are ${maxLamports}`,
+    });
   if (after[0] != null && after[0].owner !== before[0]?.owner)
-    yield { code: 'gives_rights_away', detail: 'it gives the wallet itself to a program' };
+    found.push({ code: 'gives_rights_away', detail: 'it gives the wallet itself to a program' });
   let taken = 0n;
   for (let i = 1; i < watched.length; i++) {
     const [held, left] = [before[i]!, after[i]];
     if (left == null || left.data.length !== held.data.length || !sameRights(held, left)) {
-      yield { code: 'gives_rights_away', detail: `it closes ${watched[i]} or changes who may use it` };
+      found.push({
+        code: 'gives_rights_away',
+        detail: `it closes ${watched[i]} or changes who may use it`,
+      });
       continue;
     }
     const lost = numberAt(held, TOKEN.amount) - numberAt(left, TOKEN.amount);
     if (lost > 0n && keyAt(held, 0) !== inputMint)
-      yield { code: 'wrong_mint', detail: `it takes tokens that the quote does not sell from ${watched[i]}` };
+      found.push({
+        code: 'wrong_mint',
+        detail: `it takes tokens that the quote does not sell from ${watched[i]}`,
+      });
     else if (lost > 0n) taken += lost;
   }
   if (taken > maxInput)
-    yield { code: 'input_exceeded', detail: `it takes ${taken} atoms, the quote says at most ${maxInput}` };
+    found.push({
+      code: 'input_exceeded',
+      detail: `it takes ${taken} atoms, the quote says at most ${maxInput}`,
+    });
+  return { found, taken };
 }

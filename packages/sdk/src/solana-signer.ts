@@ -14,6 +14,7 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { INSPECT } from './inspect.ts';
+import type { KeyUse } from './key-use.ts';
 import { NEED, needValue } from './usage-error.ts';
 
 /** The input is not a Solana key. The error does not contain the input. */
@@ -45,21 +46,27 @@ function keyBytes(key: string | Uint8Array): Uint8Array | null {
 export class SolanaSigner {
   /** Base58; case matters. */
   readonly address: SolanaAddress;
+  readonly #use: KeyUse | null;
   readonly #sign: (bytes: Uint8Array) => Uint8Array;
 
-  private constructor(secret: Uint8Array) {
+  private constructor(secret: Uint8Array, use: KeyUse | null) {
     this.address = solanaAddressOf(secret);
+    this.#use = use;
     this.#sign = (bytes) => signEd25519(secret, bytes);
   }
 
   /**
    * @param key 32 or 64 bytes, as such, in base58 (wallets export it so) or as the JSON array of a key file
+   * @param options.use `paper` for a key that holds paper money alone
    * @throws InvalidSolanaKey, which does not quote the key
    */
-  static fromSecretKey(key: string | Uint8Array): SolanaSigner {
+  static fromSecretKey(
+    key: string | Uint8Array,
+    options: { readonly use?: KeyUse | undefined } = {},
+  ): SolanaSigner {
     const bytes = keyBytes(key);
     if (bytes?.length !== SECRET_BYTES && bytes?.length !== KEY_FILE_BYTES) throw new InvalidSolanaKey();
-    const signer = new SolanaSigner(bytes.slice(0, SECRET_BYTES));
+    const signer = new SolanaSigner(bytes.slice(0, SECRET_BYTES), options.use ?? null);
     // A damaged key would sign, but for a wrong address.
     const address = parseBase58(signer.address)!;
     if (bytes.length === KEY_FILE_BYTES && !equalBytes(bytes.subarray(SECRET_BYTES), address))
@@ -67,9 +74,9 @@ export class SolanaSigner {
     return signer;
   }
 
-  /** A new random key, lost with this object: for trials and paper trading. */
+  /** A new random key, lost with this object: for trials and paper trading, and marked so. */
   static generate(): SolanaSigner {
-    return new SolanaSigner(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+    return new SolanaSigner(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), 'paper');
   }
 
   /** Signs a text, as the service's link challenge asks for; base58. */
@@ -85,6 +92,11 @@ export class SolanaSigner {
   signTransaction(wire: Uint8Array): Uint8Array {
     needValue('signTransaction', 'wire', wire, NEED.bytes);
     return withSignature(wire, this.address, this.#sign(readTransaction(wire).message));
+  }
+
+  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
+  get use(): KeyUse | null {
+    return this.#use;
   }
 
   toJSON(): { readonly address: SolanaAddress } {

@@ -8,7 +8,9 @@
  */
 import { BellwetherApiError, BellwetherConnectionError, type ProblemBody } from './api-error.ts';
 
-/** The part of `fetch` that is used. */
+/**
+ * The part of `fetch` that is used. Redirections are not followed: a body may hold a secret, and the header always does.
+ */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
@@ -82,13 +84,20 @@ export class Transport {
       response = await send(this.#base + call.path, {
         method: 'GET',
         headers: call.headers,
+        redirect: 'manual',
         signal: AbortSignal.any([late.signal, call.signal]),
       });
+      refuseRedirection(response, this.#base, 'GET', call.path);
       if (response.ok) return response;
       const problem = problemOf(parseJson(await response.text()));
       throw new BellwetherApiError(response.status, problem, retryAfterOf(response));
     } catch (error) {
-      if (error instanceof BellwetherApiError || call.signal.aborted) throw error;
+      if (
+        error instanceof BellwetherApiError ||
+        error instanceof BellwetherConnectionError ||
+        call.signal.aborted
+      )
+        throw error;
       throw new BellwetherConnectionError(reasonOf(error, late.signal), 'GET', pathOnly(call.path));
     } finally {
       clearTimeout(timer);
@@ -121,11 +130,13 @@ export class Transport {
         method: call.method,
         headers: call.headers,
         ...(call.body === undefined ? {} : { body: call.body }),
+        redirect: 'manual',
         signal: call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]),
       });
+      refuseRedirection(response, this.#base, call.method, call.path);
       text = await response.text();
     } catch (error) {
-      if (call.signal?.aborted) throw error;
+      if (call.signal?.aborted || error instanceof BellwetherConnectionError) throw error;
       // The original error is dropped: a custom fetch may put the request into it.
       throw new BellwetherConnectionError(reasonOf(error, timeout), call.method, pathOnly(call.path));
     }
@@ -135,6 +146,19 @@ export class Transport {
     if (answer === undefined) throw new BellwetherConnectionError('broken', call.method, pathOnly(call.path));
     return answer;
   }
+}
+
+/**
+ * A status of a redirection, or what browsers show of one. Where it points is not said: it may hold anything.
+ * @throws BellwetherConnectionError
+ */
+function refuseRedirection(response: Response, base: string, method: string, path: string): void {
+  const isRedirection =
+    response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400);
+  if (!isRedirection) return;
+  const to = response.headers.get('location');
+  const isSame = to !== null && URL.canParse(to, base) && new URL(to, base).origin === new URL(base).origin;
+  throw new BellwetherConnectionError(isSame ? 'moved' : 'redirected', method, pathOnly(path));
 }
 
 const pathOnly = (path: string): string => path.split('?', 1)[0] ?? path;
@@ -167,7 +191,8 @@ function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionErr
 }
 
 function worthAnother(error: unknown, call: HttpCall): boolean {
-  if (error instanceof BellwetherConnectionError) return call.repeatable;
+  if (error instanceof BellwetherConnectionError)
+    return call.repeatable && error.reason !== 'redirected' && error.reason !== 'moved';
   if (!(error instanceof BellwetherApiError)) return false;
   if (error.status === 429 || error.code === 'overloaded' || error.code === 'request_timeout') return true;
   if (!call.repeatable) return false;

@@ -8,6 +8,7 @@ import { INSPECT } from './inspect.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { Fetch } from './transport.ts';
 import { NEED, needOptions, needValue } from './usage-error.ts';
+import { requireMayLogin, venueLogin } from './venue-login.ts';
 
 export interface VenueCredentials {
   readonly apiKey: string;
@@ -47,13 +48,14 @@ interface Answer {
 /**
  * Derives the credentials, or creates them when there are none yet. Printing the result shows no secret; its
  * fields and its JSON carry them, so that an agent can keep them.
- * @throws VenueCredentialsError
+ * @throws VenueCredentialsError; KeyNotForThis for a key that is not for this venue
  */
 export async function createVenueCredentials(options: VenueCredentialsOptions): Promise<VenueCredentials> {
   needOptions('createVenueCredentials', options, { clobUrl: NEED.url, signer: NEED.signer });
+  requireMayLogin(options);
   const timestampS = await venueTime(options);
   const headers = {
-    ...(await options.signer.clobAuth({ ...options, timestampS })),
+    ...(await venueLogin(options, timestampS)),
     accept: 'application/json',
   };
   // Derive first: a second creation is refused, and most calls are not the first.
@@ -117,6 +119,8 @@ async function ask(
     const response = await send(options.clobUrl.replace(/\/+$/, '') + path, {
       method,
       headers,
+      // They hold a signature, or the answer a secret: both are for this address alone.
+      redirect: 'error',
       signal: AbortSignal.timeout(options.timeoutMs ?? 15_000),
     });
     status = response.status;

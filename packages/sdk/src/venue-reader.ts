@@ -22,6 +22,10 @@ export interface VenueRead {
 export class VenueReader {
   readonly #options: VenueReaderOptions;
 
+  get clobUrl(): string {
+    return this.#options.clobUrl;
+  }
+
   constructor(options: VenueReaderOptions) {
     this.#options = options;
   }

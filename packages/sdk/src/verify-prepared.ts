@@ -8,6 +8,7 @@
 import {
   type Market,
   microToNumber,
+  OrderBuildError,
   type PreparedTrade,
   type TradeIntent,
   type TradeRequest,
@@ -37,6 +38,7 @@ import {
   wrappedOrderTypedData,
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
+import { knownTokens } from './known-tokens.ts';
 import type { OrderConnection } from './sign-order.ts';
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
@@ -47,7 +49,7 @@ export interface PreparedPins
   /** Of the registration. */
   readonly agentId: string;
   /** The key that will sign; only its addresses are used here. */
-  readonly signer: Pick<Signer, 'address' | 'wallet'>;
+  readonly signer: Pick<Signer, 'address' | 'wallet'> & { readonly use?: Signer['use'] };
   /** As it was looked up before. */
   readonly market: Pick<
     Market,
@@ -139,9 +141,7 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
   const maker = signer.wallet(signatureType, depositKind);
   const wrapped = signatureType === 3 && (intent.wrapped ?? profile === 'polymarket');
   const hasExtras = profile === 'polymarket' && version === 2;
-  const [yes, no] = market.clobTokenIds;
-  if (yes === undefined || no === undefined)
-    throw new PreparedOrderError('tokenId', 'The market that was looked up names no tokens.');
+  const tokenIds = tokensOf(pins);
   const body = unsignedTrade(intent, {
     maker,
     signer: wrapped ? maker : signer.address,
@@ -149,7 +149,7 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
     venue: intent.venue ?? market.venue,
     conditionId: market.conditionId,
     question: market.question,
-    tokenIds: [yes, no],
+    tokenIds,
     tick: tickOf(market.tickSize),
     negRisk: market.negRisk,
     salt: saltOf(agentId, intent.clientOrderId),
@@ -194,6 +194,16 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
   };
   const { orderId, digest, suffix } = signing;
   return { fields, verified: { orderId, digest, body, suffix } satisfies VerifiedPrepared };
+}
+
+/** @throws PreparedOrderError */
+function tokensOf({ market, signer }: PreparedPins): readonly [string, string] {
+  try {
+    return knownTokens(market, signer.use);
+  } catch (error) {
+    if (error instanceof OrderBuildError) throw new PreparedOrderError('tokenId', error.message);
+    throw error;
+  }
 }
 
 interface SigningTerms {

@@ -1,12 +1,14 @@
 /**
  * Whether a quote's transaction does what the agent asked for, and nothing else. The service is not trusted: the bytes
- * are decoded here and compared with the agent's ask, not with the quote's own description.
+ * are decoded here and compared with the agent's ask, not with the quote's own description. Which token is bought or sold is
+ * not for the quote to say either, except for a key that holds paper money alone.
  */
 import type { Quote } from '@bellwether/contract';
 import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decimals';
 import {
   MalformedTransaction,
-  overreaches,
+  type OrderEffects,
+  orderEffects,
   parseSolanaAddress,
   parseTransaction,
   parseTransactionBytes,
@@ -14,8 +16,10 @@ import {
   SOLANA_PROGRAMS,
   type SolanaAddress,
   type SolanaTransaction,
+  sha256HexOf,
   USDC_MINT,
 } from '@bellwether/protocol';
+import type { KeyUse } from './key-use.ts';
 import { QuoteError, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 import { simulatedOverreaches } from './simulate-quote.ts';
 import { SolanaRpc } from './solana-rpc.ts';
@@ -48,8 +52,12 @@ export interface VerifyOptions {
   readonly maxLamports?: bigint;
   /** Default USDC. */
   readonly collateralMint?: string;
-  /** The market's [YES, NO] tokens, when you know them from another source; else the quote's are used. */
+  /** The market's [YES, NO] tokens, as you know them from another source than this service. */
   readonly mints?: readonly [yes: string, no: string];
+  /** The token of the asked outcome alone, from another source than this service. */
+  readonly mint?: string | undefined;
+  /** What the wallet's key is for. Only for `paper` does the quote's own word count for the tokens. */
+  readonly use?: KeyUse | null | undefined;
   /** Epoch milliseconds; default the clock. */
   readonly now?: number;
 }
@@ -62,6 +70,16 @@ export interface VerifiedQuote {
   readonly wallet: SolanaAddress;
   /** The unsigned transaction. */
   readonly wire: Uint8Array;
+  /** What is signed, as 64 hex digits of SHA-256: the name of the order that no service chooses. */
+  readonly digest: string;
+  /** Atoms of the input token that the transaction takes: millionths of collateral, or of a contract. */
+  readonly takes: bigint;
+  /** Atoms that the transaction names in return; `null`: it names none, as on a paper chain. */
+  readonly promises: bigint | null;
+  /** The outcome's token. */
+  readonly mint: SolanaAddress;
+  /** Whether only the quote says that it is this outcome's: such a transaction is signed by keys for paper alone. */
+  readonly mintIsBelieved: boolean;
   readonly [verified]: true;
 }
 
@@ -102,16 +120,29 @@ const atoms = (text: string | undefined): bigint =>
 interface Expected {
   readonly input: string;
   readonly output: string;
+  readonly outcome: string;
+  readonly mintIsBelieved: boolean;
   readonly collateral: SolanaAddress;
   readonly asked: Micro;
 }
 
+/** @throws QuoteError `mint_not_known` */
+function outcomeToken(quote: Quote, ask: QuoteAsk, { mint, mints, use }: VerifyOptions) {
+  const at = ask.side === 'YES' ? 0 : 1;
+  const known = mint ?? mints?.[at];
+  if (known !== undefined) return { outcome: known, mintIsBelieved: false };
+  if (use === 'paper') return { outcome: [quote.yesMint, quote.noMint][at]!, mintIsBelieved: true };
+  throw new QuoteError(
+    'mint_not_known',
+    `Only the quote says which token is ${ask.side} of ${ask.ticker}, and this key is not for paper alone: nothing was signed.`,
+  );
+}
+
 function expectedOf(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Expected {
   const collateral = solanaAddress(options.collateralMint ?? USDC_MINT);
-  const [yes, no] = options.mints ?? [quote.yesMint ?? '', quote.noMint ?? ''];
-  const outcome = ask.side === 'YES' ? yes : no;
+  const { outcome, mintIsBelieved } = outcomeToken(quote, ask, options);
   const [input, output] = ask.action === 'BUY' ? [collateral, outcome] : [outcome, collateral];
-  return { input, output, collateral, asked: askedAtoms(ask) };
+  return { input, output, outcome, mintIsBelieved, collateral, asked: askedAtoms(ask) };
 }
 
 /** Compares the quote's own figures with the ask. */
@@ -148,7 +179,12 @@ interface Checked {
   readonly wallet: SolanaAddress;
   readonly reasons: readonly UnsafeReason[];
   /** Present when the quote can be read at all. */
-  readonly read?: { readonly tx: SolanaTransaction; readonly terms: QuoteTerms };
+  readonly read?: {
+    readonly tx: SolanaTransaction;
+    readonly terms: QuoteTerms;
+    readonly effects: OrderEffects;
+    readonly expected: Expected;
+  };
 }
 
 function check(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Checked {
@@ -180,15 +216,28 @@ function check(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Checked {
     inputMint,
     outputMint,
     maxInput: quoted < expected.asked ? quoted : expected.asked,
+    minOutput: atoms(quote.minOutAmount),
     destination: ask.destination === undefined ? null : solanaAddress(ask.destination),
     maxLamports: options.maxLamports ?? DEFAULT_MAX_LAMPORTS,
     collateralMint: expected.collateral,
   };
-  return { quote, wallet, reasons: [...reasons, ...overreaches(tx, terms)], read: { tx, terms } };
+  const effects = orderEffects(tx, terms);
+  const read = { tx, terms, effects, expected };
+  return { quote, wallet, reasons: [...reasons, ...effects.overreaches], read };
 }
 
-function accept({ quote, wallet }: Checked): VerifiedQuote {
-  return { quote, wallet, wire: parseTransactionBytes(quote.unsignedTransaction!) } as VerifiedQuote;
+function accept({ quote, wallet, read }: Checked, takes = read!.effects.takes): VerifiedQuote {
+  const { tx, terms, effects, expected } = read!;
+  return {
+    quote,
+    wallet,
+    wire: parseTransactionBytes(quote.unsignedTransaction!),
+    digest: sha256HexOf(tx.message),
+    takes,
+    promises: effects.promises,
+    mint: terms.inputMint === expected.outcome ? terms.inputMint : terms.outputMint,
+    mintIsBelieved: expected.mintIsBelieved,
+  } as VerifiedQuote;
 }
 
 /**
@@ -227,9 +276,15 @@ export async function verifyQuoteOnChain(
   );
   if (readable.length > 0 || checked.read === undefined) throw new UnsafeTransaction(checked.reasons);
   if (checked.reasons.length > 0) {
+    // What an opaque instruction takes is bounded by the simulation; it counts as the most that is allowed.
     const rpc = new SolanaRpc(rpcUrl, options.fetch);
-    const moved = await simulatedOverreaches(rpc, checked.read.tx, { ...checked.read.terms, opaque });
+    const moved = await simulatedOverreaches(rpc, checked.read.tx, {
+      ...checked.read.terms,
+      opaque,
+      readable: checked.read.effects.takes,
+    });
     if (moved.length > 0) throw new UnsafeTransaction(moved);
+    return accept(checked, checked.read.terms.maxInput);
   }
   return accept(checked);
 }

@@ -2,6 +2,7 @@
 import {
   asSolanaAddress,
   associatedTokenAddress,
+  paperEscrowAddress,
   SOLANA_PROGRAMS,
   type SolanaAddress,
   toBase58,
@@ -28,7 +29,7 @@ const key = (fill: number): SolanaAddress => toBase58(new Uint8Array(32).fill(fi
 
 export const YES_MINT = key(71);
 export const NO_MINT = key(72);
-export const ESCROW = key(73);
+export const ESCROW = paperEscrowAddress(USDC_MINT);
 export const STRANGER = key(74);
 
 export const kitAddress = (from: SolanaAddress): Address => address(from);
@@ -56,7 +57,7 @@ export function transfer(
   amount: bigint,
   more: { mint?: SolanaAddress; to?: SolanaAddress } = {},
 ): Instruction {
-  const { mint = USDC_MINT, to = ESCROW } = more;
+  const { mint = USDC_MINT, to = paperEscrowAddress(mint) } = more;
   const programAddress = kitAddress(mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022);
   return getTransferCheckedInstruction(
     {

@@ -37,13 +37,15 @@ export interface LitesvmNode {
   /** Overrides the answer to a method; `cut` closes the connection. */
   override: (method: string) => { result: unknown } | { error: unknown } | 'cut' | undefined;
   fund(wallet: SolanaAddress, atoms: bigint): Promise<void>;
+  /** Gives a wallet tokens of any mint, in an account of the classic program. */
+  hold(wallet: SolanaAddress, mint: SolanaAddress, atoms: bigint): void;
   token(wallet: SolanaAddress): Token;
   close(): void;
 }
 
 const TOKEN_PROGRAM = address(SOLANA_PROGRAMS.token);
-const tokenAccount = (wallet: SolanaAddress): Address =>
-  address(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
+const tokenAccount = (wallet: SolanaAddress, mint = USDC_MINT): Address =>
+  address(associatedTokenAddress(wallet, mint, SOLANA_PROGRAMS.token));
 
 function putMint(svm: LiteSVM): void {
   svm.setAccount({
@@ -64,13 +66,13 @@ function putMint(svm: LiteSVM): void {
   });
 }
 
-function putTokens(svm: LiteSVM, wallet: SolanaAddress, amount: bigint): void {
+function putTokens(svm: LiteSVM, wallet: SolanaAddress, amount: bigint, mint = USDC_MINT): void {
   svm.setAccount({
-    address: tokenAccount(wallet),
+    address: tokenAccount(wallet, mint),
     lamports: lamports(10_000_000n),
     data: new Uint8Array(
       getTokenEncoder().encode({
-        mint: address(USDC_MINT),
+        mint: address(mint),
         owner: address(wallet),
         amount,
         delegate: none(),
@@ -167,6 +169,9 @@ export async function startLitesvmNode({ sigVerify = true } = {}): Promise<Lites
     async fund(wallet: SolanaAddress, atoms: bigint) {
       svm.airdrop(address(wallet), lamports(1_000_000_000n));
       putTokens(svm, wallet, atoms);
+    },
+    hold(wallet: SolanaAddress, mint: SolanaAddress, atoms: bigint) {
+      putTokens(svm, wallet, atoms, mint);
     },
     token(wallet: SolanaAddress) {
       const account = svm.getAccount(tokenAccount(wallet));

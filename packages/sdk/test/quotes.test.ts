@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CHALLENGE_PURPOSES, challengeText } from '@bellwether/contract';
 import {
   associatedTokenAddress,
   parseEd25519Signature,
@@ -230,12 +231,20 @@ describe('records, cancel and fee', () => {
   });
 
   test('the link challenge is signed as text', async () => {
-    const message = 'Link this wallet\nnonce 7';
-    answers[`GET /wallet/link/challenge?address=${signer.address}`] = ok({ nonce: '7', message });
+    const nonce = 'ab'.repeat(38);
+    const message = challengeText({
+      ...{ host: '127.0.0.1:8080', kind: 'solana', address: signer.address, chainId: null, nonce },
+      ...{
+        uri: 'http://127.0.0.1:8080/wallet/link',
+        statement: CHALLENGE_PURPOSES.link.statement('agent-1'),
+      },
+      ...{ issuedAt: Date.now(), expiresAt: Date.now() + 300_000 },
+    });
+    answers[`GET /wallet/link/challenge?address=${signer.address}`] = ok({ nonce, message });
     answers['POST /wallet/link'] = ok({ success: true });
-    await linkSolanaWallet(client(), signer);
+    await linkSolanaWallet(client(), signer, { agentId: 'agent-1', host: '127.0.0.1:8080' });
     const { signature, ...rest } = seen[1]!.body as { signature: string };
-    expect(rest).toEqual({ address: signer.address, nonce: '7' });
+    expect(rest).toEqual({ address: signer.address, nonce });
     expect(verifySolanaMessage(signer.address, message, parseEd25519Signature(signature)!)).toBe(true);
   });
 });

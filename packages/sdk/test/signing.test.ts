@@ -30,7 +30,7 @@ import {
 import { signOrder } from '../src/sign-order.ts';
 import { MARKET } from './market.ts';
 
-const signer = Signer.fromPrivateKey(TEST_KEY);
+const signer = Signer.fromPrivateKey(TEST_KEY, { use: 'paper' });
 
 test('the key derives its address and its wallets', () => {
   expect(signer.address).toBe(TEST_EOA);

@@ -11,9 +11,10 @@ import {
   getBatchInstruction,
   getCloseAccountInstruction,
   getSetAuthorityInstruction,
+  getTransferInstruction,
 } from '@solana-program/token';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { buyQuote, ESCROW, kitAddress, STRANGER, transfer, unsigned } from './dishonest-desk.ts';
+import { buyQuote, ESCROW, kitAddress, STRANGER, transfer, unsigned, YES_MINT } from './dishonest-desk.ts';
 import { type LitesvmNode, startLitesvmNode } from './litesvm-node.ts';
 
 const ASK = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 } as const;
@@ -28,6 +29,9 @@ beforeAll(async () => {
   const owner = SolanaSigner.generate().address;
   await node.fund(owner, 0n);
   receiver = associatedTokenAddress(owner, USDC_MINT, SOLANA_PROGRAMS.token);
+  // The escrow of a paper chain is no associated account.
+  const account = node.svm.getAccount(kitAddress(receiver));
+  if (account.exists) node.svm.setAccount({ ...account, address: kitAddress(ESCROW) });
 });
 afterAll(() => node.close());
 beforeEach(async () => {
@@ -37,9 +41,18 @@ beforeEach(async () => {
 
 const usdc = () => kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
 const owner = () => createNoopSigner(kitAddress(wallet));
-const pay = (amount: bigint) => transfer(wallet, amount, { to: receiver });
+const pay = (amount: bigint) => transfer(wallet, amount);
+const send = (amount: bigint) => transfer(wallet, amount, { to: receiver });
 const batch = (...instructions: readonly Instruction[]): Instruction =>
   getBatchInstruction(instructions as never);
+
+const outcome = (from: SolanaAddress, to: SolanaAddress, amount: bigint): Instruction =>
+  getTransferInstruction({
+    source: kitAddress(associatedTokenAddress(from, YES_MINT, SOLANA_PROGRAMS.token)),
+    destination: kitAddress(associatedTokenAddress(to, YES_MINT, SOLANA_PROGRAMS.token)),
+    authority: createNoopSigner(kitAddress(from)),
+    amount,
+  });
 
 async function reasonsOf(
   instructions: readonly Instruction[],
@@ -50,6 +63,7 @@ async function reasonsOf(
   try {
     await venueB.verifyOnChain(buyQuote(wallet, { unsignedTransaction }), ASK, {
       wallet,
+      mint: YES_MINT,
       rpcUrl: node.url,
       opaque,
     });
@@ -61,12 +75,32 @@ async function reasonsOf(
 }
 
 describe('an opaque instruction', () => {
-  test('that takes the quoted amount passes, one atom more is refused', async () => {
-    expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_000n))])).toEqual([]);
-    expect(await reasonsOf([batch(pay(3_000_000n), pay(2_000_001n))])).toEqual(['input_exceeded']);
-    // Readable and opaque instructions together.
-    expect(await reasonsOf([pay(3_000_000n), batch(pay(2_000_001n))])).toEqual(['input_exceeded']);
+  test('that takes nothing beyond what can be read passes', async () => {
+    expect(await reasonsOf([pay(5_000_000n), batch(send(0n))])).toEqual([]);
+    expect(await reasonsOf([pay(3_000_000n), batch(send(2_000_001n))])).toEqual([
+      'input_exceeded',
+      'nothing_received',
+    ]);
     expect(node.token(wallet).amount).toBe(100_000_000n);
+  });
+
+  test('that takes the input and brings nothing is refused, also beside an opening that can be read', async () => {
+    expect(await reasonsOf([batch(send(3_000_000n), send(2_000_000n))])).toEqual(['nothing_received']);
+    expect(await reasonsOf([pay(1n), batch(send(4_999_999n))])).toEqual(['nothing_received']);
+  });
+
+  test('that brings the least return at once passes', async () => {
+    const seller = SolanaSigner.generate().address;
+    for (const [holder, amount] of [
+      [seller, 50_000_000n],
+      [wallet, 7n],
+    ] as const)
+      node.hold(holder, YES_MINT, amount);
+    const bring = (amount: bigint) => batch(send(5_000_000n), outcome(seller, wallet, amount));
+    expect(await reasonsOf([bring(8_000_000n)])).toEqual([]);
+    expect(await reasonsOf([bring(7_999_999n)])).toEqual(['nothing_received']);
+    const elsewhere = batch(send(5_000_000n), outcome(seller, seller, 8_000_000n));
+    expect(await reasonsOf([elsewhere])).toEqual(['nothing_received']);
   });
 
   test.each<[string, () => Instruction]>([
@@ -96,20 +130,20 @@ describe('an opaque instruction', () => {
         }),
     ],
   ])('that hides %s is detected', async (_, hidden) => {
-    expect(await reasonsOf([batch(pay(1n), hidden())])).toEqual(['gives_rights_away']);
+    expect(await reasonsOf([pay(1n), batch(send(0n), hidden())])).toEqual(['gives_rights_away']);
   });
 
   test('that empties and closes the account is detected', async () => {
     const close = getCloseAccountInstruction({
       account: usdc(),
-      destination: kitAddress(ESCROW),
+      destination: kitAddress(STRANGER),
       owner: owner(),
     });
-    expect(await reasonsOf([batch(pay(100_000_000n), close)])).toEqual(['gives_rights_away']);
+    expect(await reasonsOf([batch(send(100_000_000n), close)])).toEqual(['gives_rights_away']);
   });
 
   test('that would fail is not signed', async () => {
-    expect(await reasonsOf([batch(pay(100_000_001n))])).toEqual(['would_fail']);
+    expect(await reasonsOf([batch(send(100_000_001n))])).toEqual(['would_fail']);
   });
 
   test('of a program that is not allowed is refused without a call to a node', async () => {
@@ -145,14 +179,14 @@ describe('an opaque instruction', () => {
     expect(account.exists && account.executable).toBe(true);
     expect(await reasonsOf([handed(loader)])).toContain('instruction_not_known');
     node.svm.setAccount({
-      address: kitAddress(ESCROW),
+      address: kitAddress(STRANGER),
       lamports: lamports(1_000_000_000n),
       data: new Uint8Array(80),
       programAddress: kitAddress(SOLANA_PROGRAMS.system),
       executable: false,
       space: 80n,
     });
-    expect(await reasonsOf([handed(ESCROW)])).toContain('changes_account');
+    expect(await reasonsOf([handed(STRANGER)])).toContain('changes_account');
   });
 });
 

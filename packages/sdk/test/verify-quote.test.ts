@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import {
   associatedTokenAddress,
@@ -32,7 +32,6 @@ import {
 import { describe, expect, test } from 'vitest';
 import {
   buyQuote,
-  ESCROW,
   kitAddress,
   NO_MINT,
   STRANGER,
@@ -48,11 +47,12 @@ const wallet = signer.address;
 const { venueB } = new BellwetherClient({ baseUrl: 'http://127.0.0.1:9' });
 
 const BUY: QuoteAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 };
+const MINTS = [YES_MINT, NO_MINT] as const;
 const SELL: QuoteAsk = { ticker: 'KXTEST-1-1', side: 'YES', action: 'SELL', shares: '3' };
 
 function reasonsOf(quote: Quote, ask: QuoteAsk = BUY, options: Partial<VerifyOptions> = {}): string[] {
   try {
-    venueB.verify(quote, ask, { wallet, ...options });
+    venueB.verify(quote, ask, { wallet, mints: MINTS, ...options });
     return [];
   } catch (error) {
     if (!(error instanceof UnsafeTransaction)) throw error;
@@ -63,7 +63,7 @@ function reasonsOf(quote: Quote, ask: QuoteAsk = BUY, options: Partial<VerifyOpt
 
 const codeOf = (quote: Quote, ask: QuoteAsk = BUY): string => {
   try {
-    venueB.verify(quote, ask, { wallet });
+    venueB.verify(quote, ask, { wallet, mints: MINTS });
   } catch (error) {
     if (error instanceof QuoteError) return `${error.code} ${error.quoteErrorCode ?? ''}`.trim();
     throw error;
@@ -119,7 +119,7 @@ describe('an honest quote', () => {
     ['SELL', sellQuote(wallet), SELL],
     ['taking less than asked', buyQuote(wallet, { inAmount: '5000000' }), BUY],
   ] as const)('%s passes, and its signature is right', (_, quote, ask) => {
-    const verified = venueB.verify(quote, ask, { wallet });
+    const verified = venueB.verify(quote, ask, { wallet, mints: MINTS });
     const signed = parseTransaction(venueB.sign(verified, signer));
     expect(signatureFaults(signed)).toEqual([]);
     expect(toBase64(signed.message)).toBe(toBase64(parseTransaction(quote.unsignedTransaction!).message));
@@ -172,6 +172,7 @@ describe('a transaction that does more', () => {
   const usdc = kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
   const owner = createNoopSigner(kitAddress(wallet));
   const hidden: readonly [string, () => Instruction, string][] = [
+    ['pays a stranger too', () => transfer(wallet, 0n, { to: STRANGER }), 'sends_elsewhere'],
     ['takes one atom more', () => transfer(wallet, 1n), 'input_exceeded'],
     ['takes outcome tokens too', () => transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
     [
@@ -197,9 +198,8 @@ describe('a transaction that does more', () => {
     ],
     [
       'sends SOL',
-      () =>
-        getTransferSolInstruction({ source: owner, destination: kitAddress(ESCROW), amount: 15_000_000n }),
-      'lamports_exceeded',
+      () => getTransferSolInstruction({ source: owner, destination: kitAddress(STRANGER), amount: 1n }),
+      'sends_elsewhere',
     ],
     [
       'calls an unknown program',
@@ -212,13 +212,20 @@ describe('a transaction that does more', () => {
     expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual([code]);
   });
 
+  test('only pays a stranger, or does nothing', () => {
+    const only = (...instructions: Instruction[]) =>
+      reasonsOf(buyQuote(wallet, { unsignedTransaction: unsigned(wallet, instructions) }));
+    expect(only(transfer(wallet, 5_000_000n, { to: STRANGER }))).toEqual(['sends_elsewhere', 'no_order']);
+    expect(only()).toEqual(['no_order']);
+  });
+
   test('the bound is the quoted amount when it is below the requested one', () => {
     expect(reasonsOf(buyQuote(wallet, { inAmount: '4999999' }))).toEqual(['input_exceeded']);
   });
 
   test('is for another wallet', () => {
     const other = SolanaSigner.generate().address;
-    expect(reasonsOf(buyQuote(other))).toEqual(['wallet_does_not_sign']);
+    expect(reasonsOf(buyQuote(other))).toEqual(['wallet_does_not_sign', 'no_order']);
   });
 
   test('SOL may be bounded more narrowly', () => {
@@ -234,13 +241,54 @@ describe('a transaction that does more', () => {
   );
 });
 
+describe('which token an outcome is', () => {
+  const WBTC = STRANGER;
+  // Three of something else for "3 YES": the quote names it everywhere.
+  const lie = sellQuote(wallet, {
+    yesMint: WBTC,
+    inputMint: WBTC,
+    unsignedTransaction: unsigned(wallet, [transfer(wallet, 3_000_000n, { mint: WBTC })]),
+  });
+
+  test('is believed for keys that hold paper money alone', () => {
+    expect(() => venueB.verify(lie, SELL, { wallet })).toThrow(QuoteError);
+    expect(() => venueB.verify(lie, SELL, { wallet, use: 'live' })).toThrow(/Only the quote says/);
+    const believed = venueB.verify(lie, SELL, { wallet, use: 'paper' });
+    expect(believed).toMatchObject({ mint: WBTC, mintIsBelieved: true, takes: 3_000_000n });
+    // The signer of this test is not marked.
+    expect(() => venueB.sign(believed, signer)).toThrow(QuoteError);
+    const paper = SolanaSigner.fromSecretKey(SECRET, { use: 'paper' });
+    expect(signatureFaults(parseTransaction(venueB.sign(believed, paper)))).toEqual([]);
+  });
+
+  test('is known by the caller otherwise, by both or by the one of the order', () => {
+    expect(reasonsOf(lie, SELL)).toContain('wrong_mint');
+    expect(reasonsOf(lie, SELL, { mints: undefined as never, mint: YES_MINT })).toContain('wrong_mint');
+    expect(reasonsOf(sellQuote(wallet), SELL, { mints: undefined as never, mint: YES_MINT })).toEqual([]);
+    expect(reasonsOf(sellQuote(wallet), SELL, { mint: NO_MINT })).toContain('wrong_mint');
+  });
+
+  test('what is verified names itself by its bytes, and says what they take', () => {
+    const quote = buyQuote(wallet, { quoteId: 'other', inAmount: '5000000' });
+    const half = unsigned(wallet, [transfer(wallet, 2_500_000n)]);
+    const verified = venueB.verify({ ...quote, unsignedTransaction: half }, BUY, { wallet, mints: MINTS });
+    const { message } = parseTransaction(half);
+    expect(verified).toMatchObject({
+      digest: createHash('sha256').update(message).digest('hex'),
+      takes: 2_500_000n,
+      promises: null,
+      mint: YES_MINT,
+    });
+  });
+});
+
 describe('nothing to sign', () => {
   test('previews, degraded and expired quotes', () => {
     const { unsignedTransaction, ...bare } = buyQuote(wallet);
     expect(codeOf({ ...bare, previewOnly: true })).toBe('quote_not_executable');
     const degraded = { ...bare, quoteErrorCode: 'market_closed', quoteErrorMessage: 'It is over.' };
     expect(codeOf(degraded)).toBe('quote_not_executable market_closed');
-    expect(() => venueB.verify(degraded, BUY, { wallet })).toThrow('It is over.');
+    expect(() => venueB.verify(degraded, BUY, { wallet, mints: MINTS })).toThrow('It is over.');
     expect(codeOf(buyQuote(wallet, { quoteErrorCode: 'kyc_required' }))).toBe(
       'quote_not_executable kyc_required',
     );
@@ -253,6 +301,6 @@ describe('nothing to sign', () => {
   });
 
   test('an invalid wallet', () => {
-    expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc' })).toThrow(QuoteError);
+    expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc', mints: MINTS })).toThrow(QuoteError);
   });
 });

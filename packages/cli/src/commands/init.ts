@@ -7,9 +7,11 @@
 import { randomBytes } from 'node:crypto';
 import {
   type BellwetherClient,
+  createPaperCredentials,
   createVenueCredentials,
   credentialRequest,
   isProblem,
+  type KeyUse,
   linkSolanaWallet,
   Signer,
 } from '@bellwether/sdk';
@@ -23,7 +25,7 @@ import {
   ownTerminal,
 } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError, usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
 import { WALLET_NAMES, walletType } from '../options.ts';
 import type { Run } from '../run.ts';
@@ -34,6 +36,7 @@ interface InitOptions {
   readonly importKey?: boolean;
   readonly walletType?: 0 | 1 | 2 | 3;
   readonly clob?: string;
+  readonly use?: KeyUse;
 }
 
 type Venue = Awaited<ReturnType<BellwetherClient['listVenues']>>[number];
@@ -66,6 +69,8 @@ async function privateKey(run: Run, isImported: boolean): Promise<string> {
 const venueOf = (venues: readonly Venue[], wallets: 'evm' | 'solana'): Venue | undefined =>
   venues.find((venue) => venue.wallets === wallets);
 
+const useAt = ({ backend }: Venue): KeyUse => (backend === 'live' ? 'live' : 'paper');
+
 /** Keys first, so that a passphrase or a key that is wrong leaves no agent behind. */
 async function makeKeys(run: Run, visitor: BellwetherClient, options: InitOptions): Promise<string> {
   const venues = await run.waiting('Asking the desk for its venues', visitor.listVenues());
@@ -84,8 +89,15 @@ async function makeKeys(run: Run, visitor: BellwetherClient, options: InitOption
       evm:
         evm === undefined
           ? []
-          : [{ privateKey: key, venue: evm.name, signatureType: options.walletType ?? 0 }],
-      solana: solana === undefined ? null : { secretKey: newSolanaKey(), venue: solana.name },
+          : [
+              {
+                ...{ privateKey: key, venue: evm.name, signatureType: options.walletType ?? 0 },
+                use: options.use ?? useAt(evm),
+              },
+            ],
+      // A key that is made now holds nothing: what the desk says of itself decides what it is for, and binds it.
+      solana:
+        solana === undefined ? null : { secretKey: newSolanaKey(), venue: solana.name, use: useAt(solana) },
     },
     passphrase,
   );
@@ -110,9 +122,7 @@ async function openWallet(
   }
   if (venue.backend !== 'paper')
     return `${venue.name} is live. Make the venue's credentials for this wallet with: bellwether init --clob https://clob.polymarket.com`;
-  const { nonce, message } = await client.getCredentialChallenge(address);
-  const signature = await signer.signMessage(message);
-  await client.createPaperCredentials({ address, nonce, signature, signatureType: key.signatureType });
+  await createPaperCredentials({ client, signer, signatureType: key.signatureType });
   return null;
 }
 
@@ -142,6 +152,11 @@ async function init(run: Run, options: InitOptions): Promise<void> {
       {
         fix: 'Use them, or name another folder in BELLWETHER_HOME.',
       },
+    );
+  if (options.importKey === true && options.use === undefined)
+    throw usage(
+      'A key that is imported may hold real money, so say what it is for.',
+      'Add --use paper for a key that holds paper money alone, else --use live.',
     );
   const claimUrl = isNew ? await makeKeys(run, visitor, options) : null;
   const { keys, from } = await run.keys();
@@ -197,6 +212,12 @@ export function addInitCommand(program: Command, start: Start): void {
       .option('--name <name>', 'of the agent', 'command line')
       .option('--import-key', 'use your own private key: asked for, or read from standard input')
       .addOption(
+        new Option(
+          '--use <use>',
+          'what the key is for; default: as the desk says, for a key that is made now',
+        ).choices(['paper', 'live']),
+      )
+      .addOption(
         new Option('--wallet-type <type>', 'which wallet of the key trades; default: eoa')
           .choices(WALLET_NAMES)
           .argParser(walletType),
@@ -207,7 +228,7 @@ export function addInitCommand(program: Command, start: Start): void {
       )
       .action(action(start, { run: init })),
     'bellwether init',
-    'bellwether init --name scout --import-key < key.txt',
+    'bellwether init --name scout --import-key --use paper < key.txt',
     'BELLWETHER_PASSPHRASE_FILE=~/.passphrase bellwether init --json',
   );
 }

@@ -89,6 +89,7 @@ function micro(text: string): bigint {
 }
 
 async function setSpending(run: Run, amount: bigint): Promise<void> {
+  await run.requirePerson('The spending limit is set');
   const spending = spendingFacts(new SpendingLimit(run.place).setLimit(amount));
   run.output.answer({ spending }, () =>
     run.output.facts([

@@ -1,15 +1,18 @@
 /** Venue B: a quote, and a trade by quote. The transaction is decoded and compared with what was asked before it is signed. */
+import { parseMicro } from '@bellwether/contract/decimals';
 import {
   type BellwetherClient,
   isProblem,
   type Quote,
   type QuoteAsk,
   type QuotedOrderDetail,
+  QuoteError,
   type QuoteLabels,
   type SolanaSigner,
   type SubmitResponse,
   type VerifiedQuote,
 } from '@bellwether/sdk';
+import { findMint, rememberPurchase } from '@bellwether/sdk/keystore';
 import type { Command } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError, usage } from '../cli-error.ts';
@@ -18,6 +21,7 @@ import { outcome, positive, upper } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { requireSpending, reserveSpending } from '../spending.ts';
+import { requireUse } from '../trusted.ts';
 import { orderText } from './orders.ts';
 
 interface AskOptions {
@@ -63,9 +67,9 @@ function quoteText(run: Run, quote: Quote, on: 'stdout' | 'stderr'): string {
       ['market', quote.title],
       ['ticker', quote.marketTicker],
       ['order', `${quote.action} ${quote.side}${quote.isRedemption ? ' (redeems it)' : ''}`],
-      ['takes at most', inWhole(quote.inAmount)],
-      ['gives, expected', inWhole(quote.outAmount)],
-      ['gives, at least', inWhole(quote.minOutAmount)],
+      ['quoted: takes', inWhole(quote.inAmount)],
+      ['quoted: gives', inWhole(quote.outAmount)],
+      ['quoted: at least', inWhole(quote.minOutAmount)],
       ['YES / NO', `${quote.yesPrice} / ${quote.noPrice}`],
       ['valid until', new Date(quote.expiresAt).toISOString()],
       ['quote id', quote.quoteId],
@@ -120,49 +124,59 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
   }
 }
 
-/** The most that a quote can cost, fees included, in millionths. */
-const mostOf = ({ inAmount }: Quote, { side }: Wanted): bigint =>
-  side === 'BUY' ? BigInt(inAmount ?? 0) : 0n;
+/**
+ * The most that is lost by what is signed, in millionths: collateral of a purchase with its fees; of a sale the contracts, each
+ * of which may be worth one collateral. Before there is a transaction, what was asked for.
+ */
+const mostOf = ({ ask }: Wanted, verified: VerifiedQuote | null): bigint =>
+  verified?.takes ?? parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
+
+/** What is signed names the order in the spending limit: the desk could give one name to many. */
+const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;
 
 const labelsOf = ({ reasoning, source }: Wanted): QuoteLabels => ({
   ...(reasoning === undefined ? {} : { reasoning }),
   ...(source === undefined ? {} : { source }),
 });
 
-async function submit(run: Run, found: Quote, signedTransaction: string, wanted: Wanted): Promise<void> {
+async function submit(
+  run: Run,
+  verified: VerifiedQuote,
+  { signer, wanted }: { readonly signer: SolanaSigner; readonly wanted: Wanted },
+): Promise<void> {
+  const { quote: found } = verified;
   const { quoteId } = found;
   const client = await run.client();
-  const spending = reserveSpending(run, quoteId, mostOf(found, wanted));
-  try {
-    const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
-      orderId: quoteId,
-      send: (once) => once.venueB.submit(quoteId, signedTransaction, labelsOf(wanted)),
-      look: () => client.venueB.order(quoteId),
-      advice: `Look: bellwether orders ${quoteId}\nA transaction that does not land is dead soon after ${new Date(found.expiresAt).toISOString()}.`,
-    });
-    const answer = 'answer' in placed ? placed.answer : placed.found;
-    if ('success' in answer && !answer.success)
-      throw new CliError(
-        'refused',
-        answer.errorCode ?? 'venue_refused',
-        answer.errorMessage ?? 'Nothing was executed.',
-        {
-          orderId: answer.orderId,
-          fix: answer.fix,
-        },
-      );
-    if (!wanted.wait) {
-      run.output.answer(answer, () =>
-        run.output.facts([
-          ['status', answer.status],
-          ['order id', answer.orderId],
-        ]),
-      );
-      return;
-    }
-  } catch (error) {
-    spending.giveBackIfRefused(error);
-    throw error;
+  reserveSpending(run, spendingIdOf(verified), mostOf(wanted, verified));
+  const signedTransaction = client.venueB.sign(verified, signer);
+  const { ask } = wanted;
+  if (ask.action === 'BUY' && !verified.mintIsBelieved)
+    rememberPurchase(run.place, { ticker: ask.ticker, side: ask.side, mint: verified.mint });
+  const placed = await place<SubmitResponse, QuotedOrderDetail>(run, {
+    orderId: quoteId,
+    send: (once) => once.venueB.submit(quoteId, signedTransaction, labelsOf(wanted)),
+    look: () => client.venueB.order(quoteId),
+    advice: `Look: bellwether orders ${quoteId}\nA transaction that does not land is dead soon after ${new Date(found.expiresAt).toISOString()}.`,
+  });
+  const answer = 'answer' in placed ? placed.answer : placed.found;
+  if ('success' in answer && !answer.success)
+    throw new CliError(
+      'refused',
+      answer.errorCode ?? 'venue_refused',
+      answer.errorMessage ?? 'Nothing was executed.',
+      {
+        orderId: answer.orderId,
+        fix: answer.fix,
+      },
+    );
+  if (!wanted.wait) {
+    run.output.answer(answer, () =>
+      run.output.facts([
+        ['status', answer.status],
+        ['order id', answer.orderId],
+      ]),
+    );
+    return;
   }
   const order = await outcomeOf(run, quoteId);
   run.output.answer(order, () => orderText(run, order));
@@ -194,31 +208,59 @@ async function askOwner(run: Run, client: BellwetherClient, found: Quote, wanted
   }
 }
 
-function verify(
+async function verify(
   run: Run,
   client: BellwetherClient,
   found: Quote,
   { ask, signer }: { readonly ask: QuoteAsk; readonly signer: SolanaSigner },
 ): Promise<VerifiedQuote> {
   const rpcUrl = run.env.BELLWETHER_SOLANA_RPC ?? '';
-  const wallet = { wallet: signer.address };
-  return rpcUrl === ''
-    ? Promise.resolve(client.venueB.verify(found, ask, wallet))
-    : run.waiting(
-        'Simulating the transaction',
-        client.venueB.verifyOnChain(found, ask, { ...wallet, rpcUrl }),
-      );
+  const { use } = signer;
+  const mint = use === 'paper' ? undefined : await findMint(run.place, ask, run.env);
+  const known = { wallet: signer.address, use, mint };
+  try {
+    return rpcUrl === ''
+      ? client.venueB.verify(found, ask, known)
+      : await run.waiting(
+          'Simulating the transaction',
+          client.venueB.verifyOnChain(found, ask, { ...known, rpcUrl }),
+        );
+  } catch (error) {
+    if (!(error instanceof QuoteError) || error.code !== 'mint_not_known') throw error;
+    throw new CliError('unverified', error.code, error.message, {
+      fix: `Look the token up where you trust it, then: bellwether mint confirm ${ask.ticker} ${ask.side} <mint>. If the key holds paper money alone: bellwether keys mark paper`,
+    });
+  }
 }
+
+/** What is signed, from the transaction itself; only what it does not say is the desk's word. */
+const signedText = (run: Run, { quote, takes, promises, mint, mintIsBelieved }: VerifiedQuote): string =>
+  run.output.facts(
+    [
+      ['takes at most', `${Number(takes) / MICRO} ${quote.action === 'BUY' ? 'collateral' : 'contracts'}`],
+      [
+        'gives, at least',
+        promises === null ? `${inWhole(quote.minOutAmount)} (says the desk)` : Number(promises) / MICRO,
+      ],
+      ['token', mintIsBelieved ? `${mint} (says the desk)` : mint],
+    ],
+    'stderr',
+  );
 
 async function trade(run: Run, wanted: Wanted): Promise<void> {
   const { ask } = wanted;
   const signer = await run.solanaSigner();
   const client = await run.client();
+  const { keys } = await run.keys();
+  const { venues } = await run.waiting('Asking for the agent', client.getMe());
+  requireUse(venues, keys.solana?.venue ?? '', signer.use);
   let found = await run.waiting('Asking for a quote', client.venueB.quote(ask, signer.address));
   const asksOwner = waitsForOwner(found) && wanted.validateOnly !== true;
   if (!asksOwner) requireExecutable(found);
   let verified = asksOwner ? null : await verify(run, client, found, { ask, signer });
-  run.output.say(quoteText(run, found, 'stderr'));
+  const shown = () =>
+    quoteText(run, found, 'stderr') + (verified === null ? '' : `\n${signedText(run, verified)}`);
+  run.output.say(shown());
   if (wanted.validateOnly === true) {
     run.output.answer(
       found,
@@ -226,9 +268,9 @@ async function trade(run: Run, wanted: Wanted): Promise<void> {
     );
     return;
   }
-  requireSpending(run, mostOf(found, wanted));
+  requireSpending(run, mostOf(wanted, verified), verified === null ? undefined : spendingIdOf(verified));
   if (wanted.yes !== true) {
-    if (run.output.json) run.output.tell(quoteText(run, found, 'stderr'));
+    if (run.output.json) run.output.tell(shown());
     await run.confirm(
       asksOwner
         ? 'Ask the owner, and sign and submit this transaction once it is approved?'
@@ -239,7 +281,7 @@ async function trade(run: Run, wanted: Wanted): Promise<void> {
     found = await askOwner(run, client, found, wanted);
     verified = await verify(run, client, found, { ask, signer });
   }
-  await submit(run, found, client.venueB.sign(verified, signer), wanted);
+  await submit(run, verified, { signer, wanted });
 }
 
 function addAsk(command: Command, program: Command): Command {

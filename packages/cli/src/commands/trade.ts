@@ -34,6 +34,7 @@ import {
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
+import { requireSameMarket, requireUse } from '../trusted.ts';
 import {
   checkOptions,
   DEFAULT_SLIPPAGE,
@@ -77,6 +78,8 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
     'Reading the market',
     Promise.all([client.getMe(), client.getMarket(wanted.market, venue === undefined ? {} : { venue })]),
   );
+  requireUse(me.venues, market.venue, wallet.signer.use);
+  requireSameMarket(wanted.market, market);
   const intent = await run.waiting('Reading the book', intentOf(client, wanted, market, wallet));
   const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent)).catch((error) => {
     throw aboutLive(error, wanted);
@@ -121,7 +124,16 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
 }
 
 /** What the desk would refuse is not signed. @throws CliError with the code, the figures and the advice of the first check */
-function requireAccepted({ checks, accepted }: PreparedTrade): void {
+function requireAccepted({ checks, accepted, expectedRefusal }: PreparedTrade): void {
+  if (expectedRefusal !== null)
+    throw new CliError(
+      'refused',
+      expectedRefusal,
+      'The venue would refuse this order now. Nothing was signed.',
+      {
+        fix: adviceFor(expectedRefusal) ?? 'Change the order, or try again when the book has changed.',
+      },
+    );
   if (accepted) return;
   // The trade itself asks the owner.
   const failed = checks.find(({ passed, code }) => !passed && code !== 'approval_required');
@@ -181,16 +193,12 @@ function afterApproval(error: unknown, again: string): unknown {
   });
 }
 
-async function send(
-  run: Run,
-  ready: Ready,
-  wanted: Wanted,
-  body: TradeRequest,
-): Promise<TradeResponse | Order> {
-  const { client, intent, verified } = ready;
+async function send(run: Run, ready: Ready, wanted: Wanted): Promise<TradeResponse | Order> {
+  const { client, intent, verified, signer } = ready;
   const { orderId } = verified;
-  const spending = reserveSpending(run, orderId, mostOf(ready));
   const again = repetition(wanted, intent, run.givenUrl);
+  reserveSpending(run, orderId, mostOf(ready));
+  const body: TradeRequest = await signPrepared(verified, signer);
   try {
     const placed = await place(run, {
       orderId,
@@ -202,7 +210,6 @@ async function send(
     requireTaken(answer);
     return answer;
   } catch (error) {
-    spending.giveBackIfRefused(error);
     throw afterApproval(error, again);
   }
 }
@@ -232,15 +239,13 @@ async function trade(run: Run, given: Wanted): Promise<void> {
   const wanted = { ...given, live: isLive(run, given) };
   checkOptions(wanted);
   const ready = await prepare(run, wanted);
-  const { client, intent, prepared, verified, signer } = ready;
+  const { intent, prepared } = ready;
   run.output.say(orderText(run, ready));
   requireAccepted(prepared);
   if (wanted.validateOnly === true) {
-    const body = { ...(await signPrepared(verified, signer)), validateOnly: true };
-    const trade = await run.waiting('Checking the order', client.placeTrade(body));
     run.output.answer(
-      { ...summaryOf(ready), trade },
-      () => 'Checked: the desk would take this order. Nothing was placed.',
+      { ...summaryOf(ready), accepted: prepared.accepted },
+      () => 'Checked: the desk would take this order. Nothing was signed or placed.',
     );
     return;
   }
@@ -248,7 +253,7 @@ async function trade(run: Run, given: Wanted): Promise<void> {
     if (run.output.json) run.output.tell(orderText(run, ready));
     await run.confirm(`Place this order${prepared.signatureType === 0 ? '' : ` from ${prepared.maker}`}?`);
   }
-  const answer = await send(run, ready, wanted, await signPrepared(verified, signer));
+  const answer = await send(run, ready, wanted);
   run.output.answer({ ...summaryOf(ready), trade: answer }, () =>
     run.output.facts(resultFacts(answer, intent)),
   );

@@ -104,7 +104,10 @@ const command: fc.Arbitrary<JournalCommand> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('redeem' as const), account: id, conditionId: id }),
   fc.record({ kind: fc.constant('cancel' as const), account: id, orderIds: fc.array(id) }),
-  fc.constantFrom<JournalCommand>({ kind: 'sweep' }, { kind: 'step', boundedSweeps: true }),
+  fc.constantFrom<JournalCommand>(
+    { kind: 'sweep' },
+    { kind: 'step', boundedSweeps: true, derivedTokens: true },
+  ),
 );
 
 test('any command survives, and is read as earlier releases wrote it', () => {

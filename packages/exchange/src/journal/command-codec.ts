@@ -5,7 +5,7 @@ import type { PublicCommand } from '../world/types.ts';
 
 /**
  * A journalled command. `speed` in thousandths; with a step only when it changes. `slots`: their number in the plan of
- * the world's founding; absent for the first plan. `boundedSweeps`: from this command on; absent before that release.
+ * the world's founding; absent for the first plan. `boundedSweeps`: from this command on; absent before that release; `derivedTokens` likewise.
  */
 export type JournalCommand =
   | PublicCommand
@@ -15,8 +15,14 @@ export type JournalCommand =
       readonly speed: number;
       readonly slots?: number;
       readonly boundedSweeps?: true;
+      readonly derivedTokens?: true;
     }
-  | { readonly kind: 'step'; readonly speed?: number; readonly boundedSweeps?: true }
+  | {
+      readonly kind: 'step';
+      readonly speed?: number;
+      readonly boundedSweeps?: true;
+      readonly derivedTokens?: true;
+    }
   | { readonly kind: 'sweep' }
   | { readonly kind: 'mirror'; readonly changes: readonly MirrorChange[] }
   | Extract<EngineCommand, { readonly kind: 'reverse' }>;

@@ -1,5 +1,6 @@
 /** Recovers the state: the newest intact snapshot, then every later command, in order and without a gap. */
 import type { Tag } from '@bellwether/durable';
+import { outcomeTokens } from '@bellwether/protocol';
 import type { EngineEvent } from '../engine/types.ts';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
@@ -78,7 +79,11 @@ async function restore(
 ): Promise<Recovered | undefined> {
   const snapshot = await readSnapshot(database, log, upTo);
   if (snapshot === undefined) return undefined;
-  return { world: World.restore(snapshot.state), seq: snapshot.seq, snapshotSeq: snapshot.seq };
+  return {
+    world: World.restore(snapshot.state, outcomeTokens),
+    seq: snapshot.seq,
+    snapshotSeq: snapshot.seq,
+  };
 }
 
 function replay(
@@ -88,7 +93,10 @@ function replay(
 ): Pick<Replayed, 'world' | 'events'> {
   if (command.kind === 'begin') {
     if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
-    const begun = World.begin(command.seed, command.speed, at, command.slots ?? FIRST_SLOTS);
+    const begun = World.begin(command.seed, command.speed, at, {
+      slots: command.slots ?? FIRST_SLOTS,
+      tokensOf: command.derivedTokens === true ? outcomeTokens : undefined,
+    });
     if (command.boundedSweeps === true) begun.world.boundSweeps();
     return begun;
   }
@@ -105,5 +113,6 @@ export function applyCommand(world: World, command: LaterCommand, at: number): E
   if (command.kind === 'mirror') return world.mirror(command.changes, at);
   if (command.kind !== 'step') return world.execute(command, at);
   if (command.boundedSweeps === true) world.boundSweeps();
+  if (command.derivedTokens === true) world.deriveTokens(outcomeTokens);
   return world.step(at, command.speed);
 }

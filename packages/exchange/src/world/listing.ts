@@ -25,6 +25,9 @@ const PACES: Readonly<Record<Horizon, Pace>> = {
   months: 'slow',
 };
 
+/** The [YES, NO] tokens of a condition, as the venue's contracts compute them. */
+export type TokensOf = (conditionId: ConditionId, negRisk: boolean) => readonly [TokenId, TokenId];
+
 export interface ListingRequest {
   readonly slot: number;
   readonly at: number;
@@ -32,6 +35,8 @@ export interface ListingRequest {
   readonly speed: number;
   /** True at the founding of the world: lives are then partly over already, so that the ends are spread out. */
   readonly midway: boolean;
+  /** Undefined in a world of an earlier release, which drew the ids of its tokens. */
+  readonly tokensOf: TokensOf | undefined;
 }
 
 export class Listing {
@@ -75,7 +80,14 @@ export class Listing {
       // Spread over the interval, so that a step visits only a part of the markets.
       nextQuoteAt: at + random.between(1, QUOTE_EVERY_MS),
       markets: text.markets.map((market, index) =>
-        this.#market({ ...market, slot: request.slot, at, probability: probabilities[index]!, moves }),
+        this.#market({
+          ...market,
+          slot: request.slot,
+          at,
+          probability: probabilities[index]!,
+          moves,
+          tokensOf: request.tokensOf,
+        }),
       ),
     };
   }
@@ -87,14 +99,19 @@ export class Listing {
     readonly at: number;
     readonly probability: Millionths;
     readonly moves: number;
+    readonly tokensOf: TokensOf | undefined;
   }): WorldMarket {
     const { question, description, at, probability } = facts;
     const id = String(FIRST_MARKET_ID + this.#listedMarkets);
     this.#listedMarkets += 1;
+    const conditionId = this.#conditionId();
+    // Drawn in any case, so that what a world lists does not depend on how its tokens are named.
+    const drawn = [this.#tokenId(), this.#tokenId()] as const;
+    const negRisk = SLOTS[facts.slot]!.markets > 1;
     return {
       id,
-      conditionId: this.#conditionId(),
-      tokenIds: [this.#tokenId(), this.#tokenId()],
+      conditionId,
+      tokenIds: facts.tokensOf?.(conditionId, negRisk) ?? drawn,
       slug: slugOf(question, id),
       question,
       description,

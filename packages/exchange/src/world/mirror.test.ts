@@ -78,7 +78,7 @@ const book = () => {
 };
 
 beforeEach(() => {
-  world = World.begin('mirror', 1_000, AT, 0).world;
+  world = World.begin('mirror', 1_000, AT, { slots: 0 }).world;
   orders = 0;
   for (const account of [ANN, BOB]) {
     world.execute({ kind: 'deposit', account, amount: 100_000n * MICRO }, AT);
@@ -259,7 +259,7 @@ const step = fc.oneof(
 test('money is conserved, the house offers no more than the live book has, and a replay is the same', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 30 }), fc.nat({ max: 29 }), (steps, restart) => {
-      world = World.begin('mirror', 1_000, AT, 0).world;
+      world = World.begin('mirror', 1_000, AT, { slots: 0 }).world;
       for (const account of [ANN, BOB])
         world.execute({ kind: 'deposit', account, amount: 1_000n * MICRO }, AT);
       mirror(LISTED);

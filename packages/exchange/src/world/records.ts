@@ -84,6 +84,8 @@ export interface WorldState {
   hour: number;
   /** A command removes a bounded number of orders of closed markets and expired ones. */
   hasBoundedSweeps: boolean;
+  /** The token ids of what is listed follow from the condition; worlds of earlier releases drew them. */
+  hasDerivedTokens: boolean;
   /** By slot: every slot always has an event. */
   readonly open: WorldEvent[];
   /** Closed, waiting for the outcome; oldest first. */

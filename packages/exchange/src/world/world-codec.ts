@@ -75,6 +75,7 @@ interface WorldRow {
   readonly random: readonly [latent: RandomState, catalogue: RandomState, crowd: RandomState];
   /** Absent in worlds of earlier releases. */
   readonly boundedSweeps?: true;
+  readonly derivedTokens?: true;
   readonly open: readonly EventRow[];
   readonly closed: readonly EventRow[];
   readonly resolved: readonly EventRow[];
@@ -93,6 +94,7 @@ export function encodeWorld(parts: WorldParts): Uint8Array {
     nextOrder: parts.nextOrder,
     random: [random.latent.state(), random.catalogue.state(), random.crowd.state()],
     ...(state.hasBoundedSweeps ? { boundedSweeps: true } : {}),
+    ...(state.hasDerivedTokens ? { derivedTokens: true } : {}),
     open: state.open.map(eventRow),
     closed: state.closed.map(eventRow),
     resolved: state.resolved.map(eventRow),
@@ -121,6 +123,7 @@ export function decodeWorld(bytes: Uint8Array): WorldParts {
       speed: row.speed,
       hour: row.hour,
       hasBoundedSweeps: row.boundedSweeps === true,
+      hasDerivedTokens: row.derivedTokens === true,
       open: row.open.map(eventOf),
       closed: row.closed.map(eventOf),
       resolved: row.resolved.map(eventOf),

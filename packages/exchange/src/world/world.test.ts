@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, NewOrder, Outcome, Side } from '../engine/types.ts';
+import type { TokensOf } from './listing.ts';
 import { Random } from './random.ts';
 import type { WorldEvent } from './records.ts';
 import { FIRST_SLOTS, OPEN_MARKETS, SLOTS } from './slots.ts';
@@ -59,7 +60,7 @@ function trade(world: World, random: Random, at: number): EngineEvent[] {
 function story(steps: number, check: (world: World) => void = () => {}, slots = SLOTS.length): World {
   orders = 0;
   const random = Random.seeded('trader', 'test');
-  const { world } = World.begin('golden', 1_000, START, slots);
+  const { world } = World.begin('golden', 1_000, START, { slots });
   world.execute({ kind: 'deposit', account: ALICE, amount: 10_000_000n * MICRO }, START);
   for (let i = 1; i <= steps; i += 1) {
     const at = START + i * 7 * SECOND;
@@ -78,6 +79,33 @@ describe('determinism', () => {
     // Also for a world with the first plan: its journal must still give the same state.
     const older = hash(story(400, undefined, FIRST_SLOTS));
     expect(older).toBe('be7b55045a5c3e52dd8094a245453c5a738f0ee9623b878af4a42a39ab66bacf');
+  });
+
+  test('token ids follow from the condition, also of what a world of an earlier release lists from now on', () => {
+    const tokensOf: TokensOf = (conditionId, negRisk) => [
+      BigInt(conditionId).toString(),
+      `${negRisk ? 2 : 1}${BigInt(conditionId)}`,
+    ];
+    const isDerived = ({ conditionId, negRisk, tokenIds }: MarketView) =>
+      tokensOf(conditionId, negRisk).join() === tokenIds.join();
+    const { world } = World.begin('tokens', 1_000, START, { tokensOf });
+    expect([...world.markets()].filter((market) => !isDerived(market))).toEqual([]);
+    const older = World.begin('tokens', 1_000, START).world;
+    // Nothing else depends on it.
+    expect([...older.markets()].map(({ question }) => question)).toEqual(
+      [...world.markets()].map(({ question }) => question),
+    );
+    const before = new Map([...older.markets()].map(({ conditionId, tokenIds }) => [conditionId, tokenIds]));
+    expect([...older.markets()].filter(isDerived)).toEqual([]);
+    older.deriveTokens(tokensOf);
+    for (let i = 1; i < 40; i += 1) older.step(START + i * 10 * MINUTE);
+    const copy = World.restore(older.snapshot(), tokensOf);
+    copy.step(copy.now + 60 * MINUTE);
+    const listed = [...copy.markets()].filter(({ conditionId }) => !before.has(conditionId));
+    expect(listed.length).toBeGreaterThan(0);
+    expect(listed.every(isDerived)).toBe(true);
+    for (const { conditionId, tokenIds } of copy.markets())
+      expect(before.get(conditionId) ?? tokenIds).toEqual(tokenIds);
   });
 
   test('another seed gives a different world', () => {
@@ -341,7 +369,7 @@ describe('the long run', () => {
   });
 
   test('a world that was founded with fewer slots keeps its number through life and recovery', () => {
-    const { world } = World.begin('older', 1_000, START, FIRST_SLOTS);
+    const { world } = World.begin('older', 1_000, START, { slots: FIRST_SLOTS });
     for (let i = 1; i < 50; i += 1) world.step(START + i * 10 * MINUTE);
     const copy = World.restore(world.snapshot());
     copy.step(copy.now + MINUTE);

@@ -37,7 +37,7 @@ import { CROWD, crowdTrade } from './crowd.ts';
 import { firstOf } from './first-of.ts';
 import { HouseMaker, makerOf } from './house.ts';
 import { drawWinner, moveContest, moveMarket } from './latent.ts';
-import { Listing, QUOTE_EVERY_MS, scaled } from './listing.ts';
+import { Listing, QUOTE_EVERY_MS, scaled, type TokensOf } from './listing.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
 import type { MirrorChange } from './mirror-changes.ts';
 import { MirroredMarkets } from './mirrored-markets.ts';
@@ -77,11 +77,13 @@ export class World {
   readonly #views: MarketViews;
   readonly #random: WorldParts['random'];
   #at = 0;
+  #tokensOf: TokensOf | undefined;
   #events: EngineEvent[] = [];
   /** Markets with fills since the maker last looked. */
   readonly #traded = new Set<ConditionId>();
 
-  private constructor(parts: WorldParts) {
+  private constructor(parts: WorldParts, tokensOf: TokensOf | undefined) {
+    this.#tokensOf = tokensOf;
     const { engine, state, random } = parts;
     this.#engine = engine;
     this.#state = state;
@@ -106,13 +108,13 @@ export class World {
   /**
    * A new world with every slot listed and quoted, and the events of its founding.
    * @param speed in thousandths
-   * @param slots how many of the plan's slots the world has, permanently
+   * @param options.slots how many of the plan's slots the world has, permanently
    */
   static begin(
     seed: string,
     speed: number,
     at: number,
-    slots = SLOTS.length,
+    { slots = SLOTS.length, tokensOf }: { slots?: number; tokensOf?: TokensOf | undefined } = {},
   ): { world: World; events: EngineEvent[] } {
     const state: WorldState = {
       seed,
@@ -123,6 +125,7 @@ export class World {
       resolved: [],
       mirrored: [],
       hasBoundedSweeps: false,
+      hasDerivedTokens: tokensOf !== undefined,
     };
     const random = {
       latent: Random.seeded(seed, 'latent'),
@@ -130,7 +133,7 @@ export class World {
       crowd: Random.seeded(seed, 'crowd'),
     };
     const listed = { markets: 0, events: 0 };
-    const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 });
+    const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 }, tokensOf);
     const events = world.#during(at, () => {
       for (let slot = 0; slot < slots; slot += 1) {
         world.#list(slot, true);
@@ -141,8 +144,8 @@ export class World {
   }
 
   /** @throws Error when the bytes are not a snapshot of a world. */
-  static restore(bytes: Uint8Array): World {
-    return new World(decodeWorld(bytes));
+  static restore(bytes: Uint8Array, tokensOf?: TokensOf): World {
+    return new World(decodeWorld(bytes), tokensOf);
   }
 
   /** Canonical bytes: equal worlds give equal bytes. */
@@ -219,6 +222,16 @@ export class World {
   /** From now on each command removes a bounded number of them. A world of an earlier release removed all at once. */
   boundSweeps(): void {
     this.#state.hasBoundedSweeps = true;
+  }
+
+  /** From here on, what is listed has the token ids that follow from its condition. */
+  deriveTokens(tokensOf: TokensOf): void {
+    this.#tokensOf = tokensOf;
+    this.#state.hasDerivedTokens = true;
+  }
+
+  get hasDerivedTokens(): boolean {
+    return this.#state.hasDerivedTokens;
   }
 
   get hasBoundedSweeps(): boolean {
@@ -356,9 +369,11 @@ export class World {
   }
 
   #list(slot: number, midway: boolean): void {
-    const { open, speed } = this.#state;
+    const { open, speed, hasDerivedTokens } = this.#state;
+    const tokensOf = hasDerivedTokens ? this.#tokensOf : undefined;
+    if (hasDerivedTokens && tokensOf === undefined) throw new Error('nothing computes the ids of tokens');
     const asked = new Set(open.flatMap((event) => event.markets.map((market) => market.question)));
-    const request = { slot, at: this.#at, speed, midway };
+    const request = { slot, at: this.#at, speed, midway, tokensOf };
     const event = this.#listing.make(request, (question) => asked.has(question));
     open[slot] = event;
     for (const market of event.markets) {

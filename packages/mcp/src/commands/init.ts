@@ -1,6 +1,6 @@
 /** `bellwether-mcp init`: an agent, its keys in the keystore, its wallet registered at the desk. Can be run again after it was interrupted. */
 import { randomBytes } from 'node:crypto';
-import { BellwetherClient, Signer, SolanaSigner } from '@bellwether/sdk';
+import { BellwetherClient, createPaperCredentials, type KeyUse, Signer, SolanaSigner } from '@bellwether/sdk';
 import {
   createKeys,
   type DeskKeys,
@@ -53,11 +53,23 @@ async function newKeys(
     say,
   }: { readonly name: string; readonly passphrase: string; readonly say: (line: string) => void },
 ): Promise<DeskKeys> {
-  const agent = await new BellwetherClient({ baseUrl: place.url }).registerAgent({ name });
+  const visitor = new BellwetherClient({ baseUrl: place.url });
+  // Keys that are made now hold nothing: what the desk says of itself decides what they are for, and it binds them.
+  const venues = await visitor.listVenues();
+  const useOf = (venue: string): KeyUse =>
+    venues.find(({ name: one }) => one === venue)?.backend === 'live' ? 'live' : 'paper';
+  const agent = await visitor.registerAgent({ name });
   const keys: DeskKeys = {
     apiKey: agent.apiKeyCode,
-    evm: [{ privateKey: `0x${randomBytes(32).toString('hex')}`, venue: VENUES.evm, signatureType: 0 }],
-    solana: { secretKey: newSolanaKey(), venue: VENUES.solana },
+    evm: [
+      {
+        privateKey: `0x${randomBytes(32).toString('hex')}`,
+        venue: VENUES.evm,
+        signatureType: 0,
+        use: useOf(VENUES.evm),
+      },
+    ],
+    solana: { secretKey: newSolanaKey(), venue: VENUES.solana, use: useOf(VENUES.solana) },
   };
   // Before anything is credited to the wallets: a key that is lost then would lose it.
   await createKeys(place, keys, passphrase);
@@ -75,14 +87,12 @@ async function registerWallets(
   const { venues } = await client.getMe();
   const isPaper = (venue: string) =>
     venues.some(({ name, backend }) => name === venue && backend === 'paper');
-  for (const { privateKey, venue, signatureType } of keys.evm) {
-    const signer = Signer.fromPrivateKey(privateKey);
+  for (const { privateKey, venue, signatureType, use } of keys.evm) {
+    const signer = Signer.fromPrivateKey(privateKey, { use });
     const address = signer.wallet(signatureType);
     const { hasCredentials } = await client.checkCredentials(address);
     if (!hasCredentials && isPaper(venue)) {
-      const { nonce, message } = await client.getCredentialChallenge(signer.address);
-      const signature = await signer.signMessage(message);
-      await client.createPaperCredentials({ address: signer.address, nonce, signature, signatureType });
+      await createPaperCredentials({ client, signer, signatureType });
       say(`Wallet on ${venue} (paper): ${address}`);
     } else if (hasCredentials) say(`Wallet on ${venue}: ${address}`);
     else

@@ -1,6 +1,6 @@
 /** `bellwether-mcp limit`: shows or sets what may be spent through this machine on a UTC day. For a person at a terminal. */
 import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decimals';
-import { type DeskPlace, KeystoreError, SpendingLimit } from '@bellwether/sdk/keystore';
+import { type DeskPlace, KeystoreError, requirePerson, SpendingLimit } from '@bellwether/sdk/keystore';
 import { money } from '../facts.ts';
 
 function amountOf(text: string): Micro {
@@ -17,9 +17,15 @@ function amountOf(text: string): Micro {
 }
 
 /** @param amount `null` shows the limit only */
-export function limit(place: DeskPlace, amount: string | null, say: (line: string) => void): void {
+export async function limit(
+  place: DeskPlace,
+  amount: string | null,
+  say: (line: string) => void,
+): Promise<void> {
   const spending = new SpendingLimit(place);
-  const standing = amount === null ? spending.standing() : spending.setLimit(amountOf(amount));
+  const asked = amount === null ? null : amountOf(amount);
+  if (asked !== null) await requirePerson(place, 'The spending limit is set');
+  const standing = asked === null ? spending.standing() : spending.setLimit(asked);
   say(
     `Spending limit for ${place.url}: ${money(standing.limit)} a UTC day; ${money(standing.spent)} used on ${standing.day}, ${money(standing.left)} left.`,
   );

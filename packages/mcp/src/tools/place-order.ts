@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { flagOf, idOf, money, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
-import { refusalOf } from '../tool-problem.ts';
+import { OrderRefused, refusalOf } from '../tool-problem.ts';
 import { ORDER_TERMS, questionAbout, type ReadyOrder, readyOrder } from './order-terms.ts';
 import { spend } from './spend.ts';
 import { amount, SPENDING, spendingOf } from './terms.ts';
@@ -55,6 +55,24 @@ async function knownOrder({ desk, signal }: Call, orderId: string): Promise<Orde
   }
 }
 
+/**
+ * What the desk would refuse is not signed: once signed it counts, whatever the desk says then. The trade itself asks the owner.
+ * @throws OrderRefused for a safeguard @returns the venue's refusal, as the trade would answer it
+ */
+function refusalBefore({ prepared, verified, clientOrderId }: ReadyOrder, { texts }: Call) {
+  const { expectedRefusal, checks } = prepared;
+  const { orderId } = verified;
+  const failed = checks.find(({ passed, code }) => !passed && code !== 'approval_required');
+  if (failed !== undefined) {
+    const { code, message: detail = 'A check of the desk fails.', fix, limit, used, asked } = failed;
+    const problem = { code, detail, context: { limit, used, asked }, ...(fix === undefined ? {} : { fix }) };
+    throw new OrderRefused(new BellwetherApiError(403, problem as never), { orderId, clientOrderId });
+  }
+  if (expectedRefusal === null) return null;
+  const answer = { orderId, status: 'rejected', filledSize: 0, avgPrice: null, feePaid: 0, success: false };
+  return placedFacts({ ...answer, errorCode: expectedRefusal } as never, texts);
+}
+
 export const placeOrder = tool({
   name: 'place_order',
   title: 'Place an order',
@@ -74,6 +92,14 @@ export const placeOrder = tool({
       return {
         ...placedFacts({ ...known, success: known.status !== 'rejected' } as never, texts),
         repeated: true,
+        clientOrderId,
+        spendingLimit: spendingOf(desk.limit.standing()),
+      };
+    const refused = refusalBefore(order, call);
+    if (refused !== null)
+      return {
+        ...refused,
+        repeated: false,
         clientOrderId,
         spendingLimit: spendingOf(desk.limit.standing()),
       };

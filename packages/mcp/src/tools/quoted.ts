@@ -7,6 +7,7 @@ import {
   type QuoteLabels,
   type VerifiedQuote,
 } from '@bellwether/sdk';
+import { findMint, rememberPurchase } from '@bellwether/sdk/keystore';
 import { z } from 'zod';
 import { atomsOf, flagOf, idOf, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
@@ -124,13 +125,15 @@ export const quoteTool = (shelf: QuoteShelf) =>
     },
   });
 
-function verify({ quote, ask }: KeptQuote, { desk }: Call): VerifiedQuote | Promise<VerifiedQuote> {
-  const { solanaRpc } = desk.config;
-  const wallet = desk.solana().address;
+async function verify({ quote, ask }: KeptQuote, { desk }: Call): Promise<VerifiedQuote> {
+  const { solanaRpc, place, env } = desk.config;
+  const { address: wallet, use } = desk.solana();
   const { venueB } = desk.client;
+  const mint = use === 'paper' ? undefined : await findMint(place, ask, env);
+  const known = { wallet, use, mint };
   return solanaRpc === null
-    ? venueB.verify(quote, ask, { wallet })
-    : venueB.verifyOnChain(quote, ask, { wallet, rpcUrl: solanaRpc });
+    ? venueB.verify(quote, ask, known)
+    : venueB.verifyOnChain(quote, ask, { ...known, rpcUrl: solanaRpc });
 }
 
 /** The quote with its transaction, once the owner has approved it. */
@@ -189,7 +192,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
     name: 'trade_venue_b',
     title: 'Trade a quote of venue B',
     description:
-      'Checks the whole transaction of a quote on this machine, signs and submits it. A BUY counts against the spending limit of the day; above a threshold the person is asked first, and a quote with the refusal approval_required asks the owner. The same quoteId again has no second effect.',
+      'Checks the whole transaction of a quote on this machine, signs and submits it. It counts against the spending limit of the day, a SELL by its shares; above a threshold the person is asked first, and a quote with the refusal approval_required asks the owner. The same quoteId again has no second effect.',
     annotations: { ...ACTS, idempotentHint: true },
     input: z.strictObject({
       quoteId: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/),
@@ -221,7 +224,10 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
       const quantity: Micro = parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
       const spent = await spend(call, {
         order: { orderId: quoteId },
-        cost: ask.action === 'BUY' ? quantity : 0n,
+        // The desk could give one quote id to many transactions.
+        countedAs: () => (verified === null ? null : `b:${verified.digest}`),
+        // Of a sale the contracts, each of which may be worth one collateral.
+        cost: quantity,
         stake: quantity,
         question: () => questionAbout(kept),
         prepare: async () => {
@@ -232,6 +238,9 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         },
         send: () => {
           const signed = desk.once.venueB.sign(verified as VerifiedQuote, desk.solana());
+          const { mint, mintIsBelieved } = verified as VerifiedQuote;
+          if (ask.action === 'BUY' && !mintIsBelieved)
+            rememberPurchase(desk.config.place, { ticker: ask.ticker, side: ask.side, mint });
           return desk.once.venueB.submit(quoteId, signed, labels);
         },
       });

@@ -1,11 +1,12 @@
 /**
  * The one way in which an order leaves: within the spending limit, with the agreement of the person above the threshold,
- * reserved on disk before it is sent, and given back only where the answer proves that nothing happened.
+ * counted on disk before it is signed, under a name that is made of what is signed. It stays counted whatever the desk answers:
+ * the desk has the signed order then.
  */
 
 import type { Micro } from '@bellwether/contract/decimals';
 import { BellwetherApiError, BellwetherConnectionError } from '@bellwether/sdk';
-import { provesNoEffect, SpendingLimitReached, type SpendingReservation } from '@bellwether/sdk/keystore';
+import { provesNoEffect, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import type { InputRequiredResult } from '@modelcontextprotocol/server';
 import type { AskedOrder } from '../approval.ts';
 import type { Call } from '../tool.ts';
@@ -13,25 +14,25 @@ import { OrderRefused, ToolProblem } from '../tool-problem.ts';
 
 export interface Spending<Answer> {
   readonly order: AskedOrder;
+  /** In the spending limit: made of what is signed, once `prepare` has run. Default the order's id, where that is its digest. */
+  readonly countedAs?: () => string | null;
   readonly cost: Micro;
   readonly stake: Micro;
   readonly question: () => string;
   /** What has to succeed before anything is reserved. The person has agreed by then. */
   readonly prepare?: () => Promise<void>;
-  /** Tried once. */
+  /** Signs and sends. Tried once. */
   readonly send: () => Promise<Answer>;
 }
 
 export async function spend<Answer extends { readonly success: boolean }>(
   { desk, signal, approval }: Call,
-  { order, cost, stake, question, prepare, send }: Spending<Answer>,
-): Promise<
-  | { readonly ask: InputRequiredResult }
-  | { readonly answer: Answer; readonly reservation: SpendingReservation | null }
-> {
+  { order, countedAs = () => order.orderId, cost, stake, question, prepare, send }: Spending<Answer>,
+): Promise<{ readonly ask: InputRequiredResult } | { readonly answer: Answer }> {
   // Nobody is asked about an order that the limit would refuse.
   const standing = desk.limit.standing();
-  if (cost > standing.left && !desk.limit.isReserved(order.orderId))
+  const before = countedAs();
+  if (cost > standing.left && (before === null || !desk.limit.isReserved(before)))
     throw new SpendingLimitReached(cost, standing);
   if (stake > desk.config.confirmAbove) {
     const ask = await approval.request(order, question());
@@ -40,19 +41,11 @@ export async function spend<Answer extends { readonly success: boolean }>(
   await prepare?.();
   // From here on the call goes on when its client has left: the order is on its way.
   signal.throwIfAborted();
-  const reservation = cost === 0n ? null : desk.limit.reserve(order.orderId, cost);
-  const giveBack = () => {
-    if (reservation !== null) desk.limit.giveBack(reservation);
-  };
+  if (cost > 0n) desk.limit.reserve(countedAs() ?? order.orderId, cost);
   try {
-    const answer = await send();
-    if (answer.success === false) giveBack();
-    return { answer, reservation };
+    return { answer: await send() };
   } catch (error) {
-    if (provesNoEffect(error)) {
-      giveBack();
-      throw new OrderRefused(error, order);
-    }
+    if (provesNoEffect(error)) throw new OrderRefused(error, order);
     if (error instanceof BellwetherApiError || error instanceof BellwetherConnectionError)
       throw inDoubt(order);
     throw error;

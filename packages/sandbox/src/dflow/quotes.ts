@@ -4,7 +4,7 @@
  */
 import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
 import type { Outcome, PaperExchange } from '@bellwether/exchange';
-import { type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
+import { paperEscrowAddress, type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
 import { messageHashOf, type SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { DoorError, noRoute } from './door-error.ts';
@@ -188,7 +188,7 @@ async function issue(
 
 /** Pays the input into escrow, and creates the token account of the output. */
 function openingInstructions(
-  { build, vaults }: QuoteParts,
+  { build }: QuoteParts,
   request: OrderRequest,
   offer: Offer,
   user: SolanaAddress,
@@ -207,7 +207,7 @@ function openingInstructions(
     build.transfer({
       mint: inputMint,
       from: tokenAccountOf(user, inputMint),
-      to: vaults.escrowOf(inputMint),
+      to: paperEscrowAddress(inputMint),
       authority: user,
       amount: offer.inAmount,
     }),

@@ -22,7 +22,13 @@ import type {
   PaperExchange,
   PublicCommand,
 } from '@bellwether/exchange';
-import { readTransaction, type SolanaAddress, transactionId, USDC_MINT } from '@bellwether/protocol';
+import {
+  paperEscrowAddress,
+  readTransaction,
+  type SolanaAddress,
+  transactionId,
+  USDC_MINT,
+} from '@bellwether/protocol';
 import type { SandboxChain, Statement } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';
@@ -30,6 +36,7 @@ import { type Lot, priceBuy, priceExactly, priceSell, venueFee } from './pricing
 import { payoutOf } from './quotes.ts';
 import { isResting, type Switches } from './switches.ts';
 import { tokenAccountOf } from './token-addresses.ts';
+import { amountOf } from './token-state.ts';
 import type * as Transactions from './transactions.ts';
 import type { Vaults } from './vaults.ts';
 
@@ -72,6 +79,7 @@ const other = (outcome: Outcome): Outcome => (outcome === 'YES' ? 'NO' : 'YES');
 
 export class Settlement {
   readonly #parts: SettlementParts;
+  #moving: Promise<void> = Promise.resolve();
 
   constructor(parts: SettlementParts) {
     this.#parts = parts;
@@ -142,6 +150,7 @@ export class Settlement {
   async #deliver(order: OrderRow, { size, cost, fee }: Trade): Promise<boolean> {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
+    const escrow = await this.#escrowOf(USDC_MINT);
     // Rounding on fractional offers may cost a micro-unit more than the escrow holds: the LP pays it, not the user.
     const charged = cost + fee < order.inAmount ? cost + fee : order.inAmount;
     const left = order.inAmount - charged;
@@ -150,10 +159,10 @@ export class Settlement {
     return this.#commit(order, {
       instructions: [
         build.openAccount({ payer: settlement.address, ...receiving }),
-        this.#usdc(accounts.escrow, accounts.lp, settlement.address, charged),
+        this.#usdc(escrow, accounts.lp, settlement.address, charged),
         this.#usdc(accounts.lp, accounts.vault, lp.address, size),
         build.mintTo({ mint, account: receiving.account, authority: settlement.address, amount: size }),
-        ...this.#giveBack(order, USDC_MINT, left),
+        ...this.#giveBack(order, { mint: USDC_MINT, from: escrow, amount: left }),
       ],
       closing: {
         filledIn: charged,
@@ -169,6 +178,7 @@ export class Settlement {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
     const { accounts, settlement } = vaults;
+    const escrow = await this.#escrowOf(mint);
     // At very low prices the fee is capped at the proceeds.
     const charged = fee < cost ? fee : cost;
     const proceeds = cost - charged;
@@ -176,10 +186,10 @@ export class Settlement {
     return this.#commit(order, {
       instructions: [
         build.openAccount({ payer: settlement.address, ...receiving }),
-        build.burn({ mint, account: vaults.escrowOf(mint), authority: settlement.address, amount: size }),
+        build.burn({ mint, account: escrow, authority: settlement.address, amount: size }),
         this.#usdc(accounts.vault, receiving.account, settlement.address, proceeds),
         this.#usdc(accounts.vault, accounts.lp, settlement.address, size - proceeds),
-        ...this.#giveBack(order, mint, order.inAmount - size),
+        ...this.#giveBack(order, { mint, from: escrow, amount: order.inAmount - size }),
       ],
       closing: { filledIn: size, filledOut: proceeds, fee: charged, reverted: order.inAmount - size },
     });
@@ -193,12 +203,13 @@ export class Settlement {
     const mint = market.mints[order.outcome];
     const { accounts, settlement } = vaults;
     const receiving = this.#accountOf(order.recipient, USDC_MINT);
+    const escrow = await this.#escrowOf(mint);
     const settled = await this.#commit(order, {
       instructions: [
         build.openAccount({ payer: settlement.address, ...receiving }),
         build.burn({
           mint,
-          account: vaults.escrowOf(mint),
+          account: escrow,
           authority: settlement.address,
           amount: order.inAmount,
         }),
@@ -213,8 +224,9 @@ export class Settlement {
     const { orders, log, now, catalog } = this.#parts;
     const mint =
       order.kind === 'BUY' ? USDC_MINT : (await this.#marketOf(order, catalog)).mints[order.outcome];
+    const escrow = await this.#escrowOf(mint);
     const settled = await this.#commit(order, {
-      instructions: this.#giveBack(order, mint, order.inAmount),
+      instructions: this.#giveBack(order, { mint, from: escrow, amount: order.inAmount }),
       closing: { ...NOTHING, reverted: order.inAmount },
     });
     if (settled) return;
@@ -260,7 +272,38 @@ export class Settlement {
     return this.#parts.build.transfer({ mint: USDC_MINT, from, to, authority, amount });
   }
 
-  #giveBack(order: OrderRow, mint: SolanaAddress, amount: bigint): Transactions.Instruction[] {
+  /** Where the input of open orders of this mint is. */
+  async #escrowOf(mint: SolanaAddress): Promise<SolanaAddress> {
+    // One after the other: two that move the same tokens would fail, and their orders would be returned for that.
+    const moving = this.#moving.then(() => this.#emptyFormerEscrow(mint));
+    this.#moving = moving.then(
+      () => {},
+      () => {},
+    );
+    return moving;
+  }
+
+  /** A chain of an earlier release has it in another account, and for two minutes its quotes still pay into that one. */
+  async #emptyFormerEscrow(mint: SolanaAddress): Promise<SolanaAddress> {
+    const { chain, vaults, build } = this.#parts;
+    const [to, from] = [paperEscrowAddress(mint), vaults.formerEscrowOf(mint)];
+    const former = await chain.account(from);
+    if (former === null || amountOf(former.data) === 0n) return to;
+    if ((await chain.account(to)) === null) return from;
+    const authority = vaults.settlement.address;
+    const move = build.transfer({ mint, from, to, authority, amount: amountOf(former.data) });
+    await this.#send([move], `escrow of ${mint}`, () => []);
+    return to;
+  }
+
+  #giveBack(
+    order: OrderRow,
+    {
+      mint,
+      from,
+      amount,
+    }: { readonly mint: SolanaAddress; readonly from: SolanaAddress; readonly amount: bigint },
+  ): Transactions.Instruction[] {
     if (amount === 0n) return [];
     const { build, vaults } = this.#parts;
     const { address } = vaults.settlement;
@@ -269,7 +312,7 @@ export class Settlement {
       build.openAccount({ payer: address, ...receiving }),
       build.transfer({
         mint,
-        from: vaults.escrowOf(mint),
+        from,
         to: receiving.account,
         authority: address,
         amount,

@@ -2,11 +2,11 @@
  * The venue's accounts on the chain: USDC in a fixed supply, created once, and the outcome mints, created on first use.
  * It never transfers tokens.
  */
-import { SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import { paperEscrowAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
-import { tokenAccountOf } from './token-addresses.ts';
+import { tokenAccountOf, tokenProgramOf } from './token-addresses.ts';
 import { mintBytes, tokenAccountBytes } from './token-state.ts';
 
 /** About 100 bytes each. */
@@ -26,13 +26,12 @@ export interface Vaults {
   readonly treasury: VenueSigner;
   /** USDC accounts. */
   readonly accounts: {
-    readonly escrow: SolanaAddress;
     readonly vault: SolanaAddress;
     readonly lp: SolanaAddress;
     readonly treasury: SolanaAddress;
   };
-  /** Escrow that holds input of a mint until its order ends. */
-  escrowOf(mint: SolanaAddress): SolanaAddress;
+  /** Where an earlier release kept the input of open orders; what is still there belongs into `paperEscrowAddress`. */
+  formerEscrowOf(mint: SolanaAddress): SolanaAddress;
 }
 
 export function vaultsOf(seed: string): Vaults {
@@ -45,12 +44,11 @@ export function vaultsOf(seed: string): Vaults {
     lp,
     treasury,
     accounts: {
-      escrow: usdcOf(settlement),
       vault: keylessAddress(seed, 'vault'),
       lp: usdcOf(lp),
       treasury: usdcOf(treasury),
     },
-    escrowOf: (mint) => tokenAccountOf(settlement.address, mint),
+    formerEscrowOf: (mint) => tokenAccountOf(settlement.address, mint),
   };
 }
 
@@ -65,9 +63,20 @@ const rentFree = async (chain: SandboxChain, { address, owner, data }: Placed): 
   return { address, account: { lamports, owner, data, executable: false } };
 };
 
+const escrowFor = (mint: SolanaAddress, { settlement }: Vaults): Placed => ({
+  address: paperEscrowAddress(mint),
+  owner: tokenProgramOf(mint),
+  data: tokenAccountBytes(mint, settlement.address, 0n),
+});
+
 /** Idempotent. */
 export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<void> {
-  if ((await chain.account(USDC_MINT)) !== null) return;
+  const escrow = escrowFor(USDC_MINT, vaults);
+  if ((await chain.account(USDC_MINT)) !== null) {
+    // A chain of an earlier release has no escrow at this address.
+    if ((await chain.account(escrow.address)) === null) await chain.put([await rentFree(chain, escrow)]);
+    return;
+  }
   const { settlement, lp, treasury, accounts } = vaults;
   const { token } = SOLANA_PROGRAMS;
   const usdc = (address: SolanaAddress, owner: SolanaAddress, amount: bigint): Placed => ({
@@ -77,7 +86,7 @@ export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<
     { address: USDC_MINT, owner: token, data: mintBytes(TREASURY_USDC + LP_USDC, null) },
     usdc(accounts.treasury, treasury.address, TREASURY_USDC),
     usdc(accounts.lp, lp.address, LP_USDC),
-    usdc(accounts.escrow, settlement.address, 0n),
+    escrow,
     usdc(accounts.vault, settlement.address, 0n),
   ];
   await chain.put([
@@ -126,13 +135,19 @@ export class MintMaker {
 
   async #make(market: ListedMarket): Promise<void> {
     const chain = this.#chain;
-    if ((await chain.account(market.mints.YES)) !== null) return;
+    const mints = [market.mints.YES, market.mints.NO];
+    const escrows = mints.map((mint) => escrowFor(mint, this.#vaults));
+    if ((await chain.account(market.mints.YES)) !== null) {
+      if ((await chain.account(escrows[0]!.address)) !== null) return;
+      await chain.put(await Promise.all(escrows.map((one) => rentFree(chain, one))));
+      return;
+    }
     const owner = SOLANA_PROGRAMS.token2022;
     const authority = this.#vaults.settlement.address;
-    const placed = [market.mints.YES, market.mints.NO].flatMap((mint) => [
-      { address: mint, owner, data: mintBytes(0n, authority) },
-      { address: this.#vaults.escrowOf(mint), owner, data: tokenAccountBytes(mint, authority, 0n) },
-    ]);
+    const placed = [
+      ...mints.map((mint) => ({ address: mint, owner, data: mintBytes(0n, authority) })),
+      ...escrows,
+    ];
     await chain.put(await Promise.all(placed.map((one) => rentFree(chain, one))), [
       this.#catalog.record(market),
     ]);

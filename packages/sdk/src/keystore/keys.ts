@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { INSPECT } from '../inspect.ts';
+import type { KeyUse } from '../key-use.ts';
 import { type LockOptions, withFileLock } from './file-lock.ts';
 import { KeystoreError } from './keystore-error.ts';
 import { type DeskPlace, requirePrivateFile, requirePrivateFolder } from './place.ts';
@@ -16,12 +17,15 @@ export interface EvmKey {
   readonly venue: string;
   /** 0 the key's own account, 1 its proxy wallet, 2 its Safe, 3 its deposit wallet. */
   readonly signatureType: 0 | 1 | 2 | 3;
+  /** What it was made for; absent in files of earlier releases, where every check of a live venue applies. */
+  readonly use?: KeyUse;
 }
 
 export interface SolanaKey {
   /** Base58, or the JSON array of a key file. */
   readonly secretKey: string;
   readonly venue: string;
+  readonly use?: KeyUse;
 }
 
 /** Printed or inspected, it shows no key; its fields do. */
@@ -38,7 +42,8 @@ export interface KeyFileOptions extends LockOptions {
   readonly cost?: number;
 }
 
-export const SHORTEST_PASSPHRASE = 8;
+const SHORTEST_PASSPHRASE = 8;
+const FEWEST_DIFFERENT = 3;
 const INIT = 'Run "bellwether init" or "bellwether-mcp init" to make keys for this desk';
 
 /** @throws KeystoreError `keystore_missing`, `keystore_permissions`, `keystore_version`, `keystore_damaged`, `passphrase_wrong` */
@@ -122,20 +127,30 @@ export function checked(keys: DeskKeys): DeskKeys {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
+const isUse = (value: unknown): boolean => value === undefined || value === 'paper' || value === 'live';
+
 function isKeys(value: unknown): value is DeskKeys {
   if (typeof value !== 'object' || value === null) return false;
   const { apiKey, evm, solana } = value as Partial<DeskKeys>;
   const isEvmKey = (key: Partial<EvmKey>) =>
     isText(key.venue) &&
+    isUse(key.use) &&
     /^0x[0-9a-f]{64}$/i.test(key.privateKey ?? '') &&
     [0, 1, 2, 3].includes(key.signatureType ?? -1);
   return (
     isText(apiKey) &&
     Array.isArray(evm) &&
     evm.every(isEvmKey) &&
-    (solana === null || (isText(solana?.secretKey) && isText(solana.venue)))
+    (solana === null || (isText(solana?.secretKey) && isText(solana.venue) && isUse(solana.use)))
   );
 }
+
+/** The same keys, marked. For a person to decide: a desk must not. */
+export const markedKeys = ({ apiKey, evm, solana }: DeskKeys, use: KeyUse): DeskKeys => ({
+  apiKey,
+  evm: evm.map((key) => ({ ...key, use })),
+  solana: solana === null ? null : { ...solana, use },
+});
 
 function parseKeys(text: string): DeskKeys {
   let value: unknown;
@@ -148,10 +163,12 @@ function parseKeys(text: string): DeskKeys {
 }
 
 function requireLength(passphrase: string): void {
-  if ([...passphrase].length < SHORTEST_PASSPHRASE)
+  // Blanks and one character again and again are the first things that anybody tries.
+  const characters = [...passphrase.normalize('NFKC').replace(/[\s\p{C}\p{Z}]/gu, '')];
+  if (characters.length < SHORTEST_PASSPHRASE || new Set(characters).size < FEWEST_DIFFERENT)
     throw new KeystoreError(
       'passphrase_too_short',
-      `A passphrase has at least ${SHORTEST_PASSPHRASE} characters.`,
+      `A passphrase has at least ${SHORTEST_PASSPHRASE} characters besides blanks, ${FEWEST_DIFFERENT} of them different.`,
       'Choose a longer one: it is all that protects a copy of the file.',
     );
 }

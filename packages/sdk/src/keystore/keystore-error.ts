@@ -10,6 +10,7 @@ export type KeystoreFault =
   | 'keys_invalid'
   | 'keys_incomplete'
   | 'passphrase_missing'
+  | 'person_required'
   | 'passphrase_wrong'
   | 'passphrase_too_short'
   | 'url_invalid'

@@ -1,5 +1,5 @@
 /** The keys that a program uses: those of the environment where they are set, else those of the keystore. */
-import { checked, type DeskKeys, readKeys, requireKeys } from './keys.ts';
+import { checked, type DeskKeys, markedKeys, readKeys, requireKeys } from './keys.ts';
 import { KeystoreError } from './keystore-error.ts';
 import { findPassphrase, type Terminal } from './passphrase.ts';
 import { type DeskPlace, deskPlace, type Environment } from './place.ts';
@@ -26,6 +26,7 @@ export function keysOfEnvironment(env: Environment, venues: KeyVenues = VENUES):
     BELLWETHER_PRIVATE_KEY: privateKey = '',
     BELLWETHER_SOLANA_KEY: secretKey = '',
     BELLWETHER_SIGNATURE_TYPE: type = '',
+    BELLWETHER_KEY_USE: use = '',
   } = env;
   if (apiKey === '' && privateKey === '' && secretKey === '') return null;
   if (apiKey === '')
@@ -47,12 +48,19 @@ export function keysOfEnvironment(env: Environment, venues: KeyVenues = VENUES):
       'BELLWETHER_SIGNATURE_TYPE is none of 0, 1, 2 and 3.',
       'Set 0 for the account of the key itself, 1 for its proxy wallet, 2 for its Safe, 3 for its deposit wallet.',
     );
+  if (use !== '' && use !== 'paper' && use !== 'live')
+    throw new KeystoreError(
+      'keys_invalid',
+      'BELLWETHER_KEY_USE is neither paper nor live.',
+      'Set paper for keys that hold paper money alone, live for all others, or leave it out.',
+    );
   const signatureType = Number(type === '' ? '0' : type) as 0 | 1 | 2 | 3;
-  return checked({
+  const keys: DeskKeys = {
     apiKey,
     evm: privateKey === '' ? [] : [{ privateKey: hex, venue: venues.evm, signatureType }],
     solana: secretKey === '' ? null : { secretKey, venue: venues.solana },
-  });
+  };
+  return checked(use === '' ? keys : markedKeys(keys, use));
 }
 
 export interface LoadOptions {

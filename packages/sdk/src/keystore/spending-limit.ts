@@ -4,7 +4,8 @@
  * What is spent is a log that is only appended to, one file for each day, and its lines have one meaning for every reader: an
  * order that is reserved counts when the counted orders above it leave room for it below the limit that its own line names.
  * So nothing is locked, and a process that is frozen or dead blocks nobody and frees nothing. An order counts once, however often it is
- * tried, until every try is given back; a try is given back only where it is proved to have had no effect.
+ * tried, and is never given back: who has a signed order can place it later, whatever he answers now. Lines of earlier releases
+ * that gave back are read as they were meant.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -104,11 +105,6 @@ export class SpendingLimit {
     const standing = standingOf(day, limit, orders);
     if (orders.get(orderId)?.attempts.has(attempt) !== true) throw new SpendingLimitReached(asked, standing);
     return { ...standing, orderId, attempt };
-  }
-
-  /** Only for a try that is proved to have had no effect: the service or the venue refused it. */
-  giveBack({ day, attempt }: SpendingReservation): void {
-    this.#append(day, { giveBack: attempt });
   }
 
   /** For a person at a terminal; no program that a model drives may call it. @throws KeystoreError `limit_invalid` */

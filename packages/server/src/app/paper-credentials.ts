@@ -2,7 +2,12 @@
  * Credentials for a venue on paper without the venue's own protocol: the wallet's key signs a text of this service, and the
  * credentials are made and stored without being shown. Never the venue's typed data, whose signature makes real keys.
  */
-import type { CredentialResult, LinkChallenge, PaperCredentialRequest } from '@bellwether/contract';
+import {
+  CHALLENGE_PURPOSES,
+  type CredentialResult,
+  type LinkChallenge,
+  type PaperCredentialRequest,
+} from '@bellwether/contract';
 import { type Address, asAddress } from '@bellwether/protocol';
 import type { Caller } from '../ports/stores.ts';
 import type { VenueSecrets } from '../ports/venue.ts';
@@ -25,9 +30,7 @@ export interface PaperCredentialNeeds extends ChallengeNeeds, CredentialNeeds {
 
 const PURPOSE: ChallengePurpose = {
   name: 'paper credential challenge v1',
-  path: '/wallet/credentials/paper',
-  statement: (agentId) =>
-    `Make credentials of this wallet for simulated money only, for the trading agent ${agentId}. No real venue accepts them. Nothing is traded or transferred.`,
+  ...CHALLENGE_PURPOSES.paperCredentials,
 };
 
 /** @throws Refusal paper_only */

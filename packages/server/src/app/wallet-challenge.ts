@@ -3,7 +3,7 @@
  * address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for nobody and
  * nothing else, and nothing is stored until it is used.
  */
-import type { LinkChallenge } from '@bellwether/contract';
+import { challengeText, type LinkChallenge, type ChallengePurpose as Purpose } from '@bellwether/contract';
 import {
   type Address,
   bytesToHex,
@@ -34,13 +34,9 @@ export interface ChallengeNeeds {
 }
 
 /** What a signature is good for. Another purpose has other nonces and another text. */
-export interface ChallengePurpose {
+export interface ChallengePurpose extends Purpose {
   /** Begins what the nonce's keyed hash covers. */
   readonly name: string;
-  /** Where the signature is sent. */
-  readonly path: string;
-  /** What the signer agrees to, in a sentence. */
-  readonly statement: (agentId: string) => string;
 }
 
 export const CHALLENGE_TTL_MS = 5 * 60_000;
@@ -78,27 +74,23 @@ function macOf({ secrets }: ChallengeNeeds, { caller, wallet, purpose }: Challen
   return bytesToHex(secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
 }
 
-/** The fields and their order are those of "sign in with Ethereum" (EIP-4361): wallets show them and check the domain. */
 function messageOf(
   needs: ChallengeNeeds,
   { caller, wallet, purpose }: Challenged,
   nonce: string,
   expiresAt: number,
 ): string {
-  const { host } = new URL(needs.publicUrl);
-  return [
-    `${host} wants you to sign in with your ${wallet.kind === 'evm' ? 'Ethereum' : 'Solana'} account:`,
-    spelled(wallet),
-    '',
-    purpose.statement(caller.agentId),
-    '',
-    `URI: ${needs.publicUrl}${purpose.path}`,
-    'Version: 1',
-    ...(wallet.kind === 'evm' ? [`Chain ID: ${needs.signatures.chainId}`] : []),
-    `Nonce: ${nonce}`,
-    `Issued At: ${new Date(expiresAt - CHALLENGE_TTL_MS).toISOString()}`,
-    `Expiration Time: ${new Date(expiresAt).toISOString()}`,
-  ].join('\n');
+  return challengeText({
+    host: new URL(needs.publicUrl).host,
+    kind: wallet.kind,
+    address: spelled(wallet),
+    statement: purpose.statement(caller.agentId),
+    uri: needs.publicUrl + purpose.path,
+    chainId: wallet.kind === 'evm' ? needs.signatures.chainId : null,
+    nonce,
+    issuedAt: expiresAt - CHALLENGE_TTL_MS,
+    expiresAt,
+  });
 }
 
 export function newChallenge(needs: ChallengeNeeds, challenged: Challenged): LinkChallenge {

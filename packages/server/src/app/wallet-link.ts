@@ -3,6 +3,7 @@
  * before, by whomever.
  */
 import {
+  CHALLENGE_PURPOSES,
   LIMITS,
   type LinkChallenge,
   type LinkRequest,
@@ -51,12 +52,7 @@ export interface WalletLinkNeeds {
 }
 
 const CREDIT_PATIENCE_MS = 2_000;
-const PURPOSE: ChallengePurpose = {
-  name: 'wallet link challenge v1',
-  path: '/wallet/link',
-  statement: (agentId) =>
-    `Link this wallet to the owner of the trading agent ${agentId}. Venue credentials registered for it come along. Nothing is traded or transferred.`,
-};
+const PURPOSE: ChallengePurpose = { name: 'wallet link challenge v1', ...CHALLENGE_PURPOSES.link };
 
 export const linkChallenge = async (
   needs: WalletLinkNeeds,

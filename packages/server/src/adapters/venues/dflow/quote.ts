@@ -249,6 +249,7 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
     inputMint: amounts.inputMint,
     outputMint: amounts.outputMint,
     maxInput: amounts.inAmount,
+    minOutput: amounts.minOutAmount,
     destination: asked.destination,
     maxLamports: maxLamports(order.prioritizationFeeLamports),
     collateralMint: collateral,

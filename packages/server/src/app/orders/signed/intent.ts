@@ -38,7 +38,7 @@ export function unsignedOf(intent: TradeIntent, terms: UnsignedTradeTerms): Unsi
   } catch (error) {
     if (!(error instanceof OrderBuildError)) throw error;
     const { code, message } = error;
-    if (code === 'unknown_tick_size' || code === 'market_incomplete') throw error;
+    if (code === 'unknown_tick_size' || code === 'market_incomplete' || code === 'tokens_differ') throw error;
     const detail = `${message[0]?.toUpperCase()}${message.slice(1)}.`;
     throw refusal(code, detail, { path: pathOf(code, intent) });
   }

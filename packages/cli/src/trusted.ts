@@ -1,0 +1,41 @@
+/** What this machine decides for itself about a desk's answers before it signs anything. */
+import type { KeyUse, Market, Me } from '@bellwether/sdk';
+import { CliError } from './cli-error.ts';
+
+/** A key signs only for what it was made for; one that nobody marked signs for both, under every check. @throws CliError */
+export function requireUse(venues: Me['venues'], venue: string, use: KeyUse | null): void {
+  const backend = venues.find(({ name }) => name === venue)?.backend;
+  if (use === null || backend === undefined || backend === use) return;
+  throw new CliError(
+    'keystore',
+    'key_not_for_this',
+    `This key is for ${use}, and the desk says that ${venue} is ${backend}. Nothing was signed.`,
+    {
+      fix: `Use keys of their own for ${backend}: name another folder in BELLWETHER_HOME and run bellwether init. If this key is for ${backend}: bellwether keys mark ${backend}`,
+    },
+  );
+}
+
+const CONDITION = /^0x[0-9a-f]{64}$/i;
+const TOKEN = /^\d{20,78}$/;
+
+/** A name that says which market it is has to be that market's. @throws CliError */
+export function requireSameMarket(
+  asked: string,
+  market: Pick<Market, 'id' | 'conditionId' | 'clobTokenIds'>,
+): void {
+  const isSame = CONDITION.test(asked)
+    ? market.conditionId.toLowerCase() === asked.toLowerCase()
+    : TOKEN.test(asked)
+      ? market.clobTokenIds.includes(asked)
+      : !/^\d{1,19}$/.test(asked) || market.id === asked;
+  if (isSame) return;
+  throw new CliError(
+    'unverified',
+    'other_market',
+    'The desk answers with another market than the one named.',
+    {
+      fix: 'Run the command again. If it happens again, do not trade with this desk.',
+    },
+  );
+}
