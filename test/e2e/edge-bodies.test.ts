@@ -1,6 +1,6 @@
 /** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; the start's messages. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sessionCookie, sessionToken } from '../../packages/server/src/http/identify.ts';
+import { sessionCookie, sessionTokens } from '../../packages/server/src/http/identify.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
 import { rawRequest } from '../raw-http.ts';
 import { dataFolder, startProcess } from '../service-process.ts';
@@ -140,13 +140,16 @@ describe('the owner’s session cookie', () => {
     expect(attributesOf(cookie)).toEqual(
       attributesOf('__Host-bw_owner=T; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure'),
     );
-    const tokenOf = (text: string, url: string) => sessionToken({ headers: { cookie: text } } as never, url);
-    expect(tokenOf('bw_owner=planted; __Host-bw_owner=own', https)).toBe('own');
-    expect(tokenOf('bw_owner=planted', https)).toBeUndefined();
+    const tokensOf = (text: string, url: string) =>
+      sessionTokens({ headers: { cookie: text } } as never, url);
+    expect(tokensOf('bw_owner=planted; __Host-bw_owner=own', https)).toEqual(['own']);
+    expect(tokensOf('bw_owner=planted', https)).toEqual([]);
     expect(attributesOf(sessionCookie('T', 'http://localhost:8080/desk', 60))).toEqual(
       attributesOf('bw_owner=T; Path=/desk; Max-Age=60; HttpOnly; SameSite=Strict'),
     );
-    expect(tokenOf('bw_owner=own', 'http://localhost:8080')).toBe('own');
+    expect(tokensOf('bw_owner=own', 'http://localhost:8080')).toEqual(['own']);
+    expect(tokensOf('bw_owner=x; bw_owner=own', 'http://localhost:8080')).toEqual(['x', 'own']);
+    expect(tokensOf('bw_owner=x; '.repeat(99), 'http://localhost:8080')).toHaveLength(4);
   });
 });
 

@@ -74,6 +74,9 @@ afterAll(() => {
   if (RECORDS && Object.keys(answers).length === IDS.length) writeFileSync(FILE, recordOf(answers));
 });
 
+const templateOf = (example: { readonly value: unknown; readonly 'x-template'?: unknown }): unknown =>
+  example['x-template'] ?? example.value;
+
 /** The request as a reader of the document alone would make it. */
 function requestOf({ path, method, operation }: Entry, values: Readonly<Record<string, unknown>>) {
   const url = new URL(service.url);
@@ -81,13 +84,14 @@ function requestOf({ path, method, operation }: Entry, values: Readonly<Record<s
   let target = path;
   for (const { name, in: place, examples } of operation.parameters ?? []) {
     if (examples === undefined) continue;
-    const value = String(fillIn(examples.runnable.value, values));
+    const value = String(fillIn(templateOf(examples.runnable), values));
     if (place === 'path') target = target.replace(`{${name}}`, encodeURIComponent(value));
     else if (place === 'query') url.searchParams.set(name, value);
     else headers.set(name, value);
   }
   url.pathname += target.slice(1);
-  const body = operation.requestBody?.content['application/json']?.examples?.runnable.value;
+  const example = operation.requestBody?.content['application/json']?.examples?.runnable;
+  const body = example === undefined ? undefined : templateOf(example);
   if (body !== undefined) headers.set('content-type', 'application/json');
   return {
     url,
@@ -138,6 +142,27 @@ describe('the document', () => {
   test('has an example of every operation, and no example without one', () => {
     const served = entries().map(({ operation }) => operation.operationId);
     expect([...IDS].sort()).toEqual([...served].sort());
+  });
+
+  test('shows requests that have the form that their schemas ask for', () => {
+    const misfits = entries().flatMap(({ operation }) => {
+      const { operationId: id = '', parameters = [], requestBody } = operation;
+      const media = requestBody?.content['application/json'];
+      const shown = [
+        ...parameters.map((one: (typeof parameters)[number]) => [
+          one.name,
+          one.schema,
+          one.examples?.runnable.value,
+        ]),
+        ['the body', media?.schema, media?.examples?.runnable.value],
+      ];
+      return shown.flatMap(([what, schema, value]) =>
+        value === undefined || schema === undefined
+          ? []
+          : (faults(`${id} ${what}`, schema, value) as object[]).map((fault) => ({ id, what, fault })),
+      );
+    });
+    expect(misfits).toEqual([]);
   });
 
   test('explains every placeholder, and has none that no example uses', () => {

@@ -60,7 +60,13 @@ export const text = (maxLength: number, options: { minLength?: number; descripti
  */
 export const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$';
 
-export const nameText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NAME });
+export const nameText = (maxLength: number) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: NAME,
+    'x-not-blank': 'send a name that people can read',
+  });
 
 const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));

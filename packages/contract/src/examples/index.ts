@@ -11,7 +11,7 @@ import { TRADING_EXAMPLES } from './trading.ts';
 
 export { ANSWERS } from './answers.generated.ts';
 export type { Example } from './example.ts';
-export { fillIn, PLACEHOLDERS, type Placeholder, placeholdersOf } from './placeholders.ts';
+export { fillIn, PLACEHOLDERS, type Placeholder, placeholdersOf, SAMPLES } from './placeholders.ts';
 
 type Exports = typeof contract;
 export type OperationId = {

@@ -65,6 +65,58 @@ export const PLACEHOLDERS = {
 
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
+const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+const SOLANA_WALLET = '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK';
+const HASH = `0x${'4b'.repeat(32)}`;
+const UUID = '01a2035b-8960-76c4-8030-049f991fa7ad';
+const TEXT = 'see x-placeholders';
+/** The form of what a browser's passkey answers. */
+const PASSKEY = { id: TEXT, rawId: TEXT, type: 'public-key', response: {}, clientExtensionResults: {} };
+
+/** Values in the form of each, which the document shows; they stand for nothing that is there. */
+export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
+  agentId: UUID,
+  apiKeyId: '12',
+  claimCode: '7K2QD-M9XTR',
+  passkeyRegistration: PASSKEY,
+  passkeySignIn: PASSKEY,
+  passkeyApproval: PASSKEY,
+  ownersWallet: WALLET,
+  leftWallet: WALLET,
+  leftWalletOfAnyOwner: WALLET,
+  wallet: WALLET,
+  newWallet: WALLET,
+  venueKey: UUID,
+  venueSecret: TEXT,
+  venuePassphrase: TEXT,
+  credentialNonce: '01a205ce01a901a205c96dc977deaf98',
+  credentialSignature: `0x${'5c'.repeat(64)}1b`,
+  linkNonce: '01a205ce01a901a205c96dc977deaf98',
+  linkSignature: `0x${'5c'.repeat(64)}1b`,
+  solanaWallet: SOLANA_WALLET,
+  delegatingWallet: SOLANA_WALLET,
+  newSolanaWallet: SOLANA_WALLET,
+  marketId: '510001',
+  conditionId: HASH,
+  tokenId: '53693768433577238893975993993238702361395025765281392345981578723767801761975',
+  resolvedMarketId: '510002',
+  salt: 6026294733965314,
+  signature: `0x${'5c'.repeat(64)}1b`,
+  clientOrderId: 'my-order-1',
+  orderId: HASH,
+  approvalId: UUID,
+  quoteIdToApprove: UUID,
+  ticker: 'KXRAIN-26DEC-T1',
+  quoteId: UUID,
+  signedTransaction: 'AQAAAA==',
+  quotedOrderId: UUID,
+  skillCode: UUID,
+  pendingSkillCode: UUID,
+  webhookId: UUID,
+  callbackSource: 'dflow',
+  callbackSignature: '9f'.repeat(32),
+};
+
 /** Where a name stands in an example. */
 export const fill = <const Name extends Placeholder>(name: Name): `{{${Name}}}` => `{{${name}}}`;
 

@@ -29,7 +29,7 @@ export const AgentRecord = Type.Object({
   status: Type.Integer({ description: '1 active, 2 revoked' }),
   createType: Type.Integer({ description: '1 made by the user, 2 made by the system at registration' }),
   createdAt: EpochMs,
-  lastCalledAt: EpochMs,
+  lastCalledAt: Nullable({ ...EpochMs, description: 'epoch milliseconds as text; null: never used' }),
   agentName: Type.String(),
   agentCode: Type.String(),
   agentDescription: Type.String(),
@@ -130,7 +130,7 @@ export const ApiKeyRecord = Type.Object({
   status: Type.Integer({ description: '1 active, 2 revoked' }),
   createType: Type.Integer(),
   createdAt: EpochMs,
-  lastCalledAt: EpochMs,
+  lastCalledAt: Nullable({ ...EpochMs, description: 'epoch milliseconds as text; null: never used' }),
 });
 
 const ApiKeyId = Type.Object({ id: Type.String({ pattern: '^[0-9]{1,18}$' }) });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Address, alias, Iso, SolanaAddress } from '../fields.ts';
+import { Address, Iso, SolanaAddress } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 const AnyAddress = Type.Union([Address, SolanaAddress], {
@@ -15,11 +15,16 @@ export const LinkChallenge = Type.Object({
     description: 'the exact text to sign: EIP-191 personal_sign with the EOA, or Ed25519 with the Solana key',
   }),
   expiresAt: Iso,
+  expires_at: { ...Iso, description: 'the same as expiresAt' },
   address: Type.String({ description: 'the message spells an EVM address with its checksum' }),
 });
 
-const bothNames = { address: AnyAddress, walletAddress: Type.Optional(AnyAddress) };
-const SAME = alias('walletAddress', 'address');
+const bothNames = {
+  address: AnyAddress,
+  walletAddress: Type.Optional(AnyAddress),
+  wallet_address: Type.Optional(AnyAddress),
+};
+const SAME = { 'x-aliases': { walletAddress: 'address', wallet_address: 'address' } };
 
 const linkFields = {
   ...bothNames,
@@ -37,6 +42,7 @@ export const LinkRequest = Type.Object(linkFields, SAME);
 export const LinkResult = Type.Object({
   success: Type.Literal(true),
   walletAddress: Type.String(),
+  wallet_address: Type.String({ description: 'the same as walletAddress' }),
   walletOwnership: Type.Literal('external', {
     description: 'the key stays with its owner; the service never holds it',
   }),
@@ -49,10 +55,7 @@ export const LinkResult = Type.Object({
   }),
 });
 
-export const UnlinkRequest = Type.Object(
-  { address: Type.Optional(AnyAddress), walletAddress: Type.Optional(AnyAddress) },
-  SAME,
-);
+export const UnlinkRequest = Type.Object({ ...bothNames, address: Type.Optional(AnyAddress) }, SAME);
 export const UnlinkResult = Type.Object({ success: Type.Literal(true), message: Type.String() });
 
 export const SolAddressRequest = Type.Object({ solAddress: SolanaAddress });
@@ -105,7 +108,7 @@ export const unlinkWallet = operation({
   method: 'POST',
   path: '/wallet/unlink',
   summary:
-    'Take a wallet that the agent reaches, the only one when none is named, from its owner, and forget its credentials',
+    'Take a wallet that the agent reaches from its owner, and forget its credentials; when none is named the own wallet of the agent, or the only one',
   description:
     'The wallet and its stored venue credentials are deleted; with an EOA those of its proxy, Safe and deposit wallets too. New trades for it are refused with credentials_not_registered. Open orders stay open, belong to their agents as before and can be canceled; paper money stays with the wallet and is not credited again.',
   idempotent: true,

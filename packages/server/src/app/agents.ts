@@ -80,7 +80,8 @@ export function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord 
     status: key.status,
     createType: key.createType,
     createdAt: String(key.createdAt),
-    lastCalledAt: String(key.lastCalledAt),
+    // A key is made with the time of its making in this column.
+    lastCalledAt: key.lastCalledAt > key.createdAt ? String(key.lastCalledAt) : null,
   };
 }
 
@@ -124,12 +125,20 @@ export async function register(
   };
 }
 
+const CLAIM_CODE = /^[0-9A-Z]{5}-[0-9A-Z]{5}$/;
+
+/** As people type one: without its hyphen, in small letters, and with the letters that Crockford's base32 reads as digits. */
+function readClaimCode(typed: string): string {
+  const digits = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+  return digits.length <= 5 ? digits : `${digits.slice(0, 5)}-${digits.slice(5)}`;
+}
+
 /** @throws Refusal claim_code_required, claim_code_not_found */
 export async function agentByClaimCode(needs: AgentNeeds, claimCode: string | undefined): Promise<AgentRow> {
-  const code = claimCode?.trim().toUpperCase() ?? '';
+  const code = readClaimCode(claimCode ?? '');
   if (code === '') throw refusal('claim_code_required');
   // Control characters and the like are in no code, and must not reach the database.
-  const row = /^[0-9A-Z-]{1,20}$/.test(code) ? await needs.agents.byClaimCode(code) : null;
+  const row = CLAIM_CODE.test(code) ? await needs.agents.byClaimCode(code) : null;
   if (row === null) throw refusal('claim_code_not_found');
   return row;
 }

@@ -41,12 +41,22 @@ const filterOf = (needs: Pick<ReadApprovalsNeeds, 'clock'>, { status, limit, age
   ...(agentId === undefined ? {} : { agentId }),
 });
 
+export interface ApprovalPage {
+  readonly records: Approval[];
+  /** Also of those beyond the limit. */
+  readonly total: number;
+}
+
+const pageOf = ({ approvals, total }: Awaited<ReturnType<ApprovalStore['list']>>): ApprovalPage => ({
+  records: approvals.map(approvalRecord),
+  total,
+});
+
 export const listApprovals = async (
   needs: ReadApprovalsNeeds,
   { agentId }: Pick<Caller, 'agentId'>,
   query: Omit<ListQuery, 'agentId'>,
-): Promise<Approval[]> =>
-  (await needs.approvals.list({ agentId }, filterOf(needs, query))).map(approvalRecord);
+): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ agentId }, filterOf(needs, query)));
 
 /** @throws Refusal approval_not_found, for those of other agents, too */
 export async function getApproval(
@@ -66,8 +76,7 @@ export const listOwnerApprovals = async (
   needs: ReadApprovalsNeeds,
   { userId }: Owner,
   query: ListQuery,
-): Promise<Approval[]> =>
-  (await needs.approvals.list({ userId }, filterOf(needs, query))).map(approvalRecord);
+): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ userId }, filterOf(needs, query)));
 
 export const getOwnerApproval = async (
   needs: OwnersRowNeeds,

@@ -111,12 +111,15 @@ export async function finishSignIn(needs: OwnerNeeds, { response }: PasskeySignI
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param token the cookie's; anything that is no token is nobody's */
-export async function ownerOfSession(needs: OwnerNeeds, token: string | undefined): Promise<Owner | null> {
-  if (token === undefined || !TOKEN.test(token)) return null;
-  return needs.owners.sessionOwner(hashToken(needs, token), needs.clock.now());
+/** @param tokens of the cookies; what is no token opens nothing @returns the owner of the first session that holds */
+export async function ownerOfSession(needs: OwnerNeeds, tokens: readonly string[]): Promise<Owner | null> {
+  for (const token of tokens.filter((text) => TOKEN.test(text))) {
+    const owner = await needs.owners.sessionOwner(hashToken(needs, token), needs.clock.now());
+    if (owner !== null) return owner;
+  }
+  return null;
 }
 
-export async function signOut(needs: OwnerNeeds, token: string | undefined): Promise<void> {
-  if (token !== undefined && TOKEN.test(token)) await needs.owners.endSession(hashToken(needs, token));
+export async function signOut(needs: OwnerNeeds, tokens: readonly string[]): Promise<void> {
+  for (const token of tokens) if (TOKEN.test(token)) await needs.owners.endSession(hashToken(needs, token));
 }

@@ -1,8 +1,8 @@
 /** A part of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Of all pages; `null` where counting them would cost more than the page. */
-  readonly total: number | null;
+  /** Of all pages. */
+  readonly total: number;
   /** Where the next page begins, whatever comes in before; `null` on the last. */
   readonly cursor: string | null;
 }

@@ -102,6 +102,7 @@ export function newChallenge(needs: ChallengeNeeds, challenged: Challenged): Lin
     nonce,
     message: messageOf(needs, challenged, nonce, expiresAt),
     expiresAt: new Date(expiresAt).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
     address: challenged.wallet.address,
   };
 }

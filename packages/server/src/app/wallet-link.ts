@@ -22,7 +22,7 @@ import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Caller, OrderRow, OrderStore } from '../ports/stores.ts';
+import type { AgentStore, Caller, OrderRow, OrderStore } from '../ports/stores.ts';
 import type { Venues } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import { refusal } from './refusal.ts';
@@ -39,6 +39,7 @@ import { credentialIdentity, tooManyWallets } from './wallets.ts';
 export interface WalletLinkNeeds {
   readonly clock: Clock;
   readonly secrets: Secrets;
+  readonly agents: Pick<AgentStore, 'byId'>;
   readonly walletLinks: WalletLinkStore;
   readonly orders: OrderStore;
   readonly venues: Venues;
@@ -96,6 +97,7 @@ export async function linkWallet(
   return {
     success: true,
     walletAddress: request.address,
+    wallet_address: request.address,
     walletOwnership: 'external',
     message: linkedMessage(outcome.moved.length, canceled.orders.length, canceled.left),
     moved: [...outcome.moved],
@@ -155,9 +157,15 @@ async function cancelFormerOrders(
   return { orders, left };
 }
 
-/** The only wallet there is to unlink. @throws Refusal wallet_required, naming them; wallet_not_found */
-async function onlyWallet(needs: WalletLinkNeeds, caller: Caller): Promise<string> {
-  const [only, ...others] = await needs.walletLinks.unlinkable(caller);
+/** The agent's own wallet; without one the only wallet that there is. @throws Refusal wallet_required, naming them; wallet_not_found */
+async function walletMeant(needs: WalletLinkNeeds, caller: Caller): Promise<string> {
+  const [unlinkable, agent] = await Promise.all([
+    needs.walletLinks.unlinkable(caller),
+    needs.agents.byId(caller.agentId),
+  ]);
+  const own = unlinkable.find(({ wallets }) => wallets.some((wallet) => wallet === agent?.walletAddress));
+  if (own !== undefined) return own.key;
+  const [only, ...others] = unlinkable;
   if (only === undefined)
     throw refusal('wallet_not_found', 'The owner of this agent has no wallet to unlink.');
   if (others.length === 0) return only.key;
@@ -171,13 +179,13 @@ async function onlyWallet(needs: WalletLinkNeeds, caller: Caller): Promise<strin
   );
 }
 
-/** @param asked the wallet; the only one there is when left out */
+/** @param asked the wallet; when left out the agent's own, or the only one that there is */
 export async function unlinkWallet(
   needs: WalletLinkNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<UnlinkResult> {
-  const wallet = walletOf(asked ?? (await onlyWallet(needs, caller)), 'address');
+  const wallet = walletOf(asked ?? (await walletMeant(needs, caller)), 'address');
   const gone = await needs.walletLinks.unlink(caller, wallet.address);
   if (gone.length === 0)
     throw refusal('wallet_not_found', 'The owner of this agent has no such wallet.', { path: 'address' });

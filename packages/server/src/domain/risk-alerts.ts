@@ -16,8 +16,8 @@ import {
   STALE_ORDER_MS,
   VERY_NEAR_RESOLUTION_MS,
 } from './thresholds.ts';
+import { timeLeft } from './time-left.ts';
 
-const HOUR_MS = 3_600_000;
 const PERCENT = 100n;
 
 export type Severity = 'critical' | 'warning' | 'info';
@@ -119,7 +119,6 @@ function quotaAlerts(facts: RiskFacts, raise: Raise): void {
   }
 }
 
-const hours = (ms: number): string => String(Math.max(0, Math.round((ms / HOUR_MS) * 10) / 10));
 const several = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${many}`;
 
@@ -137,7 +136,7 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
     raise(
       'warning',
       'stale_open_order',
-      `${several(staleCount, 'order has', 'orders have')} been open for more than ${hours(STALE_ORDER_MS)} hours.`,
+      `${several(staleCount, 'order has', 'orders have')} been open for more than ${timeLeft(STALE_ORDER_MS)}.`,
       marketId,
     );
   }
@@ -145,7 +144,7 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
     raise(
       'warning',
       'market_closing_soon',
-      `The market stops trading in ${hours(market.endDate - now)} hours; ${several(count, 'open order', 'open orders')} will be ${trading === 'signed_orders' ? 'canceled' : 'filled or sent back'}.`,
+      `The market stops trading in ${timeLeft(market.endDate - now)}; ${several(count, 'open order', 'open orders')} will be ${trading === 'signed_orders' ? 'canceled' : 'filled or sent back'}.`,
       marketId,
     );
   }
@@ -177,7 +176,7 @@ function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, 
     raise(
       left <= VERY_NEAR_RESOLUTION_MS ? 'warning' : 'info',
       'position_near_resolution',
-      `You hold ${outcome}, and the market ends in ${hours(left)} hours.`,
+      `You hold ${outcome}, and the market ends in ${timeLeft(left)}.`,
       id,
     );
   }

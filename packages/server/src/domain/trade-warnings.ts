@@ -8,8 +8,8 @@ import type { Book, MarketRecord } from './market.ts';
 import type { Trading } from './risk-alerts.ts';
 import { approvalNeeded, assess, type Safeguards, type TradeFacts } from './safeguards.ts';
 import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from './thresholds.ts';
+import { timeLeft } from './time-left.ts';
 
-const HOUR_MS = 3_600_000;
 /** The venue's smallest immediate BUY, in collateral. */
 const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
 
@@ -74,8 +74,7 @@ function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): voi
   }
   const left = market.endDate - now;
   if (left >= NEAR_RESOLUTION_MS) return;
-  const hours = Math.max(0, Math.round((left / HOUR_MS) * 10) / 10);
-  warn('warning', 'market_closing_soon', `The market ends in ${hours} hours.`);
+  warn('warning', 'market_closing_soon', `The market ends in ${timeLeft(left)}.`);
 }
 
 /** Assesses the safeguards like the trade itself, with the given size or with none. */

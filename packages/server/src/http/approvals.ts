@@ -3,10 +3,12 @@ import {
   approveTrade,
   declineTrade,
   getOwnerApproval,
+  listApprovals,
   listOwnerApprovals,
 } from '@bellwether/contract';
 import * as approvals from '../app/approvals.ts';
 import { type AskQuoteNeeds, askQuoteApproval } from '../app/orders/quoted/approve-quote.ts';
+import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 import { bindUseCases } from './use-cases.ts';
 
@@ -15,13 +17,19 @@ export function bindApprovals(
   needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds & AskQuoteNeeds,
 ): void {
   bindUseCases(bind, {
-    listApprovals: ({ caller, query }) => approvals.listApprovals(needs, caller, query),
     getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),
     askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body),
   });
-  bind(listOwnerApprovals, ({ owner, query, reply }) => {
+  bind(listApprovals, async ({ caller, query, request, reply }) => {
+    const { records, total } = await approvals.listApprovals(needs, caller, query);
+    paginate(request, reply, total);
+    return records;
+  });
+  bind(listOwnerApprovals, async ({ owner, query, request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return approvals.listOwnerApprovals(needs, owner, query);
+    const { records, total } = await approvals.listOwnerApprovals(needs, owner, query);
+    paginate(request, reply, total);
+    return records;
   });
   bind(getOwnerApproval, ({ owner, params, reply }) => {
     reply.header('cache-control', 'no-store');

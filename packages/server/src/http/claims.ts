@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lookUpClaim } from '../app/agents.ts';
 import { claimPreview, type OwnedAgentNeeds } from '../app/owned-agents.ts';
 import { Refusal } from '../app/refusal.ts';
-import { type Identities, sessionToken } from './identify.ts';
+import { type Identities, sessionTokens } from './identify.ts';
 import { claimPage } from './pages/claim-page.ts';
 import { elsewhere, errorPage, type Site, sendPage, wantsHtml } from './pages/layout.ts';
 import type { Bind } from './routes.ts';
@@ -23,7 +23,7 @@ export function bindClaims(
     try {
       const [preview, owner] = await Promise.all([
         claimPreview(needs, code),
-        ownerOf(sessionToken(request, needs.publicUrl)),
+        ownerOf(sessionTokens(request, needs.publicUrl)),
       ]);
       return sendPage(reply, 200, claimPage(site, { ...preview, owner, claimCode: code ?? '' }));
     } catch (error) {

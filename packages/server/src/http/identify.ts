@@ -17,8 +17,8 @@ declare module 'fastify' {
 
 export interface Identities {
   readonly authenticator: Authenticator;
-  /** The owner of the session that a cookie names. */
-  readonly ownerOf: (token: string | undefined) => Promise<Owner | null>;
+  /** The owner of the first of these sessions that holds. */
+  readonly ownerOf: (tokens: readonly string[]) => Promise<Owner | null>;
   readonly operatorKey: string | null;
   /** Its port is known once the service listens. */
   readonly publicUrl: () => string;
@@ -38,9 +38,21 @@ const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol ===
 export const cookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-bw_owner' : 'bw_owner';
 
-/** The session cookie's value. */
-export const sessionToken = (request: FastifyRequest, publicUrl: string): string | undefined =>
-  parseCookie(request.headers.cookie ?? '')[cookieName(publicUrl)];
+/** Of a header that names more, the rest is not looked at. */
+const MOST_COOKIES = 4;
+
+/**
+ * The values of the session cookie. A neighbour under the same host can put another cookie of the name before it, which must
+ * not sign anybody out.
+ */
+export function sessionTokens(request: FastifyRequest, publicUrl: string): readonly string[] {
+  const name = cookieName(publicUrl);
+  return (request.headers.cookie ?? '')
+    .split(';')
+    .map((pair) => parseCookie(pair)[name])
+    .filter((value) => value !== undefined)
+    .slice(0, MOST_COOKIES);
+}
 
 /** @param token `null` removes the cookie */
 export const sessionCookie = (token: string | null, publicUrl: string, maxAgeS: number): string =>
@@ -113,7 +125,7 @@ export function identify(
       return caller instanceof Promise ? caller.then(note) : note(caller);
     }
     case 'owner':
-      return identities.ownerOf(sessionToken(request, identities.publicUrl())).then((owner) => {
+      return identities.ownerOf(sessionTokens(request, identities.publicUrl())).then((owner) => {
         request.owner = owner;
         return owner === null ? NO_OWNER : null;
       });

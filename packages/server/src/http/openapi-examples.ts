@@ -2,9 +2,18 @@
  * Runnable examples in the OpenAPI document: of every operation the request, with placeholders that the document explains,
  * and the answer that a service gave to it. `test/e2e/openapi-examples.test.ts` runs each and compares the answers.
  */
-import { ANSWERS, EXAMPLES, type Example, PLACEHOLDERS, placeholdersOf } from '@bellwether/contract/examples';
+import {
+  ANSWERS,
+  EXAMPLES,
+  type Example,
+  fillIn,
+  PLACEHOLDERS,
+  placeholdersOf,
+  SAMPLES,
+} from '@bellwether/contract/examples';
 
 const NAME = 'runnable';
+const TEMPLATE = 'x-template';
 
 interface Media {
   examples?: Record<string, object>;
@@ -32,7 +41,14 @@ const explained = (value: unknown): { readonly description?: string } => {
   return { description: names.map((name) => `\`{{${name}}}\`: ${PLACEHOLDERS[name]}`).join('\n\n') };
 };
 
-const runnable = (value: unknown): Record<string, object> => ({ [NAME]: { value, ...explained(value) } });
+/** The value has the form that the schema asks for; the template says what to put where. */
+const runnable = (template: unknown): Record<string, object> => ({
+  [NAME]: {
+    value: fillIn(template, SAMPLES),
+    ...(placeholdersOf(template).length === 0 ? {} : { [TEMPLATE]: template }),
+    ...explained(template),
+  },
+});
 
 const firstOf = (content: Readonly<Record<string, Media>> | undefined): Media | undefined =>
   Object.values(content ?? {})[0];
@@ -64,7 +80,7 @@ function addAnswer({ responses }: DocumentedOperation, answer: { status: number;
 }
 
 const HOW =
-  'Every operation has an example named `runnable`: with values for its `{{placeholders}}`, which the document explains under `x-placeholders`, it is answered as shown. Keys go where `security` says.';
+  'Every operation has an example named `runnable`, with values that have the right form and stand for nothing: `x-template` beside it shows the same with `{{placeholders}}`, which the document explains under `x-placeholders`. With your values for them it is answered as shown. Keys go where `security` says.';
 
 /** Adds them to the finished document. */
 export function withExamples<T extends object>(document: T): T {

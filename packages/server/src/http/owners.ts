@@ -22,7 +22,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as agents from '../app/owned-agents.ts';
 import * as owners from '../app/owners.ts';
 import type { HasVenues } from '../app/venues.ts';
-import { sessionCookie, sessionToken } from './identify.ts';
+import { sessionCookie, sessionTokens } from './identify.ts';
 import { limitPages } from './page-limit.ts';
 import { assetPaths, readAssets } from './pages/assets.ts';
 import { elsewhere, errorPage, type Site, sendPage } from './pages/layout.ts';
@@ -46,14 +46,14 @@ export function bindOwners(
       .header('set-cookie', sessionCookie(token, needs.publicUrl, SESSION_S))
       .header('cache-control', 'no-store');
   const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
-    await owners.signOut(needs, sessionToken(request, needs.publicUrl));
+    await owners.signOut(needs, sessionTokens(request, needs.publicUrl));
     session(reply, token);
     return owners.sessionRecord(owner);
   };
 
   bind(getOwnerSession, async ({ request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return owners.sessionRecord(await owners.ownerOfSession(needs, sessionToken(request, needs.publicUrl)));
+    return owners.sessionRecord(await owners.ownerOfSession(needs, sessionTokens(request, needs.publicUrl)));
   });
   bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(needs, body.name));
   bind(passkeySignInOptions, () => owners.beginSignIn(needs));
@@ -64,7 +64,7 @@ export function bindOwners(
     welcome(await owners.finishSignIn(needs, body), request, reply),
   );
   bind(signOutOwner, async ({ request, reply }) => {
-    await owners.signOut(needs, sessionToken(request, needs.publicUrl));
+    await owners.signOut(needs, sessionTokens(request, needs.publicUrl));
     session(reply, null);
     return owners.SIGNED_OUT;
   });
@@ -109,7 +109,7 @@ export function servePages(
     const site = siteOf();
     const there = elsewhere(request, site, '/owner');
     if (there !== null) return reply.redirect(there, 302);
-    const owner = await gate.ownerOf(sessionToken(request, needs.publicUrl));
+    const owner = await gate.ownerOf(sessionTokens(request, needs.publicUrl));
     if (owner === null) return sendPage(reply, 200, signInPage(site));
     const [details, left] = await Promise.all([
       agents.agentDetails(needs, owner),

@@ -18,14 +18,16 @@ export const offsetPages = (offset: number, limit: number | undefined, total: nu
   next: limit !== undefined && offset + limit < total ? offset + limit : null,
 });
 
-/** @param total of all pages; `null`: not counted */
+export const TOTAL_HEADER = 'x-total-count';
+
+/** @param total of all pages */
 export function paginate(
   request: FastifyRequest,
   reply: FastifyReply,
-  total: number | null,
+  total: number,
   pages?: Neighbours,
 ): void {
-  if (total !== null) reply.header('x-total-count', total);
+  reply.header(TOTAL_HEADER, total);
   if (pages === undefined) return;
   const [path, search] = request.url.split('?');
   const link = (value: number | null, rel: string): string[] => {

@@ -21,6 +21,7 @@ import type { Denial } from '../domain/denial.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
 import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
+import { TOTAL_HEADER } from './pagination.ts';
 import { sendProblem } from './problem.ts';
 import { asHook, type Step } from './step.ts';
 import { inTurn } from './take-in.ts';
@@ -148,6 +149,9 @@ function bindRoute(
           reply,
         } as never);
         if (!reply.sent && answer !== reply) reply.code(operation.status);
+        // A list without pages; those with pages count all of them.
+        if (Array.isArray(answer) && !reply.hasHeader(TOTAL_HEADER))
+          reply.header(TOTAL_HEADER, answer.length);
         // A trade that was only checked is answered by its handler, and no venue has seen it.
         if (isTrade && answer !== undefined) noteVenueRefusals(app, operation, answer);
         return answer;
@@ -203,7 +207,8 @@ async function turnAwayUnidentified(
   { code, failures, ...words }: Unidentified,
 ): Promise<FastifyReply> {
   const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
-  if (failed !== null && !failed.allowed) {
+  if (failures !== null && failed !== null && !failed.allowed) {
+    stateLimit(reply, failures, rateLimits.policy(failures), failed);
     return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
   }
   return sendProblem(request, reply, code, words);
@@ -219,15 +224,25 @@ function drawPerItem(gate: Gate, operation: Operation): Step {
   };
 }
 
+/** What the bucket holds, as the RateLimit headers say it. */
+function stateLimit(
+  reply: FastifyReply,
+  name: string,
+  policy: ReturnType<RateLimits['policy']>,
+  draw: Draw,
+): void {
+  if (policy === null) return;
+  const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
+  reply.header('ratelimit-policy', `"${name}";q=${policy.burst};w=${windowS}`);
+  reply.header('ratelimit', `"${name}";r=${draw.remaining};t=${draw.resetS}`);
+}
+
 /** Draws from the agent's bucket, whichever of its keys calls; without an agent from the address's. */
 function limited({ rateLimits }: Gate, { rateClass }: Operation) {
   const policy = rateLimits.policy(rateClass);
-  const windowS = policy === null ? 0 : Math.max(1, Math.round(policy.burst / policy.perSecond));
-  const stated = `"${rateClass}";q=${policy?.burst};w=${windowS}`;
   const answer = (request: FastifyRequest, reply: FastifyReply, count: number, draw: Draw | null) => {
     if (draw === null) return undefined;
-    reply.header('ratelimit-policy', stated);
-    reply.header('ratelimit', `"${rateClass}";r=${draw.remaining};t=${draw.resetS}`);
+    stateLimit(reply, rateClass, policy, draw);
     if (draw.allowed) return undefined;
     const tokens = count === 1 ? '' : ` This one needs ${count} more tokens.`;
     return sendProblem(request, reply, 'rate_limited', {

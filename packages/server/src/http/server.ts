@@ -248,15 +248,12 @@ function parseBodies(scope: FastifyInstance): void {
   });
 }
 
-/** The interface's own, whatever the version of this service. */
-const INTERFACE_VERSION = '1.0.0';
-
-const openapi = ({ publicUrl, basePath }: ServerOptions) => ({
+const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
   openapi: {
     openapi: '3.1.0',
     info: {
       title: 'Bellwether',
-      version: INTERFACE_VERSION,
+      version,
       description:
         'The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.',
       license: { name: 'MIT', identifier: 'MIT' },

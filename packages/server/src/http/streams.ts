@@ -9,7 +9,7 @@ import { nameOf, type OpenStreams, type Reader } from '../app/streams/open-strea
 import type { VenueWatch } from '../app/streams/venue-watch.ts';
 import type { WatchedBooks } from '../app/streams/watched-books.ts';
 import { EventStream } from './event-stream.ts';
-import { sessionToken } from './identify.ts';
+import { sessionTokens } from './identify.ts';
 import type { Bind } from './routes.ts';
 
 export interface Streams {
@@ -41,9 +41,11 @@ interface Asked {
 export function bindStreams(bind: Bind, streams: Streams): void {
   const ownerOf = async (owner: Owner, request: FastifyRequest) => {
     streams.open.check({ kind: 'owner', userId: owner.userId });
-    const found = await streams.ownerReads(owner, sessionToken(request, streams.publicUrl()) ?? '');
-    if (found === null) throw refusal('owner_session_required');
-    return found;
+    for (const token of sessionTokens(request, streams.publicUrl())) {
+      const found = await streams.ownerReads(owner, token);
+      if (found !== null) return found;
+    }
+    throw refusal('owner_session_required');
   };
   const agentReader = ({ agentId, keyId }: { agentId: string; keyId: bigint }): Reader => ({
     kind: 'agent',

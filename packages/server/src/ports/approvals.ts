@@ -76,7 +76,10 @@ export interface ApprovalStore {
     at: number,
   ): Promise<ApprovalRow | null>;
   byId(approvalId: string, scope: ApprovalScope, at: number): Promise<ApprovalRow | null>;
-  list(scope: ApprovalScope, filter: ApprovalFilter): Promise<readonly ApprovalRow[]>;
+  list(
+    scope: ApprovalScope,
+    filter: ApprovalFilter,
+  ): Promise<{ readonly approvals: readonly ApprovalRow[]; readonly total: number }>;
   /** @returns false when it was decided before, is over, or is not of an agent of this owner */
   decide(decision: Decision): Promise<boolean>;
 }

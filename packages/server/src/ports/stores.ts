@@ -396,7 +396,10 @@ export interface OrderStore {
   /** @param wallet the account whose position the fills changed */
   fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
   /** Of the agent's orders, under any owner and on any wallet. */
-  fillsOfAgent(agentId: string, filter: FillFilter): Promise<readonly AgentFillRow[]>;
+  fillsOfAgent(
+    agentId: string,
+    filter: FillFilter,
+  ): Promise<{ readonly fills: readonly AgentFillRow[]; readonly total: number }>;
   open(
     agentId: string,
     filter: OrderFilter,

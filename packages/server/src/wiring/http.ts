@@ -124,7 +124,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     needs,
     gate: {
       authenticator,
-      ownerOf: (token) => ownerOfSession(needs, token),
+      ownerOf: (tokens) => ownerOfSession(needs, tokens),
       operatorKey: config.operatorKey,
       publicUrl: () => needs.publicUrl,
       rateLimits,

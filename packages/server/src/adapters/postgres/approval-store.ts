@@ -13,10 +13,10 @@ import { ms, msOrNull, only } from './rows.ts';
 type Row = ApprovalsRow & Pick<AgentsRow, 'name'> & { readonly status: ApprovalRow['status'] };
 
 export function createApprovalStore(sql: Sql): ApprovalStore {
-  const read = (at: number, where: Fragment) => sql<Row[]>`
-    select a.*, g.name, s.status from approvals a join agents g using (agent_id)
-    cross join lateral (select approval_status(a, ${new Date(at)}) as status offset 0) s
-    where ${where}`;
+  const of = (at: number): Fragment => sql`from approvals a join agents g using (agent_id)
+    cross join lateral (select approval_status(a, ${new Date(at)}) as status offset 0) s`;
+  const read = (at: number, where: Fragment) =>
+    sql<Row[]>`select a.*, g.name, s.status ${of(at)} where ${where}`;
   const within = (scope: ApprovalScope): Fragment =>
     'agentId' in scope
       ? sql`a.agent_id = ${scope.agentId}`
@@ -46,13 +46,13 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
     },
 
     async list(scope, { status, agentId, limit, at }) {
-      const rows = await read(
-        at,
-        sql`${within(scope)} and ${agentId === undefined ? sql`true` : sql`a.agent_id = ${agentId}`}
-          and ${status === undefined ? sql`true` : sql`s.status = ${status}`}
-          order by a.asked_at desc, a.approval_id desc limit ${limit}`,
-      );
-      return rows.map(approvalRow);
+      const where = sql`${within(scope)} and ${agentId === undefined ? sql`true` : sql`a.agent_id = ${agentId}`}
+        and ${status === undefined ? sql`true` : sql`s.status = ${status}`}`;
+      const [rows, counted] = await Promise.all([
+        read(at, sql`${where} order by a.asked_at desc, a.approval_id desc limit ${limit}`),
+        sql<{ total: number }[]>`select count(*)::int as total ${of(at)} where ${where}`,
+      ]);
+      return { approvals: rows.map(approvalRow), total: only(counted).total };
     },
 
     async decide({ approvalId, owner, verdict, at, until, reason }) {

@@ -128,15 +128,15 @@ export function createOrderStore(sql: Sql): OrderStore {
     async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
       // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
       // a plan made while the tables were empty must not scan the agent's orders.
-      const rows = await sql<FillOfAgent[]>`
-        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction
-        from fills f
+      const wanted = sql`from fills f
         join lateral (select agent_id, venue, market_id from orders where order_id = f.order_id offset 0) o
           on o.agent_id = f.agent_id
         left join chain_orders c on c.order_id = f.order_id
         where f.agent_id = ${agentId}
           ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
-          ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}
+          ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}`;
+      const rows = await sql<FillOfAgent[]>`
+        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction ${wanted}
           ${
             after === undefined
               ? sql``
@@ -144,7 +144,12 @@ export function createOrderStore(sql: Sql): OrderStore {
                   < (${new Date(after.filledAt)}, ${after.orderId}, ${after.tradeId}::bigint)`
           }
         order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit}`;
-      return rows.map((row) => ({
+      // A first page that is not full has them all.
+      const hasAll = after === undefined && rows.length < limit;
+      const total = hasAll
+        ? rows.length
+        : only(await sql<{ total: number }[]>`select count(*)::int as total ${wanted}`).total;
+      const fills = rows.map((row) => ({
         ...fillRow(row),
         orderId: row.order_id,
         venue: row.venue,
@@ -156,6 +161,7 @@ export function createOrderStore(sql: Sql): OrderStore {
         wallet: row.wallet,
         transaction: row.transaction,
       }));
+      return { fills, total };
     },
 
     async open(agentId, filter) {

@@ -135,13 +135,13 @@ export async function listFills(
 ): Promise<Page<AgentFill>> {
   const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
   namedVenue(needs, venue);
-  const found = await needs.orders.fillsOfAgent(caller.agentId, {
+  const { fills, total } = await needs.orders.fillsOfAgent(caller.agentId, {
     limit: limit + 1,
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
     ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
   });
-  return { ...pageOf(found, limit, agentFill, cursorOfFill), total: null };
+  return { ...pageOf(fills, limit, agentFill, cursorOfFill), total };
 }
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */

@@ -34,6 +34,9 @@ export const entryOf = (row: LinkedReceipt): ReceiptEntry => ({
   hash: row.hash,
 });
 
+/** As often as receipts are written. */
+const RETRY_S = 2;
+
 /** @throws Refusal order_not_found, receipt_not_found */
 export async function orderReceipt(
   { receipts, orders }: ReadReceiptsNeeds,
@@ -46,7 +49,7 @@ export async function orderReceipt(
     receipts.head(agentId),
   ]);
   if (order === null) throw refusal('order_not_found');
-  if (rows.length === 0) throw refusal('receipt_not_found');
+  if (rows.length === 0) throw refusal('receipt_not_found', undefined, { retryAfterS: RETRY_S });
   return { agentId, orderId, entries: rows.map(entryOf), head };
 }
 

@@ -22,7 +22,7 @@ export const keysSection = ({
 ${keys.map(
   (
     key,
-  ) => html`<li class="switch"><p><strong>${key.keyName}</strong> <span class="code">${key.apiKeyCode.slice(0, 7)}…${key.apiKeyCode.slice(-4)}</span> <span class="note">made ${day(key.createdAt)}, last used ${day(key.lastCalledAt)}</span></p>
+  ) => html`<li class="switch"><p><strong>${key.keyName}</strong> <span class="code">${key.apiKeyCode.slice(0, 7)}…${key.apiKeyCode.slice(-4)}</span> <span class="note">made ${day(key.createdAt)}, ${key.lastCalledAt === null ? 'never used' : `last used ${day(key.lastCalledAt)}`}</span></p>
 ${
   key.status === ACTIVE
     ? html`<button type="button" class="stop" data-action="revoke-key" data-key="${key.id}">Revoke<span class="hidden"> ${key.keyName}</span></button>`
