@@ -163,6 +163,7 @@ export interface FactsRow {
   readonly subject: string;
   readonly at: Date;
   readonly payload: unknown;
+  readonly recorded_by: string | null;
 }
 
 export interface FaucetDrawsRow {
