@@ -2,23 +2,25 @@
  * No reader of the log hears of what happened to an order before what it followed from: also where the later transaction has
  * the lower number, as with two replicas.
  */
-import { type OpenTransaction, openTransaction, transact } from '@bellwether/durable';
+import { openTransaction, type Transaction, transact } from '@bellwether/durable';
 import { type ReceiptEntry, verifyReceipts } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createEventLog } from '../src/adapters/postgres/event-log.ts';
 import { auditReceipts as inDatabase } from '../src/adapters/postgres/receipt-audit.ts';
+import { createReceiptCorrections } from '../src/adapters/postgres/receipt-corrections.ts';
 import { createReceiptLog } from '../src/adapters/postgres/receipt-log.ts';
 import { createReceiptStore } from '../src/adapters/postgres/receipt-store.ts';
 import { nativeSha256 } from '../src/adapters/system/sha256.ts';
 import { auditReceipts } from '../src/app/receipts/audit-receipts.ts';
+import { linkCorrections } from '../src/app/receipts/correct-receipts.ts';
 import { receiptPage } from '../src/app/receipts/read-receipts.ts';
 import { linkReceipts } from '../src/app/receipts/write-receipts.ts';
 import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
 
 /** A transaction that has its number, so that whatever begins now has a higher one. */
-async function numbered(sql: Sql): Promise<OpenTransaction> {
+async function numbered(sql: Sql): Promise<Transaction> {
   const open = openTransaction(sql);
   await open.tx`select pg_current_xact_id()`;
   return open;
@@ -157,5 +159,62 @@ describe('an order that a transaction with a lower number fills', () => {
     await readers.look();
     expect(readers.heard.live).toEqual(['o1 order.partially_filled', 'o1 order.filled', 'o1 fill']);
     expect((await audited(sql)).faults).toEqual([]);
+  });
+});
+
+describe('receipts that were made in the wrong order', () => {
+  /** As the release before wrote facts: their place was their transaction's number. */
+  const asBefore = (sql: Sql) =>
+    sql`alter table facts alter column writer set default pg_current_xact_id(), alter column recorded_by drop default`;
+
+  async function wrong(sql: Sql, id: string): Promise<void> {
+    const leader = await numbered(sql);
+    await transact(sql, (tx) => place(tx, id));
+    await fill(leader.tx, id);
+    await leader.commit();
+    await nextTransaction(sql);
+    await createReceiptLog(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
+  }
+
+  const correct = async (sql: Sql) => {
+    const { correct: next } = createReceiptCorrections(sql);
+    while (await next(2, (piece) => linkCorrections(piece, nativeSha256)));
+  };
+
+  test('get a further entry with the state that holds; none is overwritten, and none is corrected twice', async () => {
+    const sql = await fresh();
+    const readers = await allReaders(sql);
+    await asBefore(sql);
+    for (const id of ['o1', 'o2', 'o3']) await wrong(sql, id);
+    const before = await readers.receipts();
+    expect(statesOf(before)).toEqual(['submitting', 'submitting', 'submitting']);
+    // The log has forgotten them: the receipts themselves prove what the venue answered.
+    await sql`delete from facts where subject = 'o2'`;
+    await sql`update receipt_log set uncorrected_after = ''`;
+    await Promise.all([correct(sql), correct(sql)]);
+    await correct(sql);
+    const after = await readers.receipts();
+    expect(after.slice(0, 3)).toEqual(before);
+    expect(after.slice(3).map(({ body }) => [body.orderId, body.state?.status, body.corrects])).toEqual([
+      ['o1', 'filled', 1],
+      ['o2', 'filled', 2],
+      ['o3', 'filled', 3],
+    ]);
+    expect(verifyReceipts({ entries: after }).ok).toBe(true);
+    expect((await audited(sql)).faults).toEqual([]);
+  });
+
+  test('what somebody altered is not corrected: it stays named', async () => {
+    const sql = await fresh();
+    await allReaders(sql);
+    await place(sql, 'o1');
+    await move(sql, 'o1', 'live');
+    await nextTransaction(sql);
+    await createReceiptLog(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
+    await sql`alter table orders disable trigger user`;
+    await move(sql, 'o1', 'canceled');
+    await sql`update receipt_log set uncorrected_after = ''`;
+    await correct(sql);
+    expect((await audited(sql)).faults).toMatchObject([{ row: 'order o1' }]);
   });
 });

@@ -58,6 +58,11 @@ export const ReceiptBody = Type.Object(
         description: 'fills that never settled, taken back in this entry',
       }),
     ),
+    corrects: Type.Optional(
+      Type.Integer({
+        description: 'sequence of an earlier entry whose state was told out of order: the state here holds',
+      }),
+    ),
   },
   { additionalProperties: true, description: 'money and prices are decimal texts' },
 );

@@ -77,6 +77,29 @@ export interface ReceiptLog {
   ): Promise<{ readonly facts: number; readonly newestAt: number | null; readonly isMine: boolean }>;
 }
 
+/** An order with its receipts, all made before the log had the order of causes. */
+export interface DoubtfulReceipts {
+  readonly order: OrderRow;
+  /** Oldest first. */
+  readonly receipts: readonly Pick<ReceiptRow, 'sequence' | 'body'>[];
+  /** The log has the change that led to the order's present state. */
+  readonly isLogged: boolean;
+}
+
+export interface DoubtfulPiece {
+  readonly doubtful: readonly DoubtfulReceipts[];
+  readonly heads: ReadonlyMap<string, ReceiptPlace>;
+}
+
+export interface ReceiptCorrections {
+  /**
+   * Takes the next orders whose receipts were made before the log had the order of causes, and adds what `link` makes of them.
+   * Orders of which the log has something that is in no receipt yet are left out.
+   * @returns false once all were looked at
+   */
+  correct(most: number, link: (piece: DoubtfulPiece) => readonly ReceiptRow[]): Promise<boolean>;
+}
+
 /** What is stored now of an order that has, or should have, a receipt. */
 export interface AuditedOrder {
   readonly order: OrderRow;

@@ -6,6 +6,7 @@ import { createEquityRecorder } from '../app/record-equity.ts';
 import type { Config } from '../config.ts';
 import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
+import { correctReceiptsJob } from '../jobs/correct-receipts.ts';
 import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
 import { followFeesJob } from '../jobs/follow-fees.ts';
@@ -67,6 +68,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
       writeReceiptsJob(needs),
+      correctReceiptsJob(needs),
       followFeesJob(needs),
       sweepQuotesJob(needs),
       sweepRateLimitsJob(rateLimits),

@@ -127,7 +127,10 @@ export const receiptFill = (row: FillsRow) => ({
   filledAt: ms(row.filled_at),
 });
 
-async function headsOf(sql: Sql, agentIds: readonly string[]): Promise<ReadonlyMap<string, ReceiptPlace>> {
+export async function headsOf(
+  sql: Sql,
+  agentIds: readonly string[],
+): Promise<ReadonlyMap<string, ReceiptPlace>> {
   if (agentIds.length === 0) return new Map();
   const rows = await sql<
     ReceiptHeadsRow[]
@@ -149,8 +152,12 @@ const writePiece = async (sql: Sql, { place, upTo, rows }: Written): Promise<boo
     await sql<
       { readonly added: boolean }[]
     >`select add_receipts(${place.at_writer}::text::xid8, ${place.at_seq},
-      ${upTo.writer}::text::xid8, ${upTo.seq}, ${rows.map((row) => row.agentId)}::uuid[],
-      ${rows.map((row) => row.sequence)}::bigint[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.orderId)}::text[], ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[],
-      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.hash)}::text[]) as added`,
+      ${upTo.writer}::text::xid8, ${upTo.seq}, ${columnsOf(sql, rows)}) as added`,
   ).added;
+
+/** As the functions that add receipts take them. */
+export const columnsOf = (sql: Sql, rows: readonly ReceiptRow[]) => sql`
+  ${rows.map((row) => row.agentId)}::uuid[], ${rows.map((row) => row.sequence)}::bigint[],
+  ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.orderId)}::text[],
+  ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[], ${rows.map((row) => row.body)}::text[],
+  ${rows.map((row) => row.hash)}::text[]`;

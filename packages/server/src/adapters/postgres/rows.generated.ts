@@ -421,6 +421,7 @@ export interface ReceiptLogRow {
   readonly writer: string;
   readonly seq: bigint;
   readonly began_at: Date;
+  readonly uncorrected_after: string | null;
 }
 
 export interface ReceiptsRow {
