@@ -85,7 +85,7 @@ async function allReaders(sql: Sql) {
 }
 
 const statesOf = (entries: readonly ReceiptEntry[]) => entries.map(({ body }) => body.state?.status);
-const audited = (sql: Sql) => inDatabase(sql, (reads) => auditReceipts(reads));
+const audited = (sql: Sql) => inDatabase(sql, (reads) => auditReceipts(reads, { sha256: nativeSha256 }));
 
 describe('an order that a transaction with a lower number fills', () => {
   test('is filled after it was recorded, for every reader', async () => {

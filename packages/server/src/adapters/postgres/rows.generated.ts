@@ -310,6 +310,10 @@ export interface OrdersRow {
   readonly journal_lines: string;
 }
 
+export interface OrdersBeforeReceiptsRow {
+  readonly order_id: string;
+}
+
 export interface OwnerSessionsRow {
   readonly token_hash: Buffer;
   readonly user_id: bigint;

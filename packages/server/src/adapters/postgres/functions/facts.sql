@@ -107,7 +107,7 @@ create or replace function forget_facts(horizon timestamptz, most integer) retur
   with deleted as (
     delete from facts f where seq = any(array(select seq from facts order by seq limit most)) and at < horizon
       -- Receipts are made of them first.
-      and (f.kind not in ('order', 'fill', 'reversal')
+      and (f.kind not in ('order', 'fill', 'reversal', 'recount')
         or (f.writer, f.seq) <= (select r.writer, r.seq from receipt_log r))
     returning writer, seq
   ), moved as (
