@@ -14,7 +14,7 @@ import { forgetFactsJob } from '../jobs/forget-facts.ts';
 import { gatherStatisticsJob } from '../jobs/gather-statistics.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { recordEquityJob } from '../jobs/record-equity.ts';
-import { resolveDoubtJob } from '../jobs/resolve-doubt.ts';
+import { leftAloneMs, resolveDoubtJob } from '../jobs/resolve-doubt.ts';
 import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
 import { sweepIdempotencyKeysJob } from '../jobs/sweep-idempotency-keys.ts';
 import { sweepQuotesJob } from '../jobs/sweep-quotes.ts';
@@ -33,9 +33,6 @@ import type { Door } from './http.ts';
 import type { Stops } from './stopping.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 
-/** Later than any order can still arrive, and with room for clocks that differ between replicas. */
-const RESOLVE_AFTER_MS = 5_000;
-const RESOLVE_AFTER_SHARED_MS = 12_000;
 const STOP_JOBS_MS = 1_500;
 
 interface Parts {
@@ -54,7 +51,7 @@ interface Parts {
  * just be on its way at another replica.
  */
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
-  resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
+  resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs({ isShared: true, keepsVenue: () => false }));
 
 export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
@@ -64,7 +61,11 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
     [
       touchAgents,
       autoRedeemJob(needs),
-      resolveDoubtJob(needs, config.databaseUrl === null ? RESOLVE_AFTER_MS : RESOLVE_AFTER_SHARED_MS),
+      resolveDoubtJob(needs, {
+        isShared: config.databaseUrl !== null,
+        // Where venue A is live, nobody here keeps it.
+        keepsVenue: () => config.exchange.live === null && leads(),
+      }),
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
       writeReceiptsJob(needs),

@@ -91,7 +91,7 @@ export interface PaperBackendOptions {
 }
 
 const FIRST_WAIT_MS = 2_000;
-const RETRY_LEAD_MS = 500;
+const RETRY_LEAD_MS = 250;
 const CALL_TIMEOUT_MS = 4_000;
 /** A ping gets less time than a call that does work. */
 const PING_TIMEOUT_MS = 600;
