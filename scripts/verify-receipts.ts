@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
-import { openPool } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
 import { auditReceipts as inDatabase } from '../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../packages/server/src/adapters/system/sha256.ts';
 import { type AuditCounts, auditReceipts } from '../packages/server/src/app/receipts/audit-receipts.ts';
@@ -100,8 +100,16 @@ function progressEvery(ms: number): (sofar: AuditCounts) => void {
   };
 }
 
+function poolOn(url: string): Sql {
+  try {
+    return openPool(url);
+  } catch (error) {
+    fail(`${(error as Error).message}.`);
+  }
+}
+
 async function verifyDatabase(url: string): Promise<boolean> {
-  const sql = openPool(url);
+  const sql = poolOn(url);
   try {
     const { agents, entries, orders, faults } = await inDatabase(sql, (audit) =>
       auditReceipts(audit, { kept, sha256: nativeSha256, onProgress: progressEvery(PROGRESS_MS) }),
