@@ -76,7 +76,7 @@ export interface Session extends Tag {
 }
 
 /** Longer than any transaction of a running process waits between its statements. */
-const IDLE_IN_TRANSACTION_MS = 15_000;
+export const IDLE_IN_TRANSACTION_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_S = 10;
 const TICK_MS = 1_000;
