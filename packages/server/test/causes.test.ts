@@ -26,7 +26,16 @@ async function numbered(sql: Sql): Promise<Transaction> {
   return open;
 }
 
-const nextTransaction = (sql: Sql) => sql`select pg_current_xact_id()`;
+/** Begins another transaction, and waits until readers may read whatever came before: tests of other databases write, too. */
+async function nextTransaction(sql: Sql): Promise<void> {
+  const [next] = await sql<{ readonly id: string }[]>`select pg_current_xact_id()::text as id`;
+  const isBehind = async () =>
+    (
+      await sql<{ readonly done: boolean }[]>`
+        select pg_snapshot_xmin(pg_current_snapshot()) > ${next?.id ?? ''}::text::xid8 as done`
+    )[0]?.done;
+  await expect.poll(isBehind, { timeout: 60_000, interval: 5 }).toBe(true);
+}
 
 /** Fills an order wholly, as evidence of a venue does. */
 async function fill(tx: Pick<Sql, 'unsafe'>, id: string): Promise<void> {
