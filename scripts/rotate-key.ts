@@ -5,7 +5,7 @@
  * database from the files in its folder, which --prepare makes. docs/operations.md has the steps.
  */
 import { parseArgs } from 'node:util';
-import { openPool } from '@bellwether/durable';
+import { openPool, refusePooler } from '@bellwether/durable';
 import {
   DESK_DATABASE,
   prepareMasterKeyFiles,
@@ -47,6 +47,7 @@ Restart the service, so that it knows both. Then:  npm run rotate-key`);
   const server = url === undefined ? await reachServer(dataDir, DESK_DATABASE) : null;
   const sql = openPool(url ?? server?.url ?? '', { max: 2, applicationName: 'rotate-key' });
   try {
+    if (url !== undefined) await refusePooler(sql);
     const former = keyOf('MASTER_KEY_OLD') ?? (given === null ? readFormerMasterKeyFile(dataDir) : null);
     const startedAt = performance.now();
     const { name, formerName, rows } = await rotateKey({

@@ -11,9 +11,10 @@ import { parseArgs } from 'node:util';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
-import { openPool } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
 import { auditReceipts as inDatabase } from '../packages/server/src/adapters/postgres/receipt-audit.ts';
-import { auditReceipts } from '../packages/server/src/app/receipts/audit-receipts.ts';
+import { nativeSha256 } from '../packages/server/src/adapters/system/sha256.ts';
+import { type AuditCounts, auditReceipts } from '../packages/server/src/app/receipts/audit-receipts.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,6 +25,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const PROGRESS_MS = 2_000;
 const HEAD = /^([0-9a-f-]{36}):(\d+):([0-9a-f]{64})$/;
 const kept = new Map<string, ReceiptLink>();
 for (const text of values.head) {
@@ -88,10 +90,30 @@ function verifyFile(file: string): boolean {
   return isSound;
 }
 
-async function verifyDatabase(url: string): Promise<boolean> {
-  const sql = openPool(url);
+/** On the error output, so that the result alone can be kept. */
+function progressEvery(ms: number): (sofar: AuditCounts) => void {
+  let next = performance.now() + ms;
+  return ({ agents, entries, orders }) => {
+    if (performance.now() < next) return;
+    next = performance.now() + ms;
+    console.error(`${agents} agents, ${entries} receipts and ${orders} orders so far …`);
+  };
+}
+
+function poolOn(url: string): Sql {
   try {
-    const { agents, entries, orders, faults } = await inDatabase(sql, (audit) => auditReceipts(audit, kept));
+    return openPool(url);
+  } catch (error) {
+    fail(`${(error as Error).message}.`);
+  }
+}
+
+async function verifyDatabase(url: string): Promise<boolean> {
+  const sql = poolOn(url);
+  try {
+    const { agents, entries, orders, faults } = await inDatabase(sql, (audit) =>
+      auditReceipts(audit, { kept, sha256: nativeSha256, onProgress: progressEvery(PROGRESS_MS) }),
+    );
     for (const { agentId, row, problem } of faults)
       console.log(`ALTERED agent ${agentId}, ${row}: ${problem}`);
     console.log(

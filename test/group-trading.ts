@@ -22,7 +22,7 @@ export interface Sent {
 const FIRST_SALE = 8;
 
 /** Is filled, rests, is refused by the venue, is sold. */
-function orderOfTurn(turn: number, trader: Trader, market: Market): Promise<TradeRequest> {
+export function orderOfTurn(turn: number, trader: Trader, market: Market): Promise<TradeRequest> {
   const common = { signer: trader.signer, market, outcome: 'YES' } as const;
   switch (turn % 4 === 3 && turn < FIRST_SALE ? 0 : turn % 4) {
     case 0:

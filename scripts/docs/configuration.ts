@@ -9,7 +9,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PUBLIC_URL:
     'How others reach the service: claim links, the API reference and the pages. Passkeys are bound to its host, which cannot be an IP address.',
   BASE_PATH: 'Prefix of every route, such as `/api`; `/healthz` and `/readyz` stay at the root too.',
-  DATABASE_URL: 'A PostgreSQL 15 or later of your own. Without it an embedded one is started.',
+  DATABASE_URL:
+    'A PostgreSQL 15 or later of your own, at one host, without a pooler before it. Of the parameters `sslmode`, `sslnegotiation`, `sslrootcert=system`, `host`, `port`, `options` and names of session settings are carried out; others are refused. Without it an embedded one is started.',
   DATA_DIR: 'Folder of the embedded database and the generated master key.',
   MASTER_KEY: 'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
   MASTER_KEY_OLD:

@@ -29,7 +29,7 @@ import {
 import { recordFirst } from '../record-first.ts';
 import { jumpingClock } from '../sandbox.ts';
 
-/** The resolver leaves an order alone for twelve seconds on a shared database, then checks every second. */
+/** Longer than the resolver leaves an order alone. */
 const LEFT_ALONE_MS = 12_000;
 const RESOLVED_WITHIN_MS = 60_000;
 const clock = jumpingClock();

@@ -19,8 +19,6 @@ import { parserOf } from './values.ts';
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
-  /** Index of one of the address's hosts. */
-  readonly host: number;
   readonly tls: Tls;
   readonly applicationName: string;
   /** Session settings, by PostgreSQL's names. */
@@ -251,8 +249,8 @@ const escaped = (value: string): string => value.replace(/[\\ ]/g, '\\$&');
 
 function configOf(options: ConnectionOptions, tls: Tls): ClientConfig {
   const { address, applicationName } = options;
-  const target = address.hosts[options.host % address.hosts.length];
-  const isSocket = target?.host.startsWith('/') === true;
+  const { host, port } = address;
+  const isSocket = host.startsWith('/');
   const settings = {
     ...(isSocket ? {} : SERVER_KEEPALIVE),
     ...address.settings,
@@ -260,7 +258,8 @@ function configOf(options: ConnectionOptions, tls: Tls): ClientConfig {
   };
   const chosen = Object.entries(settings).map(([name, value]) => `-c ${name}=${escaped(value)}`);
   return {
-    ...target,
+    host,
+    port,
     user: address.user,
     password: address.password,
     database: address.database,

@@ -14,7 +14,8 @@ test('an @ in the password does not make its end a host', () => {
   const said = refusalOf('postgres://desk:se@cret@db.example/desk');
   expect(said).toBe('the database URL has more than one @: write one in the user name or password as %40');
   expect(readDatabaseUrl('postgres://desk:se%40cret@db.example/desk')).toMatchObject({
-    hosts: [{ host: 'db.example', port: 5432 }],
+    host: 'db.example',
+    port: 5432,
     password: 'se@cret',
   });
 });
@@ -35,13 +36,38 @@ test('a misspelt sslmode does not turn the check of the certificate off', () => 
   );
 });
 
-test('several hosts, a socket and what libpq assumes', () => {
-  expect(readDatabaseUrl('postgres://u@a:1,b:2/d').hosts).toEqual([
-    { host: 'a', port: 1 },
-    { host: 'b', port: 2 },
-  ]);
-  expect(readDatabaseUrl('postgres://u@/d?host=/run/pg&port=7').hosts).toEqual([
-    { host: '/run/pg', port: 7 },
-  ]);
-  expect(readDatabaseUrl('postgres://u@/d').hosts).toEqual([{ host: 'localhost', port: 5432 }]);
+test('one host, a socket and what libpq assumes', () => {
+  const hostOf = (url: string) => {
+    const { host, port } = readDatabaseUrl(url);
+    return `${host} ${port}`;
+  };
+  expect(hostOf('postgres://u@a:1/d')).toBe('a 1');
+  expect(hostOf('postgres://u@/d?host=/run/pg&port=7')).toBe('/run/pg 7');
+  expect(hostOf('postgres://u@/d')).toBe('localhost 5432');
+});
+
+test.each([
+  'postgres://u:secret@a:1,b:2/d',
+  'postgres://u:secret@a,b/d?target_session_attrs=read-write',
+  'postgres://u:secret@/d?host=a,b',
+  'postgres://u:secret@a/d?port=1,2',
+])('several hosts are refused: %s', (url) => {
+  expect(refusalOf(url)).toMatch(/^the database URL (names several hosts|has parameters)/);
+  expect(refusalOf(url)).not.toContain('secret');
+});
+
+test('what libpq would do and this client does not is refused, all of it at once; what means the same is accepted', () => {
+  const said = refusalOf(
+    'postgres://u@a/d?target_session_attrs=primary&connect_timeout=3&sslcert=x&sslmode=require',
+  );
+  expect(said).toContain('does not carry out: target_session_attrs, connect_timeout, sslcert. Remove them');
+  expect(refusalOf('postgres://u@a/d?channel_binding=require')).toContain('channel_binding');
+  expect(refusalOf('postgres://u@a/d?sslrootcert=/ca.pem')).toContain('sslrootcert');
+  expect(refusalOf('postgres://u@a/d?bad-name=1')).toContain('bad-name');
+  expect(refusalOf('postgres://u@a/d?sslmode=verify-full&sslmode=disable')).toContain(
+    'sslmode more than once',
+  );
+  const url =
+    'postgres://u@a/d?target_session_attrs=any&channel_binding=prefer&sslrootcert=system&search_path=desk';
+  expect(readDatabaseUrl(url)).toMatchObject({ settings: { search_path: 'desk' }, tls: 'verify-full' });
 });

@@ -1,6 +1,8 @@
 /**
- * Parses a database URL: `postgres://user:password@host:5432/database?sslmode=require`, several hosts with commas
- * between them, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
+ * Parses a database URL: `postgres://user:password@host:5432/database?sslmode=require`, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
+ *
+ * What libpq, PostgreSQL's client library, knows and this does not, is refused: who writes it relies on it. So are several hosts:
+ * without libpq's rules two servers that both accept writes would each get some of them.
  */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
@@ -8,8 +10,9 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 export type Tls = false | 'prefer' | 'require' | 'verify-full' | TlsOptions;
 
 export interface DatabaseAddress {
-  /** In the order in which they are tried. A host that starts with `/` is the folder of a socket. */
-  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** Starts with `/`: the folder of a socket. */
+  readonly host: string;
+  readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
@@ -26,18 +29,30 @@ const HOST_PARTS = /^(\[[^\]]+\]|[^:]*)(?::(\d+))?$/;
 const PORT = 5432;
 const SOCKET_FOLDER = '/var/run/postgresql';
 
-/** Parameters of libpq, PostgreSQL's client library, that are not sent to the server. */
-const CLIENT_PARAMETERS: ReadonlySet<string> = new Set([
-  ...['host', 'port', 'options', 'ssl', 'sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey'],
-  ...[
-    'channel_binding',
-    'gssencmode',
-    'target_session_attrs',
-    'connect_timeout',
-    'passfile',
-    'uselibpqcompat',
-  ],
+/** Parameters that this client carries out itself. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['host', 'port', 'options', 'ssl', 'sslmode', 'sslnegotiation'],
 ]);
+/** Parameters of libpq of which only these values mean what this client does. */
+const AS_WE_DO: Readonly<Record<string, readonly string[]>> = {
+  sslrootcert: ['system'],
+  channel_binding: ['prefer', 'disable'],
+  gssencmode: ['prefer', 'disable'],
+  target_session_attrs: ['any'],
+  load_balance_hosts: ['disable'],
+  uselibpqcompat: ['true'],
+};
+/** The others of libpq. What is neither here nor above is a session setting, which the server itself refuses if it knows none. */
+const REFUSED_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['hostaddr', 'dbname', 'user', 'password', 'passfile', 'service', 'servicefile', 'require_auth'],
+  ...['connect_timeout', 'fallback_application_name', 'keepalives', 'keepalives_idle', 'keepalives_interval'],
+  ...['keepalives_count', 'requirepeer', 'requiressl', 'replication', 'sslcompression', 'sslcert', 'sslkey'],
+  ...['sslpassword', 'sslcertmode', 'sslcrl', 'sslcrldir', 'sslsni', 'sslkeylogfile', 'krbsrvname', 'gsslib'],
+  ...['ssl_min_protocol_version', 'ssl_max_protocol_version', 'min_protocol_version', 'max_protocol_version'],
+  ...['gssdelegation', 'scram_client_key', 'scram_server_key'],
+]);
+/** PostgreSQL's names of settings; an extension's has a dot. */
+const SETTING = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$/i;
 
 const decoded = (text: string | undefined): string | undefined => {
   if (text === undefined || text === '') return undefined;
@@ -60,9 +75,11 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
   if (found === undefined)
     throw new Error('the database URL is not of the form postgres://user@host/database');
   const params = new URLSearchParams(query);
-  const settings = Object.fromEntries([...params].filter(([name]) => !CLIENT_PARAMETERS.has(name)));
+  refuseUnknown(params);
+  const isSetting = ([name]: readonly [string, string]): boolean =>
+    !OWN_PARAMETERS.has(name) && !(name in AS_WE_DO);
   return {
-    hosts: hostsOf(
+    ...hostOf(
       decoded(hosts) || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER),
       params.get('port'),
     ),
@@ -71,20 +88,37 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
     database: decoded(database),
     tls: tlsOf(params),
     isTlsDirect: params.get('sslnegotiation') === 'direct',
-    settings,
+    settings: Object.fromEntries([...params].filter(isSetting)),
     options: params.get('options') ?? '',
   };
 }
 
-function hostsOf(list: string, port: string | null): DatabaseAddress['hosts'] {
+/** Names every parameter at once, and no value. */
+function refuseUnknown(params: URLSearchParams): void {
+  const given = [...params];
+  const twice = [...new Set(given.map(([name]) => name).filter((name) => params.getAll(name).length > 1))];
+  if (twice.length > 0)
+    throw new Error(`the database URL has ${twice.join(', ')} more than once: keep one of them`);
+  const isKnown = ([name, value]: readonly [string, string]): boolean =>
+    AS_WE_DO[name]?.includes(value) ?? (!REFUSED_PARAMETERS.has(name) && SETTING.test(name));
+  const refused = given.filter((one) => !isKnown(one)).map(([name]) => name);
+  if (refused.length > 0)
+    throw new Error(
+      `the database URL has parameters that this service does not carry out: ${refused.join(', ')}. Remove them; docs/configuration.md lists what it does`,
+    );
+}
+
+function hostOf(text: string, port: string | null): Pick<DatabaseAddress, 'host' | 'port'> {
   // What follows the first @ is a part of the password: a name server and the log must not see it.
-  if (list.includes('@'))
+  if (text.includes('@'))
     throw new Error('the database URL has more than one @: write one in the user name or password as %40');
-  return list.split(',').map((one) => {
-    const [, host, ownPort] = HOST_PARTS.exec(one) ?? [];
-    if (host === undefined) throw new Error('the database URL contains an invalid host');
-    return { host: host.replace(/^\[|\]$/g, ''), port: Number(ownPort ?? port ?? PORT) };
-  });
+  if (text.includes(',') || port?.includes(',') === true)
+    throw new Error(
+      'the database URL names several hosts: name the one that accepts writes, or an address that always leads to it',
+    );
+  const [, host, ownPort] = HOST_PARTS.exec(text) ?? [];
+  if (host === undefined) throw new Error('the database URL contains an invalid host');
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(ownPort ?? port ?? PORT) };
 }
 
 function tlsOf(params: URLSearchParams): Tls {

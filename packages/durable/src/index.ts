@@ -4,6 +4,7 @@ export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
 export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
+export { refusePooler } from './pooler.ts';
 export type { Fragment, Row, Rows, Tag } from './statement.ts';
 export {
   beginTerm,

@@ -76,7 +76,7 @@ export interface Session extends Tag {
 }
 
 /** Longer than any transaction of a running process waits between its statements. */
-const IDLE_IN_TRANSACTION_MS = 15_000;
+export const IDLE_IN_TRANSACTION_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_S = 10;
 const TICK_MS = 1_000;
@@ -98,7 +98,7 @@ interface Shared {
   readonly options: PoolOptions;
   /** Every connection of the pool, its sessions and its listener. */
   readonly alive: Set<Connection>;
-  /** Connections opened so far: numbers them, and selects the next of the address's hosts. */
+  /** Connections opened so far: numbers them. */
   opened: number;
   isEnded: boolean;
 }
@@ -110,7 +110,6 @@ async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): 
   const number = shared.opened;
   const connection = await openConnection({
     address,
-    host: number - 1,
     tls: options.tls ?? address.tls,
     applicationName: options.applicationName ?? 'bellwether',
     settings: {

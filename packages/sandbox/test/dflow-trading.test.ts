@@ -358,6 +358,27 @@ describe('an order ends exactly once', () => {
     });
   });
 
+  test('by the next process at once, whatever one that has lost the lead goes on trying', async () => {
+    const { stage, buy } = await inTrade();
+    const ann = await stage.wallet('ann');
+    const signature = await stage.open(ann, buy(10n * USDC));
+    const former = stage.sandbox;
+    const dueAt = async () =>
+      (await stage.sql`select due_ms from sandbox_orders where status = 'open'`)[0]?.due_ms;
+    const before = await dueAt();
+    await stage.chain.close();
+    for (let turn = 0; turn < 5; turn += 1) {
+      stage.clock.time += 1_000;
+      await former.tick().catch(() => {});
+    }
+    expect(stage.logged.join()).toContain('could not be settled yet');
+    expect(await dueAt()).toBe(before);
+    await stage.restart();
+    stage.clock.time += 200;
+    await stage.sandbox.tick();
+    expect(await stage.status(signature)).toMatchObject({ status: 'closed' });
+  });
+
   test('when two settlements run at once, the second commit fails completely', async () => {
     const { stage, yesMint, buy } = await inTrade();
     const ann = await stage.wallet('ann');

@@ -58,6 +58,21 @@ export const ReceiptBody = Type.Object(
         description: 'fills that never settled, taken back in this entry',
       }),
     ),
+    recounted: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description: 'fills whose `realized` was counted anew, because a fill before them came or went',
+      }),
+    ),
+    journal: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: "how many lines the order's journal has, and their SHA-256",
+      }),
+    ),
+    corrects: Type.Optional(
+      Type.Integer({
+        description: 'sequence of an earlier entry whose state was told out of order: the state here holds',
+      }),
+    ),
   },
   { additionalProperties: true, description: 'money and prices are decimal texts' },
 );

@@ -104,17 +104,19 @@ export class Orders {
       where status = 'issued' and last_valid_block_height < ${text(blockHeight)}::bigint`;
   }
 
-  /** @param upTo selects orders that landed, or were postponed, until then */
-  async due(upTo: number, limit: number): Promise<OrderRow[]> {
+  /** @param upTo selects orders that landed, or were postponed, until then @param without leaves these out */
+  async due(upTo: number, limit: number, without: readonly string[]): Promise<OrderRow[]> {
     const rows = await this.#sql`
       select * from sandbox_orders where status = 'open' and due_ms <= ${text(upTo)}::bigint
+        and message_hash <> all(${[...without]}::text[])
       order by due_ms, message_hash limit ${limit}`;
     return rows.map(rowOf);
   }
 
   /** Epoch milliseconds, to be read as `upTo`; `null` when nothing is open. */
-  async nextDue(): Promise<number | null> {
-    const [row] = await this.#sql`select min(due_ms) as due from sandbox_orders where status = 'open'`;
+  async nextDue(without: readonly string[]): Promise<number | null> {
+    const [row] = await this.#sql`select min(due_ms) as due from sandbox_orders
+      where status = 'open' and message_hash <> all(${[...without]}::text[])`;
     return row?.due === null || row?.due === undefined ? null : Number(row.due);
   }
 

@@ -2,8 +2,9 @@
  * The sandbox venue: DFlow's prediction markets over the paper exchange, settled on the sandbox chain. It wires its
  * parts, processes due orders, and gives wallets their simulation balance.
  *
- * PostgreSQL is the source of truth for orders; memory only holds the time of the next look. So a failed commit, a
- * restarted chain or a dead process leaves nothing to repair: the next look finds the open orders.
+ * PostgreSQL is the source of truth for orders; memory only holds the time of the next look, and which orders failed a
+ * moment ago. So a failed commit, a restarted chain or a dead process leaves nothing to repair: the next look finds the open
+ * orders. A process that has lost the lead without knowing it yet delays no order of the next one.
  */
 
 import type { Sql } from '@bellwether/durable';
@@ -67,6 +68,8 @@ export class DflowSandbox {
   /** Resolved markets whose settlement is not finished. */
   readonly #resolved = new Set<ConditionId>();
   readonly #crediting = new Map<string, Promise<void>>();
+  /** Orders that failed here, and until when they wait. Others would wait for them if the database knew. */
+  readonly #paused = new Map<string, number>();
   #nextDue = Number.NEGATIVE_INFINITY;
   #nextPrune = 0;
   #working: Promise<void> | undefined;
@@ -206,21 +209,26 @@ export class DflowSandbox {
     // thread may die between a commit and its message.
     this.#nextDue = now + LOOK_EVERY_MS;
     for (;;) {
-      const due = await this.orders.due(now - fillDelayMs, ORDERS_AT_ONCE);
+      const due = await this.orders.due(now - fillDelayMs, ORDERS_AT_ONCE, this.#pausedAt(now));
       await Promise.all(due.map((order) => this.#settle(order, now)));
       if (due.length < ORDERS_AT_ONCE) break;
     }
-    const next = await this.orders.nextDue();
+    const next = await this.orders.nextDue(this.#pausedAt(now));
     if (next !== null) this.#nextDue = Math.min(this.#nextDue, next + fillDelayMs);
   }
 
-  /** A failing order is postponed, so that it does not block the others. */
+  #pausedAt(now: number): string[] {
+    for (const [hash, until] of this.#paused) if (until <= now) this.#paused.delete(hash);
+    return [...this.#paused.keys()];
+  }
+
+  /** A failing order pauses, so that it does not block the others. */
   async #settle(order: OrderRow, now: number): Promise<void> {
     try {
       await this.#settlement.settle(order);
     } catch (error) {
       this.#log('an order of the sandbox venue could not be settled yet', error);
-      await this.orders.postpone(order.messageHash, now + LOOK_EVERY_MS);
+      this.#paused.set(order.messageHash, now + LOOK_EVERY_MS);
     }
   }
 

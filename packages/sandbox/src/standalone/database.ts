@@ -3,7 +3,7 @@
  * is watched while the exchange runs.
  */
 import { randomUUID } from 'node:crypto';
-import { openPool, type Sql, socketUrl } from '@bellwether/durable';
+import { openPool, refusePooler, type Sql, socketUrl } from '@bellwether/durable';
 import {
   type EmbeddedPostgres,
   readMasterKeyFile,
@@ -43,6 +43,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const sql = openPool(databaseUrl, { max: CONNECTIONS });
   const close = () => sql.end({ timeout: END_WITHIN_S });
   try {
+    await refusePooler(sql);
     if (await isDesks(sql))
       throw new Error(
         'the database of DATABASE_URL belongs to a desk, which runs the exchange itself; use another one',

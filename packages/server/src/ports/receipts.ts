@@ -30,14 +30,22 @@ export interface ReceiptStore {
   ofOrder(agentId: string, orderId: string): Promise<readonly LinkedReceipt[]>;
 }
 
+/** With what it has realized. */
+export type ReceiptFill = FillRow & { readonly wallet: string; readonly realized: bigint };
+
+/** An order's journal as it is stored. Either part only grows. */
+export interface StoredJournal {
+  /** As releases before the lines wrote it. */
+  readonly earlier: readonly unknown[];
+  /** One line for each entry. */
+  readonly lines: string;
+}
+
 /** What the log says of an order, oldest first. Money as text in micro-units. */
 export type OrderFact =
   | { readonly kind: 'order'; readonly at: number; readonly payload: OrderChange }
-  | {
-      readonly kind: 'fill';
-      readonly at: number;
-      readonly fill: (FillRow & { readonly wallet: string }) | null;
-    }
+  /** A fill, or what it has realized, counted anew. `null`: it was taken back since. */
+  | { readonly kind: 'fill' | 'recount'; readonly at: number; readonly fill: ReceiptFill | null }
   | { readonly kind: 'reversal'; readonly at: number; readonly payload: Readonly<Record<string, string>> };
 
 export interface OrderChange {
@@ -55,6 +63,7 @@ export interface ReceiptMatter {
   readonly transactionId: string | null;
   /** The order has no receipt yet. */
   readonly isFirst: boolean;
+  readonly journal: StoredJournal;
   readonly facts: readonly [OrderFact, ...OrderFact[]];
 }
 
@@ -77,13 +86,39 @@ export interface ReceiptLog {
   ): Promise<{ readonly facts: number; readonly newestAt: number | null; readonly isMine: boolean }>;
 }
 
+/** An order with its receipts, all made before the log had the order of causes. */
+export interface DoubtfulReceipts {
+  readonly order: OrderRow;
+  /** Oldest first. */
+  readonly receipts: readonly Pick<ReceiptRow, 'sequence' | 'body'>[];
+  /** The log has the change that led to the order's present state. */
+  readonly isLogged: boolean;
+}
+
+export interface DoubtfulPiece {
+  readonly doubtful: readonly DoubtfulReceipts[];
+  readonly heads: ReadonlyMap<string, ReceiptPlace>;
+}
+
+export interface ReceiptCorrections {
+  /**
+   * Takes the next orders whose receipts were made before the log had the order of causes, and adds what `link` makes of them.
+   * Orders of which the log has something that is in no receipt yet are left out.
+   * @returns false once all were looked at
+   */
+  correct(most: number, link: (piece: DoubtfulPiece) => readonly ReceiptRow[]): Promise<boolean>;
+}
+
 /** What is stored now of an order that has, or should have, a receipt. */
 export interface AuditedOrder {
-  readonly order: OrderRow;
+  readonly orderId: string;
+  /** `null`: the row cannot be read, which the desk never writes. */
+  readonly order: OrderRow | null;
+  readonly journal: StoredJournal;
   readonly transactionId: string | null;
-  readonly fills: readonly (FillRow & { readonly wallet: string })[];
-  /** The log says something of it that is in no receipt yet. */
-  readonly isPending: boolean;
+  readonly fills: readonly ReceiptFill[];
+  /** It is one of the orders from before there were receipts. */
+  readonly isListed: boolean;
 }
 
 /** Everything as of one moment. */
@@ -94,6 +129,9 @@ export interface ReceiptAudit {
   /** As it is recorded beside the chain; `null`: not recorded. */
   head(agentId: string): Promise<ReceiptPlace | null>;
   page(agentId: string, after: number, limit: number): Promise<readonly LinkedReceipt[]>;
-  /** By id, after this one. */
-  orders(agentId: string, after: string, limit: number): Promise<readonly AuditedOrder[]>;
+  /** Sorted. */
+  orderIds(agentId: string): Promise<readonly string[]>;
+  orders(agentId: string, ids: readonly string[]): Promise<readonly AuditedOrder[]>;
+  /** Orders of which the log says something that is in no receipt yet. */
+  pending(agentId: string): Promise<ReadonlySet<string>>;
 }

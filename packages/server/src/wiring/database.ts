@@ -9,7 +9,13 @@ import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
-import { openPool, type PoolOptions, type Sql, socketUrl } from '../adapters/postgres/connection.ts';
+import {
+  openPool,
+  type PoolOptions,
+  refusePooler,
+  type Sql,
+  socketUrl,
+} from '../adapters/postgres/connection.ts';
 import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
@@ -65,6 +71,10 @@ export async function startDatabase({ stops, ...parts }: DatabaseParts & { reado
 
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
   const { sql, options } = pool(parts, url);
+  await refusePooler(sql).catch(async (error: unknown) => {
+    await sql.end({ timeout: END_WITHIN_S });
+    throw error;
+  });
   let pulse: DatabasePulse | null = null;
   return {
     sql,

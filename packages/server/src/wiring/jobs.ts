@@ -6,6 +6,7 @@ import { createEquityRecorder } from '../app/record-equity.ts';
 import type { Config } from '../config.ts';
 import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
+import { correctReceiptsJob } from '../jobs/correct-receipts.ts';
 import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
 import { followFeesJob } from '../jobs/follow-fees.ts';
@@ -13,7 +14,7 @@ import { forgetFactsJob } from '../jobs/forget-facts.ts';
 import { gatherStatisticsJob } from '../jobs/gather-statistics.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { recordEquityJob } from '../jobs/record-equity.ts';
-import { resolveDoubtJob } from '../jobs/resolve-doubt.ts';
+import { leftAloneMs, resolveDoubtJob } from '../jobs/resolve-doubt.ts';
 import { resolveMarketsJob } from '../jobs/resolve-markets.ts';
 import { sweepIdempotencyKeysJob } from '../jobs/sweep-idempotency-keys.ts';
 import { sweepQuotesJob } from '../jobs/sweep-quotes.ts';
@@ -32,9 +33,6 @@ import type { Door } from './http.ts';
 import type { Stops } from './stopping.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 
-/** Later than any order can still arrive, and with room for clocks that differ between replicas. */
-const RESOLVE_AFTER_MS = 5_000;
-const RESOLVE_AFTER_SHARED_MS = 12_000;
 const STOP_JOBS_MS = 1_500;
 
 interface Parts {
@@ -53,7 +51,7 @@ interface Parts {
  * just be on its way at another replica.
  */
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
-  resolveDoubt(needs, databaseUrl === null ? 0 : RESOLVE_AFTER_SHARED_MS);
+  resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs({ isShared: true, keepsVenue: () => false }));
 
 export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
@@ -63,10 +61,15 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
     [
       touchAgents,
       autoRedeemJob(needs),
-      resolveDoubtJob(needs, config.databaseUrl === null ? RESOLVE_AFTER_MS : RESOLVE_AFTER_SHARED_MS),
+      resolveDoubtJob(needs, {
+        isShared: config.databaseUrl !== null,
+        // Where venue A is live, nobody here keeps it.
+        keepsVenue: () => config.exchange.live === null && leads(),
+      }),
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
       writeReceiptsJob(needs),
+      correctReceiptsJob(needs),
       followFeesJob(needs),
       sweepQuotesJob(needs),
       sweepRateLimitsJob(rateLimits),

@@ -22,9 +22,15 @@ export function createReadiness({ database, paper, venues, version, isDraining }
   return async (): Promise<ReadyState> => {
     const draining = isDraining();
     const [said] = draining ? ['not asked'] : await Promise.all([database(), paper.probe()]);
-    const states = [...venues.values()].map(venueRecord);
+    const own = [...venues.values()].map(venueRecord);
     // One venue's trouble must not take the others' agents away; without the database none takes anything.
-    const ready = said === 'ready' && states.some(({ status }) => status === 'ready');
+    const states =
+      draining || said === 'ready'
+        ? own
+        : own.map((venue) =>
+            venue.status === 'ready' ? { ...venue, status: `waits for the database: ${said}` } : venue,
+          );
+    const ready = !draining && states.some(({ status }) => status === 'ready');
     const status = draining ? 'draining' : ready ? 'ready' : 'not ready';
     return { ready, body: { status, version, venues: states, database: said } };
   };

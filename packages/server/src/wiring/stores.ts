@@ -19,6 +19,7 @@ import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQueueDepths } from '../adapters/postgres/queue-depths.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
+import { createReceiptCorrections } from '../adapters/postgres/receipt-corrections.ts';
 import { createReceiptLog } from '../adapters/postgres/receipt-log.ts';
 import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
@@ -55,6 +56,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   approvals: createApprovalStore(sql),
   receipts: createReceiptStore(sql),
   receiptLog: createReceiptLog(sql),
+  receiptCorrections: createReceiptCorrections(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),

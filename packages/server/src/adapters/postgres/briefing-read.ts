@@ -134,8 +134,8 @@ function changes(sql: Sql, shape: BriefingShape) {
       (select distinct on (f.at, f.subject) o.* from facts f cross join lateral (
           select * from ${orders} and o.order_id = f.subject and o.updated_at = f.at offset 0) o
         where ${isInLog} and f.agent_id = q.agent_id and f.kind = 'order' and f.at > q.changed_after
-          and not pg_visible_in_snapshot(f.writer, q.not_in::pg_snapshot)
-          and pg_visible_in_snapshot(f.writer, pg_current_snapshot())
+          and not pg_visible_in_snapshot(coalesce(f.recorded_by, f.writer), q.not_in::pg_snapshot)
+          and pg_visible_in_snapshot(coalesce(f.recorded_by, f.writer), pg_current_snapshot())
         order by f.at desc, f.subject limit q.changes_limit + 1)
       union all
       (select o.* from ${orders} and not ${isInLog} and o.updated_at > q.changed_after ${newest})

@@ -1,7 +1,14 @@
 /** Opens the desk's pools, with the settings that its statements rely on. */
 import { openPool as open, type PoolOptions, type Sql } from '@bellwether/durable';
 
-export { type Fragment, type PoolOptions, type Sql, socketUrl, type Tx } from '@bellwether/durable';
+export {
+  type Fragment,
+  type PoolOptions,
+  refusePooler,
+  type Sql,
+  socketUrl,
+  type Tx,
+} from '@bellwether/durable';
 
 /**
  * All queries of requests use an index. A plan made and kept while its table is nearly empty would scan the whole table

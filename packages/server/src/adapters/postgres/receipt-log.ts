@@ -3,7 +3,14 @@
  * The place in the log is a row. One statement moves it from where this piece began and adds the entries, so whoever comes
  * second adds nothing; reading takes no transaction, which would keep streams waiting.
  */
-import type { OrderFact, ReceiptLog, ReceiptMatter, ReceiptPlace, ReceiptRow } from '../../ports/receipts.ts';
+import type {
+  OrderFact,
+  ReceiptLog,
+  ReceiptMatter,
+  ReceiptPlace,
+  ReceiptRow,
+  StoredJournal,
+} from '../../ports/receipts.ts';
 import type { Sql } from './connection.ts';
 import { hexOf } from './receipt-store.ts';
 import type {
@@ -60,13 +67,13 @@ export const createReceiptLog = (sql: Sql): ReceiptLog => ({
   },
 });
 
-const KINDS: ReadonlySet<string> = new Set(['order', 'fill', 'reversal']);
+const KINDS: ReadonlySet<string> = new Set(['order', 'fill', 'reversal', 'recount']);
 
 async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatter[]> {
   const told = facts.filter(({ kind }) => KINDS.has(kind));
   const ids = [...new Set(told.map(({ subject }) => subject))];
   if (ids.length === 0) return [];
-  const filled = told.filter(({ kind }) => kind === 'fill');
+  const filled = told.filter(({ kind }) => kind === 'fill' || kind === 'recount');
   const [orders, fills, known, chains] = await Promise.all([
     sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${ids}::text[])`,
     sql<
@@ -99,6 +106,7 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
   }
   return [...factsOf].map(([id, list]) => ({
     order: orderRow(orderOf.get(id) as OrdersRow),
+    journal: storedJournal(orderOf.get(id) as OrdersRow),
     transactionId: signatureOf.get(id) ?? null,
     isFirst: !isKnown.has(id),
     facts: list,
@@ -112,8 +120,17 @@ function orderFact({ kind, subject, at, payload }: Fact, fills: ReadonlyMap<stri
   if (kind === 'order') return { kind, at: ms(at), payload: payload as never };
   if (kind === 'reversal') return { kind, at: ms(at), payload: payload as never };
   const row = fills.get(keyOfFill(String(payload.walletAddress), subject, String(payload.tradeId)));
-  return { kind: 'fill', at: ms(at), fill: row === undefined ? null : receiptFill(row) };
+  return {
+    kind: kind === 'recount' ? kind : 'fill',
+    at: ms(at),
+    fill: row === undefined ? null : receiptFill(row),
+  };
 }
+
+export const storedJournal = (row: OrdersRow): StoredJournal => ({
+  earlier: row.journal,
+  lines: row.journal_lines,
+});
 
 export const receiptFill = (row: FillsRow) => ({
   wallet: row.wallet,
@@ -122,12 +139,16 @@ export const receiptFill = (row: FillsRow) => ({
   size: row.size,
   cost: row.cost,
   fee: row.fee,
+  realized: row.realized,
   liquidity: row.liquidity,
   matchKind: row.match_kind,
   filledAt: ms(row.filled_at),
 });
 
-async function headsOf(sql: Sql, agentIds: readonly string[]): Promise<ReadonlyMap<string, ReceiptPlace>> {
+export async function headsOf(
+  sql: Sql,
+  agentIds: readonly string[],
+): Promise<ReadonlyMap<string, ReceiptPlace>> {
   if (agentIds.length === 0) return new Map();
   const rows = await sql<
     ReceiptHeadsRow[]
@@ -149,8 +170,12 @@ const writePiece = async (sql: Sql, { place, upTo, rows }: Written): Promise<boo
     await sql<
       { readonly added: boolean }[]
     >`select add_receipts(${place.at_writer}::text::xid8, ${place.at_seq},
-      ${upTo.writer}::text::xid8, ${upTo.seq}, ${rows.map((row) => row.agentId)}::uuid[],
-      ${rows.map((row) => row.sequence)}::bigint[], ${rows.map((row) => row.kind)}::text[],
-      ${rows.map((row) => row.orderId)}::text[], ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[],
-      ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.hash)}::text[]) as added`,
+      ${upTo.writer}::text::xid8, ${upTo.seq}, ${columnsOf(sql, rows)}) as added`,
   ).added;
+
+/** As the functions that add receipts take them. */
+export const columnsOf = (sql: Sql, rows: readonly ReceiptRow[]) => sql`
+  ${rows.map((row) => row.agentId)}::uuid[], ${rows.map((row) => row.sequence)}::bigint[],
+  ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.orderId)}::text[],
+  ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[], ${rows.map((row) => row.body)}::text[],
+  ${rows.map((row) => row.hash)}::text[]`;

@@ -163,6 +163,7 @@ export interface FactsRow {
   readonly subject: string;
   readonly at: Date;
   readonly payload: unknown;
+  readonly recorded_by: string | null;
 }
 
 export interface FaucetDrawsRow {
@@ -309,6 +310,10 @@ export interface OrdersRow {
   readonly journal_lines: string;
 }
 
+export interface OrdersBeforeReceiptsRow {
+  readonly order_id: string;
+}
+
 export interface OwnerSessionsRow {
   readonly token_hash: Buffer;
   readonly user_id: bigint;
@@ -420,6 +425,7 @@ export interface ReceiptLogRow {
   readonly writer: string;
   readonly seq: bigint;
   readonly began_at: Date;
+  readonly uncorrected_after: string | null;
 }
 
 export interface ReceiptsRow {

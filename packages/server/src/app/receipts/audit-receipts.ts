@@ -10,11 +10,12 @@ import {
   type ReceiptBody,
   type ReceiptEntry,
   type ReceiptLink,
+  type Sha256,
 } from '@bellwether/contract';
-import { sha256Hex } from '@bellwether/protocol';
-import type { AuditedOrder, ReceiptAudit } from '../../ports/receipts.ts';
+import type { AuditedOrder, LinkedReceipt, ReceiptAudit } from '../../ports/receipts.ts';
+import type { OrderRow } from '../../ports/stores.ts';
 import { entryOf } from './read-receipts.ts';
-import { answeredRecord, askedRecord, fillRecord, stateRecord } from './write-receipts.ts';
+import { answeredRecord, askedRecord, fillRecord, journalRecord, stateRecord } from './write-receipts.ts';
 
 export interface AuditFault {
   readonly agentId: string;
@@ -23,29 +24,45 @@ export interface AuditFault {
   readonly problem: string;
 }
 
-export interface AuditReport {
+export interface AuditCounts {
   readonly agents: number;
   readonly entries: number;
   readonly orders: number;
+}
+
+export interface AuditReport extends AuditCounts {
   /** At most one for each agent. */
   readonly faults: readonly AuditFault[];
 }
 
 const ROWS_PER_PAGE = 500;
 
-/** @param kept heads that were kept elsewhere, by agent */
+export interface AuditOptions {
+  readonly sha256: Sha256;
+  /** Heads that were kept elsewhere, by agent. */
+  readonly kept?: ReadonlyMap<string, ReceiptLink>;
+  /** Is told after every page what has been checked so far. */
+  readonly onProgress?: (sofar: AuditCounts) => void;
+}
+
+/** An audit in progress. */
+interface Audit extends Required<Pick<AuditOptions, 'sha256' | 'onProgress'>> {
+  readonly reads: ReceiptAudit;
+  readonly report: { agents: number; entries: number; orders: number };
+}
+
 export async function auditReceipts(
-  audit: ReceiptAudit,
-  kept: ReadonlyMap<string, ReceiptLink> = new Map(),
+  reads: ReceiptAudit,
+  { sha256, kept = new Map(), onProgress = () => {} }: AuditOptions,
 ): Promise<AuditReport> {
   const report = { agents: 0, entries: 0, orders: 0 };
+  const audit: Audit = { reads, sha256, onProgress, report };
   const faults: AuditFault[] = [];
-  const agents = await audit.agents();
+  const agents = await reads.agents();
   for (const agentId of agents) {
     const chain = await readChain(audit, agentId, kept.get(agentId));
     report.agents += 1;
-    report.entries += chain.entries;
-    const found = chain.fault ?? (await orderFault(audit, agentId, chain.told, report));
+    const found = chain.fault ?? (await orderFault(audit, agentId, chain.told));
     if (found !== null) faults.push({ agentId, ...found });
   }
   return { ...report, faults: [...faults, ...vanished(agents, kept)] };
@@ -76,73 +93,111 @@ interface Told {
   asked: Fields | null;
   answered: Fields | null;
   state: Fields | null;
+  journal: Fields | null;
   readonly fills: Map<string, Fields>;
   readonly reversed: Set<string>;
 }
 
 interface Chain {
-  readonly entries: number;
   readonly fault: Fault | null;
   readonly told: Map<string, Told>;
 }
 
-async function readChain(
-  audit: ReceiptAudit,
+/** @throws BrokenRow */
+function readEntry(row: LinkedReceipt): ReceiptEntry {
+  try {
+    return entryOf(row);
+  } catch {
+    throw new BrokenRow(`receipt ${row.sequence}`, 'its content is no JSON: it was altered');
+  }
+}
+
+class BrokenRow extends Error {
+  readonly fault: Fault;
+
+  constructor(row: string, problem: string) {
+    super(`${row}: ${problem}`);
+    this.fault = { row, problem };
+  }
+}
+
+async function readChain(audit: Audit, agentId: string, kept: ReceiptLink | undefined): Promise<Chain> {
+  const told = new Map<string, Told>();
+  try {
+    return { fault: await chainFault(audit, agentId, kept, told), told };
+  } catch (error) {
+    if (error instanceof BrokenRow) return { fault: error.fault, told };
+    throw error;
+  }
+}
+
+/** Fills `told` on the way. */
+async function chainFault(
+  { reads, sha256, report, onProgress }: Audit,
   agentId: string,
   kept: ReceiptLink | undefined,
-): Promise<Chain> {
-  const told = new Map<string, Told>();
+  told: Map<string, Told>,
+): Promise<Fault | null> {
   let last: ReceiptLink = FIRST_LINK;
   let hasKept = kept === undefined || kept.sequence === 0;
   for (;;) {
-    const entries = (await audit.page(agentId, last.sequence, ROWS_PER_PAGE)).map(entryOf);
-    const checked = checkChain(entries, sha256Hex, last);
-    if (!checked.ok) {
-      const { sequence, problem } = checked.fault;
-      return { entries: last.sequence, fault: { row: `receipt ${sequence}`, problem }, told };
-    }
+    const rows = await reads.page(agentId, last.sequence, ROWS_PER_PAGE);
+    const entries = rows.map(readEntry);
+    const checked = checkChain(entries, sha256, last);
+    if (!checked.ok) return { row: `receipt ${checked.fault.sequence}`, problem: checked.fault.problem };
     for (const entry of entries) {
       if (entry.sequence === kept?.sequence && entry.hash !== kept.hash)
         return {
-          entries: last.sequence,
-          fault: {
-            row: `receipt ${entry.sequence}`,
-            problem: 'it does not have the hash that was kept: the chain was rewritten',
-          },
-          told,
+          row: `receipt ${entry.sequence}`,
+          problem: 'it does not have the hash that was kept: the chain was rewritten',
         };
       hasKept ||= entry.sequence === kept?.sequence;
       addTo(told, entry);
     }
     last = checked.head;
+    report.entries += entries.length;
+    onProgress(report);
     if (entries.length < ROWS_PER_PAGE) break;
   }
-  const head = await audit.head(agentId);
+  const head = await reads.head(agentId);
   const isWhole =
     hasKept && (head ?? FIRST_LINK).sequence === last.sequence && (head ?? FIRST_LINK).hash === last.hash;
   const expected = hasKept ? head : kept;
-  const fault = isWhole
+  return isWhole
     ? null
     : {
         row: `receipt ${last.sequence + (expected != null && expected.sequence > last.sequence ? 1 : 0)}`,
         problem: `the chain ends at entry ${last.sequence}, and its recorded head is entry ${expected?.sequence ?? 0}: one of them was altered or deleted`,
       };
-  return { entries: last.sequence, fault, told };
 }
 
 const keyOf = (fill: Fields): string => `${String(fill.walletAddress)} ${String(fill.tradeId)}`;
 
 function addTo(told: Map<string, Told>, { sequence, body }: ReceiptEntry): void {
-  const { orderId, asked, answered, state, fills = [], reversed = [] }: ReceiptBody = body;
+  const {
+    orderId,
+    asked,
+    answered,
+    state,
+    journal,
+    fills = [],
+    recounted = [],
+    reversed = [],
+  }: ReceiptBody = body;
   if (orderId === undefined) return;
   const one = told.get(orderId) ?? {
-    ...{ sequence, asked: null, answered: null, state: null },
+    ...{ sequence, asked: null, answered: null, state: null, journal: null },
     ...{ fills: new Map<string, Fields>(), reversed: new Set<string>() },
   };
   one.asked ??= asked ?? null;
   one.answered = answered ?? one.answered;
   one.state = state ?? one.state;
+  one.journal = journal ?? one.journal;
   for (const fill of fills) one.fills.set(keyOf(fill), fill);
+  for (const fill of recounted) {
+    const before = one.fills.get(keyOf(fill));
+    if (before !== undefined) one.fills.set(keyOf(fill), { ...before, realized: fill.realized });
+  }
   for (const fill of reversed) {
     one.reversed.add(keyOf(fill));
     one.fills.delete(keyOf(fill));
@@ -151,10 +206,9 @@ function addTo(told: Map<string, Told>, { sequence, body }: ReceiptEntry): void 
 }
 
 async function orderFault(
-  audit: ReceiptAudit,
+  { reads, sha256, report, onProgress }: Audit,
   agentId: string,
   told: Map<string, Told>,
-  report: { orders: number },
 ): Promise<Fault | null> {
   /** The fault of the order with the earliest receipt; of those without any, the first by id. */
   let first: { readonly sequence: number; readonly fault: Fault } | null = null;
@@ -162,50 +216,90 @@ async function orderFault(
     if (fault !== null && (first === null || sequence < first.sequence)) first = { sequence, fault };
   };
   const missing = new Map(told);
-  let after = '';
-  for (;;) {
-    const rows = await audit.orders(agentId, after, ROWS_PER_PAGE);
-    for (const row of rows) {
-      const { orderId } = row.order;
+  const ids = await reads.orderIds(agentId);
+  const pending = await reads.pending(agentId);
+  for (let from = 0; from < ids.length; from += ROWS_PER_PAGE) {
+    for (const row of await reads.orders(agentId, ids.slice(from, from + ROWS_PER_PAGE))) {
+      const { orderId } = row;
       const one = told.get(orderId);
       missing.delete(orderId);
-      note(one?.sequence ?? Number.MAX_SAFE_INTEGER, rowFault(row, one, audit.beganAt));
+      const known = { told: one, isPending: pending.has(orderId), beganAt: reads.beganAt, sha256 };
+      note(one?.sequence ?? Number.MAX_SAFE_INTEGER, rowFault(row, known));
+      report.orders += 1;
     }
-    report.orders += rows.length;
-    if (rows.length < ROWS_PER_PAGE) break;
-    after = (rows.at(-1) as AuditedOrder).order.orderId;
+    onProgress(report);
   }
   for (const [orderId, { sequence }] of missing)
     note(sequence, { row: `order ${orderId}`, problem: `it was deleted: receipt ${sequence} tells of it` });
   return (first as { readonly fault: Fault } | null)?.fault ?? null;
 }
 
-function rowFault(row: AuditedOrder, told: Told | undefined, beganAt: number): Fault | null {
-  const { order, isPending, transactionId } = row;
-  const name = `order ${order.orderId}`;
-  const isOlder = order.createdAt < beganAt;
+interface Known {
+  readonly told: Told | undefined;
+  /** The log says something of it that is in no receipt yet. */
+  readonly isPending: boolean;
+  /** Orders recorded before then have no receipts, or incomplete ones. */
+  readonly beganAt: number;
+  readonly sha256: Sha256;
+}
+
+function rowFault(row: AuditedOrder, { told, isPending, beganAt, sha256 }: Known): Fault | null {
+  const { order, transactionId } = row;
+  const name = `order ${row.orderId}`;
+  const altered = (changed: string | null): Fault | null =>
+    changed === null ? null : { row: name, problem: `it was altered: ${changed}` };
+  if (order === null)
+    return {
+      row: name,
+      problem: 'it was altered: it holds what the desk never writes, such as a broken journal',
+    };
   if (told === undefined) {
-    return isPending || isOlder
+    return isPending || row.isListed
       ? null
       : { row: name, problem: 'it has no receipt: its receipts were deleted, or it was added past the desk' };
   }
-  const asked =
-    told.asked === null ? null : difference(told.asked, askedRecord(order, transactionId, sha256Hex));
-  if (asked !== null) return { row: name, problem: `it was altered: ${asked}` };
-  const answered =
-    told.answered === null || order.first === null
-      ? null
-      : difference(told.answered, answeredRecord(order.first));
-  if (answered !== null) return { row: name, problem: `its first answer was altered: ${answered}` };
-  if (told.answered !== null && order.first === null)
-    return { row: name, problem: 'its first answer was deleted' };
-  if (isPending || isOlder) return null;
-  const state = told.state === null ? null : difference(told.state, stateOf(row));
-  if (state !== null) return { row: name, problem: `it was altered: ${state}` };
-  return fillFault(row, told);
+  const { asked, answered, state } = told;
+  const fault =
+    altered(asked && difference(asked, askedRecord(order, transactionId, sha256))) ??
+    answerFault(name, answered, order.first) ??
+    altered(journalFault(told.journal, row, { isPending, sha256 }));
+  if (fault !== null || isPending) return fault;
+  const isOlder = order.createdAt < beganAt;
+  return altered(state && difference(state, stateOf(order))) ?? (isOlder ? null : fillFault(row, told));
 }
 
-const stateOf = ({ order }: AuditedOrder) =>
+function answerFault(row: string, told: Fields | null, first: OrderRow['first']): Fault | null {
+  if (told === null) return null;
+  if (first === null) return { row, problem: 'its first answer was deleted' };
+  const changed = difference(told, answeredRecord(first));
+  return changed === null ? null : { row, problem: `its first answer was altered: ${changed}` };
+}
+
+/**
+ * The journal only grows: what a receipt covers stays. More is there only where the next receipt is not made yet, or of the
+ * moment of the last change: what changes nothing else at the same moment is in no receipt.
+ */
+function journalFault(
+  told: Fields | null,
+  { journal, order }: AuditedOrder,
+  { isPending, sha256 }: Pick<Known, 'isPending' | 'sha256'>,
+): string | null {
+  if (told === null) return null;
+  const { lines, earlier } = told as { readonly lines: number; readonly earlier: number };
+  const changed = difference(told, journalRecord(journal, sha256, { lines, earlier }));
+  if (changed !== null) return `its journal's ${changed}`;
+  const added = [
+    ...journal.lines
+      .split('\n')
+      .slice(lines, -1)
+      .map((line) => (JSON.parse(line) as [number])[0]),
+    ...journal.earlier.slice(earlier).map((entry) => Date.parse((entry as { readonly at: string }).at)),
+  ];
+  const isHonest = isPending || added.every((at) => at === order?.updatedAt);
+  return isHonest ? null : `its journal has ${added.length} more entries than its receipts say`;
+}
+
+const stateOf = (order: OrderRow) =>
   stateRecord({
     status: order.status,
     filledSize: order.filled.toString(),
@@ -214,11 +308,11 @@ const stateOf = ({ order }: AuditedOrder) =>
     ...(order.errorCode === null ? {} : { errorCode: order.errorCode }),
   });
 
-function fillFault({ order, fills }: AuditedOrder, told: Told): Fault | null {
+function fillFault({ orderId, fills }: AuditedOrder, told: Told): Fault | null {
   const left = new Map(told.fills);
   for (const fill of fills) {
     const record: Fields = fillRecord(fill);
-    const row = `fill ${fill.tradeId} of order ${order.orderId}`;
+    const row = `fill ${fill.tradeId} of order ${orderId}`;
     const before = left.get(keyOf(record));
     left.delete(keyOf(record));
     if (before === undefined) return { row, problem: 'no receipt tells of it: it was added past the desk' };
@@ -229,7 +323,7 @@ function fillFault({ order, fills }: AuditedOrder, told: Told): Fault | null {
   return gone === undefined
     ? null
     : {
-        row: `fill ${String(gone.tradeId)} of order ${order.orderId}`,
+        row: `fill ${String(gone.tradeId)} of order ${orderId}`,
         problem: 'it was deleted: a receipt tells of it',
       };
 }

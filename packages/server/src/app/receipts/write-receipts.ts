@@ -4,20 +4,22 @@
  *
  * Trades go first: this takes a twentieth of the time at most, and a fifth once the chains are ten minutes behind.
  */
-import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
+import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   OrderChange,
   OrderFact,
+  ReceiptFill,
   ReceiptLog,
   ReceiptMatter,
   ReceiptPiece,
-  ReceiptPlace,
   ReceiptRow,
+  StoredJournal,
 } from '../../ports/receipts.ts';
 import type { OrderRow } from '../../ports/stores.ts';
 import { checkedRecord } from '../orders/checked-record.ts';
+import { linkEntries } from './link-entries.ts';
 
 export interface WriteReceiptsNeeds {
   readonly clock: Clock;
@@ -53,25 +55,16 @@ export function createReceiptWriter({ clock, receiptLog, sha256 }: WriteReceipts
 }
 
 /** The entries of a piece of the log, each behind the one before it of its agent. */
-export function linkReceipts({ matters, heads }: ReceiptPiece, sha256: Sha256): ReceiptRow[] {
-  const last = new Map<string, ReceiptPlace>(heads);
-  return matters.map((matter) => {
-    const { agentId, orderId } = matter.order;
-    const { sequence, hash: previousHash } = last.get(agentId) ?? FIRST_LINK;
-    const recordedAt = Math.max(...matter.facts.map(({ at }) => at));
-    const entry = {
-      agentId,
-      sequence: sequence + 1,
-      previousHash,
-      kind: 'order',
-      recordedAt: new Date(recordedAt).toISOString(),
-    };
-    const body = canonicalJson(bodyOf(matter, sha256)) as string;
-    const hash = sha256(receiptText(entry, body));
-    last.set(agentId, { sequence: entry.sequence, hash });
-    return { agentId, sequence: entry.sequence, kind: entry.kind, orderId, recordedAt, body, hash };
-  });
-}
+export const linkReceipts = ({ matters, heads }: ReceiptPiece, sha256: Sha256): ReceiptRow[] =>
+  linkEntries(
+    matters.map((matter) => ({
+      order: matter.order,
+      recordedAt: Math.max(...matter.facts.map(({ at }) => at)),
+      body: bodyOf(matter, sha256),
+    })),
+    heads,
+    sha256,
+  );
 
 const micro = (text: string | undefined): string => formatMicro(BigInt(text ?? '0'));
 const isOf =
@@ -79,9 +72,15 @@ const isOf =
   (fact: OrderFact): fact is Extract<OrderFact, { kind: K }> =>
     fact.kind === kind;
 
-function bodyOf({ order, transactionId, isFirst, facts }: ReceiptMatter, sha256: Sha256): ReceiptBody {
+function bodyOf(
+  { order, transactionId, isFirst, journal, facts }: ReceiptMatter,
+  sha256: Sha256,
+): ReceiptBody {
   const state = facts.filter(isOf('order')).at(-1);
   const fills = facts.filter(isOf('fill')).flatMap(({ fill }) => (fill === null ? [] : [fillRecord(fill)]));
+  const recounted = facts
+    .filter(isOf('recount'))
+    .flatMap(({ fill }) => (fill === null ? [] : [gainRecord(fill)]));
   const reversed = facts.filter(isOf('reversal')).map(({ payload }) => ({
     tradeId: payload.tradeId ?? '',
     walletAddress: payload.walletAddress ?? '',
@@ -95,7 +94,9 @@ function bodyOf({ order, transactionId, isFirst, facts }: ReceiptMatter, sha256:
     ...(order.first === null ? {} : { answered: answeredRecord(order.first) }),
     ...(state === undefined ? {} : { state: stateRecord(state.payload) }),
     ...(fills.length === 0 ? {} : { fills }),
+    ...(recounted.length === 0 ? {} : { recounted }),
     ...(reversed.length === 0 ? {} : { reversed }),
+    journal: journalRecord(journal, sha256),
   };
 }
 
@@ -116,6 +117,7 @@ export const askedRecord = (order: OrderRow, transactionId: string | null, sha25
   limit: formatPips(order.limit),
   shares: formatMicro(order.shares),
   amount: formatMicro(order.money),
+  feeAmount: formatMicro(order.feeAmount),
   funder: order.funder,
   walletAddress: order.walletAddress,
   expiration: order.expiration === null ? null : new Date(order.expiration).toISOString(),
@@ -148,15 +150,36 @@ export const stateRecord = (change: OrderChange) => ({
   errorCode: change.errorCode ?? null,
 });
 
-type Fill = NonNullable<Extract<OrderFact, { kind: 'fill' }>['fill']>;
+const gainRecord = ({ tradeId, wallet, realized }: ReceiptFill) => ({
+  tradeId,
+  walletAddress: wallet,
+  realized: formatMicro(realized),
+});
 
-export const fillRecord = (fill: Fill) => ({
+/** Of the first entries of the journal, which only grows. @param only so many; default: all */
+export function journalRecord(
+  { earlier, lines }: StoredJournal,
+  sha256: Sha256,
+  only: { readonly lines?: number; readonly earlier?: number } = {},
+) {
+  const all = lines.split('\n').slice(0, -1);
+  const [first, before] = [all.slice(0, only.lines), earlier.slice(0, only.earlier)];
+  return {
+    lines: first.length,
+    digest: sha256(first.map((line) => `${line}\n`).join('')),
+    earlier: before.length,
+    ...(before.length === 0 ? {} : { earlierDigest: sha256(canonicalJson(before) as string) }),
+  };
+}
+
+export const fillRecord = (fill: ReceiptFill) => ({
   tradeId: fill.tradeId,
   walletAddress: fill.wallet,
   price: formatPips(fill.price),
   size: formatMicro(fill.size),
   cost: formatMicro(fill.cost),
   fee: formatMicro(fill.fee),
+  realized: formatMicro(fill.realized),
   liquidity: fill.liquidity,
   matchKind: fill.matchKind,
   filledAt: new Date(fill.filledAt).toISOString(),

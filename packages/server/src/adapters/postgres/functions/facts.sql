@@ -1,3 +1,12 @@
+-- Where a fact that is written now belongs in the log: behind every transaction that has ended, and so behind what it follows
+-- from. A transaction has its number before it waits for locks, so its own number is too low where it waited. The
+-- function takes a snapshot of its own, behind the locks that the statement has waited for.
+create or replace function place_in_log() returns xid8 language plpgsql as $$
+begin
+  return greatest(pg_current_xact_id(), (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1)::text::xid8);
+end
+$$;
+
 -- What a fact about an order holds: what changes in the life of an order, without what is 0 or absent. The rest is in the
 -- order's row, which is never deleted. The statement that records orders logs them itself. Declared stable, as what it calls
 -- is: then the planner writes it into the statement instead of calling it for each row.
@@ -98,7 +107,7 @@ create or replace function forget_facts(horizon timestamptz, most integer) retur
   with deleted as (
     delete from facts f where seq = any(array(select seq from facts order by seq limit most)) and at < horizon
       -- Receipts are made of them first.
-      and (f.kind not in ('order', 'fill', 'reversal')
+      and (f.kind not in ('order', 'fill', 'reversal', 'recount')
         or (f.writer, f.seq) <= (select r.writer, r.seq from receipt_log r))
     returning writer, seq
   ), moved as (

@@ -25,3 +25,18 @@ returns boolean language sql as $$
   )
   select exists (select 1 from moved)
 $$;
+
+-- Adds entries that correct earlier ones, and says up to which order receipts were looked at. Whoever comes second, and whoever
+-- has read receipts that are no longer the last ones, adds nothing.
+create or replace function correct_receipts(was_writer xid8, was_seq bigint, was_after text, now_after text, agents uuid[],
+  sequences bigint[], kinds text[], order_ids text[], times timestamptz[], bodies text[], hashes text[])
+returns boolean language plpgsql as $$
+begin
+  update receipt_log set uncorrected_after = now_after
+    where writer = was_writer and seq = was_seq and uncorrected_after = was_after;
+  if not found then
+    return false;
+  end if;
+  return add_receipts(was_writer, was_seq, was_writer, was_seq, agents, sequences, kinds, order_ids, times, bodies, hashes);
+end
+$$;

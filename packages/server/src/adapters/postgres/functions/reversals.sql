@@ -81,6 +81,13 @@ begin
         'fee', f.fee::text)
       from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
       where f.wallet = p.wallet and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id
+    ), recounted as (
+      -- For receipts alone, which say what each fill has realized.
+      insert into facts (agent_id, kind, subject, at, payload)
+      select f.agent_id, 'recount', f.order_id, p.at,
+        jsonb_build_object('walletAddress', f.wallet, 'tradeId', f.trade_id::text)
+      from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
+      where f.wallet = p.wallet and not c.is_gone and c.gain <> 0 and f.agent_id is not null order by f.order_id, f.trade_id
     ), days as (
       insert into daily_results as d (agent_id, day, realized, fees)
       select reached, day, sum(gain), sum(fee)

@@ -108,16 +108,16 @@ begin
     select e.id, f.agent_id, v.event_id, v.type, v.data, f.at
     from facts f
     cross join lateral (select x.id, x.events from webhook_endpoints x
-      where x.agent_id = f.agent_id and x.enabled and not pg_visible_in_snapshot(f.writer, x.listens_since) offset 0) e
+      where x.agent_id = f.agent_id and x.enabled and not pg_visible_in_snapshot(coalesce(f.recorded_by, f.writer), x.listens_since) offset 0) e
     cross join lateral webhook_events(f) v
     -- Once for the statement: without a listener no fact is read.
     where (select true from webhook_endpoints where enabled limit 1)
-      and f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen)
+      and f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(coalesce(f.recorded_by, f.writer), seen)
       -- Who wants fills wants to know that one did not happen.
       and e.events && array['*', split_part(v.type, '.', 1) || '.*', split_part(v.type, '.', 1), v.type]
     order by f.seq, v.nth
   )
   update fact_log set webhooks_seen = pg_current_snapshot() where exists (
-    select 1 from facts f where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(f.writer, seen));
+    select 1 from facts f where f.writer >= pg_snapshot_xmin(seen) and not pg_visible_in_snapshot(coalesce(f.recorded_by, f.writer), seen));
 end
 $$;

@@ -91,7 +91,7 @@ export interface PaperBackendOptions {
 }
 
 const FIRST_WAIT_MS = 2_000;
-const RETRY_LEAD_MS = 500;
+const RETRY_LEAD_MS = 250;
 const CALL_TIMEOUT_MS = 4_000;
 /** A ping gets less time than a call that does work. */
 const PING_TIMEOUT_MS = 600;
@@ -223,6 +223,8 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     await leaders.publish(ownUrl);
     leader = { url: ownUrl, replica: OWN };
   };
+  const warnOfFormer = (error: unknown): void =>
+    log.warn({ err: error }, 'the sandbox of the earlier lead did not end in order');
   const look = async (): Promise<void> => {
     if (stopped) return;
     if (local === null && !leaves) {
@@ -240,6 +242,8 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     // This replica does not lead, or has lost the lead to another one.
     const found = await leaders.find();
     leader = found === null || found.mine || found.replica === gone ? null : found;
+    // Not awaited: its database may not answer.
+    if (leader !== null) local?.sandbox.endFormer().catch(warnOfFormer);
     if (leader !== null && leader.replica !== opener?.replica) {
       opener = { replica: leader.replica, isOpen: false };
       sandboxRoom.moves();

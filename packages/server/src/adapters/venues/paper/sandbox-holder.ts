@@ -23,6 +23,8 @@ export interface SandboxHolder extends SandboxCalls {
   current(): Sandbox | null;
   /** Opens it for the current term, if it is not open. */
   ensure(): Promise<void>;
+  /** Ends the one of an earlier term, of which nothing may run on once another process leads. */
+  endFormer(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,10 +55,13 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
     if (sandbox === null) throw new Error('the sandbox is not open');
     return sandbox;
   };
-  const drop = async (): Promise<void> => {
+  /** Of the last one that was dropped. */
+  let closing: Promise<void> = Promise.resolve();
+  const drop = (): Promise<void> => {
     const gone = held;
     held = null;
-    await gone?.sandbox.close();
+    if (gone !== null) closing = Promise.all([closing, gone.sandbox.close()]).then(() => {});
+    return closing;
   };
 
   const openForTerm = async (): Promise<void> => {
@@ -74,6 +79,9 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
         opening = null;
       });
       return opening;
+    },
+    async endFormer() {
+      if (opening === null && current() === null) await drop();
     },
     request: async (request) => (await present()).request(request),
     ask: async (method, params) => (await present()).ask(method, params),
