@@ -68,6 +68,7 @@ describe('bellwether trade', () => {
       BELLWETHER_HOME: home.BELLWETHER_HOME,
       BELLWETHER_API_KEY: apiKey,
       BELLWETHER_SOLANA_KEY: solana?.secretKey as string,
+      BELLWETHER_KEY_USE: 'paper',
     };
     client = new BellwetherClient({ baseUrl: service.url, apiKey });
     market = await aQuotedMarket(client);

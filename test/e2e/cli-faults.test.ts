@@ -29,6 +29,7 @@ beforeAll(async () => {
     BELLWETHER_HOME: join(dataFolder(), 'keys'),
     BELLWETHER_API_KEY: agent.apiKey,
     BELLWETHER_PRIVATE_KEY: PRIVATE_KEY,
+    BELLWETHER_KEY_USE: 'paper',
   };
   expect(await cli(['init'], env)).toMatchObject({ code: 0 });
   market = await aMarket(client);

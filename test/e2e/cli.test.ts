@@ -57,6 +57,7 @@ beforeAll(async () => {
     BELLWETHER_API_KEY: keys.apiKey,
     BELLWETHER_PRIVATE_KEY: keys.evm[0]?.privateKey as string,
     BELLWETHER_SOLANA_KEY: keys.solana?.secretKey as string,
+    BELLWETHER_KEY_USE: 'paper',
   };
   client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
   const found = await endingMarkets({ client });
