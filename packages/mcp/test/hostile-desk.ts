@@ -130,6 +130,9 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
   const [shares, money] =
     intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
   return {
+    // What it would refuse is not signed at all.
+    expectedRefusal: null,
+    checks: [],
     preparedAt: new Date().toISOString(),
     clientOrderId: intent.clientOrderId,
     agentId: AGENT_ID,
