@@ -88,7 +88,7 @@ function leave(amount: number, of = env): void {
 beforeAll(async () => {
   service = await startTestService();
   proxy = await startProxy(service.url);
-  env = await readyEnvironment(proxy.url);
+  env = await readyEnvironment(proxy.url, { BELLWETHER_DESK_HOST: new URL(service.url).host });
   leave(1_000);
   model = await connect(env, { transport: 'http' });
   const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
