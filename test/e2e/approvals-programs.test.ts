@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
-import { deskPlace, loadKeys, readKeys } from '@bellwether/sdk/keystore';
+import { deskPlace, loadKeys, readKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
 import { cli, deskBetween, startCli } from '../cli-process.ts';
 import { startTestService, type TestService } from '../harness.ts';
-import { connect, type Model, readyEnvironment, runMcp } from '../mcp-client.ts';
+import { connect, type Model, readyEnvironment } from '../mcp-client.ts';
 import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
 
@@ -47,8 +47,9 @@ describe('bellwether trade', () => {
 
   async function homeWithLimit(collateral: number): Promise<string> {
     const home = join(dataFolder(), 'keys');
-    const set = await cli(['limits', 'set-spending', String(collateral)], { ...env, BELLWETHER_HOME: home });
-    expect(set).toMatchObject({ code: 0 });
+    // As a person does in a terminal.
+    const place = deskPlace({ ...env, BELLWETHER_HOME: home });
+    new SpendingLimit(place).setLimit(BigInt(collateral * 1_000_000));
     return home;
   }
   const buy = () => ['trade', 'buy', market.id, 'YES', '--amount', '5', '--yes', '--json'];
@@ -68,6 +69,7 @@ describe('bellwether trade', () => {
       BELLWETHER_HOME: home.BELLWETHER_HOME,
       BELLWETHER_API_KEY: apiKey,
       BELLWETHER_SOLANA_KEY: solana?.secretKey as string,
+      BELLWETHER_KEY_USE: 'paper',
     };
     client = new BellwetherClient({ baseUrl: service.url, apiKey });
     market = await aQuotedMarket(client);
@@ -145,7 +147,7 @@ describe('trade_venue_b', () => {
 
   beforeAll(async () => {
     const env = await readyEnvironment(service.url);
-    expect(await runMcp(['limit', 'set', '10000'], env)).toMatchObject({ code: 0 });
+    new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
     model = await connect(env, { transport: 'http' });
     const { keys } = await loadKeys({ env });
     client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
@@ -194,7 +196,7 @@ describe('trade_venue_b', () => {
     const desk = await deskBetween(service.url, async ({ path }, pass) =>
       path.startsWith('/venueb/agent/orders/') ? 'hang' : pass(),
     );
-    const env = await readyEnvironment(desk);
+    const env = await readyEnvironment(desk, { BELLWETHER_DESK_HOST: new URL(service.url).host });
     const { keys } = await loadKeys({ env });
     const other = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
     await claim(owner, { client: other });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Market } from '@bellwether/sdk';
+import { deskPlace, KnownMints, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cli, cliAtTerminal, python } from '../cli-process.ts';
 import { aMarket, newAgent, startTestService } from '../harness.ts';
@@ -181,7 +182,7 @@ describe(atTerminal, () => {
     const { BELLWETHER_URL } = env;
     const home = { BELLWETHER_URL: BELLWETHER_URL as string, BELLWETHER_HOME: join(dataFolder(), 'own') };
     const key = '9d'.repeat(32);
-    const made = await cliAtTerminal(['init', '--import-key'], home, [
+    const made = await cliAtTerminal(['init', '--import-key', '--use', 'paper'], home, [
       ['Private key', `0x${key}\r`],
       ['new passphrase', `${PASSPHRASE}\r`],
       ['The same again', `${PASSPHRASE}\r`],
@@ -190,6 +191,24 @@ describe(atTerminal, () => {
     expect(made.screen).not.toMatch(new RegExp(`${key}|${PASSPHRASE}`));
     const wrong = await cliAtTerminal(['portfolio'], home, [['Passphrase', 'something else\r']]);
     expect(wrong).toMatchObject({ code: 6, screen: expect.stringContaining('error: passphrase_wrong') });
+    const raised = (typed: string) =>
+      cliAtTerminal(['limits', 'set-spending', '300'], { ...home, BELLWETHER_PASSPHRASE: PASSPHRASE }, [
+        ['Passphrase', `${typed}\r`],
+      ]);
+    expect(await raised('something else')).toMatchObject({
+      code: 6,
+      screen: expect.stringContaining('passphrase_wrong'),
+    });
+    expect(await raised(PASSPHRASE)).toMatchObject({ code: 0, screen: expect.stringMatching(/ 300/) });
+    const marked = await cliAtTerminal(['keys', 'mark', 'live'], home, [['Passphrase', `${PASSPHRASE}\r`]]);
+    expect(marked.code).toBe(0);
+    expect((await readKeys(deskPlace(home), PASSPHRASE)).evm[0]).toMatchObject({ use: 'live' });
+    const mint = 'CA7FMbzNTfeR7jkLzF113bBJupKwq98cixaQtc3b3frb';
+    const confirmed = await cliAtTerminal(['mint', 'confirm', 'KXTEST', 'YES', mint], home, [
+      ['Passphrase', `${PASSPHRASE}\r`],
+    ]);
+    expect(confirmed.code).toBe(0);
+    expect(new KnownMints(deskPlace(home)).find('KXTEST', 'YES')).toMatchObject({ mint, source: 'person' });
     const right = await cliAtTerminal(['portfolio'], home, [['Passphrase', `${PASSPHRASE}\r`]]);
     expect(right).toMatchObject({ code: 0, screen: expect.stringMatching(/balance/) });
   });

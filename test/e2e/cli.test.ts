@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
-import { deskPlace, readKeys } from '@bellwether/sdk/keystore';
+import { deskPlace, readKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../packages/cli/src/program.ts';
 import { cli } from '../cli-process.ts';
@@ -57,6 +57,7 @@ beforeAll(async () => {
     BELLWETHER_API_KEY: keys.apiKey,
     BELLWETHER_PRIVATE_KEY: keys.evm[0]?.privateKey as string,
     BELLWETHER_SOLANA_KEY: keys.solana?.secretKey as string,
+    BELLWETHER_KEY_USE: 'paper',
   };
   client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
   const found = await endingMarkets({ client });
@@ -214,10 +215,11 @@ describe('trading', () => {
       json('buy', market.id, 'YES', '--amount', '3', '--validate-only'),
       cli(['buy', market.id, 'YES', '--amount', '3', '--validate-only'], env),
     ]);
-    expect(checked.trade).toMatchObject({ status: 'validated', validateOnly: true });
+    expect(checked).toMatchObject({ accepted: true });
+    expect(checked).not.toHaveProperty('trade');
     expect(line).toMatchObject({
       code: 0,
-      stdout: 'Checked: the desk would take this order. Nothing was placed.\n',
+      stdout: 'Checked: the desk would take this order. Nothing was signed or placed.\n',
     });
     expect(await json('orders', '--all')).toEqual(before);
   });
@@ -257,9 +259,13 @@ describe('limits', () => {
 
   test('an order above the spending limit is not sent', async () => {
     const { spending } = await json('limits');
-    expect(await json('limits', 'set-spending', String(spending.spent + 1))).toMatchObject({
-      spending: { limit: spending.spent + 1, left: 1 },
-    });
+    // Only a person raises it: at a terminal, with the passphrase typed there.
+    const alone = await cli(['limits', 'set-spending', '1000'], home);
+    expect(alone).toMatchObject({ code: 6, stderr: expect.stringContaining('error: person_required') });
+    expect((await json('limits')).spending).toEqual(spending);
+    const limit = new SpendingLimit(deskPlace(env));
+    const micro = (amount: number) => BigInt(Math.round(amount * 1_000_000));
+    limit.setLimit(micro(spending.spent + 1));
     const before = await json('orders', '--all');
     const refused = await cli(['buy', market.id, 'YES', '--amount', '2', '--yes'], env);
     expect(refused).toMatchObject({
@@ -267,7 +273,7 @@ describe('limits', () => {
       stderr: expect.stringContaining('error: spending_limit_reached'),
     });
     expect(await json('orders', '--all')).toEqual(before);
-    expect(await text('limits', 'set-spending', '1000')).toMatch(/^spending limit of this machine.* 1000\n/);
+    limit.setLimit(micro(1000));
   });
 
   test('pause stops trades with the way back, and resume lifts it', async () => {
@@ -321,7 +327,7 @@ describe('venue B', () => {
     ) as Market;
     const [quote, table] = await both('quote', 'buy', found.id, 'YES', '--amount', '5');
     expect(quote).toMatchObject({ marketTicker: found.id, unsignedTransaction: expect.any(String) });
-    expect(table).toMatch(/takes at most +\d/);
+    expect(table).toMatch(/quoted: takes +\d/);
     const bought = await json('trade', 'buy', found.id, 'YES', '--amount', '5', '--yes');
     expect(bought).toMatchObject({ status: 'filled', marketTicker: found.id });
     expect(await text('trade', 'sell', found.id, 'YES', '--size', '1', '--yes')).toMatch(/status +filled/);

@@ -1,4 +1,5 @@
 /** The MCP server with the official client against a running service: what a language model does on its first day. */
+import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../harness.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type McpEnvironment,
   type Model,
   readyEnvironment,
-  runMcp,
   type Transport,
 } from '../mcp-client.ts';
 
@@ -25,7 +25,8 @@ const WAYS: readonly (readonly [Transport, Generation])[] = [
 beforeAll(async () => {
   service = await startTestService();
   env = await readyEnvironment(service.url);
-  expect(await runMcp(['limit', 'set', '10000'], env)).toMatchObject({ code: 0 });
+  // As a person does in a terminal.
+  new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
 });
 
 /** A market with a book in the middle, and what an amount costs there. */

@@ -106,7 +106,7 @@ describe('what is shown', () => {
 
   test('of a Solana wallet on the other venue, too', async () => {
     const agent = await newSandboxTrader(service);
-    await linkSolanaWallet(agent.client, agent.signer);
+    await linkSolanaWallet(agent.client, agent.signer, { now: clock.now });
     const owner = await ownerOf(agent);
     const market = await aSandboxMarket(agent.client);
     await agent.trade({ ticker: market.id, side: 'YES', action: 'BUY', amount: 40 });

@@ -139,7 +139,12 @@ describe('a wallet of another owner', () => {
     const request = credentialRequest(lost.signer, await credentials(lost.signer), 2);
     expect(await refused(fresh.client.registerCredentials(request))).toBe('wallet_already_registered');
 
-    const linked = await linkSignersWallet({ client: fresh.client, signer: lost.signer, signatureType: 2 });
+    const linked = await linkSignersWallet({
+      now: () => now,
+      client: fresh.client,
+      signer: lost.signer,
+      signatureType: 2,
+    });
     expect(linked).toMatchObject({ moved: [lost.funder], canceledOrders: [orderId] });
     expect(await fresh.client.checkCredentials(lost.funder)).toMatchObject({
       hasCredentials: true,
@@ -173,7 +178,11 @@ describe('a wallet of another owner', () => {
     ] as const)
       await first.client.registerCredentials(credentialRequest(first.signer, keys, type, deposit));
     const second = await agent();
-    const { moved } = await linkSignersWallet({ client: second.client, signer: first.signer });
+    const { moved } = await linkSignersWallet({
+      now: () => now,
+      client: second.client,
+      signer: first.signer,
+    });
     const { signer } = first;
     expect([...moved].sort()).toEqual(
       [0, 1, 2, 3]
@@ -196,14 +205,14 @@ describe('a wallet of another owner', () => {
       await sql.end();
     }
     // And back again: the key decides, not the first registration.
-    expect((await linkSignersWallet({ client: first.client, signer })).moved).toHaveLength(5);
+    expect((await linkSignersWallet({ now: () => now, client: first.client, signer })).moved).toHaveLength(5);
     expect((await second.client.checkCredentials(signer.wallet(1))).hasCredentials).toBe(false);
   });
 
   test('another owner with the venue secrets cannot register a linked key', async () => {
     const owner = await agent();
     const other = await agent();
-    await linkSignersWallet({ client: owner.client, signer: owner.signer });
+    await linkSignersWallet({ now: () => now, client: owner.client, signer: owner.signer });
     const request = credentialRequest(owner.signer, await credentials(owner.signer), 1);
     expect(await refused(other.client.registerCredentials(request))).toBe('wallet_already_registered');
     expect(await owner.client.registerCredentials(request)).toMatchObject({ signatureType: 1 });

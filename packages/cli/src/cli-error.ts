@@ -125,7 +125,7 @@ export function failureOf(error: unknown): Failure {
       fix:
         error instanceof KeyNotForThis
           ? 'Use a key that is for this venue. Whether a key is for paper, only you can say: bellwether keys mark paper'
-          : 'Check the address given with --url: it has to be the one that the desk calls its own (PUBLIC_URL).',
+          : 'Check the address given with --url. If your desk stands behind a proxy, set BELLWETHER_DESK_HOST to the name that you know it by.',
     };
   if (error instanceof PreparedOrderError)
     return {

@@ -20,6 +20,10 @@ export const VERSION = '0.1.0';
 
 export const ENVIRONMENT = [
   ['BELLWETHER_URL', 'address of the desk; default http://127.0.0.1:8080'],
+  [
+    'BELLWETHER_DESK_HOST',
+    'what the desk calls itself (the host of its PUBLIC_URL), where that is another name',
+  ],
   ['BELLWETHER_HOME', 'folder of the keystore and the spending limit; default ~/.bellwether'],
   ['BELLWETHER_PASSPHRASE_FILE', 'file with the passphrase of the keystore, which only you can read'],
   ['BELLWETHER_PASSPHRASE', 'the passphrase itself'],

@@ -26,8 +26,8 @@ import type { TSchema } from 'typebox';
 import { buyQuote } from '../../sdk/test/dishonest-desk.ts';
 
 export const AGENT_ID = 'agent-of-the-test';
-export const SIGNER = Signer.fromPrivateKey(`0x${'17'.repeat(32)}`);
-export const SOLANA = SolanaSigner.fromSecretKey(new Uint8Array(32).fill(5));
+export const SIGNER = Signer.fromPrivateKey(`0x${'17'.repeat(32)}`, { use: 'paper' });
+export const SOLANA = SolanaSigner.fromSecretKey(new Uint8Array(32).fill(5), { use: 'paper' });
 export const MARKET_IDS = {
   id: '1042',
   venue: 'polymarket',
@@ -130,6 +130,9 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
   const [shares, money] =
     intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
   return {
+    // What it would refuse is not signed at all.
+    expectedRefusal: null,
+    checks: [],
     preparedAt: new Date().toISOString(),
     clientOrderId: intent.clientOrderId,
     agentId: AGENT_ID,

@@ -135,7 +135,6 @@ export {
   type VenueCredentialsOptions,
 } from './venue-credentials.ts';
 export { KeyNotForThis, LIVE_CLOB_ORIGIN } from './venue-login.ts';
-export { VENUE_METADATA_ORIGIN, type VenueMintOptions, venueMints } from './venue-mints.ts';
 export {
   PreparedOrderError,
   type PreparedPins,

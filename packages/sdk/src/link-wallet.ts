@@ -35,8 +35,8 @@ export async function createPaperCredentials(
   options?: CallOptions,
 ): Promise<CredentialResult> {
   needOptions('createPaperCredentials', wallet, { client: NEED.client, signer: NEED.signer });
-  const { client, signer, signatureType = 0 } = wallet;
-  const { address } = signer;
+  const { client, signer, signatureType = 0, deposit = 'beacon' } = wallet;
+  const address = signer.wallet(signatureType, deposit);
   const wanted = { purpose: 'paperCredentials', kind: 'evm', address } as const;
   const signed = await signedChallenge(client, wanted, wallet, (message) => signer.signMessage(message));
   return client.createPaperCredentials({ address, ...signed, signatureType }, options);

@@ -69,6 +69,9 @@ async function privateKey(run: Run, isImported: boolean): Promise<string> {
 const venueOf = (venues: readonly Venue[], wallets: 'evm' | 'solana'): Venue | undefined =>
   venues.find((venue) => venue.wallets === wallets);
 
+/** A desk behind a proxy calls itself by another name than the one that is asked. */
+const hostPin = ({ env: { BELLWETHER_DESK_HOST: host = '' } }: Run) => (host === '' ? {} : { host });
+
 const useAt = ({ backend }: Venue): KeyUse => (backend === 'live' ? 'live' : 'paper');
 
 /** Keys first, so that a passphrase or a key that is wrong leaves no agent behind. */
@@ -122,7 +125,7 @@ async function openWallet(
   }
   if (venue.backend !== 'paper')
     return `${venue.name} is live. Make the venue's credentials for this wallet with: bellwether init --clob https://clob.polymarket.com`;
-  await createPaperCredentials({ client, signer, signatureType: key.signatureType });
+  await createPaperCredentials({ client, signer, signatureType: key.signatureType, ...hostPin(run) });
   return null;
 }
 
@@ -138,7 +141,8 @@ async function paperMoney(client: BellwetherClient, address: string): Promise<vo
 
 async function openSolanaWallet(run: Run, client: BellwetherClient): Promise<void> {
   const signer = await run.solanaSigner();
-  if ((await client.getMe()).solAddress !== signer.address) await linkSolanaWallet(client, signer);
+  if ((await client.getMe()).solAddress !== signer.address)
+    await linkSolanaWallet(client, signer, hostPin(run));
 }
 
 async function init(run: Run, options: InitOptions): Promise<void> {

@@ -1,5 +1,4 @@
 /** Venue B: a quote, and a trade by quote. The transaction is decoded and compared with what was asked before it is signed. */
-import { parseMicro } from '@bellwether/contract/decimals';
 import {
   type BellwetherClient,
   isProblem,
@@ -129,7 +128,7 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
  * of which may be worth one collateral. Before there is a transaction, what was asked for.
  */
 const mostOf = ({ ask }: Wanted, verified: VerifiedQuote | null): bigint =>
-  verified?.takes ?? parseMicro(ask.action === 'BUY' ? ask.amount : ask.shares);
+  verified?.takes ?? BigInt(Math.ceil(Number(ask.action === 'BUY' ? ask.amount : ask.shares) * MICRO));
 
 /** What is signed names the order in the spending limit: the desk could give one name to many. */
 const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;

@@ -40,7 +40,8 @@ export async function init({ env, place, name, say }: InitOptions): Promise<void
   const passphrase = await findPassphrase({ env, isNew, ...(terminal === undefined ? {} : { terminal }) });
   const keys = isNew ? await newKeys(place, { name, passphrase, say }) : await readKeys(place, passphrase);
   if (!isNew) say(`There are keys for ${place.url} already: they are used.`);
-  await registerWallets(new BellwetherClient({ baseUrl: place.url, apiKey: keys.apiKey }), keys, say);
+  const client = new BellwetherClient({ baseUrl: place.url, apiKey: keys.apiKey });
+  await registerWallets(client, keys, { say, host: env.BELLWETHER_DESK_HOST ?? '' });
   const { limit } = new SpendingLimit(place).standing();
   say(`Spending limit: ${money(limit)} a UTC day. Change it with: bellwether-mcp limit set <amount>`);
 }
@@ -82,7 +83,7 @@ async function newKeys(
 async function registerWallets(
   client: BellwetherClient,
   keys: DeskKeys,
-  say: (line: string) => void,
+  { say, host }: { readonly say: (line: string) => void; readonly host: string },
 ): Promise<void> {
   const { venues } = await client.getMe();
   const isPaper = (venue: string) =>
@@ -92,7 +93,8 @@ async function registerWallets(
     const address = signer.wallet(signatureType);
     const { hasCredentials } = await client.checkCredentials(address);
     if (!hasCredentials && isPaper(venue)) {
-      await createPaperCredentials({ client, signer, signatureType });
+      // A desk behind a proxy calls itself by another name than the one that is asked.
+      await createPaperCredentials({ client, signer, signatureType, ...(host === '' ? {} : { host }) });
       say(`Wallet on ${venue} (paper): ${address}`);
     } else if (hasCredentials) say(`Wallet on ${venue}: ${address}`);
     else

@@ -3,17 +3,22 @@ import { DecimalError, type Micro, parseMicro } from '@bellwether/contract/decim
 import { type DeskPlace, KeystoreError, requirePerson, SpendingLimit } from '@bellwether/sdk/keystore';
 import { money } from '../facts.ts';
 
+const LARGEST: Micro = 1_000_000_000_000_000_000n;
+
 function amountOf(text: string): Micro {
+  let amount: Micro | null = null;
   try {
-    return parseMicro(text);
+    amount = parseMicro(text);
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
-    throw new KeystoreError(
-      'limit_invalid',
-      'That is no amount.',
-      'Give collateral with at most 6 decimals, such as 200.',
-    );
   }
+  // The limit itself has the bound of what the service takes.
+  if (amount !== null && amount >= 0n && amount <= LARGEST) return amount;
+  throw new KeystoreError(
+    'limit_invalid',
+    'That is no amount.',
+    'Give collateral with at most 6 decimals, such as 200.',
+  );
 }
 
 /** @param amount `null` shows the limit only */

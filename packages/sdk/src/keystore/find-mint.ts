@@ -1,8 +1,8 @@
 /** Where a program on this machine knows a token of venue B from: its own notes, else the venue itself. */
-import { venueMints } from '../venue-mints.ts';
 import { KeystoreError } from './keystore-error.ts';
 import { KnownMints } from './known-mints.ts';
 import type { DeskPlace, Environment } from './place.ts';
+import { venueMints } from './venue-mints.ts';
 
 interface Outcome {
   readonly ticker: string;

@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { INSPECT } from '../inspect.ts';
-import type { KeyUse } from '../key-use.ts';
 import { type LockOptions, withFileLock } from './file-lock.ts';
 import { KeystoreError } from './keystore-error.ts';
 import { type DeskPlace, requirePrivateFile, requirePrivateFolder } from './place.ts';
 import { seal, unseal } from './sealed-text.ts';
 import { createFile, replaceFile } from './whole-file.ts';
+
+/** What a key is for; it signs for nothing else. */
+export type KeyUse = 'paper' | 'live';
 
 /** An EVM key, and the wallet of it that trades. */
 export interface EvmKey {

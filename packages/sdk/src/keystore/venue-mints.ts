@@ -1,6 +1,6 @@
 /** Which tokens the outcomes of a market of venue B are, from the venue's own public metadata; never through the service. */
-import { USDC_MINT } from '@bellwether/protocol';
-import type { Fetch } from './transport.ts';
+/** The collateral of the markets that are traded here. */
+const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 /** DFlow's metadata of real markets that needs no key. */
 export const VENUE_METADATA_ORIGIN = 'https://dev-prediction-markets-api.dflow.net';
@@ -11,7 +11,7 @@ const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 export interface VenueMintOptions {
   /** Default the venue's own host. */
   readonly metadataUrl?: string;
-  readonly fetch?: Fetch;
+  readonly fetch?: typeof fetch;
 }
 
 /** @returns [YES, NO], or `null` when the venue does not answer, or does not list the market */
