@@ -50,7 +50,7 @@ export interface World {
 async function newActor(service: TestService): Promise<Actor> {
   const trader = await newTrader(service);
   const solana = SolanaSigner.generate();
-  await linkSolanaWallet(trader.client, solana);
+  await linkSolanaWallet(trader.client, solana, { now: () => service.needs.clock.now() });
   return { ...trader, solana };
 }
 
@@ -290,7 +290,7 @@ function tradingValues({ service, market, resolved, quoted }: World, actor: Acto
     quoteId: async () => (await quote()).quoteId,
     signedTransaction: async () =>
       client.venueB.sign(
-        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address }),
+        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: 'paper' }),
         actor.solana,
       ),
     quotedOrderId: async () => (await client.venueB.orders({ limit: 1 }))[0]?.orderId,

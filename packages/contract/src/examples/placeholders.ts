@@ -69,16 +69,20 @@ const WALLET = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const SOLANA_WALLET = '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK';
 const HASH = `0x${'4b'.repeat(32)}`;
 const UUID = '01a2035b-8960-76c4-8030-049f991fa7ad';
-const TEXT = 'see x-placeholders';
+const TEXT = 'see-x-placeholders';
 /** The form of what a browser's passkey answers. */
-const PASSKEY = { id: TEXT, rawId: TEXT, type: 'public-key', response: {}, clientExtensionResults: {} };
+const passkey = (response: Readonly<Record<string, string>>) => ({
+  ...{ id: TEXT, rawId: TEXT, type: 'public-key', clientExtensionResults: {} },
+  response: { clientDataJSON: TEXT, ...response },
+});
+const PASSKEY = passkey({ authenticatorData: TEXT, signature: TEXT });
 
 /** Values in the form of each, which the document shows; they stand for nothing that is there. */
 export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   agentId: UUID,
   apiKeyId: '12',
   claimCode: '7K2QD-M9XTR',
-  passkeyRegistration: PASSKEY,
+  passkeyRegistration: passkey({ attestationObject: TEXT }),
   passkeySignIn: PASSKEY,
   passkeyApproval: PASSKEY,
   ownersWallet: WALLET,
