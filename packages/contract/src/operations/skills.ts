@@ -72,7 +72,9 @@ export const SubmitSkill = Type.Object({
   skillName: nameText(SKILL_LIMITS.nameChars),
   description: lines(SKILL_LIMITS.descriptionChars, { minLength: 1 }),
   version: text(SKILL_LIMITS.versionChars, { minLength: 1 }),
-  howItWorks: lines(SKILL_LIMITS.howItWorksChars, { minLength: 1 }),
+  howItWorks: Type.Optional(
+    lines(SKILL_LIMITS.howItWorksChars, { description: 'Markdown; empty when left out' }),
+  ),
   hubUrl: Type.Optional(HttpsUrl),
   githubUrl: Type.Optional(HttpsUrl),
 });

@@ -124,7 +124,7 @@ export async function submitSkill(
     description: request.description,
     difficultyLevel: MEDIUM,
     installCount: 0,
-    howItWorks: request.howItWorks,
+    howItWorks: request.howItWorks ?? '',
     hubUrl: requireLink('hubUrl', request.hubUrl),
     githubUrl: requireLink('githubUrl', request.githubUrl),
     createSource: SUBMITTED,

@@ -1,0 +1,201 @@
+/** Small sentences of the documents, each tried. */
+import {
+  createVenueCredentials,
+  credentialRequest,
+  linkSolanaWallet,
+  Signer,
+  SolanaSigner,
+} from '@bellwether/sdk';
+import { beforeAll, expect, test } from 'vitest';
+import { claim } from '../approving.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+} from '../harness.ts';
+import { Visitor } from '../passkey.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' });
+});
+
+const get = (path: string, key: string) => call(service, 'GET', path, { key });
+
+test('a key that was never used has no time of its last call', async () => {
+  const { client, apiKey } = await newAgent(service);
+  const second = await client.createApiKey('second');
+  expect(second.lastCalledAt).toBeNull();
+  const listed = (await get('/agents/api-key/list', apiKey)).body;
+  expect(listed.find(({ keyName }: { keyName: string }) => keyName === 'second').lastCalledAt).toBeNull();
+});
+
+test('a name of blanks is refused, of agents and of keys', async () => {
+  const { apiKey } = await newAgent(service);
+  for (const [path, body] of [
+    ['/agents/register', { name: '   ' }],
+    ['/agents/create-api-key', { keyName: '\u2003 ' }],
+  ] as const) {
+    const answer = await call(service, 'POST', path, { key: apiKey, body });
+    expect({ path, status: answer.status, code: answer.body.code }).toEqual({
+      ...{ path, status: 400, code: 'invalid_request' },
+    });
+  }
+});
+
+test('every list counts itself', async () => {
+  const trader = await newTrader(service);
+  await trader.client.placeTrade(await restingOrder(trader, await aMarket(trader.client)));
+  for (const path of [
+    '/agents/api-key/list',
+    '/agents/approvals',
+    '/agents/trades/by-strategy',
+    '/markets?q=*&limit=1',
+    '/markets/orders/open',
+    '/markets/orders?limit=1',
+    '/markets/fills',
+    '/markets/current-positions',
+    '/markets/closed-positions',
+    '/venueb/agent/orders',
+    '/venueb/agent/positions',
+    '/venues',
+    '/webhooks',
+  ]) {
+    const { status, headers, body } = await get(path, trader.apiKey);
+    expect({ path, status }).toEqual({ path, status: 200 });
+    expect(Number(headers.get('x-total-count') ?? Number.NaN), path).toBeGreaterThanOrEqual(body.length);
+  }
+});
+
+test('the total of approvals counts those beyond the page', async () => {
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  const trader = await newTrader(service);
+  await claim(owner, trader);
+  await trader.client.updateSettings({ approvalAbove: 0 });
+  const market = await aMarket(trader.client);
+  for (let nth = 0; nth < 3; nth += 1)
+    await call(service, 'POST', '/markets/trade', {
+      key: trader.apiKey,
+      body: await restingOrder(trader, market),
+    });
+  const { headers, body } = await get('/agents/approvals?limit=2', trader.apiKey);
+  expect({ shown: body.length, total: headers.get('x-total-count') }).toEqual({ shown: 2, total: '3' });
+});
+
+test('a receipt that is not written yet says when to ask again', async () => {
+  const trader = await newTrader(service);
+  const { orderId } = await trader.client.placeTrade(
+    await restingOrder(trader, await aMarket(trader.client)),
+  );
+  const { status, headers, body } = await get(`/markets/orders/${orderId}/receipt`, trader.apiKey);
+  if (status === 404) {
+    expect(body.code).toBe('receipt_not_found');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  } else expect(status).toBe(200);
+});
+
+test('the refusal of too many wrong keys states its limit', async () => {
+  const strict = await startTestService({ PAPER_WORLD: 'off', RATE_LIMITS: 'on' });
+  for (let nth = 0; nth < 200; nth += 1) {
+    const { status, headers } = await call(strict, 'GET', '/agents/me', { key: 'wrong' });
+    if (status === 401) continue;
+    expect(status).toBe(429);
+    expect(headers.get('ratelimit')).toMatch(/^"failed_auth";r=0;t=\d+$/);
+    expect(headers.get('ratelimit-policy')).toMatch(/^"failed_auth";q=\d+;w=\d+$/);
+    return;
+  }
+  throw new Error('no wrong key was refused for its number');
+});
+
+test('a claim code is read as people type it', async () => {
+  const { client } = await newAgent(service);
+  const { claimCode } = (await client.getMe()) as { claimCode: string };
+  const typed = [
+    claimCode.replace('-', ''),
+    claimCode.toLowerCase(),
+    ` ${claimCode.replace('-', ' ')} `,
+    claimCode.replaceAll('0', 'O').replaceAll('1', 'l'),
+  ];
+  for (const code of typed) {
+    const { status, body } = await call(service, 'GET', `/agents/claim/${encodeURIComponent(code)}`);
+    expect({ code, status, claimCode: body.claimCode }).toEqual({ code, status: 200, claimCode });
+  }
+});
+
+test('an unlink that names nothing takes the wallet of the agent, whatever else its owner has', async () => {
+  const trader = await newTrader(service);
+  await linkSolanaWallet(trader.client, SolanaSigner.generate());
+  const other = Signer.generate();
+  const credentials = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: other });
+  const { walletAddress: latest } = await trader.client.registerCredentials(
+    credentialRequest(other, credentials),
+  );
+  const before = (await trader.client.getMe()).walletAddress;
+  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: trader.apiKey, body: {} });
+  expect({ status, code: body.code }).toEqual({ status: 200, code: undefined });
+  expect(body.message.toLowerCase()).toContain(before?.toLowerCase());
+  const left = [trader.funder, latest.toLowerCase()].filter((wallet) => wallet !== before?.toLowerCase());
+  expect(await trader.client.checkCredentials(left[0] as string)).toMatchObject({ hasCredentials: true });
+});
+
+test('an unlink of two wallets of one key takes both', async () => {
+  const trader = await newTrader(service);
+  const credentials = await createVenueCredentials({
+    clobUrl: `${service.url}/paper/clob`,
+    signer: trader.signer,
+  });
+  await trader.client.registerCredentials(credentialRequest(trader.signer, credentials, 2));
+  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: trader.apiKey, body: {} });
+  expect({ status, code: body.code }).toEqual({ status: 200, code: undefined });
+  expect(await trader.client.checkCredentials(trader.funder)).toMatchObject({ hasCredentials: false });
+});
+
+test('a link answers the names of another SDK beside ours, and takes them', async () => {
+  const { apiKey } = await newAgent(service);
+  const signer = Signer.generate();
+  const { body: challenge } = await get(`/wallet/link/challenge?address=${signer.address}`, apiKey);
+  expect(challenge.expires_at).toBe(challenge.expiresAt);
+  const signature = await signer.signMessage(challenge.message);
+  const { status, body } = await call(service, 'POST', '/wallet/link', {
+    key: apiKey,
+    body: { wallet_address: signer.address, nonce: challenge.nonce, signature },
+  });
+  expect({ status, code: body.code }).toEqual({ status: 200, code: undefined });
+  expect(body.wallet_address).toBe(body.walletAddress);
+});
+
+test('a session goes on although another cookie of its name comes first', async () => {
+  const owner = new Visitor(service);
+  await owner.register('Eve');
+  const cookie = `bw_owner=x; bw_owner=${'A'.repeat(43)}; ${owner.cookie}`;
+  const answer = await call(service, 'GET', '/owner/session', { headers: { cookie } });
+  expect(answer.body).toMatchObject({ name: 'Eve' });
+  expect((await call(service, 'GET', '/owner/agents', { headers: { cookie } })).status).toBe(200);
+});
+
+test('the document has the version of the service', async () => {
+  const [document, ready] = await Promise.all(
+    ['/openapi.json', '/readyz'].map(async (path) => (await call(service, 'GET', path)).body),
+  );
+  expect(document.info.version).toBe(ready.version);
+});
+
+test('a skill without howItWorks is taken, and shows it empty', async () => {
+  const { apiKey } = await newAgent(service);
+  const body = {
+    skillName: 'Momentum',
+    description: 'Buys what rises.',
+    version: '1.0.0',
+    hubUrl: 'https://example.org/momentum',
+    githubUrl: 'https://example.org/momentum.git',
+  };
+  const answer = await call(service, 'POST', '/agent/skill/submit-skill', { key: apiKey, body });
+  expect({ status: answer.status, code: answer.body.code }).toEqual({ status: 200, code: undefined });
+  expect(answer.body).toMatchObject({ howItWorks: '', how_it_works: '' });
+});
