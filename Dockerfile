@@ -13,6 +13,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY docs docs
+COPY SECURITY.md .
 # What is compiled and bundled is kept between requests, and nothing else is writable.
 RUN mkdir -p node_modules/.cache && chown node:node node_modules/.cache
 USER node

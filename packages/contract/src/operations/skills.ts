@@ -73,7 +73,10 @@ export const SubmitSkill = Type.Object({
   description: lines(SKILL_LIMITS.descriptionChars, { minLength: 1 }),
   version: text(SKILL_LIMITS.versionChars, { minLength: 1 }),
   howItWorks: Type.Optional(
-    lines(SKILL_LIMITS.howItWorksChars, { description: 'Markdown; empty when left out' }),
+    lines(SKILL_LIMITS.howItWorksChars, {
+      minLength: 1,
+      description: 'Markdown; shown as empty when left out',
+    }),
   ),
   hubUrl: Type.Optional(HttpsUrl),
   githubUrl: Type.Optional(HttpsUrl),

@@ -38,6 +38,10 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
       return sendPage(reply, 200, readingPage(siteOf(), { title: guide.title, content }));
     });
   }
+  // As a reader of the folder would ask for it; links there are relative to its index.
+  app.get('/docs/adr', options, (_request, reply) =>
+    reply.redirect(`${basePathOf(siteOf())}/docs/adr/README`, 302),
+  );
   app.get<{ Params: { code: string } }>('/docs/errors/:code', options, async (request, reply) => {
     const { code } = request.params;
     if (!isCode(code)) return sendProblem(request, reply, 'route_not_found');
@@ -45,7 +49,8 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
     if (wantsHtml(request)) return sendPage(reply, 200, errorPage(siteOf(), code));
     return { code, ...ERRORS[code] };
   });
-  return [...[...guides.keys()].map((name) => `/docs/${name}`), '/docs/errors/{code}'].map((path) => ({
+  const served = [...guides.keys()].map((name) => `/docs/${name}`);
+  return [...served, '/docs/adr', '/docs/errors/{code}'].map((path) => ({
     path,
     method: 'GET',
   }));

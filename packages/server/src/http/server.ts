@@ -22,7 +22,7 @@ import { bindDocs } from './docs-page.ts';
 import { serveFrontPage } from './front-page.ts';
 import { serveGuides } from './guides.ts';
 import { cookieName } from './identify.ts';
-import { bindLlmsText, llmsText } from './llms-text.ts';
+import { bindLlmsText, FIRST_STEPS, llmsText } from './llms-text.ts';
 import { bindMetrics, type Meters, type MetricsSources } from './metrics.ts';
 import { withExamples } from './openapi-examples.ts';
 import type { ThisReplica } from './operator.ts';
@@ -254,8 +254,7 @@ const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
     info: {
       title: 'Bellwether',
       version,
-      description:
-        'The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.',
+      description: `The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.\n\n## First steps\n\n${FIRST_STEPS}\n\n`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative: whoever has the document has it from the server that it describes.

@@ -6,8 +6,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { html, type Markup } from './html.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../../../docs');
+const ROOT = join(import.meta.dirname, '../../../../..');
+const FOLDER = join(ROOT, 'docs');
 const EXTENSION = '.md';
+/** Beside the folder. */
+const FURTHER = ['SECURITY'];
 
 export interface Guide {
   /** Path under /docs, without an extension: `errors`, `adr/README`. */
@@ -20,13 +23,14 @@ export function readGuides(): ReadonlyMap<string, Guide> {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith(EXTENSION),
   );
-  return new Map(
-    files.map((file) => {
-      const name = file.slice(0, -EXTENSION.length);
-      const markdown = readFileSync(join(FOLDER, file), 'utf8');
-      return [name, { name, title: /^# (.+)$/m.exec(markdown)?.[1] ?? name, markdown }];
-    }),
-  );
+  const inFolder = files.map((file) => guideOf(file.slice(0, -EXTENSION.length), FOLDER));
+  const all = [...inFolder, ...FURTHER.map((name) => guideOf(name, ROOT))];
+  return new Map(all.map((guide) => [guide.name, guide]));
+}
+
+function guideOf(name: string, folder: string): Guide {
+  const markdown = readFileSync(join(folder, name + EXTENSION), 'utf8');
+  return { name, title: /^# (.+)$/m.exec(markdown)?.[1] ?? name, markdown };
 }
 
 /** As GitHub makes anchors of headings, so that links work in both places. */
@@ -39,7 +43,10 @@ export const anchorOf = (heading: string): string =>
 /** Where a link of a guide leads under /docs; `null` when its target is not served. */
 function target(guide: Guide, href: string, guides: ReadonlyMap<string, Guide>): string | null {
   const [path = '', anchor] = href.split('#', 2);
-  const name = posix.join(posix.dirname(guide.name), path).replace(/\.md$/, '');
+  const inRepository = FURTHER.includes(guide.name)
+    ? path
+    : posix.join('docs', posix.dirname(guide.name), path);
+  const name = inRepository.replace(/\.md$/, '').replace(/^docs\//, '');
   if (!guides.has(name)) return null;
   return anchor === undefined ? name : `${name}#${anchor}`;
 }
