@@ -50,7 +50,9 @@ export interface World {
 async function newActor(service: TestService): Promise<Actor> {
   const trader = await newTrader(service);
   const solana = SolanaSigner.generate();
-  await linkSolanaWallet(trader.client, solana);
+  // The service's clock has been moved to the end of a market.
+  const { timestamp } = await trader.client.getHealth();
+  await linkSolanaWallet(trader.client, solana, { now: () => Date.parse(timestamp) });
   return { ...trader, solana };
 }
 
