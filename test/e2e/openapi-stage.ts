@@ -292,7 +292,7 @@ function tradingValues({ service, market, resolved, quoted }: World, actor: Acto
     quoteId: async () => (await quote()).quoteId,
     signedTransaction: async () =>
       client.venueB.sign(
-        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address }),
+        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: actor.solana.use }),
         actor.solana,
       ),
     quotedOrderId: async () => (await client.venueB.orders({ limit: 1 }))[0]?.orderId,
