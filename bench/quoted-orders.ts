@@ -101,7 +101,7 @@ async function submitTexts(subject: Subject, traders: readonly Trader[], each: n
       for (let nth = 0; nth < each; nth++) {
         const ask = askFor(subject, at * each + nth);
         const quote = await client.venueB.quote(ask);
-        const verified = client.venueB.verify(quote, ask, { wallet: signer.address });
+        const verified = client.venueB.verify(quote, ask, { wallet: signer.address, use: signer.use });
         const body = { quoteId: quote.quoteId, signedTransaction: client.venueB.sign(verified, signer) };
         own.push(httpText('POST', '/venueb/agent/submit', apiKey, JSON.stringify(body)));
       }

@@ -2,7 +2,8 @@
  * npm run doctor -- --wallet 0x… [--token ID] [--clob URL]
  *
  * Says what stands between a wallet and its first order at the venue, and the next step. The signing key is read from
- * WALLET_PRIVATE_KEY: an argument would be visible to every program on the machine. Ends with 0 when all is good.
+ * WALLET_PRIVATE_KEY: an argument would be visible to every program on the machine. WALLET_KEY_USE=paper says that it holds paper money
+ * alone: only then is the login of the venue signed for another address than the live one. Ends with 0 when all is good.
  */
 import { parseArgs } from 'node:util';
 import { checkWallet, Signer } from '@bellwether/sdk';
@@ -24,10 +25,11 @@ await runOperation(async () => {
   const wallet = parseAddress(values.wallet);
   if (wallet === null) throw usage('Say which wallet is to pay', HOW);
   const key = process.env.WALLET_PRIVATE_KEY;
+  const use = process.env.WALLET_KEY_USE === 'paper' ? ({ use: 'paper' } as const) : {};
   const { isReady, findings } = await checkWallet({
     clobUrl: values.clob,
     wallet,
-    ...(key === undefined || key === '' ? {} : { signer: Signer.fromPrivateKey(key) }),
+    ...(key === undefined || key === '' ? {} : { signer: Signer.fromPrivateKey(key, use) }),
     ...(values.token === undefined ? {} : { tokenId: values.token }),
   });
   for (const { check, state, found, nextStep } of findings) {

@@ -133,7 +133,7 @@ function showQuote(quote: Quote): void {
 function refuseTampered({ venueB, signer }: Desk, quote: Quote, ask: QuoteAsk): void {
   const lie = { ...quote, amount: '1', scaledAmount: '1000000', inAmount: '1000000' };
   try {
-    venueB.verify(lie, { ...ask, action: 'BUY', amount: 1 }, { wallet: signer.address });
+    venueB.verify(lie, { ...ask, action: 'BUY', amount: 1 }, { wallet: signer.address, use: signer.use });
   } catch (error) {
     if (!(error instanceof UnsafeTransaction)) throw error;
     check(
@@ -153,7 +153,7 @@ async function buy(desk: Desk, market: Market): Promise<QuotedOrderDetail> {
   const before = await balanceOf(desk);
   const quote = await venueB.quote(ask, signer.address);
   showQuote(quote);
-  const verified = venueB.verify(quote, ask, { wallet: signer.address });
+  const verified = venueB.verify(quote, ask, { wallet: signer.address, use: signer.use });
   refuseTampered(desk, quote, ask);
   const signed = venueB.sign(verified, signer);
   const labels = { source: SOURCE, reasoning: 'To see how it goes.' };

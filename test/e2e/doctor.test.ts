@@ -154,7 +154,7 @@ test('the command prints what is wrong with its next step, no secret, and ends w
   const run = promisify(execFile)(
     process.execPath,
     ['scripts/doctor.ts', '--wallet', wallet, '--token', tokenId, '--clob', clobUrl],
-    { env: { ...process.env, WALLET_PRIVATE_KEY: key } },
+    { env: { ...process.env, WALLET_PRIVATE_KEY: key, WALLET_KEY_USE: 'paper' } },
   );
   const { code, stdout } = (await run.then(
     () => expect.unreachable('it has no credential'),

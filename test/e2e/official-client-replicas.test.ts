@@ -78,7 +78,7 @@ describe('the 12-field struct under the contract of version 2', () => {
     async (signatureType: SignatureType) => {
       const key = generatePrivateKey();
       const wallet = await newOfficialWallet(leader, signatureType, key);
-      const signer = Signer.fromPrivateKey(key);
+      const signer = Signer.fromPrivateKey(key, { use: 'paper' });
       const request = await buildLimitOrder({
         ...{ signer, signatureType, market, outcome: 'YES', side: 'BUY', price: 0.01, size: 10 },
       });

@@ -50,7 +50,9 @@ export interface World {
 async function newActor(service: TestService): Promise<Actor> {
   const trader = await newTrader(service);
   const solana = SolanaSigner.generate();
-  await linkSolanaWallet(trader.client, solana, { now: () => service.needs.clock.now() });
+  // The service's clock has been moved to the end of a market.
+  const { timestamp } = await trader.client.getHealth();
+  await linkSolanaWallet(trader.client, solana, { now: () => Date.parse(timestamp) });
   return { ...trader, solana };
 }
 
@@ -290,7 +292,7 @@ function tradingValues({ service, market, resolved, quoted }: World, actor: Acto
     quoteId: async () => (await quote()).quoteId,
     signedTransaction: async () =>
       client.venueB.sign(
-        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: 'paper' }),
+        client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: actor.solana.use }),
         actor.solana,
       ),
     quotedOrderId: async () => (await client.venueB.orders({ limit: 1 }))[0]?.orderId,

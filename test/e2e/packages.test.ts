@@ -373,7 +373,7 @@ describe('in a browser', () => {
     if (executablePath === null) return skip('set CHROMIUM_PATH, or install Chromium');
     const privateKey = `0x${randomBytes(32).toString('hex')}`;
     const { client, apiKey } = await newAgent(service);
-    const signer = Signer.fromPrivateKey(privateKey);
+    const signer = Signer.fromPrivateKey(privateKey, { use: 'paper' });
     const credentials = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
     await client.registerCredentials(credentialRequest(signer, credentials));
     pages.files.set(

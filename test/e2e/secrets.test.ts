@@ -129,7 +129,7 @@ async function driveAgent(): Promise<void> {
   for (const signatureType of [0, 2] as const) {
     const privateKey = generatePrivateKey();
     secrets.set(`private key ${signatureType}`, privateKey);
-    const signer = Signer.fromPrivateKey(privateKey);
+    const signer = Signer.fromPrivateKey(privateKey, { use: 'paper' });
     const venue = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
     secrets.set(`venue apiKey ${signatureType}`, venue.apiKey);
     secrets.set(`venue secret ${signatureType}`, venue.apiSecret);

@@ -19,7 +19,7 @@ const readable = (url: string, init?: RequestInit): Promise<boolean> =>
 
 async function trade({ baseUrl, apiKey, privateKey }: Told) {
   const client = new BellwetherClient({ baseUrl, apiKey });
-  const signer = Signer.fromPrivateKey(privateKey);
+  const signer = Signer.fromPrivateKey(privateKey, { use: 'paper' });
   const [market] = await client.listMarkets({ q: '*', order: 'liquidity', limit: 1 });
   if (market === undefined) throw new Error('no market matches');
   const order = await buildLimitOrder({

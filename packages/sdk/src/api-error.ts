@@ -88,6 +88,11 @@ export class BellwetherConnectionError extends Error {
     super(`${method} ${path}: ${what}`);
     this.reason = reason;
   }
+
+  /** Trying again would meet it again. */
+  get isRedirection(): boolean {
+    return this.reason === 'redirected' || this.reason === 'moved';
+  }
 }
 
 /** A refusal whose code is known. */

@@ -90,13 +90,13 @@ export class Signer {
   }
 
   /** Signs with an account that holds its key locally, such as viem's from a mnemonic. */
-  static fromAccount(account: LocalAccount): Signer {
+  static fromAccount(account: LocalAccount, options: { readonly use?: KeyUse | undefined } = {}): Signer {
     needOptions('Signer.fromAccount', account, {
       address: NEED.text('the address of the account'),
       sign: { what: 'an account whose key is here', fits: (value) => typeof value === 'function' },
     });
     const sign = account.sign as NonNullable<LocalAccount['sign']>;
-    return new Signer(account.address, (digest) => sign({ hash: bytesToHex(digest) }), null);
+    return new Signer(account.address, (digest) => sign({ hash: bytesToHex(digest) }), options.use ?? null);
   }
 
   /** The wallet that this key controls: itself, its proxy wallet, its Safe or its deposit wallet. */

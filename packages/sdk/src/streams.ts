@@ -224,7 +224,7 @@ const isRevoked = ({ event, data }: EventSourceMessage): boolean =>
  */
 const isWorthAnother = (error: unknown, wasOpen: boolean): boolean =>
   (wasOpen && isProblem(error, 'stream_limit_reached')) ||
-  error instanceof BellwetherConnectionError ||
+  (error instanceof BellwetherConnectionError && !error.isRedirection) ||
   (error instanceof BellwetherApiError && (error.status === 429 || error.status >= 500));
 
 /** A number: how many milliseconds the service asks to wait before the next connection. */

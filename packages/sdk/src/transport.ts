@@ -191,8 +191,7 @@ function reasonOf(error: unknown, timeout: AbortSignal): BellwetherConnectionErr
 }
 
 function worthAnother(error: unknown, call: HttpCall): boolean {
-  if (error instanceof BellwetherConnectionError)
-    return call.repeatable && error.reason !== 'redirected' && error.reason !== 'moved';
+  if (error instanceof BellwetherConnectionError) return call.repeatable && !error.isRedirection;
   if (!(error instanceof BellwetherApiError)) return false;
   if (error.status === 429 || error.code === 'overloaded' || error.code === 'request_timeout') return true;
   if (!call.repeatable) return false;

@@ -10,7 +10,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { MARKET } from './market.ts';
 
-const signer = Signer.fromPrivateKey(`0x${'7'.repeat(64)}`);
+const signer = Signer.fromPrivateKey(`0x${'7'.repeat(64)}`, { use: 'paper' });
 const order = await buildLimitOrder({
   signer,
   market: MARKET,
