@@ -15,19 +15,14 @@ const { PINNED } = (await import(join(ROOT, 'scripts', 'node-binary.mjs'))) as {
 };
 
 const check = (root: string) => {
-  const startedAt = performance.now();
   const run = spawnSync(process.execPath, [join(root, 'scripts', 'check-node.mjs')], { encoding: 'utf8' });
-  return { status: run.status, said: run.stderr, ms: performance.now() - startedAt };
+  return { status: run.status, said: run.stderr };
 };
 
-test.runIf(process.platform === 'linux')(
-  'the binary of this install passes, faster after a previous check',
-  () => {
-    expect(existsSync(join(ROOT, 'node_modules', 'node', 'bin', 'node'))).toBe(true);
-    expect(check(ROOT)).toMatchObject({ status: 0, said: '' });
-    expect(check(ROOT).ms).toBeLessThan(2_000);
-  },
-);
+test.runIf(process.platform === 'linux')('the binary of this install passes', () => {
+  expect(existsSync(join(ROOT, 'node_modules', 'node', 'bin', 'node'))).toBe(true);
+  for (let turn = 0; turn < 2; turn += 1) expect(check(ROOT)).toMatchObject({ status: 0, said: '' });
+});
 
 test.runIf(process.platform === 'linux')(
   'another binary stops the start with a message, also after a previous check',

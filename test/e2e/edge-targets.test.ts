@@ -119,27 +119,64 @@ describe('the Host must be accepted', () => {
   });
 });
 
+const ALLOWED = 'https://console.example.com';
+const WALLET = '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK';
+const corsOf = ({ headers }: { readonly headers: Headers }) =>
+  [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+
 describe('a browser’s Origin must be ours or allowed', () => {
   const from = (origin: string, method = 'GET', path = '/agents/health', headers = {}) =>
     call(service, method, path, { headers: { origin, ...headers } });
 
   test.each(['https://evil.example', 'null', 'http://desk.example.com', 'https://desk.example.com:444'])(
-    '%s is refused on every route, doors and probes included',
+    '%s is refused on every route of the desk, probes included',
     async (origin) => {
-      for (const path of [
-        '/agents/health',
-        '/paper/clob/time',
-        '/openapi.json',
-        '/markets',
-        '/nowhere',
-        '/docs',
-      ])
+      for (const path of ['/agents/health', '/openapi.json', '/markets', '/nowhere', '/docs'])
         expect(await from(origin, 'GET', path)).toMatchObject({
           status: 403,
           body: { code: 'origin_not_allowed' },
         });
-      expect((await from(origin, 'POST', '/paper/solana')).status).toBe(403);
       expect((await from(origin, 'POST', '/agents/register')).status).toBe(403);
+    },
+  );
+
+  describe.each(['https://evil.example', 'https://console.example.com', 'null'])(
+    'the paper doors, for a page of %s',
+    (origin) => {
+      const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+        call(service, 'POST', path, { headers: { origin, ...headers }, body });
+
+      test('answer reads, without CORS headers, however the path is spelt', async () => {
+        for (const path of ['/paper/clob/time', '/paper/%63lob/time', '/paper/gamma/markets?limit=1']) {
+          const answer = await from(origin, 'GET', path);
+          expect({ path, status: answer.status, cors: corsOf(answer) }).toEqual({
+            path,
+            status: 200,
+            cors: [],
+          });
+        }
+        expect((await from(origin, 'GET', '/paper/nowhere')).status).toBe(403);
+      });
+
+      test('take writes that a browser asks about first, or that have no body', async () => {
+        const slot = { jsonrpc: '2.0', id: 1, method: 'getSlot' };
+        expect((await post('/paper/solana', slot)).status).toBe(200);
+        expect((await from(origin, 'POST', '/paper/clob/auth/api-key')).status).toBe(401);
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json-patch'])
+          expect((await post('/paper/solana', slot, { 'content-type': type })).status, type).toBe(403);
+        const asked = await from(origin, 'OPTIONS', '/paper/solana', {
+          'access-control-request-method': 'POST',
+        });
+        expect(asked.status).toBe(403);
+        expect(corsOf(asked)).toEqual([]);
+      });
+
+      test('give no money', async () => {
+        const airdrop = { jsonrpc: '2.0', id: 1, method: 'requestAirdrop', params: [WALLET, 1] };
+        for (const body of [airdrop, [airdrop]]) expect((await post('/paper/solana', body)).status).toBe(403);
+        const gift = { address: `0x${'1'.repeat(40)}`, amount: 1 };
+        if (origin !== ALLOWED) expect((await post('/paper/faucet', gift)).status).toBe(403);
+      });
     },
   );
 
@@ -170,14 +207,11 @@ describe('a browser’s Origin must be ours or allowed', () => {
     );
   });
 
-  const ALLOWED = 'https://console.example.com';
   const preflight = (path: string, method = 'POST', headers = 'authorization') =>
     from(ALLOWED, 'OPTIONS', path, {
       'access-control-request-method': method,
       'access-control-request-headers': headers,
     });
-  const corsOf = ({ headers }: { readonly headers: Headers }) =>
-    [...headers.keys()].filter((name) => name.startsWith('access-control-'));
   const operations = (Object.values(contract) as readonly unknown[]).filter(
     (value): value is contract.Operation =>
       typeof value === 'object' && value !== null && 'permission' in value && 'rateClass' in value,
@@ -216,13 +250,6 @@ describe('a browser’s Origin must be ours or allowed', () => {
     '/owner/session',
     '/owner/assets/owner.js',
     '/%6fwner/session',
-    '/paper/clob/time',
-    '/paper/%63lob/time',
-    '/%70aper/clob/time',
-    '/paper/gamma/markets',
-    '/paper/solana',
-    '/paper/dflow/trade/quote',
-    '/paper/ws/user',
     '/internal/exchange',
     '/metrics',
   ])('%s stays closed to an allowed page, however it is spelt', async (path) => {
@@ -282,7 +309,7 @@ describe('a browser’s Origin must be ours or allowed', () => {
     const statusOf = async (path: string) =>
       (await call({ url: below.address }, 'GET', path, { headers: { origin: ALLOWED } })).status;
     expect(await statusOf('/desk/agents/health')).toBe(200);
-    for (const path of ['/desk/owner/session', '/desk/%6fwner/session', '/desk/paper/clob/time', '/metrics'])
+    for (const path of ['/desk/owner/session', '/desk/%6fwner/session', '/metrics'])
       expect(await statusOf(path), path).toBe(403);
   });
 

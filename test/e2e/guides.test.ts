@@ -45,6 +45,19 @@ describe('the front page', () => {
 });
 
 describe('guides', () => {
+  test('the security page and the decisions are served, and their links lead on', async () => {
+    const security = await call(service, 'GET', '/docs/SECURITY', { headers: PERSON });
+    expect(security.status).toBe(200);
+    expect(security.body).toMatch(/href="\/docs\/[a-z]/);
+    const decisions = await call(service, 'GET', '/docs/adr', { headers: PERSON });
+    expect(decisions.status).toBe(200);
+    expect(decisions.body).toContain('href="/docs/adr/0014-hosts-origins-and-proxies"');
+    const { body } = await call(service, 'GET', '/openapi.json');
+    expect(body.info.description).toMatch(
+      /## First steps[\s\S]*\/agents\/register[\s\S]*\/venueb\/agent\/quote/,
+    );
+  });
+
   test('a person gets the errors as an HTML page with anchors, links and tables', async () => {
     const { status, headers, body } = await call(service, 'GET', '/docs/errors', { headers: PERSON });
     expect(status).toBe(200);

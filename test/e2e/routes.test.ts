@@ -139,15 +139,18 @@ describe('other routes and headers', () => {
     expect(await given('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('llms.txt names every operation except incoming callbacks', async () => {
+  test('llms.txt begins with first steps and names what an agent can call, and nothing of owners and operators', async () => {
     const { status, body, headers } = await call(service, 'GET', '/llms.txt');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/markdown');
-    for (const { method, path, summary } of OPERATIONS) {
+    for (const { method, path, summary, permission } of OPERATIONS) {
       if (path.includes('/inbound/')) continue;
-      expect(body).toContain(`- \`${method} ${path}\``);
-      expect(body).toContain(summary);
+      const isCallable = permission === 'agent' || permission === 'public';
+      expect({ path, named: body.includes(`- \`${method} ${path}\``) }).toEqual({ path, named: isCallable });
+      if (isCallable) expect(body).toContain(summary);
     }
+    expect(body.indexOf('/venueb/agent/quote')).toBeLessThan(body.indexOf('## agents'));
+    expect(body).toContain('/docs/routes');
   });
 
   test('metrics name routes by their pattern, and are only for this machine or the operator', async () => {

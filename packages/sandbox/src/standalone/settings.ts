@@ -13,6 +13,8 @@ export interface Settings {
   readonly speed: number;
   readonly chainId: number;
   readonly orderVersion: 1 | 2;
+  /** Requests per second and network address, at any door; twice as many at once. */
+  readonly requestsPerSecond: number;
   readonly faults: FaultPlan;
   /** Opens the control route; `null`: there is none. */
   readonly controlKey: string | null;
@@ -44,6 +46,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     speed: number('PAPER_SPEED', 1),
     chainId: number('CHAIN_ID', 137),
     orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
+    requestsPerSecond: requestsOf(number('PAPER_REQUESTS_PER_S', 50)),
     faults: faultsOf(env.PAPER_FAULTS),
     controlKey: controlKeyOf(env.PAPER_CONTROL_KEY),
   };
@@ -53,6 +56,12 @@ function orderVersionOf(profile: string): 1 | 2 {
   if (profile !== 'interface' && profile !== 'polymarket')
     throw new Error(`VENUE_A_ORDER_PROFILE must be interface or polymarket, not "${profile}".`);
   return profile === 'interface' ? 1 : 2;
+}
+
+/** @throws Error */
+function requestsOf(value: number): number {
+  if (value >= 1) return value;
+  throw new Error('PAPER_REQUESTS_PER_S must be at least 1.');
 }
 
 /** @throws Error */

@@ -94,6 +94,7 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
 const FORWARDED_HEADERS = new Set([
   'accept',
   'content-type',
+  'origin',
   'poly_address',
   'poly_signature',
   'poly_timestamp',

@@ -123,6 +123,23 @@ const CLOSED = /^\/(owner|operator|internal|metrics|paper)(\/|$)/;
 /** The one operation of the desk beside the doors. */
 const FAUCET = '/paper/faucet';
 
+/** The doors take no cookies, and some venue clients send an Origin: what a page cannot send unasked may pass. */
+const DOORS = /^\/paper\//;
+
+/**
+ * Reads, and writes that a browser sends for a page of another origin only after a preflight, which nothing here answers; or
+ * that have no body. Never the faucet; the Solana door refuses airdrops itself.
+ */
+function isOpenDoor(request: FastifyRequest, basePath: string): boolean {
+  const { routeOptions, method, headers } = request;
+  const route = routeOptions.url ?? '';
+  const below = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+  if (!DOORS.test(below) || below === FAUCET || method === 'OPTIONS') return false;
+  if (method === 'GET' || method === 'HEAD') return true;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return !hasBody || /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
 /** The route that was found counts, however its path was spelt; where none was, the path. */
 function isClosed({ routeOptions, url }: FastifyRequest, basePath: string): boolean {
   const path = url.split('?', 1)[0] as string;
@@ -158,6 +175,7 @@ function originJudge({ basePath, publicUrl, origins }: TargetOptions): Judge {
     const isOwn =
       given === new URL(publicUrl()).origin || given.replace(/^https?:\/\//, '') === request.headers.host;
     if (isOwn && !allowed.has(given)) return null;
+    if (isOpenDoor(request, basePath)) return null;
     if (!allowed.has(given)) return sendProblem(request, reply, 'origin_not_allowed');
     if (!isClosed(request, basePath)) return answerPreflight(request, reply);
     return isOwn ? null : sendProblem(request, reply, 'origin_not_allowed', { detail: CLOSED_TO_PAGES });

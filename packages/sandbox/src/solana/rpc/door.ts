@@ -80,6 +80,8 @@ export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (do
     const body = String(request.body ?? '');
     const calls = callsOf(body);
     if (calls instanceof RpcError) return reply.type('application/json').send(refusalJson(calls));
+    if (calls.some((call) => methodOf(call) === 'requestAirdrop') && isForeign(request))
+      return reply.code(403).type('application/json').send(refusalJson(NO_AIRDROPS));
     await charge(guard, request, tokensOf(calls) - 1);
     const limits = limitsOf(guard, request, calls.length);
     try {
@@ -140,6 +142,14 @@ function limitsOf(guard: Guarded, request: FastifyRequest, calls: number): RpcLi
   return { caller: 'external', calls, airdrops: { perDay, caller } };
 }
 
+const NO_AIRDROPS = new RpcError(INVALID_REQUEST, 'Airdrops are not given to pages of other origins.');
+
+/** A page of another origin asks: it must not draw gifts on behalf of who looks at it. */
+const isForeign = ({ headers: { origin, host } }: FastifyRequest): boolean =>
+  origin !== undefined && origin.replace(/^https?:\/\//, '') !== host;
+
+const methodOf = (call: unknown): unknown => (call as { readonly method?: unknown } | null)?.method;
+
 const refusalJson = ({ code, message }: RpcError): string =>
   toJson({ jsonrpc: '2.0', error: { code, message }, id: null });
 
@@ -157,10 +167,7 @@ function callsOf(body: string): readonly unknown[] | RpcError {
 }
 
 const tokensOf = (calls: readonly unknown[]): number =>
-  calls.reduce<number>(
-    (sum, call) => sum + (TOKENS.get((call as { readonly method?: unknown } | null)?.method) ?? 1),
-    0,
-  );
+  calls.reduce<number>((sum, call) => sum + (TOKENS.get(methodOf(call)) ?? 1), 0);
 
 /** The chain's queue is full: every caller is asked to retry later. */
 function sayBusy(reply: FastifyReply): FastifyReply {
