@@ -199,3 +199,24 @@ test('a skill without howItWorks is taken, and shows it empty', async () => {
   expect({ status: answer.status, code: answer.body.code }).toEqual({ status: 200, code: undefined });
   expect(answer.body).toMatchObject({ howItWorks: '', how_it_works: '' });
 });
+
+test('the balance of venue B is the same in portfolio and briefing, and totals are of all venues', async () => {
+  const trader = await newTrader(service);
+  const solana = SolanaSigner.generate();
+  await call(service, 'POST', '/wallet/update-sol-address', {
+    key: trader.apiKey,
+    body: { solAddress: solana.address },
+  });
+  const [market] = await trader.client.listMarkets({ q: '*', venue: 'kalshi', limit: 1 });
+  await trader.client.quoteVenueB({
+    ...{ marketTicker: market?.id as string, side: 'YES', action: 'BUY', amount: 5 },
+  });
+  const [portfolio, briefing] = await Promise.all([
+    trader.client.getPortfolio(),
+    trader.client.getBriefing({}),
+  ]);
+  expect(portfolio.venues.kalshi?.balance).toBe(10_000);
+  for (const name of ['polymarket', 'kalshi'])
+    expect(portfolio.venues[name]?.balance).toBe(briefing.venues[name]?.balance);
+  expect(portfolio).toMatchObject({ venue: 'polymarket', balance: 10_000, total: { balance: 20_000 } });
+});

@@ -62,16 +62,16 @@ async function portfolio(run: Run, options: { readonly venue?: string }): Promis
   run.output.answer(found, () =>
     [
       run.output.facts([
-        ['balance', found.balance],
-        ['exposure', found.totalExposure],
-        ['positions', found.positionsCount],
-        ['to redeem', found.redeemableCount],
-        ['P&L, 24 hours', found.pnl24h],
-        ['P&L, total', found.pnlTotal],
-        ['realised', found.realizedPnl],
-        ['unrealised', found.unrealizedPnl],
-        ['fees', found.fees],
-        ['largest market', `${found.concentration.topMarketPct} %`],
+        ['balance, all venues', found.total.balance],
+        ['exposure', found.total.totalExposure],
+        ['positions', found.total.positionsCount],
+        ['to redeem', found.total.redeemableCount],
+        ['P&L, 24 hours', found.total.pnl24h],
+        ['P&L, total', found.total.pnlTotal],
+        ['realised', found.total.realizedPnl],
+        ['unrealised', found.total.unrealizedPnl],
+        ['fees', found.total.fees],
+        [`largest market on ${found.venue}`, `${found.concentration.topMarketPct} %`],
       ]),
       run.output.table(
         [

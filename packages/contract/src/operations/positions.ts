@@ -99,7 +99,9 @@ const Exposure = Type.Number({
 });
 
 export const Portfolio = Type.Object({
-  venue: Type.String(),
+  venue: Type.String({
+    description: 'whose figures stand beside it; those of each venue are in `venues`, their sums in `total`',
+  }),
   balance: Type.Number({ description: 'collateral, what open BUY orders hold included' }),
   totalExposure: Exposure,
   positionsCount: Type.Integer(),
@@ -123,7 +125,20 @@ export const Portfolio = Type.Object({
       totalExposure: Exposure,
     }),
   ),
-  total: Type.Object({ positionsCount: Type.Integer(), totalExposure: Exposure }),
+  total: Type.Object(
+    {
+      balance: Type.Number(),
+      positionsCount: Type.Integer(),
+      redeemableCount: Type.Integer(),
+      totalExposure: Exposure,
+      pnl24h: Type.Number(),
+      pnlTotal: Type.Number(),
+      realizedPnl: Type.Number(),
+      unrealizedPnl: Type.Number(),
+      fees: Type.Number(),
+    },
+    { description: 'of all venues that were asked for' },
+  ),
 });
 
 export const getPortfolio = operation({

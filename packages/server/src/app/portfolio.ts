@@ -1,6 +1,7 @@
 /** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all. */
 import type { Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { parseSolanaAddress } from '@bellwether/protocol';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { concentration, exposure } from '../domain/exposure.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
@@ -9,7 +10,7 @@ import {
   CONCENTRATION_FROM_MARKETS,
   NEAR_RESOLUTION_MS,
 } from '../domain/thresholds.ts';
-import type { ActingAgent } from '../ports/stores.ts';
+import type { ActingAgent, AgentStore } from '../ports/stores.ts';
 import type { KnownBalance, Venue } from '../ports/venue.ts';
 import {
   holdings,
@@ -21,9 +22,12 @@ import {
   type Valued,
   walletsOf,
 } from './positions.ts';
+import { withNamed } from './venue-state.ts';
 import { filterOf, redeemsBy, scopeOf } from './venues.ts';
 
-export type PortfolioNeeds = PositionNeeds;
+export interface PortfolioNeeds extends PositionNeeds {
+  readonly agents: Pick<AgentStore, 'byId'>;
+}
 
 const DAY_MS = 24 * 3_600_000;
 const CLOSING_SOON_HOURS = NEAR_RESOLUTION_MS / 3_600_000;
@@ -42,15 +46,21 @@ export async function portfolio(
   query: PositionQuery,
 ): Promise<Portfolio> {
   const scope = scopeOf(needs, query);
-  const wallets = await walletsOf(needs, caller, scope);
+  const [wallets, agent] = await Promise.all([
+    walletsOf(needs, caller, scope),
+    scope.user === null ? needs.agents.byId(caller.agentId) : null,
+  ]);
   const sheets = await Promise.all(
-    scope.venues.map((venue) =>
-      sheetOf(
+    scope.venues.map((venue) => {
+      const { family } = venue.accounts;
+      const ofFamily = wallets.filter((wallet) => familyOf(wallet) === family);
+      return sheetOf(
         needs,
         venue,
-        wallets.filter((wallet) => familyOf(wallet) === venue.accounts.family),
-      ),
-    ),
+        ofFamily,
+        withNamed(ofFamily, family, parseSolanaAddress(agent?.solAddress ?? '')),
+      );
+    }),
   );
   const [first] = sheets as [Sheet];
   const sum = (of: (sheet: Sheet) => number) => round6(sheets.reduce((total, sheet) => total + of(sheet), 0));
@@ -65,8 +75,15 @@ export async function portfolio(
       ]),
     ),
     total: {
+      balance: sum(({ figures }) => figures.balance),
       positionsCount: sum(({ figures }) => figures.positionsCount),
+      redeemableCount: sum(({ figures }) => figures.redeemableCount),
       totalExposure: sum(({ figures }) => figures.totalExposure),
+      pnl24h: sum(({ figures }) => figures.pnl24h),
+      pnlTotal: sum(({ figures }) => figures.pnlTotal),
+      realizedPnl: sum(({ figures }) => figures.realizedPnl),
+      unrealizedPnl: sum(({ figures }) => figures.unrealizedPnl),
+      fees: sum(({ figures }) => figures.fees),
     },
   };
 }
@@ -74,15 +91,17 @@ export async function portfolio(
 /** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
 const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
+/** @param accounts whose collateral counts */
 async function sheetOf(
   needs: PortfolioNeeds,
   venue: Venue,
   wallets: readonly WalletAddress[],
+  accounts: readonly WalletAddress[],
 ): Promise<Sheet> {
   const ofVenue = filterOf(needs, [venue]);
   const [{ held, silent }, money, results, lastDay] = await Promise.all([
     holdings(needs, wallets, [venue]),
-    venue.accounts.balances(wallets, { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
+    venue.accounts.balances(accounts, { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
     needs.positions.results(wallets, ofVenue),
     needs.positions.realizedSince(wallets, ofVenue, needs.clock.now() - DAY_MS),
   ]);

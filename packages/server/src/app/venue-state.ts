@@ -1,6 +1,6 @@
 /** What an agent has on one venue, as a heartbeat tells it: without waiting long for the venue. */
 import { type Micro, notional } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
 import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
@@ -81,9 +81,16 @@ function accountsOn(
   { solAddress, wallets }: BriefingFacts,
   { user }: Scope,
 ): readonly WalletAddress[] {
-  if (family !== 'solana' || user !== null || solAddress === null) return wallets[family];
-  return [...new Set([solAddress, ...wallets.solana])];
+  return user === null ? withNamed(wallets[family], family, solAddress) : wallets[family];
 }
+
+/** With the Solana address that the agent names and has not proved: only for what its chain tells everybody. */
+export const withNamed = (
+  wallets: readonly WalletAddress[],
+  family: AddressFamily,
+  solAddress: WalletAddress | null,
+): readonly WalletAddress[] =>
+  family !== 'solana' || solAddress === null ? wallets : [...new Set([solAddress, ...wallets])];
 
 /** Positions and open orders at the markets' prices. */
 function marked(
