@@ -119,7 +119,10 @@ describe('a trade above the limit', () => {
   test('the same order asks once; a changed one asks anew', async () => {
     const trader = await asking();
     const { order, approvalId } = await ask(trader);
-    const again = await Promise.all([post(trader, order), post(trader, order), post(trader, order)]);
+    // One after the other: of twins that come together all but one are told that it is being placed.
+    const again = [await post(trader, order), await post(trader, order)];
+    const twins = await Promise.all([post(trader, order), post(trader, order), post(trader, order)]);
+    again.push(...twins.filter(({ status }) => status !== 409));
     expect(new Set(again.map(({ body }) => body.approvalId))).toEqual(new Set([approvalId]));
     await approve(owner, approvalId);
     const other = await ask(trader);

@@ -237,7 +237,7 @@ describe('what the agent has', () => {
   test('portfolio', async () => {
     const [found, table] = await both('portfolio');
     expect(found.positionsCount).toBe(1);
-    expect(table).toMatch(/^balance +\d/);
+    expect(table).toMatch(/^balance, all venues +\d/);
   });
 
   test('briefing, and what changed since', async () => {

@@ -226,11 +226,12 @@ describe('speed', () => {
   test('a replayed trade and a denied one take one trip', async () => {
     const request = await restingOrder(trader, market);
     await send(request);
-    for (const again of [request, await marketBuy(99_000)]) {
+    const advice = 'select amount from faucet_draws where address = $1 and day = $2::date';
+    for (const [again, ...further] of [[request], [await marketBuy(99_000), advice]] as const) {
       statements.length = 0;
       await send(again);
-      // A denial does not wait for its rollback.
-      await expect.poll(() => tripsOf(statements)).toEqual(['lock and read']);
+      // A denial does not wait for its rollback; what the faucet still gives is read once nothing is locked any more.
+      await expect.poll(() => tripsOf(statements)).toEqual(['lock and read', ...further]);
     }
   });
 });

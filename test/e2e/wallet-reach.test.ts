@@ -152,6 +152,10 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       post('/wallet/unlink', () => ({ walletAddress: funder })),
       NOT_FOUND,
     ],
+    'POST /wallet/unlink wallet_address': [
+      post('/wallet/unlink', () => ({ wallet_address: funder })),
+      NOT_FOUND,
+    ],
     'POST /markets/orders/cancel-market address': [
       post('/markets/orders/cancel-market', () => ({ address: funder })),
       { totalCanceled: 0 },
@@ -162,7 +166,9 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     ],
     'POST /wallet/credentials address': null,
     'GET /wallet/link/challenge walletAddress': null,
+    'GET /wallet/link/challenge wallet_address': null,
     'POST /wallet/link walletAddress': null,
+    'POST /wallet/link wallet_address': null,
     // Refused on routes where it would be a filter.
     'DELETE /markets/orders walletAddress': [
       (key) => call(service, 'DELETE', `/markets/orders?walletAddress=${funder}`, { key }),

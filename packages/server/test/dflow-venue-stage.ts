@@ -2,6 +2,7 @@
 import {
   asSolanaAddress,
   associatedTokenAddress,
+  paperEscrowAddress,
   SOLANA_PROGRAMS,
   type SolanaAddress,
   toBase58,
@@ -45,8 +46,6 @@ export const [USDC_ACCOUNT, YES_ACCOUNT] = [
   associatedTokenAddress(WALLET, YES, SOLANA_PROGRAMS.token2022),
 ];
 
-const ESCROW = associatedTokenAddress(key(50), USDC_MINT, SOLANA_PROGRAMS.token);
-
 export const HEIGHT = 1_000;
 
 /** Wednesday. */
@@ -63,7 +62,7 @@ export const transfer = (from: SolanaAddress, amount: bigint, mint: SolanaAddres
   getTransferCheckedInstruction({
     source: kit(from),
     mint: kit(mint),
-    destination: kit(ESCROW),
+    destination: kit(paperEscrowAddress(mint)),
     authority: createNoopSigner(kit(WALLET)),
     amount,
     decimals: 6,

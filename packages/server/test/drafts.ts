@@ -7,6 +7,7 @@ import { type Draft, readDraft } from '../src/domain/orders/draft.ts';
 /** The well-known first account of Hardhat's test mnemonic. It never holds anything of value. */
 export const SIGNER = Signer.fromPrivateKey(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  { use: 'paper' },
 );
 
 export const MARKET: MarketTerms = {

@@ -30,7 +30,7 @@ import { draftOf, SIGNER, signedRequest } from './drafts.ts';
 
 const CHAIN_ID = 137;
 const DOMAINS = exchangeDomains(CHAIN_ID);
-const STRANGER = Signer.fromPrivateKey(`0x${'11'.repeat(32)}`);
+const STRANGER = Signer.fromPrivateKey(`0x${'11'.repeat(32)}`, { use: 'paper' });
 
 function verify(request: TradeRequest, options: { profile?: OrderProfile; negRisk?: boolean } = {}) {
   let recoveries = 0;
