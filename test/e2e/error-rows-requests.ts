@@ -196,7 +196,8 @@ export const REQUEST_ROWS: readonly Case[] = [
     'unlinking one of several wallets without naming it',
     async () => {
       const agent = await newTrader(service);
-      await linkSolanaWallet(agent.client, SolanaSigner.generate());
+      for (let nth = 0; nth < 2; nth += 1) await linkSolanaWallet(agent.client, SolanaSigner.generate());
+      await agent.client.unlinkWallet(agent.funder);
       return post('/wallet/unlink', undefined, agent.apiKey);
     },
   ],

@@ -277,7 +277,7 @@ describe('a request whose deadline passes', () => {
     expect((await call(service, 'GET', unplaced, { key: trader.apiKey })).status).toBe(404);
   });
 
-  test('with a body that never ends: 503, the connection is closed, and no slot was taken', async () => {
+  test('with a body that never ends: 408, the connection is closed, and no slot was taken', async () => {
     const { hostname, port } = new URL(service.url);
     const endings = Array.from({ length: 3 * MAX_TRADES }, () => {
       const socket = connect(Number(port), hostname);
@@ -293,7 +293,7 @@ describe('a request whose deadline passes', () => {
     });
     await sleep(200);
     expect(await send(await restingOrder(trader, market))).toMatchObject({ status: 201 });
-    for (const said of await Promise.all(endings)) expect(said).toMatch(/^HTTP\/1\.1 503 /);
+    for (const said of await Promise.all(endings)) expect(said).toMatch(/^HTTP\/1\.1 408 /);
   });
 });
 

@@ -134,7 +134,9 @@ function isOpenDoor(request: FastifyRequest, basePath: string): boolean {
   const { routeOptions, method, headers } = request;
   const route = routeOptions.url ?? '';
   const below = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
-  if (!DOORS.test(below) || below === FAUCET || method === 'OPTIONS') return false;
+  // A socket needs no preflight, and what it tells could be read by the page.
+  if (!DOORS.test(below) || below === FAUCET || method === 'OPTIONS' || headers.upgrade !== undefined)
+    return false;
   if (method === 'GET' || method === 'HEAD') return true;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return !hasBody || /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
