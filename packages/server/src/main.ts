@@ -85,16 +85,19 @@ function optimizeEarly(): void {
     setFlagsFromString('--invocation-count-for-turbofan=1500');
 }
 
-/** @returns once a process of the database is at work, or the database has failed */
+/**
+ * @returns once a process of the database is at work
+ * @throws when it fails before that: then this start must not touch the data folder
+ */
 async function startDatabase(dataDir: string): Promise<{ readonly postgres: Promise<EmbeddedPostgres> }> {
   const { startEmbeddedPostgres } = await import('@bellwether/durable/embedded');
-  return new Promise((atWork) => {
+  return new Promise((atWork, reject) => {
     const postgres = startEmbeddedPostgres({
       dataDir,
       onSpawned: () => atWork({ postgres }),
     });
-    // Whoever awaits the database reports its fault.
-    postgres.finally(() => atWork({ postgres })).catch(() => {});
+    // A later fault is reported where the database is awaited. An adopted server spawns nothing.
+    postgres.then(() => atWork({ postgres }), reject);
   });
 }
 

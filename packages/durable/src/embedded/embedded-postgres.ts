@@ -14,16 +14,19 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
 } from 'node:fs';
 import { constants, setPriority, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { socketUrl } from '../database-url.ts';
 import { openPool } from '../pool.ts';
 import { ADMIN_ROLE, DESK_DATABASE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
+import { claimFolder, type FolderClaim } from './folder-claim.ts';
 import { findPostgres, NoPostgres, type PostgresBinaries } from './postgres-binaries.ts';
 import { alive, endPostmaster, endStrays, exists, readPostmaster, serves } from './postmaster.ts';
 
@@ -35,6 +38,7 @@ const ADOPT_TIMEOUT_MS = 3_000;
 const ORPHANS_TIMEOUT_MS = 10_000;
 const ORPHANS_PAUSE_MS = 100;
 const MAX_CONNECTIONS = 100;
+const UNFINISHED = '.unfinished-';
 
 export interface EmbeddedPostgres {
   /** Folder of the Unix socket; clients connect with it as `host`. */
@@ -55,6 +59,8 @@ export interface EmbeddedPostgres {
    * @throws NoPostgres with a sentence when it does not come up
    */
   restart(): Promise<void>;
+  /** Gives up the claim on the folder: another start may take over the server. */
+  release(): void;
   /** Kills what does not end in time; the next start recovers. */
   stop(withinMs?: number): Promise<void>;
 }
@@ -106,14 +112,16 @@ function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
   binaries.own(folder);
 }
 
+/** The cluster gets its name only once it is whole: whatever ends a start, the next one finds all of it or nothing. */
 async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned: () => void): Promise<void> {
   if (existsSync(join(cluster, 'PG_VERSION'))) return;
-  // A cluster without a version file comes from an interrupted initdb: it holds no data.
+  // Without a version file it holds no data.
   rmSync(cluster, { recursive: true, force: true });
-  mkdirSync(cluster, { recursive: true, mode: 0o700 });
-  binaries.own(cluster);
+  clearUnfinished(cluster);
+  const unfinished = mkdtempSync(`${cluster}${UNFINISHED}`);
+  binaries.own(unfinished);
   const running = binaries.run('initdb', [
-    `--pgdata=${cluster}`,
+    `--pgdata=${unfinished}`,
     `--username=${ADMIN_ROLE}`,
     '--auth=trust',
     '--encoding=UTF8',
@@ -123,9 +131,21 @@ async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned
   onSpawned();
   const failure = await running;
   if (failure !== null) {
-    rmSync(cluster, { recursive: true, force: true });
+    rmSync(unfinished, { recursive: true, force: true });
     throw new NoPostgres(`The embedded PostgreSQL could not be set up in ${cluster}: ${failure.slice(-400)}`);
   }
+  renameSync(unfinished, cluster);
+}
+
+/** Of starts that were killed. Their initdb may still write for a moment; what it leaves goes with the start after. */
+function clearUnfinished(cluster: string): void {
+  const start = `${basename(cluster)}${UNFINISHED}`;
+  for (const name of readdirSync(dirname(cluster)).filter((one) => one.startsWith(start)))
+    try {
+      rmSync(join(dirname(cluster), name), { recursive: true, force: true });
+    } catch {
+      // It is in nobody's way.
+    }
 }
 
 const settings = (socketDir: string): string[] =>
@@ -229,23 +249,40 @@ async function adopt(cluster: string): Promise<Running | null> {
   return null;
 }
 
-/**
- * @param options.dataDir the service's data folder; created when missing
- * @param options.database created when missing
- * @throws NoPostgres with a sentence that says what to do
- */
-export async function startEmbeddedPostgres(options: {
+interface StartOptions {
+  /** The service's data folder; created when missing. */
   readonly dataDir: string;
-  /** The service's own when not given. */
+  /** Created when missing; the service's own when not given. */
   readonly database?: string;
   readonly allowNamespace?: boolean;
   /** How long it may recover before it answers. */
   readonly startWithinMs?: number;
   /** Called as soon as a process of PostgreSQL is at work, so that the caller can do other work meanwhile. */
   readonly onSpawned?: () => void;
-}): Promise<EmbeddedPostgres> {
+}
+
+/**
+ * Claims the folder until the server is stopped.
+ * @throws NoPostgres with a sentence that says what to do
+ */
+export async function startEmbeddedPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
+  const { dataDir } = options;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const claim = claimFolder(dataDir);
+  if (claim === null)
+    throw new NoPostgres(
+      `Another Bellwether is running on ${dataDir}. Stop it, or give this one its own DATA_DIR.`,
+    );
+  try {
+    return await startClaimed(options, claim);
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+async function startClaimed(options: StartOptions, claim: FolderClaim): Promise<EmbeddedPostgres> {
   const { database = DESK_DATABASE, startWithinMs = START_TIMEOUT_MS, onSpawned = () => {} } = options;
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const binaries = await findPostgres(options.dataDir, options.allowNamespace);
   const cluster = join(binaries.home, 'postgres');
   await initialise(binaries, cluster, onSpawned);
@@ -271,7 +308,13 @@ export async function startEmbeddedPostgres(options: {
     });
   };
   if (left === null) await start();
-  await prepareDatabase((name) => adminUrl(socketDir, name), database);
+  try {
+    await prepareDatabase((name) => adminUrl(socketDir, name), database);
+  } catch (error) {
+    // A server that was adopted may be of use to others.
+    if (left === null) await endPostmaster(pid, folder);
+    throw error;
+  }
   return {
     socketDir,
     port: PORT,
@@ -293,10 +336,12 @@ export async function startEmbeddedPostgres(options: {
       clearSocketDir(socketDir, binaries);
       await start();
     },
+    release: claim.release,
     async stop(withinMs) {
       isStopped = true;
       await endPostmaster(pid, folder, withinMs);
       rmSync(socketDir, { recursive: true, force: true });
+      claim.release();
     },
   };
 }

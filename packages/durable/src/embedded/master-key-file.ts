@@ -1,6 +1,6 @@
 /** The master key of an embedded database: created on the first start, readable only by its owner. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FORMER = 'master.key.old';
@@ -8,9 +8,21 @@ const FORMER = 'master.key.old';
 /** @throws Error with a sentence when the file holds something else */
 export function readMasterKeyFile(dataDir: string): Buffer {
   const file = join(dataDir, 'master.key');
-  if (!existsSync(file))
-    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  if (!existsSync(file)) makeKey(dataDir, file);
   return readKey(file);
+}
+
+/** Whole or not at all, also when the disk is full; a key that another process makes meanwhile is kept. */
+function makeKey(dataDir: string, file: string): void {
+  const made = join(dataDir, `master.key.${randomBytes(6).toString('hex')}`);
+  try {
+    writeFileSync(made, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(made, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(made, { force: true });
+  }
 }
 
 /** The key of before, while a rotation lasts; else `null`. @throws Error with a sentence */

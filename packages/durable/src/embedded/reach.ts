@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool } from '../pool.ts';
 import { adminUrl, answers, startEmbeddedPostgres } from './embedded-postgres.ts';
+import { claimFolder } from './folder-claim.ts';
 import { findPostgres, NoPostgres } from './postgres-binaries.ts';
 import { exists, readPostmaster, serves } from './postmaster.ts';
 
@@ -59,11 +60,19 @@ export async function reachServer(dataDir: string, database: string): Promise<Re
     return { url: adminUrl(running.socketDir, database), cluster, major, close: async () => {} };
   }
   const started = await startEmbeddedPostgres({ dataDir, database });
+  // The service may start meanwhile, and takes over the server.
+  started.release();
   const url = adminUrl(started.socketDir, database);
   return {
     ...{ url, cluster, major },
     async close() {
-      if (await isAlone(url)) await started.stop(STOP_WITHIN_MS);
+      const claim = claimFolder(dataDir);
+      if (claim === null) return;
+      try {
+        if (await isAlone(url)) await started.stop(STOP_WITHIN_MS);
+      } finally {
+        claim.release();
+      }
     },
   };
 }
