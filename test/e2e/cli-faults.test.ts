@@ -72,14 +72,27 @@ describe('the command line itself', () => {
       'buy --help',
     ],
     [['sell', '1', 'YES', '--size', '3', '--price', '0.5', '--slippage', '0'], /no --price/, 'sell --help'],
-    [['trade', 'sell', 'KX', 'YES', '--size', '2.5'], /whole/, '--size 2.'],
-    [['quote', 'sell', 'KX', 'YES', '--size', '0.5'], /whole/, '--size 1.'],
     [['cancel'], /Say what to cancel/, 'bellwether orders'],
     [['--url', 'ftp://somewhere', 'markets'], /address of the desk/, 'BELLWETHER_URL'],
   ] as const)('%j', async (args, message, fix) => {
     const error = failure(await cli([...args, '--json'], env), 'usage');
     expect(error.message).toMatch(message);
     expect(error.fix).toContain(fix);
+  });
+
+  test('a fraction of a contract is refused by the desk, which names the whole number', async () => {
+    const [{ id: ticker } = { id: '' }] = await client.listMarkets({ q: '*', venue: 'kalshi', limit: 1 });
+    const whole = 'Contracts are whole: sell 2 instead of 2.5.';
+    const sell = ['sell', ticker, 'YES', '--size', '2.5'] as const;
+    const quoted = await cli(['quote', ...sell, '--json'], env);
+    expect(quoted).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(quoted.stdout)).toMatchObject({
+      quoteErrorCode: 'fraction_of_contract',
+      quoteErrorMessage: whole,
+    });
+    const solana = { BELLWETHER_SOLANA_KEY: JSON.stringify(Array(32).fill(9)) };
+    const ended = await cli(['trade', ...sell, '--yes', '--json'], { ...env, ...solana });
+    expect(failure(ended, 'refused')).toMatchObject({ code: 'fraction_of_contract', message: whole });
   });
 
   test('a key that is given as an argument is refused and not repeated', async () => {
@@ -376,16 +389,27 @@ describe('doctor', () => {
     expect(away.stdout).toContain('→ Start the desk');
   });
 
-  test('a wallet at the venue', async () => {
-    const { code, stdout, stderr } = await cli(
-      ['doctor', 'wallet', '--token', market.clobTokenIds[0] as string],
-      env,
-    );
-    expect(code).toBe(EXIT_CODES.findings.status);
-    // The paper desk lets this wallet trade.
-    expect(stderr).toContain('as a live venue would');
+  test.each([['with a market'], ['without one']])('a wallet on a healthy paper desk, %s', async (how) => {
+    const token = how === 'with a market' ? ['--token', market.clobTokenIds[0] as string] : [];
+    const { code, stdout } = await cli(['doctor', 'wallet', ...token], env);
     expect(stdout).toMatch(/^ok {7}venue: it answers/);
-    expect(stdout).toMatch(/^ok {7}tick size: 0\.01$/m);
+    expect(stdout).not.toMatch(/WRONG|unknown/);
+    if (token.length > 0) expect(stdout).toMatch(/^ok {7}tick size: 0\.01$/m);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^Nothing is wrong: this wallet can trade on paper\./,
+    );
+    expect(code).toBe(0);
+  });
+
+  test('a wallet of another key on paper, and any wallet where the venue is judged as a live one', async () => {
+    const other = Signer.generate().address;
+    const strange = await cli(['doctor', 'wallet', other], env);
+    expect(strange).toMatchObject({ code: EXIT_CODES.findings.status });
+    expect(strange.stdout).toMatch(/^WRONG +owner/m);
+    const live = await cli(['doctor', 'wallet', '--clob', `${service.url}/paper/clob`], env);
+    expect(live).toMatchObject({ code: EXIT_CODES.findings.status });
+    expect(live.stdout).toMatch(/^WRONG +signature type/m);
+    expect(live.stderr).toMatch(/of these are wrong\.\n.*Take the next steps/s);
   });
 
   test('a signed order from a file, and from standard input', async () => {

@@ -28,22 +28,31 @@ const wrong = (check: string, found: string, nextStep: string): Finding => ({
   nextStep,
 });
 
-/** @throws CliError `findings` unless all is good */
-function tell(run: Run, answer: { readonly findings: readonly Finding[] }, isGood: boolean): void {
+/** @param sound what is said when nothing is wrong @throws CliError `findings` when something is */
+function tell(
+  run: Run,
+  answer: { readonly findings: readonly Finding[] },
+  { isGood, sound }: { readonly isGood: boolean; readonly sound: string },
+): void {
   run.output.answer(answer, () =>
-    answer.findings
-      .flatMap(({ check, state, found, nextStep }) => [
+    [
+      ...answer.findings.flatMap(({ check, state, found, nextStep }) => [
         `${MARKS[state]}  ${oneLine(`${check}: ${found}`)}`,
         ...(nextStep === null ? [] : [`         → ${oneLine(nextStep)}`]),
-      ])
-      .join('\n'),
+      ]),
+      ...(isGood ? [sound] : []),
+    ].join('\n'),
   );
   if (isGood) return;
   const count = answer.findings.filter(({ state }) => state === 'wrong').length;
   throw new CliError(
     'findings',
     'findings',
-    count === 0 ? 'Not all of it could be looked at.' : `Wrong: ${count}.`,
+    count === 0
+      ? 'Not all of it could be looked at.'
+      : count === 1
+        ? 'One of these is wrong.'
+        : `${count} of these are wrong.`,
     {
       fix: 'Take the next steps above, then run this command again.',
     },
@@ -151,7 +160,8 @@ async function setUp(run: Run): Promise<void> {
     findings.push(...(await look('agent', () => lookAtAgent(run))));
   findings.push(...(await look('spending limit', () => lookAtLimit(run))));
   const isReady = findings.every(({ state }) => state === 'good');
-  tell(run, { isReady, findings } as { findings: Finding[] }, isReady);
+  const answer = { isReady, findings } as { findings: Finding[] };
+  tell(run, answer, { isGood: isReady, sound: 'Nothing is wrong: this machine is ready to trade.' });
 }
 
 interface WalletOptions {
@@ -159,22 +169,24 @@ interface WalletOptions {
   readonly clob?: string;
 }
 
-const JUDGED_AS_LIVE =
-  'Judged as a live venue would judge it. A paper desk takes more: whether the wallet can trade here, says bellwether doctor.';
-
 async function wallet(run: Run, options: WalletOptions, address: string | undefined): Promise<void> {
   const { signer, key } = await run.tradingKey();
-  if (options.clob === undefined) run.output.say(JUDGED_AS_LIVE);
+  // Only the venue on paper is a door of the desk.
+  const isPaper = options.clob === undefined;
   const result = await run.waiting(
     'Looking at the wallet',
     checkWallet({
       clobUrl: options.clob ?? `${run.place.url}/paper/clob`,
       wallet: (address ?? signer.wallet(key.signatureType)) as ReturnType<Signer['wallet']>,
       signer,
+      isPaper,
       ...(options.token === undefined ? {} : { tokenId: options.token }),
     }),
   );
-  tell(run, result, result.isReady);
+  const sound = isPaper
+    ? 'Nothing is wrong: this wallet can trade on paper. A live venue asks for more: --clob names one.'
+    : 'Nothing is wrong: this wallet can trade at this venue.';
+  tell(run, result, { isGood: result.isReady, sound });
 }
 
 interface OrderOptions {
@@ -220,7 +232,7 @@ async function order(run: Run, options: OrderOptions, file: string): Promise<voi
     ...(tickSize === undefined ? {} : { tickSize }),
     ...(profile === undefined ? {} : { profile }),
   });
-  tell(run, result, result.isSound);
+  tell(run, result, { isGood: result.isSound, sound: 'Nothing is wrong with this order.' });
 }
 
 export function addDoctorCommands(program: Command, start: Start): void {
@@ -237,7 +249,7 @@ export function addDoctorCommands(program: Command, start: Start): void {
   );
   doctor
     .command('wallet')
-    .description('what stands between a wallet and its first order on a live venue; nothing is created')
+    .description('what stands between a wallet and its first order at a venue; nothing is created')
     .argument('[address]', 'the account that is to pay; default: that of your key')
     .option('--token <id>', 'a token that is to be traded: checks its market, too')
     .option(

@@ -46,11 +46,6 @@ function askOf(side: Action, ticker: string, which: 'YES' | 'NO', { amount, size
     throw usage('A purchase takes --amount in collateral, fees included, and no --size.');
   if (side === 'SELL' && (size === undefined || amount !== undefined))
     throw usage('A sale takes --size in contracts, and no --amount.');
-  if (size !== undefined && !Number.isInteger(size))
-    throw usage(
-      'Contracts are whole: a fraction of one would be left unsold.',
-      `Use --size ${Math.max(1, Math.floor(size))}.`,
-    );
   const asked =
     side === 'BUY' ? { action: 'BUY', amount: amount as number } : { action: 'SELL', shares: size as number };
   return { ticker, side: which, ...asked } as QuoteAsk;
