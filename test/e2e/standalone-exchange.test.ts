@@ -46,7 +46,7 @@ test('npm run exchange starts alone, names its doors, keeps its world, and leave
 
   const second = await refused({ dataDir });
   expect(second.exit.code).toBe(1);
-  expect(second.output).toContain(`another Bellwether is running on ${dataDir}`);
+  expect(second.output).toContain(`Another Bellwether is running on ${dataDir}`);
   // The second has not taken the database along.
   expect((await ask(`${first.url}/paper/clob/time`)).status).toBe(200);
 
