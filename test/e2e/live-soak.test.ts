@@ -113,7 +113,8 @@ interface DeskOrder {
   readonly cost: bigint;
   readonly fees: bigint;
   readonly shares: bigint;
-  readonly money: bigint;
+  /** What the safeguards counted. */
+  readonly reserved_amount: bigint;
   readonly agent_id: string;
   readonly funder: string;
   readonly token_id: string;
@@ -211,10 +212,10 @@ async function compareBudget(
 ): Promise<void> {
   const sql = poolOf(desk);
   const own = orders.filter((order) => order.agent_id === agentId && order.status !== 'rejected');
-  const amount = own.reduce((sum, { status, side, money, cost, shares, filled }) => {
-    if (RESTING.has(status)) return sum + money;
-    if (side === 'BUY') return sum + (cost < money ? cost : money);
-    return sum + money - (money * (shares > filled ? shares - filled : 0n)) / shares;
+  const amount = own.reduce((sum, { status, side, reserved_amount: counted, cost, shares, filled }) => {
+    if (RESTING.has(status)) return sum + counted;
+    if (side === 'BUY') return sum + (cost < counted ? cost : counted);
+    return sum + counted - (counted * (shares > filled ? shares - filled : 0n)) / shares;
   }, 0n);
   const [used] =
     await sql`select u.* from usage_of_day(${agentId}::uuid, (now() at time zone 'UTC')::date) u`;

@@ -395,9 +395,7 @@ describe('a submit', () => {
     // The wallet has spent its money since the quote: said in words, before what the chain says.
     venue.controls.simulation = { kind: 'would_fail', reason: 'instruction 2: Custom 1' };
     const { body } = await trader.submit(quote);
-    expect(body.detail).toMatch(
-      /^The wallet holds 0 collateral, and this takes 10\. .*instruction 2: Custom 1/,
-    );
+    expect(body.detail).toMatch(/^The wallet holds 0 collateral, and this takes 10\. /);
     expect(body.fix).toContain('Fund the wallet');
     venue.controls.simulation = {
       kind: 'ok',
