@@ -56,13 +56,14 @@ function fastSigner(): Signer {
   const native: NativeSecp256k1 = createRequire(import.meta.url)('secp256k1/bindings');
   const key = generatePrivateKey();
   const secret = Buffer.from(key.slice(2), 'hex');
-  return Signer.fromAccount({
+  const account: Parameters<typeof Signer.fromAccount>[0] = {
     ...privateKeyToAccount(key),
     sign: async ({ hash }) => {
       const { signature, recid } = native.ecdsaSign(Buffer.from(hash.slice(2), 'hex'), secret);
       return `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`;
     },
-  });
+  };
+  return Signer.fromAccount(account, { use: 'paper' });
 }
 
 /** Agents with wallets, money and shares in some markets; their caps are off, and every check still runs. */
