@@ -2,7 +2,7 @@
 import type { KeyUse, Market, Me } from '@bellwether/sdk';
 import { CliError } from './cli-error.ts';
 
-/** A key signs only for what it was made for; one that nobody marked signs for both, under every check. @throws CliError */
+/** A key signs only for what it was made for; one without a mark signs for both, under every check. @throws CliError */
 export function requireUse(venues: Me['venues'], venue: string, use: KeyUse | null): void {
   const backend = venues.find(({ name }) => name === venue)?.backend;
   if (use === null || backend === undefined || backend === use) return;

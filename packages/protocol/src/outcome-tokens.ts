@@ -1,5 +1,5 @@
 /**
- * Which tokens the two outcomes of a condition are: computed as the venue's contracts compute them, so that nobody has to be
+ * Which tokens the two outcomes of a condition are: computed as the venue's contracts compute them, so that no desk has to be
  * believed. A collection is a point on the curve of the precompiled contracts, found from the condition and the outcome; a
  * token is its hash with the collateral that backs it. A market that excludes others is backed by wrapped collateral.
  */

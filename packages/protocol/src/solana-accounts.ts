@@ -84,7 +84,7 @@ const PAPER_ESCROW_SEED = utf8('bellwether paper escrow');
 const paperEscrows = new Map<SolanaAddress, SolanaAddress>();
 
 /**
- * Where a paper chain keeps the input of open orders: one account for each mint, at an address that nobody has a key of and
+ * Where a paper chain keeps the input of open orders: one account for each mint, at an address that has no key and
  * that no other chain can open an account at. A transfer to it fails on a live chain, so it can be allowed without believing
  * anybody's word that a chain is paper.
  */

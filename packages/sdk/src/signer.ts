@@ -149,7 +149,7 @@ export class Signer {
     };
   }
 
-  /** What the key is for; `null`: nobody has said it, and every check of a live venue applies. */
+  /** What the key is for; `null`: not said, so every check of a live venue applies. */
   get use(): KeyUse | null {
     return this.#use;
   }

@@ -144,7 +144,7 @@ function clearUnfinished(cluster: string): void {
     try {
       rmSync(join(dirname(cluster), name), { recursive: true, force: true });
     } catch {
-      // It is in nobody's way.
+      // It delays no other start.
     }
 }
 

@@ -11,13 +11,16 @@ import type { ApprovalNeeded, ApprovalSubject } from '../order-approval.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
 import type { SoundTrade } from './judge-trade.ts';
 
-export const approvalSubject = (caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject => ({
-  caller,
-  orderId: sound.verified.orderId,
-  binds: boundTerms(sound.draft),
-  endsAt: boundTerms(sound.draft).endsAt,
-  terms: (needed) => termsOf(sound, needed),
-});
+export function approvalSubject(caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject {
+  const binds = boundTerms(sound.draft);
+  return {
+    caller,
+    orderId: sound.verified.orderId,
+    binds,
+    endsAt: binds.endsAt,
+    terms: (needed) => termsOf(sound, needed),
+  };
+}
 
 async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNeeded): Promise<ApprovalTerms> {
   const limit = signedLimit(draft, market.tickSize);
