@@ -143,7 +143,7 @@ describe('trade_venue_b', () => {
   let client: BellwetherClient;
 
   const quote = () =>
-    model.call('quote_venue_b', { market: market.id, outcome: 'YES', action: 'BUY', amount: 5 });
+    model.call('quote_venue_b', { market: market.id, outcome: 'YES', side: 'BUY', amount: 5 });
 
   beforeAll(async () => {
     const env = await readyEnvironment(service.url);
@@ -205,7 +205,7 @@ describe('trade_venue_b', () => {
     const { quoteId } = await itsModel.call('quote_venue_b', {
       market: market.id,
       outcome: 'YES',
-      action: 'BUY',
+      side: 'BUY',
       amount: 5,
     });
     const waitSeconds = 6;

@@ -98,7 +98,7 @@ beforeAll(async () => {
 
 /** A BUY that rests far below the market. */
 const resting = (size = 10) => ({
-  market: market.id,
+  market: market.market,
   outcome: 'YES',
   side: 'BUY',
   price: market.tickSize * 2,
@@ -106,7 +106,7 @@ const resting = (size = 10) => ({
 });
 /** A BUY that takes what the book offers. */
 const taking = (amount: number) => ({
-  market: market.id,
+  market: market.market,
   outcome: 'YES',
   side: 'BUY',
   worstPrice: 0.9,
@@ -343,7 +343,7 @@ describe('what a model gets wrong', () => {
     for (const [args, words] of [
       [{ ...taking(5), amout: 5 }, ['amout']],
       [{ ...taking(5), price: 0.5, postOnly: true }, ['either price or worstPrice', 'postOnly']],
-      [{ market: market.id, outcome: 'YES', side: 'SELL', price: 0.5 }, ['needs size']],
+      [{ market: market.market, outcome: 'YES', side: 'SELL', price: 0.5 }, ['needs size']],
     ] as const) {
       const result = await model.client.callTool({ name: 'place_order', arguments: args });
       expect(result.isError).toBe(true);
@@ -361,7 +361,7 @@ describe('venue B', () => {
       venue: 'kalshi',
       order: 'volume24hr',
     });
-    const ask = { market: markets[0].id, outcome: 'YES', action: 'BUY' };
+    const ask = { market: markets[0].market, outcome: 'YES', side: 'BUY' };
     const large = await model.call('quote_venue_b', { ...ask, amount: 6 });
     expect(await model.refusal('trade_venue_b', { quoteId: large.quoteId })).toMatchObject({
       code: 'spending_limit_reached',
@@ -398,10 +398,10 @@ describe('the rest of the job', () => {
       recentOrders: [],
     });
     expect((await model.call('read_journal')).entries.length).toBeGreaterThan(0);
-    expect(await model.refusal('redeem', { market: market.id })).toMatchObject({
+    expect(await model.refusal('redeem', { market: market.market })).toMatchObject({
       code: 'market_not_resolved',
     });
-    expect(await model.call('pause_trading')).toEqual({ tradingPaused: true });
+    expect(await model.call('pause_trading')).toEqual({ tradingPaused: true, backend: 'paper' });
     expect(await model.refusal('place_order', taking(2))).toMatchObject({ code: 'trading_paused' });
     const { tools } = await model.client.listTools();
     expect(tools.map(({ name }) => name).filter((name) => /resume|setting|limit|key/.test(name))).toEqual([]);

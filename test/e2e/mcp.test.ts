@@ -33,11 +33,11 @@ beforeAll(async () => {
 async function findTrade(model: Model, amount: number) {
   const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
   const market = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
-  const look = await model.call('look_at_market', { market: market.id, side: 'BUY', amount });
+  const look = await model.call('look_at_market', { market: market.market, amount });
   expect(look.costs).toContainEqual(expect.objectContaining({ side: 'BUY', outcome: 'YES', amount }));
   // Above whatever the book does meanwhile, and on every tick grid.
   return {
-    terms: { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount },
+    terms: { market: market.market, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount },
   };
 }
 
@@ -56,12 +56,12 @@ describe.each(WAYS)('over %s, for a client of %s', (transport, generation) => {
     expect(await model.call('check_order', terms)).toMatchObject({ accepted: true });
     const placed = await model.call('place_order', terms);
     expect(placed).toMatchObject({ placed: true, repeated: false, averagePrice: expect.any(Number) });
-    expect(placed.filledShares).toBeGreaterThan(0);
+    expect(placed.filledSize).toBeGreaterThan(0);
     const { order, fills } = await model.call('get_order', { orderId: placed.orderId });
     expect(order).toMatchObject({ orderId: placed.orderId, side: 'BUY', outcome: 'YES' });
     expect(fills.length).toBeGreaterThan(0);
     const { positions } = await model.call('list_positions', { limit: 100 });
-    expect(positions.map(({ marketId }: Facts) => marketId)).toContain(terms.market);
+    expect(positions.map(({ market }: Facts) => market)).toContain(terms.market);
     expect(model.questions).toEqual([]);
 
     const large = { ...terms, amount: 30 };

@@ -2,6 +2,7 @@
 import { BellwetherClient, type Fetch, type KeyUse, Signer, SolanaSigner } from '@bellwether/sdk';
 import { type EvmKey, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import type { McpConfig } from './config.ts';
+import { idOf, wordOf } from './facts.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 export interface Desk {
@@ -14,13 +15,34 @@ export interface Desk {
   readonly once: BellwetherClient;
   readonly agentId: string;
   readonly limit: SpendingLimit;
+  readonly backends: Backends;
   /** @throws ToolProblem when there is no key that signs orders */
   wallet(): { readonly signer: Signer; readonly signatureType: EvmKey['signatureType'] };
   /** @throws ToolProblem when there is no Solana key */
   solana(): SolanaSigner;
 }
 
+/** What stands behind each venue, as the desk says: `paper` or `live`. */
+export interface Backends {
+  venues(): readonly string[];
+  of(venue: string): string | undefined;
+  /** One word where it is the same for all venues. */
+  shown(): string | Readonly<Record<string, string>>;
+}
+
+export function backendsOf(venues: readonly { readonly name: string; readonly backend: string }[]): Backends {
+  const known = new Map(venues.map(({ name, backend }) => [idOf(name), wordOf(backend)]));
+  const [first = 'unknown', ...others] = new Set(known.values());
+  return {
+    venues: () => [...known.keys()],
+    of: (venue) => known.get(venue),
+    shown: () => (others.length === 0 ? first : Object.fromEntries(known)),
+  };
+}
+
 const RETRIES = 2;
+/** A desk may be started anew for other money. */
+const BACKENDS_KEPT_MS = 60_000;
 const LONGEST_WAIT_MS = 5_000;
 
 export interface DeskOptions {
@@ -28,10 +50,15 @@ export interface DeskOptions {
   readonly fetch?: Fetch;
 }
 
+interface Opened {
+  readonly desk: Desk;
+  readonly backends: { now: Backends; at: number };
+}
+
 export class DeskDoor {
   readonly config: McpConfig;
   readonly #fetch: Fetch | undefined;
-  #opened: Promise<Desk> | null = null;
+  #opened: Promise<Opened> | null = null;
 
   constructor({ config, fetch }: DeskOptions) {
     this.config = config;
@@ -42,7 +69,16 @@ export class DeskDoor {
    * What failed is tried again by the next call: the person may have mended it meanwhile.
    * @throws KeystoreError, BellwetherApiError, BellwetherConnectionError
    */
-  open(): Promise<Desk> {
+  async open(): Promise<Desk> {
+    const { desk, backends } = await this.#kept();
+    if (Date.now() - backends.at > BACKENDS_KEPT_MS) {
+      const { venues } = await desk.client.getMe();
+      Object.assign(backends, { now: backendsOf(venues), at: Date.now() });
+    }
+    return desk;
+  }
+
+  #kept(): Promise<Opened> {
     const opening = this.#opened ?? this.#open();
     this.#opened = opening;
     opening.catch(() => {
@@ -51,12 +87,13 @@ export class DeskDoor {
     return opening;
   }
 
-  async #open(): Promise<Desk> {
+  async #open(): Promise<Opened> {
     const { config } = this;
     const { keys, place } = await loadKeys({ env: config.env, url: config.place.url });
     const { apiKey } = keys;
     const client = new BellwetherClient({ ...this.#clientOptions(RETRIES), apiKey });
     const { agentId, venues } = await client.getMe();
+    const backends = { now: backendsOf(venues), at: Date.now() };
     const [evm] = keys.evm;
     const signer = evm === undefined ? null : Signer.fromPrivateKey(evm.privateKey, { use: evm.use });
     const solana =
@@ -64,12 +101,15 @@ export class DeskDoor {
         ? null
         : SolanaSigner.fromSecretKey(keys.solana.secretKey, { use: keys.solana.use });
     const requireUse = (venue: string, use: KeyUse | null) => {
-      const backend = venues.find(({ name }) => name === venue)?.backend;
+      const backend = backends.now.of(venue);
       if (use !== null && backend !== undefined && backend !== use) throw keyNotForThis(use, backend);
     };
-    return {
+    const desk: Desk = {
       config,
       client,
+      get backends() {
+        return backends.now;
+      },
       once: new BellwetherClient({ ...this.#clientOptions(0), apiKey }),
       agentId,
       limit: new SpendingLimit(place),
@@ -84,6 +124,7 @@ export class DeskDoor {
         return solana;
       },
     };
+    return { desk, backends };
   }
 
   /** A key that is refused may have been replaced in the keystore: the next call reads it again. */

@@ -1,5 +1,6 @@
 /** A failed call as the model sees it: a code, a sentence and the next step, all of them ours; what a stranger said about it, marked. */
 import { ERRORS } from '@bellwether/contract/errors';
+import { QUOTE_ERRORS } from '@bellwether/contract/quote-errors';
 import { VENUE_REFUSALS } from '@bellwether/contract/venue-refusals';
 import {
   BellwetherApiError,
@@ -56,7 +57,8 @@ const INIT =
 /** Where the registry's advice names routes of the HTTP interface, the tools here say it in their own words. */
 const FIXES: Readonly<Record<string, string>> = {
   unauthorized: `The API key is missing, wrong or revoked. ${INIT}`,
-  market_not_found: 'Find the market with search_markets and use the id that it gives.',
+  market_not_found:
+    'Find the market with search_markets; use its market, and its venue where the tool takes one.',
   unknown_market: 'Find the market with search_markets and use the id that it gives.',
   market_not_active: 'Choose another market with search_markets.',
   wrong_venue_route:
@@ -116,7 +118,7 @@ const isSafeguard = (code: string): boolean =>
 function apiProblem(error: BellwetherApiError, texts: StrangersTexts): Problem {
   const code = wordOf(error.code);
   const row = entry<{ title: string; fix: string }>(ERRORS, code);
-  texts.add('error.detail', [error.detail, error.fix].filter((text) => text !== undefined).join(' '), 800);
+  texts.add('error.detail', [...new Set([error.detail, error.fix])].filter(Boolean).join(' '), 800);
   for (const [index, field] of error.errors.slice(0, 20).entries())
     texts.add(`error.fields.${index}`, `${field.path}: ${field.message}`);
   const figures = Object.fromEntries(
@@ -222,12 +224,17 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
         'Only the desk says which token this outcome is, and the key is not for paper alone. Nothing was signed.',
       fix: 'Tell the person: they confirm the token in a terminal with "bellwether mint confirm <ticker> <outcome> <mint>", or mark keys that hold paper money alone with "bellwether keys mark paper".',
     };
-  if (error instanceof QuoteError)
+  if (error instanceof QuoteError) {
+    const code = error.quoteErrorCode === undefined ? error.code : wordOf(error.quoteErrorCode);
+    const advice = entry<string>(QUOTE_ERRORS, code);
     return {
-      code: error.quoteErrorCode === undefined ? error.code : wordOf(error.quoteErrorCode),
+      code,
       message: 'The venue gave no quote that can be traded.',
-      fix: 'Ask for another amount, another market, or a new quote a little later.',
+      fix:
+        entry(FIXES, code) ??
+        `${advice === undefined ? '' : `${advice} `}Then ask for a new quote with quote_venue_b.`,
     };
+  }
   if (error instanceof BellwetherUsageError)
     return {
       code: 'unexpected_answer',

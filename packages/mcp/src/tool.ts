@@ -1,10 +1,10 @@
-/** A tool: what it takes, what it answers, what it does. Every answer and every failure leaves through `callTool`. */
+/** A tool: what it takes and what it does. Every answer and every failure leaves through `callTool`. */
 import type { CallToolResult, InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Approval } from './approval.ts';
 import type { Desk } from './desk.ts';
-import { StrangersTexts, UNTRUSTED } from './strangers-texts.ts';
-import { type Problem, problemOf } from './tool-problem.ts';
+import { StrangersTexts } from './strangers-texts.ts';
+import { type Problem, problemOf, ToolProblem } from './tool-problem.ts';
 
 /** What a tool may use while it runs. */
 export interface Call {
@@ -15,17 +15,16 @@ export interface Call {
   readonly approval: Approval;
 }
 
-type Shape = z.ZodRawShape;
-
-export interface ToolKind<In extends z.ZodObject, Out extends Shape> {
+export interface ToolKind<In extends z.ZodObject> {
   readonly name: string;
   readonly title: string;
   /** For the model; never made of anything that a stranger wrote. */
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly input: In;
-  readonly output: Out;
-  run(args: z.output<In>, call: Call): Promise<z.input<z.ZodObject<Out>> | InputRequiredResult>;
+  /** What does not fit together, whatever else is wrong with the arguments. */
+  contradictions?(args: Partial<z.output<In>>): string[];
+  run(args: z.output<In>, call: Call): Promise<object>;
 }
 
 export interface Tool {
@@ -34,32 +33,90 @@ export interface Tool {
     readonly title: string;
     readonly description: string;
     readonly annotations: ToolAnnotations;
-    readonly inputSchema: z.ZodObject;
-    readonly outputSchema: z.ZodObject;
   };
+  readonly input: z.ZodObject;
+  /** @throws ToolProblem with everything that is wrong with the arguments */
   readonly run: (args: unknown, call: Call) => Promise<object>;
 }
 
 export const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: true };
 export const ACTS: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
-export function tool<In extends z.ZodObject, Out extends Shape>(kind: ToolKind<In, Out>): Tool {
-  const { name, title, description, annotations, input, output } = kind;
-  const outputSchema = z.object({ ...output, untrusted: UNTRUSTED.optional() });
+export function tool<In extends z.ZodObject>(kind: ToolKind<In>): Tool {
+  const { name, title, description, annotations, input } = kind;
   return {
     name,
-    config: { title, description, annotations, inputSchema: input, outputSchema },
-    run: (args, call) => kind.run(args as z.output<In>, call),
+    config: { title, description, annotations },
+    input,
+    run: (args, call) => kind.run(readArguments(kind, args), call),
   };
+}
+
+/**
+ * What `tools/list` shows of the arguments. It lets every value pass: `callTool` refuses what is wrong, with code and fix like
+ * all that is refused, where the library would answer a sentence alone.
+ */
+export function listedInput({ input }: Tool) {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: 'input',
+    // The format says it in ten characters instead of three hundred.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    },
+  });
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'bellwether',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  } as const;
+}
+
+const MOST_SHOWN = 10;
+
+function readArguments<In extends z.ZodObject>(kind: ToolKind<In>, args: unknown): z.output<In> {
+  const given = args ?? {};
+  const parsed = kind.input.safeParse(given);
+  const isRecord = typeof given === 'object' && !Array.isArray(given);
+  const wrong = [
+    ...(parsed.error?.issues ?? []).flatMap((issue) => sentencesOf(issue, given)),
+    ...(isRecord ? (kind.contradictions?.(given as Partial<z.output<In>>) ?? []) : []),
+  ];
+  if (parsed.success && wrong.length === 0) return parsed.data;
+  const names = Object.keys(kind.input.shape);
+  throw new ToolProblem({
+    code: 'invalid_request',
+    message: wrong.slice(0, MOST_SHOWN).join('; ').concat('.'),
+    fix: `Correct the arguments and call ${kind.name} again; nothing was done. It takes ${names.join(', ') || 'none'}.`,
+  });
+}
+
+/** A name that the model gave is shown only where it is a word. */
+const NAME = /^\w{1,40}$/;
+
+function sentencesOf(issue: z.core.$ZodIssue, given: unknown): string[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys
+      .slice(0, MOST_SHOWN)
+      .map((key) => `${NAME.test(key) ? key : 'an argument'} is unknown to this tool`);
+  const [name] = issue.path;
+  if (name === undefined) return ['the arguments are an object'];
+  const isMissing = issue.path.length === 1 && !Object.hasOwn(given as object, name);
+  const path = issue.path.join('.');
+  return [
+    isMissing ? `${path} is missing` : `${path}: ${issue.message.replace(/^Invalid (input|option): /, '')}`,
+  ];
 }
 
 const isInputRequired = (answer: object): answer is InputRequiredResult =>
   'resultType' in answer && answer.resultType === 'input_required';
 
-function failure(problem: Problem, texts: StrangersTexts): CallToolResult {
-  const text = JSON.stringify({ error: problem, ...texts.section() });
-  return { isError: true, content: [{ type: 'text', text }] };
-}
+/** Once, as text: every client reads it, and structured content beside it would double it. */
+const say = (answer: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(answer) }],
+});
 
 /** Never throws: what a thrown error says could be a stranger's text, or a secret. */
 export async function callTool(
@@ -68,12 +125,14 @@ export async function callTool(
   open: (texts: StrangersTexts) => Promise<Call>,
 ): Promise<CallToolResult | InputRequiredResult> {
   const texts = new StrangersTexts();
+  let backend = {};
   try {
-    const answer = await one.run(args, await open(texts));
-    if (isInputRequired(answer)) return answer;
-    const structuredContent = { ...answer, ...texts.section() };
-    return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+    const call = await open(texts);
+    backend = { backend: call.desk.backends.shown() };
+    const answer = await one.run(args, call);
+    return isInputRequired(answer) ? answer : say({ ...answer, ...backend, ...texts.section() });
   } catch (error) {
-    return failure(problemOf(error, texts), texts);
+    const problem: Problem = problemOf(error, texts);
+    return { isError: true, ...say({ error: problem, ...backend, ...texts.section() }) };
   }
 }

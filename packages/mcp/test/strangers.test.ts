@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Approval } from '../src/approval.ts';
 import { readConfig } from '../src/config.ts';
-import type { Desk, DeskDoor } from '../src/desk.ts';
+import { backendsOf, type Desk, type DeskDoor } from '../src/desk.ts';
 import { listedSkills, skillText } from '../src/skills.ts';
 import { StrangersTexts } from '../src/strangers-texts.ts';
 import { callTool, type Tool } from '../src/tool.ts';
@@ -67,13 +67,14 @@ function deskOf(fetch: Fetch): Desk {
     once: client(0),
     agentId: AGENT_ID,
     limit,
+    backends: backendsOf([{ name: 'polymarket', backend: 'paper' }]),
     wallet: () => ({ signer: SIGNER, signatureType: 0 }),
     solana: () => SOLANA,
   };
 }
 
 const ORDER = { market: '1042', outcome: 'YES', side: 'BUY', price: 0.5, size: 100 };
-const QUOTE = { market: 'KXTEST-1-1', outcome: 'YES', action: 'BUY', amount: 5 };
+const QUOTE = { market: 'KXTEST-1-1', outcome: 'YES', side: 'BUY', amount: 5 };
 /** A call of every tool: one that is not here fails the test below. */
 const CALLS: Readonly<Record<string, object>> = {
   search_markets: { query: '*', limit: 5, page: 1 },
@@ -111,7 +112,7 @@ function* outside(value: unknown, path: readonly string[] = []): Generator<strin
 function expectMarked(answer: { untrusted?: { notice: string; texts: Record<string, string> } }): void {
   for (const text of outside(answer)) expect(text).not.toContain(SIGN);
   const { notice, texts } = answer.untrusted ?? { notice: '', texts: {} };
-  const [, boundary] = /between <untrusted-([0-9a-f]{24})>/.exec(notice) ?? [];
+  const [, boundary] = /between <untrusted-([0-9a-f]{12})>/.exec(notice) ?? [];
   for (const text of Object.values(texts)) expectOneMark(text, boundary ?? '');
 }
 
@@ -128,7 +129,6 @@ function expectOneMark(text: string, boundary: string): void {
 interface Answered {
   readonly isError?: boolean;
   readonly content: readonly { readonly text: string }[];
-  readonly structuredContent?: object;
 }
 
 async function answerOf(
@@ -174,14 +174,11 @@ test.each(createTools().map((tool) => [tool.name]))('%s', async (name) => {
         const quoting = tools.find((one) => one.name === 'quote_venue_b')!;
         await answerOf(quoting, desk, approval);
       }
-      const { isError, content, structuredContent } = await answerOf(tool, desk, approval);
+      const { isError, content } = await answerOf(tool, desk, approval);
       const shown = JSON.parse(content[0]!.text);
-      if (structuredContent !== undefined) {
-        answered += 1;
-        expect(shown).toEqual(JSON.parse(JSON.stringify(structuredContent)));
-        expect(tool.config.outputSchema.safeParse(structuredContent)).toMatchObject({ success: true });
-      } else {
-        expect(isError).toBe(true);
+      expect(shown.backend).toBe('paper');
+      if (isError !== true) answered += 1;
+      else {
         expect(shown.error).toMatchObject({ code: expect.any(String), fix: expect.any(String) });
       }
       expectMarked(shown);
@@ -225,7 +222,7 @@ test('a skill is marked, and one whose name is a sentence is not offered', async
       const [notice, ...rest] = skillText({ slug: 'a-skill', isOfficial: true, name: text, text }).split(
         '\n\n',
       );
-      const [, boundary] = /between <untrusted-([0-9a-f]{24})>/.exec(notice ?? '') ?? [];
+      const [, boundary] = /between <untrusted-([0-9a-f]{12})>/.exec(notice ?? '') ?? [];
       expectOneMark(rest.join('\n\n'), boundary ?? '');
     }),
     { numRuns: RUNS },

@@ -95,7 +95,7 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
 
 /** What is signed, from the verified order; what the desk expects of it is marked as such. */
 function orderText(run: Run, { market, intent, prepared, verified }: Ready): string {
-  const { fill, feeAtMost, amounts, expectedRefusal } = prepared;
+  const { fill, feeAtMost, amounts, counted, expectedRefusal } = prepared;
   const { side, outcome: which, price: limit, orderType } = intent;
   const { order, orderSize, price: signedPrice } = verified.body;
   const what =
@@ -115,6 +115,7 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
         `${fill.shares} shares at ${fill.averagePrice ?? '–'} on average${fill.rests > 0 ? `, ${fill.rests} wait on the book` : ''} (says the desk)`,
       ],
       ['fee', `${fill.fee} now, at most ${feeAtMost} (says the desk)`],
+      ['safeguards count', `${counted} (says the desk)`],
       ...(expectedRefusal === null ? [] : [['the venue would refuse', expectedRefusal] as const]),
       ['order id', verified.orderId],
       ['client order id', intent.clientOrderId],

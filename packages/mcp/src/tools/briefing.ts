@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { cursorOf, flagOf, idOf, listOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { READS, tool } from '../tool.ts';
-import { ORDER_FACTS, orderFacts } from './orders.ts';
-import { MARKET_FACTS, marketFacts } from './search-markets.ts';
-import { amount, EITHER_VENUE, limitOf, SPENDING, spendingOf, time } from './terms.ts';
+import { orderFacts } from './orders.ts';
+import { marketFacts } from './search-markets.ts';
+import { EITHER_VENUE, limitOf, spendingOf } from './terms.ts';
 
 const SHORT_LIST = 3;
 const LONG_LIST = 20;
@@ -21,8 +21,8 @@ export function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: 
       texts.add(`venues.${place}.actions.${at}.message`, message);
     return {
       venue: wordOf(name),
-      openOrders: numberOf(venue.openOrdersCount),
-      positions: numberOf(venue.currentPositionsCount),
+      openOrdersCount: numberOf(venue.openOrdersCount),
+      positionsCount: numberOf(venue.currentPositionsCount),
       available: numberOf(venue.availableBalance),
       positionsValue: numberOf(venue.positionsValue),
       actions: actions.map(({ code }) => wordOf(code)),
@@ -38,7 +38,7 @@ export function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: 
     riskAlerts: alerts.map(({ code, severity, marketId }) => ({
       code: wordOf(code),
       severity: wordOf(severity),
-      marketId: marketId === undefined ? null : idOf(marketId),
+      market: marketId === undefined ? null : idOf(marketId),
     })),
     venues,
     recentOrders: briefing.recentTrades
@@ -47,7 +47,7 @@ export function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: 
     moreOrdersChanged: flagOf(briefing.recentTradesTruncated) || briefing.recentTrades.length > count,
     newMarkets: opportunities.newMarkets
       .slice(0, count)
-      .map((market, at) => marketFacts(market, texts, `newMarkets.${at}`)),
+      .map((market, at) => marketFacts(market, texts, `newMarkets.${at}.`)),
     nextCursor: cursorOf(briefing.nextCursor),
   };
 }
@@ -56,7 +56,7 @@ export const getBriefing = tool({
   name: 'get_briefing',
   title: 'Get the briefing',
   description:
-    'How the agent stands, what needs attention, what changed. Give the last nextCursor as since, and only what came or changed in between is listed.',
+    'How the agent stands, what needs attention, what changed. Give the last nextCursor as since, and only what came or changed in between is listed; moreOrdersChanged: list_orders has the others.',
   annotations: READS,
   input: z.strictObject({
     since: z
@@ -68,32 +68,6 @@ export const getBriefing = tool({
     venue: EITHER_VENUE,
     limit: limitOf(SHORT_LIST, LONG_LIST),
   }),
-  output: {
-    timestamp: time,
-    tradingPaused: z.boolean(),
-    tradesToday: amount,
-    tradesRemaining: amount,
-    amountRemaining: amount,
-    realizedToday: amount,
-    riskAlerts: z.array(
-      z.object({ code: z.string(), severity: z.string(), marketId: z.string().nullable() }),
-    ),
-    venues: z.array(
-      z.object({
-        venue: z.string(),
-        openOrders: amount,
-        positions: amount,
-        available: amount,
-        positionsValue: amount,
-        actions: z.array(z.string()).describe('codes of what to do next; sentences are in untrusted.texts'),
-      }),
-    ),
-    recentOrders: z.array(ORDER_FACTS),
-    moreOrdersChanged: z.boolean().describe('true: list_orders has the others'),
-    newMarkets: z.array(MARKET_FACTS),
-    nextCursor: z.string().nullable(),
-    spendingLimit: SPENDING,
-  },
   async run({ since, venue, limit }, { desk, texts, signal }) {
     const briefing = await desk.client.getBriefing(
       { ...(since === undefined ? {} : { since }), ...(venue === undefined ? {} : { venue }) },

@@ -1,17 +1,7 @@
 import { z } from 'zod';
 import { flagOf, idOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import { ACTS, READS, tool } from '../tool.ts';
-import {
-  amount,
-  EITHER_VENUE,
-  limitOf,
-  MARKET,
-  OUTCOME,
-  SPENDING,
-  spendingOf,
-  time,
-  VENUE,
-} from './terms.ts';
+import { EITHER_VENUE, limitOf, MARKET, OUTCOME, spendingOf, VENUE } from './terms.ts';
 
 export const listPositions = tool({
   name: 'list_positions',
@@ -24,23 +14,6 @@ export const listPositions = tool({
     limit: limitOf(10, 100),
     offset: z.int().min(0).max(1_000_000).default(0),
   }),
-  output: {
-    positions: z.array(
-      z.object({
-        marketId: z.string(),
-        conditionId: z.string(),
-        venue: z.string(),
-        outcome: z.string(),
-        size: amount,
-        avgPrice: amount,
-        currentPrice: amount,
-        currentValue: amount,
-        unrealizedPnl: amount,
-        redeemable: z.boolean(),
-        endDate: time,
-      }),
-    ),
-  },
   async run({ venue, redeemable, limit, offset }, { desk, texts, signal }) {
     const query = {
       limit,
@@ -53,12 +26,11 @@ export const listPositions = tool({
       positions: positions.slice(0, limit).map((position, at) => {
         texts.add(`positions.${at}.title`, position.title);
         return {
-          marketId: idOf(position.marketId),
-          conditionId: idOf(position.conditionId),
+          market: idOf(position.marketId),
           venue: wordOf(position.venue),
           outcome: wordOf(position.outcome),
           size: numberOf(position.size),
-          avgPrice: numberOf(position.avgPrice),
+          averagePrice: numberOf(position.avgPrice),
           currentPrice: numberOf(position.currentPrice),
           currentValue: numberOf(position.currentValue),
           unrealizedPnl: numberOf(position.unrealizedPnl),
@@ -77,19 +49,6 @@ export const getPortfolio = tool({
     'Balance, exposure, profit and loss, and what the spending limit of this machine leaves today.',
   annotations: READS,
   input: z.strictObject({ venue: EITHER_VENUE }),
-  output: {
-    balance: amount,
-    totalExposure: amount,
-    positionsCount: amount,
-    redeemableCount: amount,
-    pnl24h: amount,
-    pnlTotal: amount,
-    fees: amount,
-    topMarketPct: amount,
-    warnings: z.array(z.object({ code: z.string(), severity: z.string() })),
-    venues: z.array(z.object({ venue: z.string(), balance: amount, pnl: amount, positionsCount: amount })),
-    spendingLimit: SPENDING,
-  },
   async run({ venue }, { desk, texts, signal }) {
     const portfolio = await desk.client.getPortfolio(venue === undefined ? {} : { venue }, { signal });
     for (const [at, { message }] of portfolio.warnings.entries())
@@ -125,18 +84,13 @@ export const redeem = tool({
   name: 'redeem',
   title: 'Redeem a resolved market',
   description:
-    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue it answers "unsigned": the owner has to sign and send the transaction elsewhere.',
+    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "unsigned": the owner has to sign and send the transaction elsewhere.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({
     market: MARKET,
     venue: VENUE,
     outcome: OUTCOME.optional().describe('only when tokens of this outcome are held'),
   }),
-  output: {
-    status: z.string().describe('redeemed, nothing_to_redeem, or unsigned'),
-    redeemedAmount: amount.describe('collateral received'),
-    marketId: z.string(),
-  },
   async run({ market, venue, outcome }, { desk, signal }) {
     const answer = await desk.client.redeemPosition(
       {
@@ -149,7 +103,7 @@ export const redeem = tool({
     return {
       status: wordOf(answer.status),
       redeemedAmount: numberOf(answer.redeemedAmount),
-      marketId: idOf(answer.marketId),
+      market: idOf(answer.marketId),
     };
   },
 });
@@ -161,7 +115,6 @@ export const pauseTrading = tool({
     'Stops all new orders of this agent, here and elsewhere. Canceling and redeeming still work. No tool resumes: a person does.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({}),
-  output: { tradingPaused: z.boolean() },
   async run(_args, { desk, signal }) {
     const settings = await desk.client.updateSettings({ tradingPaused: true }, { signal });
     return { tradingPaused: flagOf(settings.tradingPaused) };

@@ -41,9 +41,7 @@ const FIELDS = {
     .string()
     .regex(/^[\x21-\x7e]{1,64}$/)
     .optional()
-    .describe(
-      'to try an order of an earlier answer again: the same name and terms are the same order, placed once',
-    ),
+    .describe('of an earlier answer, to try that order again with the same terms'),
   reasoning: REASONING,
   skill: z
     .string()
@@ -55,7 +53,7 @@ const FIELDS = {
 type Terms = z.output<z.ZodObject<typeof FIELDS>>;
 
 /** All that does not fit together, at once. */
-function contradictions(terms: Terms): string[] {
+function contradictions(terms: Partial<Terms>): string[] {
   const { side, price, worstPrice, size, amount, timeInForce, expiresAt, postOnly } = terms;
   const wrong: string[] = [];
   if ((price === undefined) === (worstPrice === undefined)) wrong.push('give either price or worstPrice');
@@ -69,9 +67,7 @@ function contradictions(terms: Terms): string[] {
   return wrong;
 }
 
-export const ORDER_TERMS = z.strictObject(FIELDS).superRefine((terms, context) => {
-  for (const message of contradictions(terms as Terms)) context.addIssue({ code: 'custom', message });
-});
+export const ORDER_TERMS = { input: z.strictObject(FIELDS), contradictions };
 
 export interface ReadyOrder {
   readonly market: Market;

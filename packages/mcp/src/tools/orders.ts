@@ -1,40 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { Order } from '@bellwether/sdk';
+import { isProblem, type Order } from '@bellwether/sdk';
 import { z } from 'zod';
 import { idOf, listOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
-import { ACTS, READS, tool } from '../tool.ts';
-import { ToolProblem } from '../tool-problem.ts';
-import { amount, EITHER_VENUE, limitOf, MARKET, time } from './terms.ts';
+import { ACTS, type Call, READS, tool } from '../tool.ts';
+import { EITHER_VENUE, limitOf, MARKET } from './terms.ts';
 
-export const ORDER_FACTS = z.object({
-  orderId: z.string(),
-  venue: z.string(),
-  status: z.string(),
-  marketId: z.string(),
-  outcome: z.string(),
-  side: z.string(),
-  orderType: z.string(),
-  price: amount,
-  size: amount,
-  filledSize: amount,
-  averagePrice: amount,
-  fee: amount,
-  errorCode: z.string().nullable(),
-  createdAt: time,
-});
-
-export function orderFacts(order: Order, texts: StrangersTexts, place: string): z.input<typeof ORDER_FACTS> {
-  texts.add(`${place}.market`, order.marketQuestion);
+export function orderFacts(order: Order, texts: StrangersTexts, place: string) {
+  texts.add(`${place}.title`, order.marketQuestion);
   texts.add(`${place}.error`, order.errorMessage);
   return {
     orderId: idOf(order.orderId),
     venue: wordOf(order.venue),
     status: wordOf(order.status),
-    marketId: idOf(order.marketId),
+    market: idOf(order.marketId),
     outcome: wordOf(order.outcome),
     side: wordOf(order.side),
-    orderType: wordOf(order.orderType),
+    timeInForce: wordOf(order.orderType),
     price: numberOf(order.price),
     size: numberOf(order.orderSize),
     filledSize: numberOf(order.filledSize),
@@ -45,6 +27,30 @@ export function orderFacts(order: Order, texts: StrangersTexts, place: string): 
   };
 }
 
+const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
+
+/**
+ * Orders are listed and canceled by the condition of their market, which is its ticker on venue B.
+ * @throws BellwetherApiError market_not_found when no venue knows the market
+ */
+async function conditionOf(
+  market: string,
+  venue: string | undefined,
+  { desk, signal }: Call,
+): Promise<string> {
+  if (CONDITION_ID.test(market)) return market;
+  let unknown: unknown;
+  for (const name of venue === undefined ? desk.backends.venues() : [venue]) {
+    try {
+      return (await desk.client.getMarket(market, { venue: name }, { signal })).conditionId;
+    } catch (error) {
+      if (!isProblem(error, 'market_not_found')) throw error;
+      unknown = error;
+    }
+  }
+  throw unknown;
+}
+
 export const listOrders = tool({
   name: 'list_orders',
   title: 'List orders',
@@ -52,19 +58,17 @@ export const listOrders = tool({
   annotations: READS,
   input: z.strictObject({
     which: z.enum(['open', 'all']).default('open'),
-    market: MARKET.optional().describe(
-      'condition id of a market, or ticker of venue B; all markets when left out',
-    ),
+    market: MARKET.optional(),
     venue: EITHER_VENUE,
     limit: limitOf(10, 100),
     offset: z.int().min(0).max(1_000_000).default(0),
   }),
-  output: { orders: z.array(ORDER_FACTS) },
-  async run({ which, market, venue, limit, offset }, { desk, texts, signal }) {
+  async run({ which, market, venue, limit, offset }, call) {
+    const { desk, texts, signal } = call;
     const query = {
       limit,
       offset,
-      ...(market === undefined ? {} : { marketConditionId: market }),
+      ...(market === undefined ? {} : { marketConditionId: await conditionOf(market, venue, call) }),
       ...(venue === undefined ? {} : { venue }),
     };
     const orders =
@@ -80,21 +84,16 @@ const ORDER_ID = z.string().regex(/^[A-Za-z0-9-]{1,128}$/);
 export const getOrder = tool({
   name: 'get_order',
   title: 'Look at one order',
-  description: 'One order with its fills and what happened to it.',
+  description: 'One order with its fills, what happened to it, and what the safeguards counted of it.',
   annotations: READS,
   input: z.strictObject({ orderId: ORDER_ID }),
-  output: {
-    order: ORDER_FACTS,
-    fills: z.array(z.object({ price: amount, size: amount, cost: amount, fee: amount, filledAt: time })),
-    journal: z.array(z.object({ at: time, event: z.string(), status: z.string() })),
-  },
   async run({ orderId }, { desk, texts, signal }) {
     const order = await desk.client.getOrder(orderId, { signal });
     texts.add('order.reasoning', order.reasoning);
     const journal = listOf(order.journal).slice(-20);
     for (const [at, { detail }] of journal.entries()) texts.add(`journal.${at}.detail`, detail);
     return {
-      order: orderFacts(order, texts, 'order'),
+      order: { ...orderFacts(order, texts, 'order'), counted: numberOf(order.counted) },
       fills: listOf(order.fills)
         .slice(0, 50)
         .map((fill) => ({
@@ -121,25 +120,23 @@ export const cancelOrders = tool({
   annotations: { ...ACTS, idempotentHint: true },
   input: z.strictObject({
     orderId: ORDER_ID.optional(),
-    market: MARKET.optional().describe('condition id of the market, or ticker of venue B'),
+    market: MARKET.optional(),
     all: z.literal(true).optional(),
   }),
-  output: {
-    canceled: z.array(z.string()),
-    notCanceled: z.array(z.string()).describe('the reasons are in untrusted.texts'),
-  },
-  async run({ orderId, market, all }, { desk, texts, signal }) {
-    if ([orderId, market, all].filter((one) => one !== undefined).length !== 1)
-      throw new ToolProblem({
-        code: 'invalid_request',
-        message: 'Say which orders to cancel.',
-        fix: 'Give exactly one of orderId, market and all.',
-      });
+  contradictions: ({ orderId, market, all }) =>
+    [orderId, market, all].filter((one) => one !== undefined).length === 1
+      ? []
+      : ['give exactly one of orderId, market and all'],
+  async run({ orderId, market }, call) {
+    const { desk, texts, signal } = call;
     const options = { signal, idempotencyKey: randomUUID() };
     const answer =
       orderId !== undefined
         ? await desk.client.cancelOrder(orderId, options)
-        : await desk.client.cancelMarket(market === undefined ? {} : { marketConditionId: market }, options);
+        : await desk.client.cancelMarket(
+            market === undefined ? {} : { marketConditionId: await conditionOf(market, undefined, call) },
+            options,
+          );
     const others = Object.entries(recordOf(answer.notCanceled)).slice(0, 100);
     for (const [at, [, reason]] of others.entries()) texts.add(`notCanceled.${at}.reason`, reason);
     return {

@@ -1,30 +1,11 @@
 import { BellwetherApiError, type Order, signPrepared, type TradeResponse } from '@bellwether/sdk';
-import { z } from 'zod';
 import { flagOf, idOf, money, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
 import { OrderRefused, refusalOf } from '../tool-problem.ts';
 import { ORDER_TERMS, questionAbout, type ReadyOrder, readyOrder } from './order-terms.ts';
 import { spend } from './spend.ts';
-import { amount, SPENDING, spendingOf } from './terms.ts';
-
-const REFUSAL = z
-  .object({ code: z.string(), message: z.string(), fix: z.string() })
-  .optional()
-  .describe('why the venue refused; nothing was executed');
-
-const PLACED = {
-  placed: z.boolean().describe('false: the venue refused, see refusal'),
-  repeated: z.boolean().describe('true: this order had been placed before, and nothing new happened'),
-  status: z.string().describe('live: it waits on the book; matched or filled: executed'),
-  orderId: z.string(),
-  clientOrderId: z.string().describe('give it again with the same terms to repeat this very order'),
-  filledShares: amount,
-  averagePrice: amount,
-  fee: amount,
-  refusal: REFUSAL,
-  spendingLimit: SPENDING,
-};
+import { spendingOf } from './terms.ts';
 
 /** The figures that an order's record and the answer to a trade have in common. */
 export function placedFacts(
@@ -38,7 +19,7 @@ export function placedFacts(
     placed: !isRefused,
     status: wordOf(answer.status),
     orderId: idOf(answer.orderId),
-    filledShares: numberOf(answer.filledSize),
+    filledSize: numberOf(answer.filledSize),
     averagePrice: numberOf(answer.avgPrice),
     fee: numberOf(answer.feePaid),
     ...(isRefused ? { refusal: refusalOf(answer.errorCode) } : {}),
@@ -77,10 +58,9 @@ export const placeOrder = tool({
   name: 'place_order',
   title: 'Place an order',
   description:
-    'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. After order_outcome_unknown call it again with the clientOrderId of the answer and the same terms: it is then the same order.',
+    'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same clientOrderId with the same terms is the same order, placed once: so call it again after order_outcome_unknown. With changed terms, or without clientOrderId, it is another order, placed beside the first.',
   annotations: { ...ACTS, idempotentHint: false },
-  input: ORDER_TERMS,
-  output: PLACED,
+  ...ORDER_TERMS,
   async run(terms, call) {
     const { desk, texts, approval } = call;
     const order = await readyOrder(terms, approval.asked, call);
@@ -120,26 +100,18 @@ export const placeOrder = tool({
   },
 });
 
-const CHECK = z.object({
-  code: z.string(),
-  passed: z.boolean(),
-  limit: amount,
-  used: amount,
-  asked: amount,
-  left: amount,
-});
-
 function preview({ prepared, verified, cost, clientOrderId }: ReadyOrder) {
   const { fill, checks, expectedRefusal } = prepared;
   return {
     orderId: verified.orderId,
     clientOrderId,
     accepted: flagOf(prepared.accepted),
-    shares: numberOf(verified.body.orderSize),
-    limitPrice: numberOf(verified.body.price),
+    size: numberOf(verified.body.orderSize),
+    worstPrice: numberOf(verified.body.price),
     costAtMost: money(cost),
+    counted: numberOf(prepared.counted),
     fillsNow: {
-      shares: numberOf(fill.shares),
+      size: numberOf(fill.shares),
       averagePrice: numberOf(fill.averagePrice),
       cost: numberOf(fill.cost),
       fee: numberOf(fill.fee),
@@ -162,28 +134,9 @@ export const checkOrder = tool({
   name: 'check_order',
   title: 'Check an order without placing it',
   description:
-    'What place_order would do with the same terms: the fill and fee to expect, and the verdict of every safeguard. Nothing is placed, signed or reserved.',
+    'What place_order would do with the same terms: the fill and fee to expect, what counts against the limits (counted), and the verdict of every safeguard. place_order with the clientOrderId of the answer and the same terms places exactly this order. Nothing is placed, signed or reserved.',
   annotations: READS,
-  input: ORDER_TERMS,
-  output: {
-    orderId: z.string(),
-    clientOrderId: z.string().describe('place_order with it places exactly this order'),
-    accepted: z.boolean().describe('every safeguard lets it pass now'),
-    shares: amount,
-    limitPrice: amount,
-    costAtMost: z.number().describe('collateral with fee; 0 for a SELL'),
-    fillsNow: z.object({
-      shares: amount,
-      averagePrice: amount,
-      cost: amount,
-      fee: amount,
-      complete: z.boolean(),
-      rests: amount.describe('shares that would wait on the book'),
-    }),
-    expectedRefusal: z.string().nullable().describe('why the venue would refuse it on the present book'),
-    checks: z.array(CHECK),
-    spendingLimit: SPENDING,
-  },
+  ...ORDER_TERMS,
   async run(terms, call) {
     const order = await readyOrder(terms, null, call);
     const { checks } = order.prepared;

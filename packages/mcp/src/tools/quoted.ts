@@ -14,7 +14,7 @@ import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { spend } from './spend.ts';
-import { amount, OUTCOME, QUANTITY, REASONING, SIDE, SPENDING, spendingOf } from './terms.ts';
+import { OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
 
 /** A quote as it was shown, and what it was asked for. */
 interface KeptQuote {
@@ -61,7 +61,7 @@ function quoteFacts(quote: Quote, texts: StrangersTexts) {
     market: idOf(quote.marketTicker),
     status: wordOf(quote.status),
     outcome: wordOf(quote.side),
-    action: wordOf(quote.action),
+    side: wordOf(quote.action),
     yesPrice: numberOf(quote.yesPrice),
     noPrice: numberOf(quote.noPrice),
     takesAtMost: atomsOf(quote.inAmount),
@@ -79,46 +79,23 @@ export const quoteTool = (shelf: QuoteShelf) =>
     name: 'quote_venue_b',
     title: 'Ask venue B for a quote',
     description:
-      'A price and a transaction for a market of venue B. BUY takes amount (collateral to spend at most), SELL takes shares; a SELL of a settled market redeems it. Nothing is traded until trade_venue_b.',
+      'A price and a transaction for a market of venue B. BUY takes amount (collateral to spend at most), SELL takes size (whole contracts); a SELL of a settled market redeems it. takesAtMost, givesExpected and givesAtLeast are collateral or shares. refusal says why there is nothing to trade; with approval_required trade_venue_b asks the owner. Nothing is traded until trade_venue_b.',
     annotations: READS,
     input: z.strictObject({
       market: TICKER,
       outcome: OUTCOME,
-      action: SIDE,
+      side: SIDE,
       amount: QUANTITY.optional().describe('of a BUY: collateral to spend at most, fees included'),
-      shares: QUANTITY.optional().describe('of a SELL'),
+      size: QUANTITY.optional().describe('of a SELL: contracts, whole ones'),
     }),
-    output: {
-      quoteId: z.string(),
-      market: z.string(),
-      status: z.string(),
-      outcome: z.string(),
-      action: z.string(),
-      yesPrice: amount,
-      noPrice: amount,
-      takesAtMost: amount.describe('collateral of a BUY, shares of a SELL'),
-      givesExpected: amount,
-      givesAtLeast: amount,
-      isRedemption: z.boolean(),
-      secondsLeft: z.number(),
-      tradable: z.boolean(),
-      refusal: z
-        .string()
-        .nullable()
-        .describe('why there is nothing to trade; with approval_required trade_venue_b asks the owner'),
-    },
-    async run({ market, outcome, action, amount: money, shares }, { desk, texts, signal }: Call) {
-      const quantity = action === 'BUY' ? money : shares;
-      const other = action === 'BUY' ? shares : money;
-      if (quantity === undefined || other !== undefined)
-        throw new ToolProblem({
-          code: 'invalid_request',
-          message: 'The quantity does not fit the action.',
-          fix: 'A BUY takes amount, a SELL takes shares, and neither takes the other.',
-        });
+    contradictions: ({ side, amount, size }) =>
+      (side === 'SELL' ? size : amount) === undefined || (side === 'SELL' ? amount : size) !== undefined
+        ? ['a BUY takes amount, a SELL takes size, and neither takes the other']
+        : [],
+    async run({ market, outcome, side, amount = 0, size = 0 }, { desk, texts, signal }: Call) {
       const terms = { ticker: market, side: outcome };
       const ask: QuoteAsk =
-        action === 'BUY' ? { ...terms, action, amount: quantity } : { ...terms, action, shares: quantity };
+        side === 'BUY' ? { ...terms, action: side, amount } : { ...terms, action: side, shares: size };
       const quote = await desk.client.venueB.quote(ask, desk.solana().address, { signal });
       shelf.keep(quote, ask);
       return quoteFacts(quote, texts);
@@ -192,7 +169,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
     name: 'trade_venue_b',
     title: 'Trade a quote of venue B',
     description:
-      'Checks the whole transaction of a quote on this machine, signs and submits it. It counts against the spending limit of the day, a SELL by its shares; above a threshold the person is asked first, and a quote with the refusal approval_required asks the owner. The same quoteId again has no second effect.',
+      'Checks the whole transaction of a quote on this machine, signs and submits it. It counts against the spending limit of the day, a SELL by its size; above a threshold the person is asked first, and a quote with the refusal approval_required asks the owner. The same quoteId again has no second effect. status submitted: on its way; filled, reverted, expired, failed: final.',
     annotations: { ...ACTS, idempotentHint: true },
     input: z.strictObject({
       quoteId: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/),
@@ -204,16 +181,6 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         .describe('how long to wait in all: for the owner, and for the outcome'),
       reasoning: REASONING,
     }),
-    output: {
-      placed: z.boolean(),
-      status: z.string().describe('submitted: on its way; filled, reverted, expired, failed: final'),
-      orderId: z.string(),
-      transaction: z.string(),
-      filledShares: amount,
-      averagePrice: amount,
-      fee: amount,
-      spendingLimit: SPENDING,
-    },
     async run({ quoteId, waitSeconds, reasoning }, call) {
       const { desk, texts } = call;
       const kept = shelf.find(quoteId);
@@ -253,7 +220,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         status: wordOf(order?.status ?? answer.status),
         orderId: idOf(answer.orderId),
         transaction: idOf(answer.txSignature),
-        filledShares: numberOf(order?.filledSize ?? answer.filledSize),
+        filledSize: numberOf(order?.filledSize ?? answer.filledSize),
         averagePrice: numberOf(order?.avgPrice ?? answer.avgPrice),
         fee: numberOf(order?.feePaid ?? null),
         spendingLimit: spendingOf(desk.limit.standing()),

@@ -3,31 +3,13 @@ import { z } from 'zod';
 import { flagOf, idOf, numberOf, timeOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { READS, tool } from '../tool.ts';
-import { amount, limitOf, time, VENUE } from './terms.ts';
+import { limitOf, VENUE } from './terms.ts';
 
-export const MARKET_FACTS = z.object({
-  id: z.string(),
-  venue: z.string(),
-  status: z.string(),
-  yesPrice: amount,
-  bestBid: amount.describe('of YES'),
-  bestAsk: amount.describe('of YES'),
-  volume24hr: amount,
-  endDate: time,
-  tickSize: amount,
-  minOrderSize: amount,
-  tradable: z.boolean(),
-});
-
-/** The title goes among the texts, under `place`. */
-export function marketFacts(
-  market: Market,
-  texts: StrangersTexts,
-  place: string,
-): z.input<typeof MARKET_FACTS> {
-  texts.add(`${place}.title`, market.question === '' ? market.title : market.question);
+/** Prices are of YES. The title goes among the texts, at `place`. */
+export function marketFacts(market: Market, texts: StrangersTexts, place: string) {
+  texts.add(`${place}title`, market.question === '' ? market.title : market.question);
   return {
-    id: idOf(market.id),
+    market: idOf(market.id),
     venue: wordOf(market.venue),
     status: wordOf(market.status),
     yesPrice: numberOf(market.yesPrice),
@@ -45,7 +27,7 @@ export const searchMarkets = tool({
   name: 'search_markets',
   title: 'Search markets',
   description:
-    'Finds prediction markets by words ("*" finds everything). Answers ids and prices; titles are in untrusted.texts. Follow with look_at_market.',
+    'Finds prediction markets by words ("*" finds everything). Answers their names (market) and prices of YES; titles are in untrusted.texts. Follow with look_at_market.',
   annotations: READS,
   input: z.strictObject({
     query: z.string().min(1).max(100).describe('words of the title, or *'),
@@ -60,7 +42,6 @@ export const searchMarkets = tool({
     limit: limitOf(5, 50),
     page: z.int().min(1).max(1_000_000).default(1),
   }),
-  output: { markets: z.array(MARKET_FACTS), page: z.int() },
   async run({ query, venue, order, endsBefore, minPrice, maxPrice, limit, page }, { desk, texts, signal }) {
     const markets = await desk.client.listMarkets(
       {
@@ -76,7 +57,7 @@ export const searchMarkets = tool({
       { signal },
     );
     return {
-      markets: markets.slice(0, limit).map((market, at) => marketFacts(market, texts, `markets.${at}`)),
+      markets: markets.slice(0, limit).map((market, at) => marketFacts(market, texts, `markets.${at}.`)),
       page,
     };
   },

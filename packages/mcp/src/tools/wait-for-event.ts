@@ -9,7 +9,7 @@ const LONGEST_SECONDS = 50;
 
 /** How each field of an event is shown; a field that is not named here is left out. */
 const FIELDS = {
-  id: ['orderId', 'approvalId', 'tradeId', 'marketId', 'marketConditionId', 'tokenId', 'walletAddress'],
+  id: ['orderId', 'approvalId', 'tradeId', 'marketConditionId', 'marketId', 'tokenId', 'walletAddress'],
   word: [
     'status',
     'venue',
@@ -43,6 +43,19 @@ const FIELDS = {
   text: ['marketQuestion', 'message'],
 } as const;
 
+/** Where the wire has another name for what the tools name alike. The id of a market goes before that of its condition. */
+const NAMES: Readonly<Record<string, string>> = {
+  marketConditionId: 'market',
+  marketId: 'market',
+  orderType: 'timeInForce',
+  orderSize: 'size',
+  feePaid: 'fee',
+  avgPrice: 'averagePrice',
+  marketQuestion: 'title',
+};
+
+const nameOf = (field: string): string => NAMES[field] ?? field;
+
 const shownBy = {
   id: (value: unknown) => (typeof value === 'string' ? idOf(value) : null),
   word: (value: unknown) => (typeof value === 'string' ? wordOf(value) : null),
@@ -59,9 +72,9 @@ export function eventFacts(event: AgentEvent, texts: StrangersTexts, place: stri
   for (const kind of ['id', 'word', 'number', 'time', 'flag'] as const)
     for (const name of FIELDS[kind]) {
       const value = Object.hasOwn(data, name) ? shownBy[kind](data[name]) : null;
-      if (value !== null) shown[name] = value;
+      if (value !== null) shown[nameOf(name)] = value;
     }
-  for (const name of FIELDS.text) texts.add(`${place}.${name}`, data[name]);
+  for (const name of FIELDS.text) texts.add(`${place}.${nameOf(name)}`, data[name]);
   return {
     type: wordOf(event.type),
     at: timeOf('createdAt' in event ? event.createdAt : null),
@@ -78,7 +91,7 @@ export const waitForEvent = tool({
   name: 'wait_for_event',
   title: 'Wait for an event',
   description:
-    'Waits until something happens to this agent: a fill, an order that ends, a resolution, a risk alert. Give the cursor of the last answer as after, and nothing in between is missed.',
+    'Waits until something happens to this agent: a fill, an order that ends, a resolution, a risk alert. Give the cursor of the last answer as after, and nothing in between is missed. event is null when nothing happened in time.',
   annotations: READS,
   input: z.strictObject({
     types: z
@@ -97,17 +110,6 @@ export const waitForEvent = tool({
       .describe('cursor of the last answer; from now on when left out'),
     seconds: z.int().min(1).max(LONGEST_SECONDS).default(30),
   }),
-  output: {
-    event: z
-      .object({
-        type: z.string(),
-        at: z.string().nullable(),
-        data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-      })
-      .nullable()
-      .describe('null: nothing happened in time'),
-    cursor: z.string().nullable(),
-  },
   async run({ types, after, seconds }, { desk, texts, signal }) {
     const ending = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
     let cursor = after ?? null;
