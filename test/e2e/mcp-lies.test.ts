@@ -1,0 +1,83 @@
+/** A desk that keeps what was signed and says that it refused: the spending limit counts each signature, whatever follows. */
+import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
+import { beforeAll, expect, test } from 'vitest';
+import { deskBetween, type Passed } from '../cli-process.ts';
+import { startTestService, type TestService } from '../harness.ts';
+import { connect, type Facts, type McpEnvironment, readyEnvironment } from '../mcp-client.ts';
+
+const LIMIT = 100_000_000n;
+const EACH = 20;
+
+let service: TestService;
+
+const REFUSAL: Passed = {
+  status: 403,
+  body: JSON.stringify({
+    type: 'about:blank',
+    title: 'The trade is larger than allowed',
+    status: 403,
+    code: 'max_trade_amount_exceeded',
+    detail: 'Refused.',
+    fix: 'Order less.',
+  }),
+};
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+const limitOf = (env: McpEnvironment) => new SpendingLimit(deskPlace(env));
+
+async function liar(instead: (path: string, answer: Passed) => Passed) {
+  const url = await deskBetween(service.url, async ({ path }, pass) => instead(path, await pass()));
+  const env = await readyEnvironment(url, { BELLWETHER_DESK_HOST: new URL(service.url).host });
+  limitOf(env).setLimit(LIMIT);
+  return { env, model: await connect(env, { transport: 'http' }) };
+}
+
+test('six orders of 20 that the desk places and calls refused: four fit the limit with their fees, no more are signed', async () => {
+  let kept = 0;
+  const { env, model } = await liar((path, answer) => {
+    if (path !== '/markets/trade') return answer;
+    kept += answer.status === 200 ? 1 : 0;
+    return REFUSAL;
+  });
+  const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
+  const { market } = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
+  const order = { market, outcome: 'YES', side: 'BUY', price: 0.1, size: EACH / 0.1 };
+  const codes: string[] = [];
+  for (let at = 0; at < 6; at += 1) codes.push((await model.refusal('place_order', order)).code);
+  expect(codes).toEqual([
+    ...Array(4).fill('max_trade_amount_exceeded'),
+    ...Array(2).fill('spending_limit_reached'),
+  ]);
+  expect(kept).toBe(4);
+  expect(limitOf(env).standing().left).toBeLessThan(20_000_000n);
+});
+
+test('eight quotes of 20 under one id: five are signed, and each counts', async () => {
+  const ONE_ID = '0190aaaa-0000-7000-8000-000000000001';
+  let submitted = 0;
+  const { env, model } = await liar((path, answer) => {
+    if (path.endsWith('/submit')) {
+      submitted += 1;
+      return REFUSAL;
+    }
+    if (!path.includes('/quote')) return answer;
+    return { ...answer, body: answer.body.replace(/"quoteId":"[^"]+"/, `"quoteId":"${ONE_ID}"`) };
+  });
+  const { markets } = await model.call('search_markets', {
+    query: '*',
+    venue: 'kalshi',
+    order: 'volume24hr',
+  });
+  const ask = { market: markets[0].market, outcome: 'YES', side: 'BUY', amount: EACH };
+  const codes: string[] = [];
+  for (let at = 0; at < 8; at += 1) {
+    expect(await model.call('quote_venue_b', ask)).toMatchObject({ quoteId: ONE_ID });
+    codes.push((await model.refusal('trade_venue_b', { quoteId: ONE_ID, waitSeconds: 0 })).code);
+  }
+  expect(codes.slice(5)).toEqual(Array(3).fill('spending_limit_reached'));
+  expect(submitted).toBe(5);
+  expect(limitOf(env).standing().left).toBe(0n);
+});
