@@ -238,7 +238,11 @@ async function acceptedAs(
       ? []
       : await Promise.all(filters.map((filter) => client.trades(key, filter))).catch(() => []);
   const parts = tradesSeen(trades.flat(), market, { isWanted: (id) => id === orderId, at });
-  const fees = parts.reduce((sum, one) => (one.kind === 'trade' ? sum + one.part.fee : sum), 0n);
+  // A list may show a trade twice.
+  const feeOf = new Map(
+    parts.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part.fee]] : [])),
+  );
+  const fees = [...feeOf.values()].reduce((sum, fee) => sum + fee, 0n);
   return [{ ...accepted, fees }, ...parts];
 }
 
