@@ -4,7 +4,16 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beginTerm, openPool, openTransaction, type Sql, type Term, transact } from '@bellwether/durable';
+import {
+  beginTerm,
+  type Lead,
+  openPool,
+  openTransaction,
+  type Sql,
+  type Term,
+  takeLead,
+  transact,
+} from '@bellwether/durable';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrateExchange } from '../../packages/exchange/src/index.ts';
 import {
@@ -178,6 +187,23 @@ test('a holder of the same name has no say under a number that is over', async (
   await expect(lead.term.assert(other.tx)).rejects.toMatchObject(ENDED);
   await other.rollback();
   lead.session.end();
+});
+
+test('a leader that cannot renew its lease stops before it is ended, and goes on once it can', async () => {
+  const lead = (await takeLead(sql, {
+    name: 'lease',
+    holder: 'this process',
+    lockKey: '4711',
+    settings: {},
+  })) as Lead;
+  expect(lead.isHeld()).toBe(true);
+  const blocker = openTransaction(sql);
+  await blocker.tx`select 1 from durable_terms where name = 'lease' for update`;
+  await expect.poll(() => lead.isHeld(), { interval: 20 }).toBe(false);
+  expect(lead.session.isLost()).toBe(false);
+  await blocker.rollback();
+  await expect.poll(() => lead.isHeld(), { interval: 20 }).toBe(true);
+  await lead.release();
 });
 
 /** Transactions that need no term, each with its reason. */
