@@ -17,7 +17,7 @@ beforeAll(async () => {
     select ${AGENT}::uuid, user_id, 'Agent', '', 'code', now() from o`;
 });
 
-const place = (
+const placed = (
   orderId: string,
 ) => sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id,
     question, token_id, outcome, kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price,
