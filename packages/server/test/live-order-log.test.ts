@@ -1,4 +1,5 @@
 /** Orders at a live venue: whatever is heard of them, in whatever order and how often, the record is the same. */
+import { openTransaction } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
@@ -272,6 +273,23 @@ describe('the life of a settlement', () => {
     await tell([at(trade(bought, 't', 'matched', 10n * M, 5_000), 4_000)]);
     expect(await positionOf(world)).toMatchObject({ size: 0n, cost: 0n, realized: 1n * M, closed: true });
     expect(await resultsOf(world)).toMatchObject({ results: [{ realized: 1n * M, wins: 1n, losses: 0n }] });
+  });
+
+  test('two replicas that hear of different trades at once count both, one after the other', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id)]);
+    const holder = openTransaction(sql);
+    await holder.tx`select 1 from orders where order_id = ${id} for no key update`;
+    const both = Promise.all(['t1', 't2'].map((tradeId) => tell([trade(id, tradeId, 'confirmed', 4n * M)])));
+    const waiting = () => sql`select 1 from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock'`;
+    // Neither reads on while another holds the order.
+    await expect.poll(async () => (await waiting()).count).toBe(2);
+    await holder.rollback();
+    expect(await both).toEqual([[], []]);
+    expect(await orderOf(id)).toMatchObject({ filled: 8n * M, cost: 4n * M });
+    expect(await positionOf(world)).toMatchObject({ size: 8n * M, cost: 4n * M });
   });
 
   test('orders that the desk does not have leave no trace', async () => {

@@ -1,13 +1,15 @@
 /** A live connection's orders against a venue that answers as a test says, over TCP, on a real database. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openPool } from '@bellwether/durable';
 import { type Address, ZERO_ADDRESS } from '@bellwether/protocol';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { expect } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { createDeskDatabase } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
 import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
 import { createLiveOrders, type LiveOrders } from '../src/adapters/venues/polymarket/live-orders.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
@@ -41,6 +43,8 @@ export interface Reply {
   readonly status?: number;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
+  /** The body is cut off in its middle, and the connection with it. */
+  readonly isCut?: boolean;
 }
 
 /** `reset`: the connection is cut after the request was read. `hang`: no answer. */
@@ -54,7 +58,9 @@ export interface Stage {
   /** What the venue answers to a request; by default it has nothing. */
   answer: (asked: Asked) => Answer | undefined;
   newOrder(given?: Partial<Terms>): Promise<NewOrder>;
-  /** Ends the venue: nothing listens on its port any more. */
+  /** Tells the user socket, once it is open. */
+  say(event: object): Promise<void>;
+  /** Ends the venue: nothing listens on its port any more, from the moment of the call. */
   closeVenue(): Promise<void>;
 }
 
@@ -91,10 +97,16 @@ async function readAll(request: IncomingMessage): Promise<string> {
 }
 
 export async function startStage(
-  given: { readonly doubtMs?: number; readonly sends?: boolean; readonly shortage?: string } = {},
+  given: {
+    readonly doubtMs?: number;
+    readonly sends?: boolean;
+    readonly shortage?: string;
+    /** Of the market, in millionths. */
+    readonly feeRate?: bigint;
+  } = {},
 ): Promise<Stage> {
-  const sql = await openTestDatabase();
-  await migrate(sql);
+  const sql = openPool(await createDeskDatabase());
+  afterFile('pools', () => sql.end({ timeout: 1 }));
   const asked: Asked[] = [];
   const logged: string[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -106,16 +118,26 @@ export async function startStage(
       request.socket.destroy();
       return;
     }
-    const { status = 200, body = '', headers = {} } = answer;
-    response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status = 200, body = '', headers = {}, isCut = false } = answer;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const length = isCut ? { 'content-length': text.length } : {};
+    response.writeHead(status, { 'content-type': 'application/json', ...length, ...headers });
+    if (isCut) response.write(text.slice(0, text.length / 2), () => request.socket.destroy());
+    else response.end(text);
   };
   const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
+  const sockets = new WebSocketServer({ server });
   const closeVenue = async () => {
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
-    await new Promise<void>((closed) => server.close(() => closed()));
+    await closed;
+  };
+  const say = async (event: object): Promise<void> => {
+    await expect.poll(() => sockets.clients.size).toBe(1);
+    for (const socket of sockets.clients) socket.send(JSON.stringify(event));
   };
   const note = (context: object, message: string) =>
     void logged.push(JSON.stringify({ ...context, message }));
@@ -132,13 +154,12 @@ export async function startStage(
     }),
     log: createLiveOrderLog(sql, 'live'),
     openSecrets: () => SECRETS,
-    findMarket: async () => MARKET,
+    findMarket: async () => ({ ...MARKET, feeRate: given.feeRate ?? 0n }),
     shortageReason: async () => given.shortage ?? null,
     clock,
     logger: log,
     holder: 'stage',
-    // Nothing listens there: what these tests see comes from answers.
-    socketUrl: 'ws://127.0.0.1:1',
+    socketUrl: `ws://127.0.0.1:${port}`,
     sends: given.sends ?? true,
     doubtMs: given.doubtMs ?? 60_000,
     missingMs: 50,
@@ -157,7 +178,7 @@ export async function startStage(
       registered_at) select ${EOA}, max(user_id), ${EOA}, ${EOA}, 0, '', 1, '', now() from owners`;
   let made = 0;
   const stage: Stage = {
-    ...{ sql, orders, asked, logged, closeVenue },
+    ...{ sql, orders, asked, logged, say, closeVenue },
     answer: () => undefined,
     async newOrder(terms = {}) {
       made += 1;

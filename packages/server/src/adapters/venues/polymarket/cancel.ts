@@ -25,6 +25,10 @@ const MAX_IDS = 1_000;
 /** How many orders are counted before the cancel is answered; the others' amounts follow. */
 const COUNTED_AT_ONCE = 20;
 const UNKNOWN = { kind: 'unknown' } as const;
+const NO_WORD = 'the venue gave no answer; ask again';
+const CONTRADICTED = 'the venue contradicts itself about this order; ask again';
+/** With words in them; without, a proxy on the way may have answered. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 export function createCancel(parts: CancelParts): Cancel['orders'] {
   return async (_account, orderIds) => {
@@ -36,8 +40,7 @@ export function createCancel(parts: CancelParts): Cancel['orders'] {
     const notCanceled: Record<string, string> = {};
     for (const [index, answer] of answers.entries()) {
       if (answer.kind === 'unknown')
-        for (const { order } of groups[index] ?? [])
-          notCanceled[order.orderId] = 'the venue gave no answer; ask again';
+        for (const { order } of groups[index] ?? []) notCanceled[order.orderId] = NO_WORD;
       else {
         canceled.push(...answer.canceled);
         Object.assign(notCanceled, answer.notCanceled);
@@ -76,18 +79,11 @@ async function cancelGroup(parts: CancelParts, group: readonly LiveOrder[]): Pro
     return UNKNOWN;
   }
   const { reply } = outcome;
-  const said = reply.status === 200 ? answerIn(reply.value, new Set(ids)) : null;
+  const said = reply.status === 200 ? answerIn(reply.value, ids) : null;
   if (said === null) {
     parts.onOpen(first.order.walletAddress, true);
-    const isRefusal =
-      reply.status >= 400 && reply.status < 500 && reply.status !== 425 && reply.status !== 429;
-    return isRefusal
-      ? {
-          kind: 'answered',
-          canceled: [],
-          notCanceled: reasons(ids, errorTextOf(reply) || 'the venue refuses the cancel'),
-        }
-      : UNKNOWN;
+    const words = REFUSALS.has(reply.status) && isFields(reply.value) ? errorTextOf(reply) : '';
+    return words === '' ? UNKNOWN : { kind: 'answered', canceled: [], notCanceled: reasons(ids, words) };
   }
   await recordCanceled(parts, group, said);
   return { kind: 'answered', ...said };
@@ -101,25 +97,26 @@ interface Said {
   readonly notCanceled: Readonly<Record<string, string>>;
 }
 
-function answerIn(value: unknown, asked: ReadonlySet<string>): Said | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { canceled, not_canceled: refused } = value as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(canceled)) return null;
-  const done = canceled.filter((id) => typeof id === 'string').map((id: string) => id.toLowerCase());
-  const notCanceled: Record<string, string> = {};
-  if (typeof refused === 'object' && refused !== null)
-    for (const [id, reason] of Object.entries(refused)) notCanceled[id.toLowerCase()] = String(reason);
-  const isKnown = (id: string) => asked.has(id);
-  const own = done.filter(isKnown);
-  // An id that the answer leaves out has no outcome yet.
-  for (const id of asked)
-    if (!own.includes(id) && notCanceled[id] === undefined)
-      notCanceled[id] = 'the venue gave no answer; ask again';
+/** What was not said clearly of an order leaves it where it is: no list names it, or both do. */
+function answerIn(value: unknown, asked: readonly string[]): Said | null {
+  if (!isFields(value) || !Array.isArray(value.canceled)) return null;
+  const done = new Set(value.canceled.filter((id) => typeof id === 'string').map((id) => id.toLowerCase()));
+  const refused = new Map(
+    Object.entries(isFields(value.not_canceled) ? value.not_canceled : {}).map(([id, reason]) => [
+      id.toLowerCase(),
+      typeof reason === 'string' ? reason : 'the venue does not say why',
+    ]),
+  );
+  const isCanceled = (id: string): boolean => done.has(id) && !refused.has(id);
+  const reasonOf = (id: string): string => (done.has(id) ? CONTRADICTED : (refused.get(id) ?? NO_WORD));
   return {
-    canceled: own,
-    notCanceled: Object.fromEntries(Object.entries(notCanceled).filter(([id]) => isKnown(id))),
+    canceled: asked.filter(isCanceled),
+    notCanceled: Object.fromEntries(asked.filter((id) => !isCanceled(id)).map((id) => [id, reasonOf(id)])),
   };
 }
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Nothing of a canceled order rests; what was matched before is counted now, or by whoever follows the wallet. */
 async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<void> {

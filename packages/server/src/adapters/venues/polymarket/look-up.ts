@@ -68,8 +68,13 @@ export function isIncomplete({ venue, trades }: LiveOrder): boolean {
   return venue.matched > known || venue.missingSince !== null || (venue.ended !== null && !venue.isCounted);
 }
 
-const sharesOf = (seen: readonly Observation[]): bigint =>
-  seen.reduce((sum, one) => (one.kind === 'trade' ? sum + one.part.size : sum), 0n);
+/** A list may show a trade twice. */
+const sharesOf = (seen: readonly Observation[]): bigint => {
+  const sizes = new Map(
+    seen.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part.size]] : [])),
+  );
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0n);
+};
 
 /** Everything that the venue says of one order. An order without a record is over or was never there. @throws VenueUnavailable */
 export async function lookUp(

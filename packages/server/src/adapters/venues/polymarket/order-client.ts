@@ -77,7 +77,8 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
       const reply = await http.ask(signed(key, { path: `/data/order/${orderId}` }));
       if (isNothing(reply)) return null;
       const order = reply.status === 200 ? orderOf(reply.value) : null;
-      if (order === null) throw new VenueUnavailable(`The venue does not show an order (${reply.status})`);
+      if (order?.id !== orderId)
+        throw new VenueUnavailable(`The venue does not show an order (${reply.status})`);
       return order;
     },
 
@@ -97,9 +98,12 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
   };
 }
 
-/** A filled or canceled order is purged soon: null, an empty body or 404. */
-const isNothing = ({ status, value, text }: VenueReply): boolean =>
-  status === NOT_FOUND || (status === 200 && (value === null || text.trim() === '' || text.trim() === '{}'));
+/** A filled or canceled order is purged soon: null, an empty body or 404. A page in HTML comes from somebody else. */
+const isNothing = ({ status, value, text }: VenueReply): boolean => {
+  const isEmpty = value === null || text.trim() === '';
+  if (status === NOT_FOUND) return isEmpty || value !== undefined;
+  return status === 200 && (isEmpty || text.trim() === '{}');
+};
 
 /** The body of an order, in the venue's struct of version 2 (wire reference 2.4). */
 export function orderBody(

@@ -54,8 +54,10 @@ const LAST_CURSOR = 'LTE=';
 export function pageOf(value: unknown): WirePage | null {
   if (Array.isArray(value)) return { rows: value, next: null };
   if (!isFields(value) || !Array.isArray(value.data)) return null;
-  const next = textOf(value.next_cursor);
-  return { rows: value.data, next: next === '' || next === LAST_CURSOR ? null : next };
+  const { data: rows, next_cursor: next } = value;
+  // Without one there may be more.
+  if (typeof next !== 'string' && next !== null) return null;
+  return { rows, next: next === '' || next === LAST_CURSOR ? null : next };
 }
 
 /** @returns `null` for anything that is no order's record */
@@ -64,7 +66,7 @@ export function orderOf(value: unknown): WireOrder | null {
   const row = isFields(value) && isFields(value.order) ? value.order : value;
   if (!isFields(row)) return null;
   const id = idOf(row.id ?? row.orderID ?? row.order_id);
-  const status = textOf(row.status).replace(/^ORDER_STATUS_/, '');
+  const status = typeof row.status === 'string' ? row.status.replace(/^ORDER_STATUS_/, '') : '';
   if (id === '' || status === '') return null;
   return {
     id,
@@ -91,7 +93,8 @@ export function tradeOf(value: unknown): WireTrade | null {
   const id = textOf(value.id);
   const size = microOf(value.size);
   const price = pipsOf(value.price);
-  const makers = Array.isArray(value.maker_orders) ? value.maker_orders.map(makerOf) : [];
+  // One of them may be the order that is asked for.
+  const makers = Array.isArray(value.maker_orders) ? value.maker_orders.map(makerOf) : [null];
   if (id === '' || size === null || price === null || makers.includes(null)) return null;
   return {
     ...{ id, status, size, price },

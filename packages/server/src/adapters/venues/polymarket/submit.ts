@@ -171,8 +171,11 @@ function readAnswer({ value }: VenueReply, orderId: string, onUnmapped: (text: s
   const unknown: Attempt = { kind: 'unknown', mayRepeat: false };
   if (typeof value !== 'object' || value === null) return unknown;
   const row = value as Readonly<Record<string, unknown>>;
-  const text = typeof row.errorMsg === 'string' ? row.errorMsg : '';
+  const text = row.errorMsg ?? '';
+  if (typeof text !== 'string') return unknown;
   if (text !== '') {
+    // Words beside an order that is there contradict it.
+    if (WORDS.has(row.status)) return unknown;
     const verdict = legVerdict(text, onUnmapped);
     return verdict.kind === 'rejected' ? verdict : unknown;
   }
@@ -185,8 +188,13 @@ function readAnswer({ value }: VenueReply, orderId: string, onUnmapped: (text: s
   const taking = amount(row.takingAmount);
   if (making === null || taking === null || (word === 'matched' && (making === 0n || taking === 0n)))
     return unknown;
-  const tradeIds = Array.isArray(row.tradeIDs) ? row.tradeIDs.filter((id) => typeof id === 'string') : [];
-  return { kind: 'accepted', reply: { word, making, taking, tradeIds } };
+  return { kind: 'accepted', reply: { word, making, taking, tradeIds: idsIn(row.tradeIDs) } };
+}
+
+/** None where one of them is not understood: the others would stand for the whole match. */
+function idsIn(value: unknown): readonly string[] {
+  const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';
+  return Array.isArray(value) && value.every(isId) ? [...new Set(value)] : [];
 }
 
 async function acceptedAs(
@@ -230,7 +238,11 @@ async function acceptedAs(
       ? []
       : await Promise.all(filters.map((filter) => client.trades(key, filter))).catch(() => []);
   const parts = tradesSeen(trades.flat(), market, { isWanted: (id) => id === orderId, at });
-  const fees = parts.reduce((sum, one) => (one.kind === 'trade' ? sum + one.part.fee : sum), 0n);
+  // A list may show a trade twice.
+  const feeOf = new Map(
+    parts.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part.fee]] : [])),
+  );
+  const fees = [...feeOf.values()].reduce((sum, fee) => sum + fee, 0n);
   return [{ ...accepted, fees }, ...parts];
 }
 

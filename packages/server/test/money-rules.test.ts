@@ -1,0 +1,168 @@
+/** What the database itself computes of money: budgets that come back, results of a day, costs of open orders and of what is sold. */
+import { openPool } from '@bellwether/durable';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDeskDatabase } from '../../../test/postgres.ts';
+import { afterFile } from '../../../test/setup/clean-up.ts';
+import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createIdempotencyStore } from '../src/adapters/postgres/idempotency-store.ts';
+
+const AGENT = '00000000-0000-4000-8000-000000000001';
+const AT = '2026-06-01T12:00:00Z';
+const DAY = '2026-06-01';
+
+let sql: Sql;
+beforeAll(async () => {
+  sql = openPool(await createDeskDatabase());
+  afterFile('pools', () => sql.end({ timeout: 1 }));
+  await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
+    insert into agents (agent_id, user_id, name, description, claim_code, created_at)
+    select ${AGENT}::uuid, user_id, 'Agent', '', 'code', now() from o`;
+  await sql`insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at,
+    usage_day) values (${AGENT}, 1, 1, 1, now(), ${DAY})`;
+});
+
+describe('what an order of 10 shares for 5 gives back of its budget', () => {
+  const OPEN = ['submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled', 'matched'];
+  const ENDED = ['filled', 'partially_filled_closed', 'expired', 'market_resolved', 'settlement_failed'];
+
+  const backOf = async (
+    status: string,
+    given: {
+      readonly side?: string;
+      readonly cost?: number;
+      readonly filled?: number;
+      readonly isUnanswered?: boolean;
+    },
+  ) => {
+    const { side = 'BUY', cost = 0, filled = 0, isUnanswered = false } = given;
+    const rows =
+      await sql`select * from budget_back(${status}, ${isUnanswered}, false, ${side}, 5000000::bigint,
+      ${cost}::bigint, 10000000::bigint, ${filled}::bigint)`;
+    return rows.map(({ trades, amount }) => ({ trades, amount }));
+  };
+
+  test.each(OPEN)('%s: nothing, for what it spends is not final', async (status) => {
+    expect(await backOf(status, { cost: 1_000_000, filled: 2_000_000 })).toEqual([]);
+  });
+
+  test.each(ENDED)('%s: of a BUY the collateral that it did not spend', async (status) => {
+    expect(await backOf(status, { cost: 1_999_999, filled: 4_000_000 })).toEqual([
+      { trades: 0, amount: 3_000_001n },
+    ]);
+    expect(await backOf(status, { cost: 5_000_000, filled: 10_000_000 })).toEqual([
+      { trades: 0, amount: 0n },
+    ]);
+  });
+
+  test.each(ENDED)(
+    '%s: of a SELL the part of its amount that did not trade, rounded down',
+    async (status) => {
+      const sale = { side: 'SELL', cost: 1_500_000 };
+      expect(await backOf(status, { ...sale, filled: 3_333_333 })).toEqual([
+        { trades: 0, amount: 3_333_333n },
+      ]);
+      expect(await backOf(status, { ...sale, filled: 10_000_000 })).toEqual([{ trades: 0, amount: 0n }]);
+    },
+  );
+
+  test('rejected, or canceled before an answer: the trade, too', async () => {
+    expect(await backOf('rejected', {})).toEqual([{ trades: 1, amount: 5_000_000n }]);
+    expect(await backOf('canceled', { isUnanswered: true })).toEqual([{ trades: 1, amount: 5_000_000n }]);
+    expect(await backOf('canceled', {})).toEqual([{ trades: 0, amount: 5_000_000n }]);
+  });
+});
+
+test('the result of a day counts its fees, and no other day', async () => {
+  await sql`insert into daily_results (agent_id, day, realized, fees) values
+    (${AGENT}, ${DAY}, -3000000, 250000), (${AGENT}, '2026-05-31', 7000000, 1)`;
+  const [row] = await sql`select net from result_of_day(${AGENT}, ${DAY}::date)`;
+  expect(row?.net).toBe(-3_250_000n);
+});
+
+test('what an open purchase can still cost is rounded up', async () => {
+  await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
+      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money,
+      filled, funder, wallet_address, fee_amount, request_id, created_at, status, first_answer, journal, reserved_day,
+      reserved_amount, updated_at)
+    select agent_id, 'open ' || n, user_id, 'v', 'm', 'open market', '?', 't', 'YES', 'signed', 0, 2, 'BUY', true, 'GTC',
+      false, false, 3333, 3333, 3000000, 1000000, 1000000, 'w', 'w', 0, 'r', ${AT}::timestamptz, 'live', '{}', '[]', ${DAY},
+      1000000, ${AT}::timestamptz from agents, generate_series(1, 3) as n`;
+  const [row] = await sql`select value from position_value(${AGENT}, 'w', array['t'], 'open market')`;
+  // Two thirds of a million micro-units each.
+  expect(row?.value).toBe(3n * 666_667n);
+});
+
+describe('sales of a position', () => {
+  const fill = (wallet: string, nth: number, side: string, size: number, cost: number) => ({
+    ...{
+      wallet,
+      order_id: `${wallet} ${nth}`,
+      trade_id: 0,
+      condition_id: `c ${wallet}`,
+      token_id: `t ${wallet}`,
+      outcome: 'YES',
+    },
+    ...{ side, price: 5000, size, cost, fee: 0, liquidity: 'taker', match_kind: 'COMPLEMENTARY', at: AT },
+  });
+  const applied = async (wallet: string, fills: readonly object[], batches: readonly number[]) => {
+    let from = 0;
+    for (const length of batches) {
+      await sql`select apply_fills(${sql.json(fills.slice(from, from + length) as never)}::jsonb)`;
+      from += length;
+    }
+    const [position] = await sql`select size, cost, realized from positions where wallet = ${wallet}`;
+    const gains =
+      await sql`select realized from fills where wallet = ${wallet} and side = 'SELL' order by order_id`;
+    return { position: { ...position }, gains: gains.map(({ realized }) => realized) };
+  };
+
+  test.each([
+    ['one by one', [1, 1, 1, 1]],
+    ['in one batch', [4]],
+  ])(
+    '%s each take their share of its cost, rounded down, and the last one the rest',
+    async (what, batches) => {
+      const wallet = `seller ${what}`;
+      const fills = [
+        fill(wallet, 0, 'BUY', 3_000_000, 1_000_000),
+        ...[1, 2, 3].map((nth) => fill(wallet, nth, 'SELL', 1_000_000, 400_000)),
+      ];
+      expect(await applied(wallet, fills, batches)).toEqual({
+        // 1,000,000 is 333,333 and 333,333 and 333,334.
+        gains: [66_667n, 66_667n, 66_666n],
+        position: { size: 0n, cost: 0n, realized: 200_000n },
+      });
+    },
+  );
+});
+
+describe('an Idempotency-Key', () => {
+  const at = Date.parse(AT);
+  const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
+  test('has one request at work, whose first answer it keeps', async () => {
+    const keys = createIdempotencyStore(sql);
+    const begin = (body: Buffer, now = at) => keys.begin('agent', 'trade', 'key', body, now);
+    expect(await begin(one)).toEqual({ kind: 'new' });
+    expect(await begin(one)).toEqual({ kind: 'in_flight' });
+    expect(await begin(one, at + 59_000)).toEqual({ kind: 'in_flight' });
+    expect(await begin(other, at + 61_000)).toEqual({ kind: 'other_body' });
+    // Its process is gone: whoever asks again takes it over, once.
+    expect(await begin(one, at + 61_000)).toEqual({ kind: 'new' });
+    expect(await begin(one, at + 61_000)).toEqual({ kind: 'in_flight' });
+    await keys.keep('agent', 'trade', 'key', 201, '{"id":1}');
+    const first = { kind: 'replay', status: 201, body: '{"id":1}' };
+    expect(await begin(one, at + 3_600_000)).toEqual(first);
+    expect(await begin(other, at + 3_600_000)).toEqual({ kind: 'other_body' });
+    await keys.release('agent', 'trade', 'key');
+    expect(await begin(one, at + 3_600_000)).toEqual(first);
+  });
+
+  test('of many that come at once lets one begin', async () => {
+    const keys = createIdempotencyStore(sql);
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => keys.begin('agent', 'trade', 'many', one, at)),
+    );
+    expect(all.map(({ kind }) => kind).toSorted()).toEqual([...Array(7).fill('in_flight'), 'new']);
+  });
+});
