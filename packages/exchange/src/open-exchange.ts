@@ -58,6 +58,7 @@ import type {
   PostedOrder,
   PriceHistory,
   Recorder,
+  UnplacedOrder,
 } from './paper-exchange.ts';
 import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
@@ -117,6 +118,8 @@ const REOPEN_LONGEST_PAUSE_MS = 5_000;
 /** Most commands waiting for the journal; more are refused immediately. */
 const MAX_WAITING_COMMANDS = 20_000;
 const GREATEST_SPEED = 100_000;
+/** Later than an order of an earlier term is sent, by clocks that differ. */
+const SENT_BEFORE_MS = 15_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
@@ -126,6 +129,7 @@ interface Term {
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
   readonly joining: JoiningWork;
+  readonly openedAt: number;
 }
 
 /**
@@ -234,15 +238,20 @@ export class JournalledExchange implements PaperExchange {
 
   async execute(
     command: PublicCommand,
-    { isNew = false }: ExecuteOptions = {},
+    { isNew = false, sentUntil = Number.POSITIVE_INFINITY }: ExecuteOptions = {},
   ): Promise<readonly EngineEvent[]> {
     const account = command.kind === 'place' ? command.order.account : command.account;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
+    const { orderIds, openedAt } = this.#openTerm();
+    const isSurelyNew = isNew && sentUntil > openedAt + SENT_BEFORE_MS;
+    const events = await orderIds.once(orderId, isSurelyNew, () => this.#apply(command));
     if (events !== undefined) return events;
     if (isNew) {
+      // An earlier leader received it, or it was refused before it arrived: that is its answer.
+      const record = orderIds.mayBePosted(orderId) ? undefined : await this.orderRecord(orderId);
+      if (record !== undefined) return record.events;
       // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
       const { queue } = this.#openTerm();
       return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
@@ -320,6 +329,11 @@ export class JournalledExchange implements PaperExchange {
     return this.#terms;
   }
 
+  /** When the present term began, epoch milliseconds; `null` while the exchange takes no commands. */
+  get openedAt(): number | null {
+    return this.status === 'open' ? (this.#term?.openedAt ?? null) : null;
+  }
+
   markets(): Iterable<MarketView> {
     return this.#world.markets();
   }
@@ -379,6 +393,23 @@ export class JournalledExchange implements PaperExchange {
       if (record !== undefined) return record;
       if (!term.orderIds.isInFlight(orderId)) return undefined;
     }
+  }
+
+  async refuseUnplaced(order: UnplacedOrder): Promise<OrderRecord> {
+    const { orderId } = order;
+    const { orderIds } = this.#openTerm();
+    await orderIds.once(orderId, false, async () => {
+      const { queue, orderIds: present } = this.#openTerm();
+      if (present !== orderIds) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+      const row = this.#execute(queue, { kind: 'sweep' }, this.#now());
+      const refusal = { kind: 'order_rejected', ...order, reason: 'not_received' } as const;
+      orderIds.refuse(orderId);
+      const events = [...row.entry.events, refusal];
+      await this.#settle(queue, { ...row, entry: { ...row.entry, events } });
+    });
+    const record = await this.orderRecord(orderId);
+    if (record === undefined) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+    return record;
   }
 
   orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>> {
@@ -488,7 +519,10 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /** One commit: with one work that waits to join it, if there is one. */
-  async #commit({ lead, queue, orderIds, joining }: Term, take: Take<JournalRow>): Promise<void> {
+  async #commit(
+    { lead, queue, orderIds, joining }: Omit<Term, 'openedAt'>,
+    take: Take<JournalRow>,
+  ): Promise<void> {
     const joined = joining.next();
     if (joined === null) return commitRows(lead, take, this.#options.recorder);
     if (joining.isWaiting) queue.wake();
@@ -573,7 +607,8 @@ export class JournalledExchange implements PaperExchange {
     });
     // Also without commands in flight: the next caller then receives "no" instead of "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
-    this.#term = { lead, queue, orderIds, joining };
+    const openedAt = Math.floor(this.#clock.now());
+    this.#term = { lead, queue, orderIds, joining, openedAt };
     this.#terms += 1;
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);

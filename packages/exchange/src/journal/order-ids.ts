@@ -15,6 +15,8 @@ export class OrderIds {
   readonly #inFlight = new Map<OrderId, Promise<void>>();
   /** Placed in a joined commit that is not durable yet. */
   readonly #joined = new Set<OrderId>();
+  /** Refused in this term before they arrived. */
+  readonly #refused = new Set<OrderId>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -27,6 +29,16 @@ export class OrderIds {
 
   isInFlight(orderId: OrderId): boolean {
     return this.#inFlight.has(orderId);
+  }
+
+  /** Whether it may have been posted at a door; false is proof. */
+  mayBePosted(orderId: OrderId): boolean {
+    return this.#posted.mayHave(orderId);
+  }
+
+  /** Notes an order that is refused although it never arrived. */
+  refuse(orderId: OrderId): void {
+    this.#refused.add(orderId);
   }
 
   /** Notes an order that was posted at a door, when it is placed. */
@@ -61,7 +73,7 @@ export class OrderIds {
     let done: () => void = () => {};
     this.#inFlight.set(orderId, new Promise((resolve) => (done = resolve)));
     try {
-      const isProved = isNew && !this.#posted.mayHave(orderId);
+      const isProved = isNew && !this.#posted.mayHave(orderId) && !this.#refused.has(orderId);
       return isProved || !(await this.#isUsed(orderId)) ? await place() : undefined;
     } finally {
       this.#inFlight.delete(orderId);

@@ -43,9 +43,11 @@ interface Codec<Answer> {
   decode(plain: unknown): Answer;
 }
 
-type ForwardedRow<Answer> = { readonly unanswered: Unanswered<Answer> } & (IsPlain<Answer> extends true
-  ? { readonly codec?: undefined }
-  : { readonly codec: Codec<Answer> });
+type ForwardedRow<Answer> = {
+  readonly unanswered: Unanswered<Answer>;
+  /** When the term of a leader without an answer is over, the next one is asked: it knows what the former one did. */
+  readonly asksNext?: true;
+} & (IsPlain<Answer> extends true ? { readonly codec?: undefined } : { readonly codec: Codec<Answer> });
 
 type RowOf<Member> = Member extends AsyncMethod
   ? 'local' | (IsPlain<Parameters<Member>> extends true ? ForwardedRow<Awaited<ReturnType<Member>>> : never)
@@ -74,7 +76,11 @@ export interface Call {
 /** A table without its port's types, for the code that serves every port alike. */
 type AnyRow =
   | 'local'
-  | { readonly unanswered: 'retry' | 'error' | 'unknown'; readonly codec?: Codec<unknown> | undefined };
+  | {
+      readonly unanswered: 'retry' | 'error' | 'unknown';
+      readonly asksNext?: true;
+      readonly codec?: Codec<unknown> | undefined;
+    };
 export type AnyTable = Readonly<Record<string, AnyRow>>;
 type AnyPort = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 

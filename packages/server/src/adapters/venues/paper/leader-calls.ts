@@ -16,19 +16,20 @@ export interface LeaderPorts {
   readonly sandbox: SandboxCalls;
 }
 
-const READ = { unanswered: 'retry' } as const;
+const READ = { unanswered: 'retry', asksNext: true } as const;
 
 export const LEADER_CALLS = {
   venue: {
     status: 'local',
+    keptSince: 'local',
     verifyCredentials: 'local',
-    submit: { unanswered: 'unknown' },
+    submit: { unanswered: 'unknown', asksNext: true },
     cancel: { unanswered: 'unknown' },
-    resolve: { unanswered: 'unknown' },
+    resolve: { unanswered: 'unknown', asksNext: true },
     redeem: { unanswered: 'error' },
     deposit: { unanswered: 'error' },
     balance: {
-      unanswered: 'retry',
+      ...READ,
       codec: {
         encode: ({ available, held, tokens }): PlainBalance => ({ available, held, tokens }),
         decode: (plain) => balanceOf(plain as PlainBalance),
@@ -61,4 +62,10 @@ export function laneOf({ port, method }: Call): Lane {
   if (port === 'sandbox') return null;
   const row = ROWS[port]?.[method];
   return typeof row === 'object' && row.unanswered === 'retry' ? 'reads' : 'orders';
+}
+
+/** Whether the next leader is asked when this one has given no answer and leads no more. */
+export function asksNext({ port, method }: Call): boolean {
+  const row = ROWS[port]?.[method];
+  return typeof row === 'object' && row.asksNext === true;
 }
