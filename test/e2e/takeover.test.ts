@@ -133,6 +133,7 @@ test('orders of a leader and a sender that stand still are known a moment later,
   // The leader answers reads from memory and has executed the orders there; its commit gets nowhere.
   fault.begin(leader);
   const late = send(sender);
+  late.catch(() => {});
   await expect.poll(doubtful, { interval: 5 }).toBe(TRADERS);
   freeze.begin(sender);
   onTestFinished(() => freeze.end(sender));

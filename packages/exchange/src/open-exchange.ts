@@ -33,7 +33,7 @@ import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
-import { OrderIds } from './journal/order-ids.ts';
+import { OrderIds, RefusedIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
 import { isRefused, readPosted } from './journal/posted-orders.ts';
 import { createPriceHistory } from './journal/price-history.ts';
@@ -118,8 +118,6 @@ const REOPEN_LONGEST_PAUSE_MS = 5_000;
 /** Most commands waiting for the journal; more are refused immediately. */
 const MAX_WAITING_COMMANDS = 20_000;
 const GREATEST_SPEED = 100_000;
-/** Later than an order of an earlier term is sent, by clocks that differ. */
-const SENT_BEFORE_MS = 15_000;
 
 type Status = 'opening' | 'open' | 'reopening' | 'closing' | 'closed';
 
@@ -190,6 +188,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #history: ExchangeHistory;
   #isReversing = false;
   readonly prices: PriceHistory;
+  readonly #refusedIds = new RefusedIds();
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
@@ -238,15 +237,14 @@ export class JournalledExchange implements PaperExchange {
 
   async execute(
     command: PublicCommand,
-    { isNew = false, sentUntil = Number.POSITIVE_INFINITY }: ExecuteOptions = {},
+    { isNew = false, isSentAgain = false }: ExecuteOptions = {},
   ): Promise<readonly EngineEvent[]> {
     const account = command.kind === 'place' ? command.order.account : command.account;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const { orderIds, openedAt } = this.#openTerm();
-    const isSurelyNew = isNew && sentUntil > openedAt + SENT_BEFORE_MS;
-    const events = await orderIds.once(orderId, isSurelyNew, () => this.#apply(command));
+    const { orderIds } = this.#openTerm();
+    const events = await orderIds.once(orderId, isNew && !isSentAgain, () => this.#apply(command));
     if (events !== undefined) return events;
     if (isNew) {
       // An earlier leader received it, or it was refused before it arrived: that is its answer.
@@ -592,7 +590,7 @@ export class JournalledExchange implements PaperExchange {
     const onReplayed = (replayed: Replayed): void => this.#history.take([takenOf(replayed)]);
     const recovered = await recover(lead.session, this.#log, { onReplayed });
     checkRecovery(recovered?.snapshotSeq ?? 0);
-    const orderIds = new OrderIds(this.#sql);
+    const orderIds = new OrderIds(this.#sql, this.#refusedIds);
     await orderIds.load();
     const joining = new JoiningWork(lead);
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({

@@ -67,11 +67,8 @@ export interface ExecuteOptions {
    * saves a query of the record of all orders.
    */
   readonly isNew?: boolean;
-  /**
-   * With `isNew`: until when its caller sends it, epoch milliseconds by the caller's clock. An order from around the begin of
-   * this term may have reached an earlier leader, too, so it is looked up all the same.
-   */
-  readonly sentUntil?: number;
+  /** With `isNew`: the order was sent to the leader of an earlier term before. If that one executed it, its record is the answer. */
+  readonly isSentAgain?: boolean;
 }
 
 export interface PaperExchange {

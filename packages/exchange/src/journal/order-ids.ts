@@ -9,17 +9,41 @@ import type { Sql } from '@bellwether/durable';
 import type { OrderId } from '../engine/types.ts';
 import { PostedIds } from './posted-orders.ts';
 
+/** Many more than are refused while one of them can still arrive. */
+const MOST_REFUSED = 10_000;
+
+/**
+ * Orders that this process refused before they arrived, in any of its terms: a late call reaches the process that it was sent
+ * to. Their rows are what forbids them; this only saves the look-up of all others.
+ */
+export class RefusedIds {
+  readonly #ids = new Set<OrderId>();
+
+  add(orderId: OrderId): void {
+    this.#ids.add(orderId);
+    if (this.#ids.size <= MOST_REFUSED) return;
+    for (const oldest of this.#ids) {
+      this.#ids.delete(oldest);
+      return;
+    }
+  }
+
+  has(orderId: OrderId): boolean {
+    return this.#ids.has(orderId);
+  }
+}
+
 export class OrderIds {
   readonly #sql: Sql;
   readonly #posted = new PostedIds();
   readonly #inFlight = new Map<OrderId, Promise<void>>();
   /** Placed in a joined commit that is not durable yet. */
   readonly #joined = new Set<OrderId>();
-  /** Refused in this term before they arrived. */
-  readonly #refused = new Set<OrderId>();
+  readonly #refused: RefusedIds;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, refused: RefusedIds) {
     this.#sql = sql;
+    this.#refused = refused;
   }
 
   /** Reads the ids that were posted in earlier terms; to be called before any other method. */

@@ -32,10 +32,19 @@ type MaybeUnknown<Answer> = [Extract<Answer, { readonly kind: 'unknown' }>] exte
  */
 type Unanswered<Answer> = 'retry' | 'error' | MaybeUnknown<Answer>;
 
-/** The call was sent nowhere, for this replica has taken the lead. */
+/** This replica has taken the lead. */
 export class LeadIsHere extends Error {
   override readonly name = 'LeadIsHere';
+  /** With which the call is made here. */
+  readonly args: readonly unknown[];
+
+  constructor({ args }: Call) {
+    super('this replica leads');
+    this.args = args;
+  }
 }
+
+type AsksNext = (args: readonly unknown[]) => readonly unknown[];
 
 /** For an answer that is not plain data: converts it to its wire form and back. */
 interface Codec<Answer> {
@@ -45,8 +54,8 @@ interface Codec<Answer> {
 
 type ForwardedRow<Answer> = {
   readonly unanswered: Unanswered<Answer>;
-  /** When the term of a leader without an answer is over, the next one is asked: it knows what the former one did. */
-  readonly asksNext?: true;
+  /** With which arguments the next leader is asked, when the term of one without an answer is over: it knows what that one did. */
+  readonly asksNext?: AsksNext;
 } & (IsPlain<Answer> extends true ? { readonly codec?: undefined } : { readonly codec: Codec<Answer> });
 
 type RowOf<Member> = Member extends AsyncMethod
@@ -78,7 +87,7 @@ type AnyRow =
   | 'local'
   | {
       readonly unanswered: 'retry' | 'error' | 'unknown';
-      readonly asksNext?: true;
+      readonly asksNext?: AsksNext;
       readonly codec?: Codec<unknown> | undefined;
     };
 export type AnyTable = Readonly<Record<string, AnyRow>>;
@@ -116,8 +125,7 @@ export function createForwardedPort<Port extends object, const Table extends Cal
         const answer = await forward({ port, method, args });
         return row.codec === undefined ? answer : row.codec.decode(answer);
       } catch (error) {
-        // Nothing has received the call.
-        if (error instanceof LeadIsHere) return run(...args);
+        if (error instanceof LeadIsHere) return run(...error.args);
         if (error instanceof VenueMoves) throw error;
         onUnanswered(error, method);
         if (row.unanswered === 'unknown') return { kind: 'unknown' };

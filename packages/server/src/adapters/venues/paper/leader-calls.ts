@@ -6,7 +6,7 @@ import type { MarketData } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
 import type { AnyTable, Call, CallTable } from './forwarded-port.ts';
 import type { Lane } from './leader-line.ts';
-import type { ExchangeCalls } from './paper-venue.ts';
+import type { ExchangeCalls, SentOrder } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
 /** The ports whose real objects exist only on the leader. */
@@ -16,16 +16,21 @@ export interface LeaderPorts {
   readonly sandbox: SandboxCalls;
 }
 
-const READ = { unanswered: 'retry', asksNext: true } as const;
+const unchanged = (args: readonly unknown[]): readonly unknown[] => args;
+const sentAgain = ([order]: readonly unknown[]): readonly unknown[] => [
+  { ...(order as SentOrder), isSentAgain: true },
+];
+
+const READ = { unanswered: 'retry', asksNext: unchanged } as const;
 
 export const LEADER_CALLS = {
   venue: {
     status: 'local',
     keptSince: 'local',
     verifyCredentials: 'local',
-    submit: { unanswered: 'unknown', asksNext: true },
+    submit: { unanswered: 'unknown', asksNext: sentAgain },
     cancel: { unanswered: 'unknown' },
-    resolve: { unanswered: 'unknown', asksNext: true },
+    resolve: { unanswered: 'unknown', asksNext: unchanged },
     redeem: { unanswered: 'error' },
     deposit: { unanswered: 'error' },
     balance: {
@@ -64,8 +69,9 @@ export function laneOf({ port, method }: Call): Lane {
   return typeof row === 'object' && row.unanswered === 'retry' ? 'reads' : 'orders';
 }
 
-/** Whether the next leader is asked when this one has given no answer and leads no more. */
-export function asksNext({ port, method }: Call): boolean {
-  const row = ROWS[port]?.[method];
-  return typeof row === 'object' && row.asksNext === true;
+/** The call for the next leader, when this one has given no answer and leads no more; `null`: it is asked nothing. */
+export function forNextLeader(call: Call): Call | null {
+  const row = ROWS[call.port]?.[call.method];
+  if (typeof row !== 'object' || row.asksNext === undefined) return null;
+  return { ...call, args: row.asksNext(call.args) };
 }

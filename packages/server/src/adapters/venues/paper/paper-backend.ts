@@ -14,7 +14,7 @@ import { createCallSender } from './call-sender.ts';
 import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
 import { createInFlight } from './in-flight.ts';
 import type { LeaderBoard } from './leader-board.ts';
-import { asksNext, LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
+import { forNextLeader, LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
 import { type CallOutcome, createLeaderLine, NOT_LED } from './leader-line.ts';
 import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
@@ -92,6 +92,7 @@ const CALL_TIMEOUT_MS = 4_000;
 const PING_TIMEOUT_MS = 600;
 /** No replica's name. */
 const OWN = 'this one';
+const AGAIN = Symbol('ask the next leader');
 /** How long calls wait for the next leader at most; a request's own deadline may be earlier. */
 const AWAIT_LEAD_MS = 10_000;
 const AWAIT_SANDBOX_MS = 20_000;
@@ -175,23 +176,28 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     else opener = { replica: asked.replica, isOpen: answer !== false };
   };
 
-  const forward = async (call: Call): Promise<unknown> => {
+  /** Waits until it is known whether the term of the leader that was asked is over. @throws the error while it is not */
+  const callForNext = async (call: Call, asked: Leader, error: unknown): Promise<Call> => {
+    await leadRoom.passed('desk');
+    const isOver = leads() || (leader !== null && leader.replica !== asked.replica);
+    const next = isOver ? forNextLeader(call) : null;
+    if (next === null) throw error;
+    return next;
+  };
+  const forward = async (first: Call): Promise<unknown> => {
+    let call = first;
     for (;;) {
       await leadRoom.passed('desk');
-      if (leads()) throw new LeadIsHere();
+      if (leads()) throw new LeadIsHere(call);
       const asked = leader;
       const url = remoteUrl();
       if (url === null || asked === null)
         throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-      let answer: unknown;
-      try {
-        answer = await askLeader(url, call, laneOf(call));
-      } catch (error) {
-        await leadRoom.passed('desk');
-        const isNext = leads() || (leader !== null && leader.replica !== asked.replica);
-        if (isNext && asksNext(call)) continue;
-        throw error;
-      }
+      const answer = await askLeader(url, call, laneOf(call)).catch(async (error: unknown) => {
+        call = await callForNext(call, asked, error);
+        return AGAIN;
+      });
+      if (answer === AGAIN) continue;
       if (answer !== NOT_LED) return answer;
       // It has done nothing with the call, so the next leader may get it.
       hasLeft(asked.replica);

@@ -31,11 +31,16 @@ export interface ExchangeCalls
   status(): string;
   keptSince(): number | null;
   /** The exchange takes orders that the desk has verified. */
-  submit(order: VenueOrder): Promise<VenueAnswer>;
+  submit(order: SentOrder): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
+}
+
+export interface SentOrder extends VenueOrder {
+  /** An earlier leader may have received it. */
+  readonly isSentAgain?: true;
 }
 
 interface ExpiryTerms {
@@ -137,10 +142,10 @@ export function createExchangeCalls({
         return { kind: 'unknown' };
       }
       try {
-        // The desk's row, inserted under a unique key, proves that this order is new, at least to this leader.
+        // The desk's row, inserted under a unique key, proves that this order is new, unless an earlier leader got it.
         const events = await exchange.execute(
           { kind: 'place', order: toEngine(order) },
-          { isNew: true, sentUntil: order.deadline },
+          { isNew: true, isSentAgain: order.isSentAgain === true },
         );
         return answerOf(events, order.orderId);
       } catch (error) {
