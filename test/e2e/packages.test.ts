@@ -332,10 +332,10 @@ describe('the MCP server of the tarball', () => {
     const market = markets.find(
       ({ tradable, bestAsk }: Facts) => tradable && bestAsk > 0.1 && bestAsk < 0.85,
     );
-    const terms = { market: market.id, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount: 5 };
+    const terms = { market: market.market, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount: 5 };
     const placed = await model.call('place_order', terms);
     expect(placed).toMatchObject({ placed: true, averagePrice: expect.any(Number) });
-    expect(placed.filledShares).toBeGreaterThan(0);
+    expect(placed.filledSize).toBeGreaterThan(0);
     await model.close();
   });
 });

@@ -1,18 +1,12 @@
 /** A leader that is frozen, or cut off from the database, is replaced; when it returns it does no harm. */
 import { randomBytes } from 'node:crypto';
-import {
-  BellwetherClient,
-  buildMarketOrder,
-  createVenueCredentials,
-  credentialRequest,
-  Signer,
-} from '@bellwether/sdk';
+import { BellwetherClient } from '@bellwether/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { aMarket, call, type Trader } from '../harness.ts';
+import { call } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
-import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
-import { startStallingProxy } from '../stalling-proxy.ts';
+import { type ServiceProcess, startProcess } from '../service-process.ts';
+import { aPurchase, cutOff, type Fault, freeze, traderAt } from '../takeover-stage.ts';
 
 /** Five seconds are promised on an idle machine; a busy one gets twice that. */
 const TAKEOVER_MS = 10_000;
@@ -26,56 +20,9 @@ const termOf = async (sql: Sql): Promise<bigint> => {
 const isReady = async (process: ServiceProcess): Promise<boolean> =>
   (await call(process, 'GET', '/readyz')).status === 200;
 
-async function newTrader(process: ServiceProcess): Promise<Trader> {
-  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: process.url }).registerAgent({
-    name: 'Traveller',
-  });
-  const signer = Signer.generate();
-  const client = new BellwetherClient({ baseUrl: process.url, apiKey: apiKeyCode });
-  const credentials = await createVenueCredentials({ clobUrl: `${process.url}/paper/clob`, signer });
-  await client.registerCredentials(credentialRequest(signer, credentials));
-  return {
-    client,
-    apiKey: apiKeyCode,
-    agentId,
-    signer,
-    signatureType: 0,
-    funder: signer.address.toLowerCase(),
-  };
-}
-
-const aPurchase = async ({ client, signer }: Trader) =>
-  buildMarketOrder({
-    signer,
-    market: await aMarket(client),
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 20,
-    worstPrice: 0.95,
-  });
-
-interface Fault {
-  /** The URL of the database for the process that will lead. */
-  leaderUrl(databaseUrl: string): Promise<string>;
-  begin(leader: ServiceProcess): void;
-  end(leader: ServiceProcess): void;
-}
-
-let proxy: Awaited<ReturnType<typeof startStallingProxy>>;
 const FAULTS: Readonly<Record<string, Fault>> = {
-  'is frozen': {
-    leaderUrl: async (url) => url,
-    begin: (leader) => kill(leader.child.pid as number, 'SIGSTOP'),
-    end: (leader) => kill(leader.child.pid as number, 'SIGCONT'),
-  },
-  'is cut off from the database': {
-    leaderUrl: async (url) => {
-      proxy = await startStallingProxy(url);
-      return proxy.url;
-    },
-    begin: () => proxy.stall(),
-    end: () => proxy.resume(),
-  },
+  'is frozen': freeze,
+  'is cut off from the database': cutOff(),
 };
 
 test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return safely', async (_, fault) => {
@@ -85,8 +32,8 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
     env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
   });
   const follower = await startProcess({ env: { ...env, DATABASE_URL: databaseUrl } });
-  const trader = await newTrader(follower);
-  const before = await trader.client.placeTrade(await aPurchase(trader));
+  const trader = await traderAt(follower);
+  const before = await trader.client.placeTrade(await aPurchase(trader, 20));
   expect(before).toMatchObject({ success: true, status: 'matched' });
 
   const sql = openPool(databaseUrl, { max: 1 });
@@ -95,20 +42,20 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
   fault.begin(leader);
   const began = performance.now();
   // In flight to a leader that will not answer: the outcome is unknown.
-  const meanwhile = await aPurchase(trader);
+  const meanwhile = await aPurchase(trader, 20);
   const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
   await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
   await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
   console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
   const inDoubt = await onItsWay;
 
-  const after = await trader.client.placeTrade(await aPurchase(trader));
+  const after = await trader.client.placeTrade(await aPurchase(trader, 20));
   expect(after).toMatchObject({ success: true, status: 'matched' });
 
   fault.end(leader);
   await expect.poll(() => isReady(leader), { timeout: RETURN_MS, interval: 100 }).toBe(true);
   const there = new BellwetherClient({ baseUrl: leader.url, apiKey: trader.apiKey });
-  const last = await there.placeTrade(await aPurchase(trader));
+  const last = await there.placeTrade(await aPurchase(trader, 20));
   expect(last).toMatchObject({ success: true, status: 'matched' });
 
   // The order in doubt has one outcome, the same at both replicas, and counts in the position once or never.

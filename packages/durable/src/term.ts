@@ -84,13 +84,23 @@ export interface LeadOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const RENEW_EVERY_MS = 500;
+/*
+ * A takeover from a leader that is frozen or cut off is to take less than three seconds on a busy machine, and a leader
+ * whose event loop stands still for a second must keep its lead: it has renewed at most 250 ms before that, and is asked
+ * for its next renewal 1,750 ms after the last.
+ */
+const RENEW_EVERY_MS = 250;
 /** By the holder's clock, since it sent a renewal. */
-const HELD_FOR_MS = 2_000;
+const HELD_FOR_MS = 1_500;
 /** By the database's clock. Longer than `HELD_FOR_MS`, so that the holder has stopped by then. */
-const SILENT_AFTER_MS = 2_500;
+const SILENT_AFTER_MS = 1_750;
+/**
+ * A database that stood still answers all who waited for it at about the same time. A holder that was only waiting, too,
+ * renews within this time, and keeps the lead.
+ */
+const SECOND_LOOK_AFTER_MS = 100;
 /** Consecutive renewals without an answer after which the holder ends its session. */
-const MAX_UNANSWERED = 8;
+const MAX_UNANSWERED = 16;
 /** How long to wait for the lock after its silent holder was ended. */
 const FREED_WITHIN_MS = 300;
 const FREED_LOOK_MS = 20;
@@ -102,7 +112,10 @@ const FREED_LOOK_MS = 20;
 export async function takeLead(database: Sql, options: LeadOptions): Promise<Lead | undefined> {
   const holder = await holderOf(database, options);
   if (holder === 'renewing') return undefined;
-  if (holder === 'silent') await endSilentHolder(database, options);
+  if (holder === 'silent') {
+    await sleep(SECOND_LOOK_AFTER_MS);
+    await endSilentHolder(database, options);
+  }
   const session = await database.session({ settings: options.settings });
   try {
     if (!(await lock(session, options, holder === 'silent' ? FREED_WITHIN_MS : 0))) {

@@ -33,7 +33,7 @@ import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { JoiningWork } from './journal/joining-work.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
-import { OrderIds } from './journal/order-ids.ts';
+import { OrderIds, RefusedIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
 import { isRefused, readPosted } from './journal/posted-orders.ts';
 import { createPriceHistory } from './journal/price-history.ts';
@@ -58,6 +58,7 @@ import type {
   PostedOrder,
   PriceHistory,
   Recorder,
+  UnplacedOrder,
 } from './paper-exchange.ts';
 import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
@@ -126,6 +127,7 @@ interface Term {
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
   readonly joining: JoiningWork;
+  readonly openedAt: number;
 }
 
 /**
@@ -186,6 +188,7 @@ export class JournalledExchange implements PaperExchange {
   readonly #history: ExchangeHistory;
   #isReversing = false;
   readonly prices: PriceHistory;
+  readonly #refusedIds = new RefusedIds();
   #term: Term | undefined;
   #terms = 0;
   #world!: World;
@@ -234,15 +237,19 @@ export class JournalledExchange implements PaperExchange {
 
   async execute(
     command: PublicCommand,
-    { isNew = false }: ExecuteOptions = {},
+    { isNew = false, isSentAgain = false }: ExecuteOptions = {},
   ): Promise<readonly EngineEvent[]> {
     const account = command.kind === 'place' ? command.order.account : command.account;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
     if (command.kind !== 'place') return this.#apply(command);
     const { orderId, conditionId } = command.order;
-    const events = await this.#openTerm().orderIds.once(orderId, isNew, () => this.#apply(command));
+    const { orderIds } = this.#openTerm();
+    const events = await orderIds.once(orderId, isNew && !isSentAgain, () => this.#apply(command));
     if (events !== undefined) return events;
     if (isNew) {
+      // An earlier leader received it, or it was refused before it arrived: that is its answer.
+      const record = orderIds.mayBePosted(orderId) ? undefined : await this.orderRecord(orderId);
+      if (record !== undefined) return record.events;
       // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
       const { queue } = this.#openTerm();
       return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
@@ -320,6 +327,11 @@ export class JournalledExchange implements PaperExchange {
     return this.#terms;
   }
 
+  /** When the present term began, epoch milliseconds; `null` while the exchange takes no commands. */
+  get openedAt(): number | null {
+    return this.status === 'open' ? (this.#term?.openedAt ?? null) : null;
+  }
+
   markets(): Iterable<MarketView> {
     return this.#world.markets();
   }
@@ -379,6 +391,23 @@ export class JournalledExchange implements PaperExchange {
       if (record !== undefined) return record;
       if (!term.orderIds.isInFlight(orderId)) return undefined;
     }
+  }
+
+  async refuseUnplaced(order: UnplacedOrder): Promise<OrderRecord> {
+    const { orderId } = order;
+    const { orderIds } = this.#openTerm();
+    await orderIds.once(orderId, false, async () => {
+      const { queue, orderIds: present } = this.#openTerm();
+      if (present !== orderIds) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+      const row = this.#execute(queue, { kind: 'sweep' }, this.#now());
+      const refusal = { kind: 'order_rejected', ...order, reason: 'not_received' } as const;
+      orderIds.refuse(orderId);
+      const events = [...row.entry.events, refusal];
+      await this.#settle(queue, { ...row, entry: { ...row.entry, events } });
+    });
+    const record = await this.orderRecord(orderId);
+    if (record === undefined) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
+    return record;
   }
 
   orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>> {
@@ -488,7 +517,10 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /** One commit: with one work that waits to join it, if there is one. */
-  async #commit({ lead, queue, orderIds, joining }: Term, take: Take<JournalRow>): Promise<void> {
+  async #commit(
+    { lead, queue, orderIds, joining }: Omit<Term, 'openedAt'>,
+    take: Take<JournalRow>,
+  ): Promise<void> {
     const joined = joining.next();
     if (joined === null) return commitRows(lead, take, this.#options.recorder);
     if (joining.isWaiting) queue.wake();
@@ -558,7 +590,7 @@ export class JournalledExchange implements PaperExchange {
     const onReplayed = (replayed: Replayed): void => this.#history.take([takenOf(replayed)]);
     const recovered = await recover(lead.session, this.#log, { onReplayed });
     checkRecovery(recovered?.snapshotSeq ?? 0);
-    const orderIds = new OrderIds(this.#sql);
+    const orderIds = new OrderIds(this.#sql, this.#refusedIds);
     await orderIds.load();
     const joining = new JoiningWork(lead);
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
@@ -573,7 +605,8 @@ export class JournalledExchange implements PaperExchange {
     });
     // Also without commands in flight: the next caller then receives "no" instead of "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
-    this.#term = { lead, queue, orderIds, joining };
+    const openedAt = Math.floor(this.#clock.now());
+    this.#term = { lead, queue, orderIds, joining, openedAt };
     this.#terms += 1;
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);

@@ -67,6 +67,8 @@ export interface ExecuteOptions {
    * saves a query of the record of all orders.
    */
   readonly isNew?: boolean;
+  /** With `isNew`: the order was sent to the leader of an earlier term before. If that one executed it, its record is the answer. */
+  readonly isSentAgain?: boolean;
 }
 
 export interface PaperExchange {
@@ -100,6 +102,12 @@ export interface PaperExchange {
    * reached the exchange (no command of it is in flight when this resolves).
    */
   orderRecord(orderId: OrderId): Promise<OrderRecord | undefined>;
+  /**
+   * The durable record of an order. One that never reached the exchange is refused for good first, in the journal: no process
+   * can execute it afterwards, in this term or a later one. Only for orders with an id of the caller's own.
+   * @throws ExchangeUnavailable as `execute` does
+   */
+  refuseUnplaced(order: UnplacedOrder): Promise<OrderRecord>;
   /** What is durable of those orders; unlike `orderRecord`, a missing one proves nothing. */
   orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>>;
   /** Of those ids, the orders that were posted at a door, whatever has become of them. */
@@ -113,6 +121,13 @@ export interface PaperExchange {
   stateHash(): string;
   /** Finishes commands in flight, writes a snapshot, releases the lead. */
   close(): Promise<void>;
+}
+
+/** What is known of an order that the exchange may never have received. */
+export interface UnplacedOrder {
+  readonly orderId: OrderId;
+  readonly account: AccountId;
+  readonly conditionId: ConditionId;
 }
 
 /** An order that was posted at a door, as it was placed, and when. */

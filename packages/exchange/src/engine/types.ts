@@ -139,7 +139,9 @@ export type RejectReason =
   | 'post_only_would_cross'
   | 'post_only_needs_gtc_or_gtd'
   | 'fok_not_filled'
-  | 'fak_no_match';
+  | 'fak_no_match'
+  /** It had not reached the exchange when its sender asked, and is refused if it still does. */
+  | 'not_received';
 
 /** Why an accepted order is no longer open. */
 export type DoneReason =

@@ -9,15 +9,41 @@ import type { Sql } from '@bellwether/durable';
 import type { OrderId } from '../engine/types.ts';
 import { PostedIds } from './posted-orders.ts';
 
+/** Many more than are refused while one of them can still arrive. */
+const MOST_REFUSED = 10_000;
+
+/**
+ * Orders that this process refused before they arrived, in any of its terms: a late call reaches the process that it was sent
+ * to. Their rows are what forbids them; this only saves the look-up of all others.
+ */
+export class RefusedIds {
+  readonly #ids = new Set<OrderId>();
+
+  add(orderId: OrderId): void {
+    this.#ids.add(orderId);
+    if (this.#ids.size <= MOST_REFUSED) return;
+    for (const oldest of this.#ids) {
+      this.#ids.delete(oldest);
+      return;
+    }
+  }
+
+  has(orderId: OrderId): boolean {
+    return this.#ids.has(orderId);
+  }
+}
+
 export class OrderIds {
   readonly #sql: Sql;
   readonly #posted = new PostedIds();
   readonly #inFlight = new Map<OrderId, Promise<void>>();
   /** Placed in a joined commit that is not durable yet. */
   readonly #joined = new Set<OrderId>();
+  readonly #refused: RefusedIds;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, refused: RefusedIds) {
     this.#sql = sql;
+    this.#refused = refused;
   }
 
   /** Reads the ids that were posted in earlier terms; to be called before any other method. */
@@ -27,6 +53,16 @@ export class OrderIds {
 
   isInFlight(orderId: OrderId): boolean {
     return this.#inFlight.has(orderId);
+  }
+
+  /** Whether it may have been posted at a door; false is proof. */
+  mayBePosted(orderId: OrderId): boolean {
+    return this.#posted.mayHave(orderId);
+  }
+
+  /** Notes an order that is refused although it never arrived. */
+  refuse(orderId: OrderId): void {
+    this.#refused.add(orderId);
   }
 
   /** Notes an order that was posted at a door, when it is placed. */
@@ -61,7 +97,7 @@ export class OrderIds {
     let done: () => void = () => {};
     this.#inFlight.set(orderId, new Promise((resolve) => (done = resolve)));
     try {
-      const isProved = isNew && !this.#posted.mayHave(orderId);
+      const isProved = isNew && !this.#posted.mayHave(orderId) && !this.#refused.has(orderId);
       return isProved || !(await this.#isUsed(orderId)) ? await place() : undefined;
     } finally {
       this.#inFlight.delete(orderId);

@@ -135,6 +135,12 @@ export interface Balance {
   shares(conditionId: string, outcome: 'YES' | 'NO'): Micro;
 }
 
+/** What a venue needs to refuse an order that it never received. */
+export interface UnplacedOrder {
+  readonly funder: Address;
+  readonly conditionId: string;
+}
+
 /** Orders as EIP-712 messages; the digest of the message is the order's id. */
 export interface SignedOrders {
   /** The contracts and the struct that orders of this venue are signed for. */
@@ -159,8 +165,19 @@ export interface SignedOrders {
   submit(order: VenueOrder, message: SignedMessage): Promise<VenueAnswer>;
   /** Why the venue would not take an order now, although others may pass; `null`: it would. No I/O. */
   pause?(order: { readonly postOnly: boolean; readonly signer: Address }): VenuePause | null;
-  /** Asks for proof about an order in doubt. `never_received` is proof that nothing happened. */
-  resolve(orderId: string): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
+  /**
+   * Asks for proof about an order in doubt. `never_received` is proof that nothing happened, if the order is no longer on its
+   * way. A venue that records its refusal of an order that it never received (`unplaced`) answers for any order.
+   */
+  resolve(
+    orderId: string,
+    unplaced?: UnplacedOrder,
+  ): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
+  /**
+   * Where this process keeps the venue's orders, and refuses for good what it never received: since when, epoch
+   * milliseconds. `null` or absent: an order that `resolve` is asked about must be too old to arrive.
+   */
+  keptSince?(): number | null;
 }
 
 export interface Cancel {

@@ -51,7 +51,7 @@ interface Parts {
  * just be on its way at another replica.
  */
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
-  resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs({ isShared: true, keepsVenue: () => false }));
+  resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs(true));
 
 export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations } = door;
@@ -61,11 +61,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
     [
       touchAgents,
       autoRedeemJob(needs),
-      resolveDoubtJob(needs, {
-        isShared: config.databaseUrl !== null,
-        // Where venue A is live, nobody here keeps it.
-        keepsVenue: () => config.exchange.live === null && leads(),
-      }),
+      resolveDoubtJob(needs, config.databaseUrl !== null),
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
       writeReceiptsJob(needs),

@@ -118,6 +118,7 @@ function refusal(
   const { orderId } = order;
   switch (reason) {
     case 'duplicate_order':
+    case 'not_received':
       return duplicated(orderId);
     case 'market_not_found':
     case 'market_closed':

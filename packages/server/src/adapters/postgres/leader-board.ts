@@ -7,7 +7,7 @@ const CHANNEL = 'bellwether_lead';
 
 /**
  * `leaving`: the leader will give the lead away in a moment. `prepared`: a replica has loaded what it needs to lead.
- * `free`: no replica leads; without it the others find out within half a second.
+ * `free`: no replica leads; without it the others find out within a quarter of a second.
  */
 const NEWS = ['leaving', 'prepared', 'free'] as const;
 type LeadNews = (typeof NEWS)[number];

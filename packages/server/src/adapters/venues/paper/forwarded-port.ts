@@ -32,10 +32,19 @@ type MaybeUnknown<Answer> = [Extract<Answer, { readonly kind: 'unknown' }>] exte
  */
 type Unanswered<Answer> = 'retry' | 'error' | MaybeUnknown<Answer>;
 
-/** The call was sent nowhere, for this replica has taken the lead. */
+/** This replica has taken the lead. */
 export class LeadIsHere extends Error {
   override readonly name = 'LeadIsHere';
+  /** With which the call is made here. */
+  readonly args: readonly unknown[];
+
+  constructor({ args }: Call) {
+    super('this replica leads');
+    this.args = args;
+  }
 }
+
+type AsksNext = (args: readonly unknown[]) => readonly unknown[];
 
 /** For an answer that is not plain data: converts it to its wire form and back. */
 interface Codec<Answer> {
@@ -43,9 +52,11 @@ interface Codec<Answer> {
   decode(plain: unknown): Answer;
 }
 
-type ForwardedRow<Answer> = { readonly unanswered: Unanswered<Answer> } & (IsPlain<Answer> extends true
-  ? { readonly codec?: undefined }
-  : { readonly codec: Codec<Answer> });
+type ForwardedRow<Answer> = {
+  readonly unanswered: Unanswered<Answer>;
+  /** With which arguments the next leader is asked, when the term of one without an answer is over: it knows what that one did. */
+  readonly asksNext?: AsksNext;
+} & (IsPlain<Answer> extends true ? { readonly codec?: undefined } : { readonly codec: Codec<Answer> });
 
 type RowOf<Member> = Member extends AsyncMethod
   ? 'local' | (IsPlain<Parameters<Member>> extends true ? ForwardedRow<Awaited<ReturnType<Member>>> : never)
@@ -74,7 +85,11 @@ export interface Call {
 /** A table without its port's types, for the code that serves every port alike. */
 type AnyRow =
   | 'local'
-  | { readonly unanswered: 'retry' | 'error' | 'unknown'; readonly codec?: Codec<unknown> | undefined };
+  | {
+      readonly unanswered: 'retry' | 'error' | 'unknown';
+      readonly asksNext?: AsksNext;
+      readonly codec?: Codec<unknown> | undefined;
+    };
 export type AnyTable = Readonly<Record<string, AnyRow>>;
 type AnyPort = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
@@ -110,8 +125,7 @@ export function createForwardedPort<Port extends object, const Table extends Cal
         const answer = await forward({ port, method, args });
         return row.codec === undefined ? answer : row.codec.decode(answer);
       } catch (error) {
-        // Nothing has received the call.
-        if (error instanceof LeadIsHere) return run(...args);
+        if (error instanceof LeadIsHere) return run(...error.args);
         if (error instanceof VenueMoves) throw error;
         onUnanswered(error, method);
         if (row.unanswered === 'unknown') return { kind: 'unknown' };

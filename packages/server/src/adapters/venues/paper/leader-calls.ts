@@ -6,7 +6,7 @@ import type { MarketData } from '../../../ports/venue.ts';
 import { balanceOf, type PlainBalance } from './balance.ts';
 import type { AnyTable, Call, CallTable } from './forwarded-port.ts';
 import type { Lane } from './leader-line.ts';
-import type { ExchangeCalls } from './paper-venue.ts';
+import type { ExchangeCalls, SentOrder } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
 /** The ports whose real objects exist only on the leader. */
@@ -16,19 +16,25 @@ export interface LeaderPorts {
   readonly sandbox: SandboxCalls;
 }
 
-const READ = { unanswered: 'retry' } as const;
+const unchanged = (args: readonly unknown[]): readonly unknown[] => args;
+const sentAgain = ([order]: readonly unknown[]): readonly unknown[] => [
+  { ...(order as SentOrder), isSentAgain: true },
+];
+
+const READ = { unanswered: 'retry', asksNext: unchanged } as const;
 
 export const LEADER_CALLS = {
   venue: {
     status: 'local',
+    keptSince: 'local',
     verifyCredentials: 'local',
-    submit: { unanswered: 'unknown' },
+    submit: { unanswered: 'unknown', asksNext: sentAgain },
     cancel: { unanswered: 'unknown' },
-    resolve: { unanswered: 'unknown' },
+    resolve: { unanswered: 'unknown', asksNext: unchanged },
     redeem: { unanswered: 'error' },
     deposit: { unanswered: 'error' },
     balance: {
-      unanswered: 'retry',
+      ...READ,
       codec: {
         encode: ({ available, held, tokens }): PlainBalance => ({ available, held, tokens }),
         decode: (plain) => balanceOf(plain as PlainBalance),
@@ -61,4 +67,11 @@ export function laneOf({ port, method }: Call): Lane {
   if (port === 'sandbox') return null;
   const row = ROWS[port]?.[method];
   return typeof row === 'object' && row.unanswered === 'retry' ? 'reads' : 'orders';
+}
+
+/** The call for the next leader, when this one has given no answer and leads no more; `null`: it is asked nothing. */
+export function forNextLeader(call: Call): Call | null {
+  const row = ROWS[call.port]?.[call.method];
+  if (typeof row !== 'object' || row.asksNext === undefined) return null;
+  return { ...call, args: row.asksNext(call.args) };
 }

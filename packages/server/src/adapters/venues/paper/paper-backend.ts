@@ -10,27 +10,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueMoves, VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
+import { createCallSender } from './call-sender.ts';
 import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
 import { createInFlight } from './in-flight.ts';
-import { LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
-import { type CallOutcome, createLeaderLine, NOT_LED, type SendCalls } from './leader-line.ts';
+import type { LeaderBoard } from './leader-board.ts';
+import { forNextLeader, LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
+import { type CallOutcome, createLeaderLine, NOT_LED } from './leader-line.ts';
 import type { createJoin, ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
 import type { Preparation, Standby } from './standby.ts';
 import { createWaitingRoom, type Waiter } from './waiting-room.ts';
 import { decode, encode } from './wire.ts';
-
-/** Stores the leader's address. */
-export interface LeaderBoard {
-  publish(url: string): Promise<void>;
-  /** `null`: no leader is recorded yet. `mine`: this replica recorded itself. */
-  find(): Promise<{ readonly url: string; readonly replica: string; readonly mine: boolean } | null>;
-  isAlone(): Promise<boolean>;
-  announce(news: LeadNews): Promise<void>;
-  onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>>;
-}
-
-export type LeadNews = 'leaving' | 'prepared' | 'free';
 
 /** The objects that the leading process serves from its memory. */
 export interface LocalParts extends LeaderPorts {
@@ -90,16 +80,19 @@ export interface PaperBackendOptions {
   };
 }
 
+interface Leader {
+  readonly url: string;
+  readonly replica: string;
+}
+
 const FIRST_WAIT_MS = 2_000;
 const RETRY_LEAD_MS = 250;
 const CALL_TIMEOUT_MS = 4_000;
 /** A ping gets less time than a call that does work. */
 const PING_TIMEOUT_MS = 600;
-const CALL_PATH = '/internal/exchange';
-/** The answer of a replica that has given the lead away: it has not looked at the call. */
-const NOT_LED_HERE = 410;
 /** No replica's name. */
 const OWN = 'this one';
+const AGAIN = Symbol('ask the next leader');
 /** How long calls wait for the next leader at most; a request's own deadline may be earlier. */
 const AWAIT_LEAD_MS = 10_000;
 const AWAIT_SANDBOX_MS = 20_000;
@@ -117,7 +110,9 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     return { ...opened, join: (work) => inFlight.run(() => opened.join(work)) };
   };
   let local = await openHere(FIRST_WAIT_MS);
-  let leader: { readonly url: string; readonly replica: string } | null = null;
+  let leader: Leader | null = null;
+  /** The last one that led. */
+  let followed: string | null = null;
   /** The replica that said it leads no more: it never will again. */
   let gone: string | null = null;
   /** This replica gives the lead away, and does not take it again. */
@@ -127,17 +122,17 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   /** The replica whose sandbox is known to be open, and the last one that was asked. */
   let opener: { readonly replica: string; readonly isOpen: boolean } | null = null;
   let onPrepared: () => void = () => {};
-  /** The leader whose last call got no answer. */
-  let silent: string | null = null;
   let ownUrl: string | null = null;
   let stopped = false;
 
   const leads = (): boolean => !leaves && local !== null && local.exchange.status === 'open';
   const remoteUrl = (): string | null => (leads() || leader?.url === ownUrl ? null : (leader?.url ?? null));
+  const sender = createCallSender({ sign: options.sign, onSilent: () => moves() });
+  const isSilent = (): boolean => sender.isSilent(remoteUrl());
   const leadRoom = createWaitingRoom({
     what: 'the next leader',
     mostMs: AWAIT_LEAD_MS,
-    hasArrived: () => leads() || remoteUrl() !== null,
+    hasArrived: () => leads() || (remoteUrl() !== null && !isSilent()),
     // Not awaited: the look goes on with the sandbox, for which most calls need not wait.
     look: async () => void lookAround().catch(() => {}),
   });
@@ -147,8 +142,11 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     hasArrived: () =>
       leads()
         ? local?.sandbox.current() !== null
-        : remoteUrl() !== null && opener?.isOpen === true && opener.replica === leader?.replica,
-    look: () => (remoteUrl() === null ? lookAround() : askForSandbox()),
+        : remoteUrl() !== null &&
+          !isSilent() &&
+          opener?.isOpen === true &&
+          opener.replica === leader?.replica,
+    look: () => (remoteUrl() === null || isSilent() ? lookAround() : askForSandbox()),
   });
   const moves = (): void => {
     leadRoom.moves();
@@ -160,29 +158,13 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     moves();
   };
 
-  const send = async (url: string, calls: readonly Call[], timeoutMs: number): ReturnType<SendCalls> => {
-    const body = encode(calls);
-    const proof = options.sign({ method: 'POST', path: CALL_PATH, body });
-    try {
-      const response = await fetch(url + CALL_PATH, {
-        method: 'POST',
-        headers: { 'x-bellwether-replica': proof, 'content-type': 'text/plain' },
-        body,
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      const text = await response.text();
-      if (response.status === NOT_LED_HERE) return NOT_LED;
-      if (!response.ok) throw new VenueUnavailable(`The leading replica answered ${response.status}.`);
-      if (silent === url) silent = null;
-      return decode(text) as readonly CallOutcome[];
-    } catch (error) {
-      silent = url;
-      throw error;
-    }
+  /** Another replica, or this one, has begun a term: what still waits for the former leader has no answer to expect. */
+  const follow = (next: Leader): void => {
+    if (next.replica !== followed) sender.endAll();
+    followed = next.replica;
+    leader = next;
   };
-
-  const askLeader = createLeaderLine((url, calls) => send(url, calls, CALL_TIMEOUT_MS));
+  const askLeader = createLeaderLine((url, calls) => sender.send(url, calls, CALL_TIMEOUT_MS));
   /** Asks the leader whether its sandbox is open. One that does not answer is left to the calls themselves. */
   const askForSandbox = async (): Promise<void> => {
     const asked = leader;
@@ -194,15 +176,28 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     else opener = { replica: asked.replica, isOpen: answer !== false };
   };
 
-  const forward = async (call: Call): Promise<unknown> => {
+  /** Waits until it is known whether the term of the leader that was asked is over. @throws the error while it is not */
+  const callForNext = async (call: Call, asked: Leader, error: unknown): Promise<Call> => {
+    await leadRoom.passed('desk');
+    const isOver = leads() || (leader !== null && leader.replica !== asked.replica);
+    const next = isOver ? forNextLeader(call) : null;
+    if (next === null) throw error;
+    return next;
+  };
+  const forward = async (first: Call): Promise<unknown> => {
+    let call = first;
     for (;;) {
       await leadRoom.passed('desk');
-      if (leads()) throw new LeadIsHere();
+      if (leads()) throw new LeadIsHere(call);
       const asked = leader;
       const url = remoteUrl();
       if (url === null || asked === null)
         throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
-      const answer = await askLeader(url, call, laneOf(call));
+      const answer = await askLeader(url, call, laneOf(call)).catch(async (error: unknown) => {
+        call = await callForNext(call, asked, error);
+        return AGAIN;
+      });
+      if (answer === AGAIN) continue;
       if (answer !== NOT_LED) return answer;
       // It has done nothing with the call, so the next leader may get it.
       hasLeft(asked.replica);
@@ -211,17 +206,27 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   };
 
   /** Makes a small call to the leader, to detect a frozen one even without trades. */
-  const ping = async (): Promise<void> => {
+  const pingNow = async (): Promise<void> => {
     const asked = leader;
     const url = remoteUrl();
     if (url === null || asked === null) return;
     const call = { port: 'markets', method: 'find', args: [''] };
-    if ((await send(url, [call], PING_TIMEOUT_MS).catch(() => {})) === NOT_LED) hasLeft(asked.replica);
+    const answer = await sender.send(url, [call], PING_TIMEOUT_MS).catch(() => {});
+    if (answer === NOT_LED) hasLeft(asked.replica);
+  };
+  let isPinging = false;
+  /** One at a time: while calls wait, looks are frequent. */
+  const ping = async (): Promise<void> => {
+    if (isPinging) return;
+    isPinging = true;
+    await pingNow().finally(() => {
+      isPinging = false;
+    });
   };
   const publishOwn = async (): Promise<void> => {
     if (ownUrl === null || leader?.url === ownUrl) return;
     await leaders.publish(ownUrl);
-    leader = { url: ownUrl, replica: OWN };
+    follow({ url: ownUrl, replica: OWN });
   };
   const warnOfFormer = (error: unknown): void =>
     log.warn({ err: error }, 'the sandbox of the earlier lead did not end in order');
@@ -230,6 +235,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     if (local === null && !leaves) {
       local = await openHere(0);
       if (local !== null) {
+        sender.endAll();
         sandboxRoom.moves();
         log.info({}, 'this replica leads the paper exchange');
       }
@@ -241,7 +247,8 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     }
     // This replica does not lead, or has lost the lead to another one.
     const found = await leaders.find();
-    leader = found === null || found.mine || found.replica === gone ? null : found;
+    if (found === null || found.mine || found.replica === gone) leader = null;
+    else follow(found);
     // Not awaited: its database may not answer.
     if (leader !== null) local?.sandbox.endFormer().catch(warnOfFormer);
     if (leader !== null && leader.replica !== opener?.replica) {
@@ -304,10 +311,11 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
 
   const status = (): string => {
     if (local !== null && leads()) return local.venue.status();
+    // Said although calls wait: a proxy may have a better replica for them.
+    if (isSilent()) return 'the replica that leads the paper exchange does not answer';
     // Calls wait for the next leader.
-    if (leadRoom.isMoving()) return 'ready';
-    if (remoteUrl() === null) return 'no replica leads the paper exchange';
-    return remoteUrl() === silent ? 'the replica that leads the paper exchange does not answer' : 'ready';
+    if (leadRoom.isMoving() || remoteUrl() !== null) return 'ready';
+    return 'no replica leads the paper exchange';
   };
 
   return {
@@ -316,7 +324,11 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       port: 'venue',
       table: LEADER_CALLS.venue,
       here: () => here()?.venue ?? null,
-      local: { status, verifyCredentials: options.verifyCredentials },
+      local: {
+        status,
+        keptSince: () => here()?.venue.keptSince() ?? null,
+        verifyCredentials: options.verifyCredentials,
+      },
     }),
     markets: createForwardedPort<MarketData, typeof LEADER_CALLS.markets>({
       ...route,
@@ -336,7 +348,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     local: here,
     leaderUrl: remoteUrl,
     async probe() {
-      await ping();
+      await pingNow();
       return status();
     },
     sandboxStatus() {

@@ -1,5 +1,6 @@
 /** The desk's calls to the embedded paper exchange, in the process that leads it. */
 import {
+  type EngineEvent,
   ExchangeUnavailable,
   type JoinedWork,
   type JournalledExchange,
@@ -28,12 +29,18 @@ export interface ExchangeCalls
   extends Omit<SignedOrders, 'signing' | 'rules' | 'submit' | 'pause'>,
     Pick<Redemption, 'redeem'> {
   status(): string;
+  keptSince(): number | null;
   /** The exchange takes orders that the desk has verified. */
-  submit(order: VenueOrder): Promise<VenueAnswer>;
+  submit(order: SentOrder): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
+}
+
+export interface SentOrder extends VenueOrder {
+  /** An earlier leader may have received it. */
+  readonly isSentAgain?: true;
 }
 
 interface ExpiryTerms {
@@ -107,6 +114,16 @@ export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
   };
 }
 
+/** What the exchange refused because it never received it is known as that. */
+const resolvedBy = (
+  events: readonly EngineEvent[],
+  orderId: string,
+): ReturnType<typeof answerOf> | { kind: 'never_received' } => {
+  const answer = answerOf(events, orderId);
+  const isUnplaced = answer.kind === 'rejected' && answer.reason === 'not_received';
+  return isUnplaced ? { kind: 'never_received' } : answer;
+};
+
 export function createExchangeCalls({
   exchange,
   verifyCredentials,
@@ -125,8 +142,11 @@ export function createExchangeCalls({
         return { kind: 'unknown' };
       }
       try {
-        // The desk's row, inserted under a unique key, proves that this order was never sent before.
-        const events = await exchange.execute({ kind: 'place', order: toEngine(order) }, { isNew: true });
+        // The desk's row, inserted under a unique key, proves that this order is new, unless an earlier leader got it.
+        const events = await exchange.execute(
+          { kind: 'place', order: toEngine(order) },
+          { isNew: true, isSentAgain: order.isSentAgain === true },
+        );
         return answerOf(events, order.orderId);
       } catch (error) {
         // Only the recovered exchange knows whether the journal has the order: until then it is unknown.
@@ -170,10 +190,17 @@ export function createExchangeCalls({
     async balance(funder) {
       return liveBalance(exchange, funder);
     },
-    async resolve(orderId) {
+    keptSince: () => exchange.openedAt,
+    async resolve(orderId, unplaced) {
       try {
-        const record = await exchange.orderRecord(orderId);
-        return record === undefined ? { kind: 'never_received' } : answerOf(record.events, orderId);
+        // A replica of an earlier release names only the id, and asks late enough.
+        const record =
+          unplaced === undefined
+            ? await exchange.orderRecord(orderId)
+            : await exchange.refuseUnplaced({
+                ...{ orderId, account: unplaced.funder, conditionId: unplaced.conditionId },
+              });
+        return record === undefined ? { kind: 'never_received' } : resolvedBy(record.events, orderId);
       } catch {
         return { kind: 'unknown' };
       }

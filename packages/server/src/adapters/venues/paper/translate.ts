@@ -10,6 +10,7 @@ import {
 import type {
   Evidence,
   FillEvidence,
+  FirstAnswer,
   MarketEvidence,
   OutcomeEvidence,
   ResolutionEvidence,
@@ -39,6 +40,8 @@ const ENDS: Readonly<Record<DoneReason, OrderEventKind>> = {
   expired: 'expired',
   market_resolved: 'market_resolved',
 };
+
+const NOT_RECEIVED = 'not_received';
 
 /** Two terminal reasons need more detail than the status. */
 const DETAILS: Partial<Record<DoneReason, string>> = {
@@ -147,11 +150,24 @@ function applyOrderEvent(
 ): void {
   draft.at = at;
   if (event.kind === 'order_accepted') move(draft, FIRST_STATUS, 'accepted');
+  else if (event.kind === 'order_rejected' && event.reason === NOT_RECEIVED) refuseUnplaced(draft);
   else if (event.kind === 'order_rejected') {
     draft.errorCode = event.reason;
     move(draft, FIRST_STATUS, 'rejected', event.reason);
   } else move(draft, draft.status, ENDS[event.reason], DETAILS[event.reason]);
 }
+
+/** No entry placed it, and none will: this is its first answer. */
+function refuseUnplaced(draft: Draft): void {
+  draft.errorCode = NOT_RECEIVED;
+  draft.status = requireTransition('signed', FIRST_STATUS, 'rejected');
+  draft.first = refusedWith(NOT_RECEIVED);
+  draft.journal.push({ at: draft.at, event: 'never_received', status: draft.status });
+}
+
+const refusedWith = (errorCode: string | null): FirstAnswer => ({
+  ...{ success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode },
+});
 
 function applyFill(draft: Draft, event: Event<'fill'>): void {
   draft.filled += event.size;
@@ -232,10 +248,13 @@ function answerSubmission(outcomes: Map<string, Draft>, entry: Entry): void {
           fees: answer.fees,
           errorCode: null,
         }
-      : { success: false, status: 'rejected', filled: 0n, cost: 0n, fees: 0n, errorCode: draft.errorCode };
+      : refusedWith(draft.errorCode);
 }
 
-/** The venue's answer to a submission: matched when anything was filled at once. */
+/**
+ * The venue's answer to a submission: matched when anything was filled at once. An order's record may tell of later fills,
+ * too; in those it was the maker.
+ */
 export function answerOf(
   events: readonly EngineEvent[],
   orderId: string,
@@ -246,7 +265,7 @@ export function answerOf(
   for (const event of events) {
     if (!('orderId' in event) || event.orderId !== orderId) continue;
     if (event.kind === 'order_rejected') return { kind: 'rejected', reason: event.reason };
-    if (event.kind !== 'fill') continue;
+    if (event.kind !== 'fill' || event.liquidity === 'maker') continue;
     filled += event.size;
     cost += event.cost;
     fees += event.fee;

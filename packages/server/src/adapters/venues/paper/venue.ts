@@ -28,14 +28,14 @@ export interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules
 
 export function createPaperVenue(options: PaperVenueOptions): Venue {
   const { id, exchange, markets, history, signing, rules, simulationBalance, isCredited } = options;
-  const { verifyCredentials, balance, submit, resolve } = exchange;
+  const { verifyCredentials, balance, submit, resolve, keptSince } = exchange;
   return {
     id,
     backend: 'paper',
     status: exchange.status,
     markets,
     accounts: createAccounts(exchange),
-    signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve },
+    signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve, keptSince },
     cancel: { orders: exchange.cancel },
     redemption: { redeem: exchange.redeem },
     history,
