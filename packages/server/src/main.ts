@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
+import { explain } from './explain.ts';
 import type { Service } from './service.ts';
 
 /** The process exits this long after it has drained, even if the shutdown hangs. */
@@ -59,14 +60,6 @@ function describeConnection({ exchange: { live } }: Config): string {
   if (live === null) return 'PAPER, simulated money';
   const sending = live.sends ? '' : '; LIVE_ORDERS=off: orders are not sent';
   return `LIVE, real money; ${new URL(live.urls.clob).host}${sending}`;
-}
-
-/** The message when the service cannot start: one sentence, no stack. */
-function explain(error: unknown): string {
-  const fault = error as NodeJS.ErrnoException & { port?: number };
-  if (fault.code === 'EADDRINUSE')
-    return `Port ${fault.port} is taken. Stop what is listening there, or set PORT to another.`;
-  return fault.message || String(error);
 }
 
 /** For this thread, and for those that it starts. Where the folder cannot be written, starts only take longer. */
