@@ -215,7 +215,9 @@ async function launch({ binaries, cluster, socketDir, startWithinMs, spawned }: 
   const up = await waitUntil(async () => gone || (await answers(socketDir)), startWithinMs);
   if (!up || gone || child.pid === undefined) {
     if (!gone && child.pid !== undefined) await endPostmaster(child.pid, realpathSync(cluster));
-    const log = readFileSync(logPath, 'utf8').trim().split('\n').slice(-3).join(' · ');
+    const lines = readFileSync(logPath, 'utf8').trim().split('\n');
+    const reasons = lines.filter((line) => /\b(FATAL|PANIC): /.test(line));
+    const log = (reasons.length === 0 ? lines : reasons).slice(-3).join(' · ');
     throw new NoPostgres(`The embedded PostgreSQL did not start in ${cluster}: ${log || 'it said nothing'}`);
   }
   return { pid: child.pid, socketDir };
