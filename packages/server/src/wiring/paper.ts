@@ -18,11 +18,8 @@ import type { VenueJournal } from '../adapters/postgres/trade-ledger.ts';
 import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
 import { startLiveMirror } from '../adapters/venues/paper/live-mirror.ts';
 import { createLivePaperMarkets, onLiveBooks } from '../adapters/venues/paper/live-paper.ts';
-import {
-  type LocalParts,
-  type PaperBackend,
-  startPaperBackend,
-} from '../adapters/venues/paper/paper-backend.ts';
+import type { LocalParts } from '../adapters/venues/paper/local-parts.ts';
+import { type PaperBackend, startPaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
 import { createExchangeCalls, createJoin, type ExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';

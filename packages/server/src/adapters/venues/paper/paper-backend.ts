@@ -7,29 +7,20 @@
  * order's deadline, so an order that was proved never received cannot be executed later.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueMoves, VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../../../ports/venue.ts';
 import { createCallSender } from './call-sender.ts';
 import { type Call, createForwardedPort, LeadIsHere, runForwardedCall } from './forwarded-port.ts';
 import { createInFlight } from './in-flight.ts';
-import type { LeaderBoard } from './leader-board.ts';
-import { forNextLeader, LEADER_CALLS, type LeaderPorts, laneOf } from './leader-calls.ts';
+import type { Leader, LeaderBoard } from './leader-board.ts';
+import { forNextLeader, LEADER_CALLS, laneOf } from './leader-calls.ts';
 import { type CallOutcome, createLeaderLine, NOT_LED } from './leader-line.ts';
-import type { createJoin, ExchangeCalls } from './paper-venue.ts';
-import type { SandboxCalls, SandboxHolder } from './sandbox-holder.ts';
+import type { LocalParts } from './local-parts.ts';
+import type { ExchangeCalls } from './paper-venue.ts';
+import type { SandboxCalls } from './sandbox-holder.ts';
 import type { Preparation, Standby } from './standby.ts';
 import { createWaitingRoom, type Waiter } from './waiting-room.ts';
 import { decode, encode } from './wire.ts';
-
-/** The objects that the leading process serves from its memory. */
-export interface LocalParts extends LeaderPorts {
-  readonly exchange: JournalledExchange;
-  readonly join: ReturnType<typeof createJoin>;
-  readonly sandbox: SandboxHolder;
-  /** Stops what moves the exchange from outside, before it is closed. */
-  readonly stopFeed?: () => Promise<void>;
-}
 
 export interface PaperBackend {
   readonly venue: ExchangeCalls;
@@ -78,11 +69,6 @@ export interface PaperBackendOptions {
     warn(context: object, message: string): void;
     info(context: object, message: string): void;
   };
-}
-
-interface Leader {
-  readonly url: string;
-  readonly replica: string;
 }
 
 const FIRST_WAIT_MS = 2_000;
