@@ -132,9 +132,10 @@ describe('an order whose outcome is unknown', () => {
         execute = () => real.submit(order, message);
         return UNKNOWN;
       },
+      // Asked, the venue would refuse for good what it has not received.
+      resolve: async () => UNKNOWN,
     });
     await sendUnanswered(request);
-    unwrapVenue();
     const orderId = orderIdOf(request);
     expect(await trader.client.getOrder(orderId)).toMatchObject({
       status: 'unknown',

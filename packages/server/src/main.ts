@@ -10,7 +10,6 @@ import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
-import { explain } from './explain.ts';
 import type { Service } from './service.ts';
 
 /** The process exits this long after it has drained, even if the shutdown hangs. */
@@ -102,6 +101,11 @@ async function start(onFatal: (error: Error) => void): Promise<{ config: Config;
   return { config, service: await startService(config, { ...database, onFatal }) };
 }
 
+async function say(what: string, error: unknown): Promise<void> {
+  const { explain } = await import('./explain.ts');
+  console.error(`${what}: ${explain(error)}`);
+}
+
 async function main(): Promise<void> {
   const startedAt = performance.now();
   let stopping = false;
@@ -126,8 +130,8 @@ async function main(): Promise<void> {
   try {
     keepCompiled();
     optimizeEarly();
-    starting = start((error) => {
-      console.error(`Bellwether ends, for a supervisor to start it again: ${explain(error)}`);
+    starting = start(async (error) => {
+      await say('Bellwether ends, for a supervisor to start it again', error);
       end(1);
     });
     const { config, service } = await starting;
@@ -138,7 +142,7 @@ async function main(): Promise<void> {
     if (!stopping) banner(config, service, (performance.now() - startedAt) / 1000);
   } catch (error) {
     if (stopping) return;
-    console.error(`Bellwether cannot start: ${explain(error)}`);
+    await say('Bellwether cannot start', error);
     process.exit(1);
   }
 }
