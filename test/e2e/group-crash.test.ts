@@ -49,7 +49,7 @@ describe('kill -9 of the service', () => {
     const databaseUrl = await createDeskDatabase();
     const proxy = await startSteppingProxy(databaseUrl);
     const MASTER_KEY = randomBytes(32).toString('hex');
-    const env = { MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
+    const env = { MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'fatal' };
     const port = await freePort();
     let traders: readonly Trader[] = [];
     for (const step of STEPS) {
@@ -84,7 +84,7 @@ describe('kill -9 of a follower', () => {
       MASTER_KEY: leader.masterKey,
       PAPER_WORLD: 'off',
       RATE_LIMITS: 'off',
-      LOG_LEVEL: 'error',
+      LOG_LEVEL: 'fatal',
     };
     const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(leader)));
     const market = await aMarket((traders[0] as Trader).client);

@@ -99,7 +99,7 @@ describe('a stop of the service with groups in flight', () => {
   test('every request is answered with the truth; what was not answered has no effect', async () => {
     const DATABASE_URL = await createDeskDatabase();
     const MASTER_KEY = randomBytes(32).toString('hex');
-    const env = { DATABASE_URL, MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'error' };
+    const env = { DATABASE_URL, MASTER_KEY, PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'fatal' };
     const stopping = await startProcess({ env });
     const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(stopping)));
     const market = await aMarket((traders[0] as Trader).client);

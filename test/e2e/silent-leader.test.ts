@@ -27,7 +27,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return safely', async (_, fault) => {
   const databaseUrl = await createDeskDatabase();
-  const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
+  const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'fatal' };
   const leader = await startProcess({
     env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
   });

@@ -30,7 +30,7 @@ const die: Fault = {
 
 async function startReplicas(fault: Fault, followers: number) {
   const databaseUrl = await createDeskDatabase();
-  const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'error' };
+  const env = { MASTER_KEY: randomBytes(32).toString('hex'), LOG_LEVEL: 'fatal' };
   const leader = await startProcess({ env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) } });
   const others: ServiceProcess[] = [];
   while (others.length < followers)
