@@ -119,7 +119,7 @@ describe('a trade above the limit', () => {
   test('the same order asks once; a changed one asks anew', async () => {
     const trader = await asking();
     const { order, approvalId } = await ask(trader);
-    // One after the other: of twins that come together all but one are told that it is being placed.
+    // One after the other: of twins that come together only one is placed; the others get a refusal.
     const again = [await post(trader, order), await post(trader, order)];
     const twins = await Promise.all([post(trader, order), post(trader, order), post(trader, order)]);
     again.push(...twins.filter(({ status }) => status !== 409));

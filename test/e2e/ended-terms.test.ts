@@ -211,7 +211,7 @@ const WITHOUT_TERM: Readonly<Record<string, string>> = {
   'packages/exchange/src/journal/snapshot-worker.ts':
     'reads what is durable, and writes nothing in this transaction',
   'packages/exchange/src/history/store.ts':
-    'what the history keeps follows from the journal, whoever writes it',
+    'what the history keeps follows from the journal, so any process may write it',
 };
 
 test('every other transaction of exchange and sandbox is known to need no term', () => {

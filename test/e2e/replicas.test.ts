@@ -1,16 +1,11 @@
 /** Two processes on one database: keys, limits, idempotency, trades and the lead are right across both. */
 import { randomBytes } from 'node:crypto';
-import {
-  BellwetherClient,
-  buildMarketOrder,
-  createVenueCredentials,
-  credentialRequest,
-  Signer,
-} from '@bellwether/sdk';
+import { BellwetherClient, buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aMarket, call, restingOrder, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
+import { traderAt } from '../takeover-stage.ts';
 
 let leader: ServiceProcess;
 let follower: ServiceProcess;
@@ -31,32 +26,14 @@ beforeAll(async () => {
 const at = (process: ServiceProcess, apiKey: string) =>
   new BellwetherClient({ baseUrl: process.url, apiKey });
 
-/** Registered at one process, with credentials from the door of the other. */
 async function newTrader(): Promise<Trader> {
-  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: follower.url }).registerAgent({
-    name: 'Traveller',
-  });
-  const signer = Signer.generate();
-  const client = at(follower, apiKeyCode);
-  await client.registerCredentials(
-    credentialRequest(
-      signer,
-      await createVenueCredentials({ clobUrl: `${follower.url}/paper/clob`, signer }),
-    ),
-  );
-  await client.updateSettings({
+  const trader = await traderAt(follower);
+  await trader.client.updateSettings({
     maxTradesPerDay: 1000,
     dailyTradeAmountLimit: 100_000,
     maxTradeAmount: 10_000,
   });
-  return {
-    client,
-    apiKey: apiKeyCode,
-    agentId,
-    signer,
-    signatureType: 0,
-    funder: signer.address.toLowerCase(),
-  };
+  return trader;
 }
 
 describe('two processes', () => {

@@ -91,7 +91,7 @@ export function applyPatch(
   } catch (error) {
     const { stderr } = error as { readonly stderr?: Buffer };
     throw new Error(
-      `${name}.patch no longer applies. Whoever changes the code ports its planted faults: edit the patch so that it ` +
+      `${name}.patch no longer applies. Who changes the code ports its planted faults: edit the patch so that it ` +
         `plants the same fault in the new code.\n${String(stderr ?? error).trim()}`,
     );
   }

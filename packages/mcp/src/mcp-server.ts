@@ -4,7 +4,7 @@ import { approvalFor, stateCodec } from './approval.ts';
 import type { DeskDoor } from './desk.ts';
 import { registerDocuments } from './documents.ts';
 import { registerPrompts } from './prompts.ts';
-import { callTool, listedInput, type Tool } from './tool.ts';
+import { callTool, type Tool } from './tool.ts';
 import { VERSION } from './version.ts';
 
 const INSTRUCTIONS = [
@@ -29,8 +29,7 @@ export function createMcpServer({ door, tools }: ServerParts): McpServer {
     },
   );
   for (const one of tools) {
-    const config = { ...one.config, inputSchema: listedInput(one) };
-    server.registerTool(one.name, config, (args: unknown, context) =>
+    server.registerTool(one.name, one.config, (args: unknown, context) =>
       callTool(one, args, async (texts) => ({
         desk: await door.open(),
         texts,

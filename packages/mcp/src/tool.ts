@@ -33,8 +33,8 @@ export interface Tool {
     readonly title: string;
     readonly description: string;
     readonly annotations: ToolAnnotations;
+    readonly inputSchema: ReturnType<typeof listedInput>;
   };
-  readonly input: z.ZodObject;
   /** @throws ToolProblem with everything that is wrong with the arguments */
   readonly run: (args: unknown, call: Call) => Promise<object>;
 }
@@ -46,17 +46,16 @@ export function tool<In extends z.ZodObject>(kind: ToolKind<In>): Tool {
   const { name, title, description, annotations, input } = kind;
   return {
     name,
-    config: { title, description, annotations },
-    input,
+    config: { title, description, annotations, inputSchema: listedInput(input) },
     run: (args, call) => kind.run(readArguments(kind, args), call),
   };
 }
 
 /**
- * What `tools/list` shows of the arguments. It lets every value pass: `callTool` refuses what is wrong, with code and fix like
+ * What `tools/list` shows of the arguments, made once for all connections. It lets every value pass: `callTool` refuses what is wrong, with code and fix like
  * all that is refused, where the library would answer a sentence alone.
  */
-export function listedInput({ input }: Tool) {
+function listedInput(input: z.ZodObject) {
   const { $schema: _, ...schema } = z.toJSONSchema(input, {
     io: 'input',
     // The format says it in ten characters instead of three hundred.

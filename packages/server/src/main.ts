@@ -130,9 +130,8 @@ async function main(): Promise<void> {
   try {
     keepCompiled();
     optimizeEarly();
-    starting = start(async (error) => {
-      await say('Bellwether ends, for a supervisor to start it again', error);
-      end(1);
+    starting = start((error) => {
+      say('Bellwether ends, for a supervisor to start it again', error).finally(() => end(1));
     });
     const { config, service } = await starting;
     if (config.databaseUrl === null) {

@@ -1,22 +1,15 @@
 /** What the database itself computes of money: budgets that come back, results of a day, costs of open orders and of what is sold. */
-import { openPool } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createDeskDatabase } from '../../../test/postgres.ts';
-import { afterFile } from '../../../test/setup/clean-up.ts';
+import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createIdempotencyStore } from '../src/adapters/postgres/idempotency-store.ts';
 
-const AGENT = '00000000-0000-4000-8000-000000000001';
 const AT = '2026-06-01T12:00:00Z';
 const DAY = '2026-06-01';
 
 let sql: Sql;
 beforeAll(async () => {
-  sql = openPool(await createDeskDatabase());
-  afterFile('pools', () => sql.end({ timeout: 1 }));
-  await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
-    insert into agents (agent_id, user_id, name, description, claim_code, created_at)
-    select ${AGENT}::uuid, user_id, 'Agent', '', 'code', now() from o`;
+  sql = await openDeskOfOneAgent();
   await sql`insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at,
     usage_day) values (${AGENT}, 1, 1, 1, now(), ${DAY})`;
 });
@@ -147,7 +140,7 @@ describe('an Idempotency-Key', () => {
     expect(await begin(one)).toEqual({ kind: 'in_flight' });
     expect(await begin(one, at + 59_000)).toEqual({ kind: 'in_flight' });
     expect(await begin(other, at + 61_000)).toEqual({ kind: 'other_body' });
-    // Its process is gone: whoever asks again takes it over, once.
+    // Its process is gone: the next request with it takes it over, once.
     expect(await begin(one, at + 61_000)).toEqual({ kind: 'new' });
     expect(await begin(one, at + 61_000)).toEqual({ kind: 'in_flight' });
     await keys.keep('agent', 'trade', 'key', 201, '{"id":1}');

@@ -68,7 +68,7 @@ const LISTS: Readonly<Record<string, (trades: Trades) => Answer>> = {
   'no answer': () => ({ status: 404, body: { error: 'not now' } }),
 };
 
-/** When the user socket tells of them, in which order. */
+/** When the user socket sends the trades, and in which order. */
 const EVENTS: Readonly<
   Record<string, { readonly before: (all: Trades) => Trades; readonly after: (all: Trades) => Trades }>
 > = {

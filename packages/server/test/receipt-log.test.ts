@@ -1,20 +1,13 @@
 /** Receipts are made of what is committed, in whatever order transactions end, and of each fact once. */
-import { openPool, openTransaction } from '@bellwether/durable';
+import { openTransaction } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
-import { createDeskDatabase } from '../../../test/postgres.ts';
-import { afterFile } from '../../../test/setup/clean-up.ts';
+import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
 import { createReceiptLog } from '../src/adapters/postgres/receipt-log.ts';
 
-const AGENT = '00000000-0000-4000-8000-000000000001';
-
 let sql: Sql;
 beforeAll(async () => {
-  sql = openPool(await createDeskDatabase());
-  afterFile('pools', () => sql.end({ timeout: 1 }));
-  await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
-    insert into agents (agent_id, user_id, name, description, claim_code, created_at)
-    select ${AGENT}::uuid, user_id, 'Agent', '', 'code', now() from o`;
+  sql = await openDeskOfOneAgent();
 });
 
 const placed = (

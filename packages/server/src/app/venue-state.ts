@@ -84,7 +84,7 @@ function accountsOn(
   return user === null ? withNamed(wallets[family], family, solAddress) : wallets[family];
 }
 
-/** With the Solana address that the agent names and has not proved: only for what its chain tells everybody. */
+/** With the Solana address that the agent names and has not proved: only for what is public on its chain. */
 export const withNamed = (
   wallets: readonly WalletAddress[],
   family: AddressFamily,

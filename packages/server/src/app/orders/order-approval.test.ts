@@ -51,7 +51,7 @@ test.each<readonly [string, Change]>([
   expect(refusedWith(change)).toBeInstanceOf(ApprovalNeeded);
 });
 
-test('without an owner, and against the lock of a former one, nobody can be asked', () => {
+test('without an owner, and against the lock of a former one, there is no one to ask', () => {
   const scope = { ...judged.scope, claimed: false };
   const alone = refusedWith({ scope });
   expect(alone).toBeInstanceOf(Refusal);

@@ -7,6 +7,7 @@ import type { Keyring } from './keyring.ts';
 import { lookUp } from './look-up.ts';
 import type { OrderClient } from './order-client.ts';
 import { errorTextOf } from './order-refusals.ts';
+import { isFields } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
 
 export interface CancelParts {
@@ -114,9 +115,6 @@ function answerIn(value: unknown, asked: readonly string[]): Said | null {
     notCanceled: Object.fromEntries(asked.filter((id) => !isCanceled(id)).map((id) => [id, reasonOf(id)])),
   };
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Nothing of a canceled order rests; what was matched before is counted now, or by whoever follows the wallet. */
 async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<void> {

@@ -68,13 +68,13 @@ export function isIncomplete({ venue, trades }: LiveOrder): boolean {
   return venue.matched > known || venue.missingSince !== null || (venue.ended !== null && !venue.isCounted);
 }
 
-/** A list may show a trade twice. */
-const sharesOf = (seen: readonly Observation[]): bigint => {
-  const sizes = new Map(
-    seen.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part.size]] : [])),
+/** Of the trades of one order, each counted once: a list may show a trade twice. */
+export function sumOfTrades(seen: readonly Observation[], what: 'size' | 'fee'): bigint {
+  const amounts = new Map(
+    seen.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part[what]]] : [])),
   );
-  return [...sizes.values()].reduce((sum, size) => sum + size, 0n);
-};
+  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0n);
+}
 
 /** Everything that the venue says of one order. An order without a record is over or was never there. @throws VenueUnavailable */
 export async function lookUp(
@@ -91,7 +91,7 @@ export async function lookUp(
   const at = now();
   const isWanted = (orderId: string) => orderId === order.orderId;
   const parts = tradesSeen(trades, market, { isWanted, at });
-  const total = sharesOf(parts);
+  const total = sumOfTrades(parts, 'size');
   // A record may round what is matched: where it is over, the complete list of its trades decides.
   const seen = standing.map((one) =>
     one.kind === 'standing' && one.end !== null && one.matched !== null && near(one.matched, total)

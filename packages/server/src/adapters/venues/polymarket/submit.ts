@@ -12,7 +12,7 @@ import type { OutboundLog } from '../../outbound/http.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
 import type { OwnedKeys } from './l2-headers.ts';
-import { isIncomplete, tradesSeen } from './look-up.ts';
+import { isIncomplete, sumOfTrades, tradesSeen } from './look-up.ts';
 import type { Modes } from './modes.ts';
 import type { Observation } from './observations.ts';
 import { type OrderClient, orderBody } from './order-client.ts';
@@ -238,12 +238,7 @@ async function acceptedAs(
       ? []
       : await Promise.all(filters.map((filter) => client.trades(key, filter))).catch(() => []);
   const parts = tradesSeen(trades.flat(), market, { isWanted: (id) => id === orderId, at });
-  // A list may show a trade twice.
-  const feeOf = new Map(
-    parts.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part.fee]] : [])),
-  );
-  const fees = [...feeOf.values()].reduce((sum, fee) => sum + fee, 0n);
-  return [{ ...accepted, fees }, ...parts];
+  return [{ ...accepted, fees: sumOfTrades(parts, 'fee') }, ...parts];
 }
 
 const WORDS_OF_ANSWERS: Readonly<Record<string, Extract<VenueAnswer, { kind: 'accepted' }>['status']>> = {
