@@ -29,6 +29,7 @@ const ask = (admission: Admission, who = 'a', isGone = () => false) => {
   );
   return slot;
 };
+const ignored = [() => {}, () => {}] as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a burst waits in the queue and is served in order of arrival', async () => {
@@ -46,7 +47,7 @@ test('a burst waits in the queue and is served in order of arrival', async () =>
   expect(admission.state).toEqual({ requests: 0, trades: 0, waiting: 0 });
 });
 
-test('a queue that does not move holds a fifth of a second of work; further trades are turned away', async () => {
+test('a queue that does not move holds 150 ms of work; further trades are turned away', async () => {
   const { admission, pass } = desk();
   let running: ReturnType<typeof ask>[] = [];
   const waiting: ReturnType<typeof ask>[] = [];
@@ -68,8 +69,8 @@ test('a queue that does not move holds a fifth of a second of work; further trad
     await settle();
   }
   expect(turnedAway).toBeGreaterThan(200);
-  // 200 ms at 5 ms each.
-  expect(admission.state.waiting).toBeLessThanOrEqual(41);
+  // 150 ms at 5 ms each.
+  expect(admission.state.waiting).toBeLessThanOrEqual(31);
   expect(admission.state.trades).toBe(MAX_TRADES);
   expect(waiting.filter(({ state }) => state === 'done').length).toBe(400);
 });
@@ -158,7 +159,12 @@ test('a slot is released once', async () => {
 test('trades that wait too long before they begin: reads are turned away first, then trades, exits never', async () => {
   const { admission, pass } = desk();
   const begun: number[] = [];
-  for (let request = 0; request < 10; request += 1) admission.inTurn(() => begun.push(request));
+  const turnedAway: string[] = [];
+  for (let request = 0; request < 10; request += 1)
+    admission.inTurn(
+      () => begun.push(request),
+      (reason) => turnedAway.push(reason),
+    );
   const admitted = () =>
     ['exit', 'trade', 'other'].map((kind) => admission.refusalOf(kind as 'trade') === null);
   pass(90);
@@ -169,19 +175,22 @@ test('trades that wait too long before they begin: reads are turned away first, 
   expect(admitted()).toEqual([true, false, false]);
   expect(admission.refusalOf('trade')).toContain('More orders come in');
 
-  // Those that were let in begin, and then there is room.
+  const shedAtTheDoor = admission.shed;
+  // The oldest are turned away until no more wait than may be under way; those begin, and then there is room.
   for (let turn = 0; turn < 3; turn += 1) await settle();
-  expect(begun).toHaveLength(10);
+  expect(turnedAway).toEqual(Array(5).fill(expect.stringContaining('More orders come in')));
+  expect(begun).toEqual([5, 6, 7, 8, 9]);
+  expect(admission.shed).toBe(shedAtTheDoor + 5);
   expect(admitted()).toEqual([true, true, true]);
 });
 
 test('as many as may be under way wait for their turn for as long as it takes', () => {
   const { admission, pass } = desk();
-  for (let request = 0; request < MAX_TRADES; request += 1) admission.inTurn(() => {});
+  for (let request = 0; request < MAX_TRADES; request += 1) admission.inTurn(...ignored);
   pass(10_000);
   expect([admission.refusalOf('trade'), admission.refusalOf('other')]).toEqual([null, null]);
   // One more, and it is a crowd that has stood for long.
-  admission.inTurn(() => {});
+  admission.inTurn(...ignored);
   expect(admission.refusalOf('trade')).not.toBeNull();
 });
 
@@ -189,7 +198,7 @@ test('trades that always wait a little before they begin are no overload', async
   const { admission, pass } = desk();
   // Four begin in a turn and four arrive, so that some have waited for as long as this goes on.
   const arrive = (count: number) => {
-    for (let request = 0; request < count; request += 1) admission.inTurn(() => {});
+    for (let request = 0; request < count; request += 1) admission.inTurn(...ignored);
   };
   arrive(8);
   for (let turn = 0; turn < 40; turn += 1) {

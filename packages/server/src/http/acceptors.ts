@@ -9,7 +9,7 @@ import { type AddressInfo, createServer, type ListenOptions, type Server } from 
 import type { FastifyInstance } from 'fastify';
 
 /** Connections that one turn of the event loop takes. */
-const ACCEPTORS = 16;
+const ACCEPTORS = 64;
 
 export interface Place {
   /** 0: any that is free. */

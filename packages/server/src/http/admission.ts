@@ -5,7 +5,8 @@
  *
  * - Exits (cancel, redeem, pause, revoke) never wait in line, and are refused only beyond twice the bound of all.
  * - Trades have slots. Those that find none wait in line: a burst for as long as it takes, but once the line has stood
- *   for a while it is no burst, and it may hold only what is served within a fifth of a second.
+ *   for a quarter of a second it is no burst: it may hold only what is served within 150 ms, and those that waited longer for
+ *   their turn to begin are turned away.
  * - Streams have bounds of their own, for each agent and for all; to open one is little work.
  * - Everything else goes first: it is refused as soon as trades stand in line, or the process itself is late.
  */
@@ -23,12 +24,12 @@ export interface AdmissionOptions {
   readonly now: () => number;
 }
 
-const LONGEST_BURST_MS = 500;
+const LONGEST_BURST_MS = 250;
 const STRAINED_AFTER_MS = 100;
 /** What a trade may wait in a line that stands. */
-const WAIT_MS = 200;
+const WAIT_MS = 150;
 /** A line that moves slower than it did: whoever waits as long as this is refused after all. */
-const LONGEST_WAIT_MS = 300;
+const LONGEST_WAIT_MS = 250;
 const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
 /** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
@@ -38,6 +39,7 @@ const LATE_MS = 100;
 const MANY_SINCE = 32;
 const LATE_LOOKS = 3;
 const RETRY_S = 1;
+const MORE_THAN_CAN_BE_PLACED = 'More orders come in than can be placed.';
 
 interface Waiter {
   readonly who: string;
@@ -95,9 +97,7 @@ export class Admission {
         return this.#requests < 2 * maxRequests ? null : 'Too many requests are under way.';
       case 'trade':
         if (this.#requests >= maxRequests) return 'Too many requests are under way.';
-        return this.#isBehind(WAIT_MS, LONGEST_BURST_MS) || this.#isFull()
-          ? 'More orders come in than can be placed.'
-          : null;
+        return this.#isBehind(WAIT_MS, LONGEST_BURST_MS) || this.#isFull() ? MORE_THAN_CAN_BE_PLACED : null;
       case 'stream':
         return this.#requests < maxRequests ? null : 'Too many requests are under way.';
       case 'other':
@@ -106,9 +106,19 @@ export class Admission {
     }
   }
 
-  /** Calls `begin`, which must not throw, when the turn of a trade comes that was let in at the door. */
-  inTurn(begin: () => void): void {
-    this.#turns.next(begin);
+  /**
+   * When the turn of a trade comes that was let in at the door: calls `begin`, or `turnAway` with the reason where it has waited
+   * for too long. Neither may throw.
+   */
+  inTurn(begin: () => void, turnAway: (reason: string) => void): void {
+    this.#turns.next((waitedMs) => {
+      const isLate = waitedMs > WAIT_MS && this.#isBehind(WAIT_MS, LONGEST_BURST_MS);
+      if (isLate) {
+        this.#shed += 1;
+        turnAway(MORE_THAN_CAN_BE_PLACED);
+      } else begin();
+      return !isLate;
+    });
   }
 
   /** A request whose body is there. @returns what ends it */
@@ -130,7 +140,7 @@ export class Admission {
     if (free !== null) return free;
     if (this.#isFull()) {
       this.#shed += 1;
-      throw overloaded('More orders come in than can be placed.');
+      throw overloaded(MORE_THAN_CAN_BE_PLACED);
     }
     const since = this.#options.now();
     if (this.#lineSince === null) {
@@ -187,7 +197,7 @@ export class Admission {
       const isLate = isStanding && now - waiter.since > LONGEST_WAIT_MS;
       if (!isLate && !waiter.isGone()) return true;
       if (isLate) this.#shed += 1;
-      waiter.refuse(overloaded('More orders come in than can be placed.'));
+      waiter.refuse(overloaded(MORE_THAN_CAN_BE_PLACED));
       return false;
     });
     while (this.#line.length > 0 && this.#trades < this.#options.maxTrades) {

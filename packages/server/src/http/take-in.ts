@@ -68,6 +68,10 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   const count = (request: FastifyRequest): void => {
     request.leave ??= admission.enter();
   };
+  const turnAwayForLoad = (request: FastifyRequest, reply: FastifyReply, detail: string): FastifyReply => {
+    turnedAway += 1;
+    return turnAway(request, reply, 'overloaded', detail);
+  };
   const refusalOf = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const kind = kindOf(request);
     if (kind === 'vital') return undefined;
@@ -76,10 +80,7 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
       return turnAway(request, reply, 'service_unavailable', 'The database does not answer.');
     }
     const detail = admission.refusalOf(kind);
-    if (detail !== null) {
-      turnedAway += 1;
-      return turnAway(request, reply, 'overloaded', detail);
-    }
+    if (detail !== null) return turnAwayForLoad(request, reply, detail);
     const ownMs = request.routeOptions.config.deadlineMs;
     const deadline = new RequestDeadline(request, reply, { firstLooks, ownMs, isDatabaseAway });
     request.deadline = deadline;
@@ -93,8 +94,9 @@ export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
   };
 
   app.addHook('onRequest', asHook(refusalOf));
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (kindOf(request) === 'trade') admission.inTurn(done);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (kindOf(request) === 'trade')
+      admission.inTurn(done, (detail) => turnAwayForLoad(request, reply, detail));
     else done();
   });
   app.addHook('preParsing', (request, _reply, _payload, done) => {

@@ -11,11 +11,16 @@
 const LEAST = 4;
 /** Of a long queue more begin in one turn, so that overload shows as a slow event loop, by which it is recognised. */
 const SHARE = 1 / 32;
+/** To turn one away is little work, but of a thousand it would be a long turn. */
+const MOST_TURNED_AWAY = 64;
 
 interface Waiting {
   readonly since: number;
-  readonly begin: () => void;
+  readonly begin: Begin;
 }
+
+/** @returns whether it began; else it was turned away @param waitedMs since it came */
+type Begin = (waitedMs: number) => boolean;
 
 export class Turns {
   readonly #now: () => number;
@@ -30,7 +35,7 @@ export class Turns {
   }
 
   /** Calls `begin` in one of the next turns. It must not throw. */
-  next(begin: () => void): void {
+  next(begin: Begin): void {
     const since = this.#now();
     if (this.#waiting.length === 0) this.#standsSince = since;
     this.#waiting.push({ since, begin });
@@ -50,8 +55,15 @@ export class Turns {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      const portion = Math.max(LEAST, Math.ceil(this.#waiting.length * SHARE));
-      for (const { begin } of this.#waiting.splice(0, portion)) begin();
+      let toBegin = Math.max(LEAST, Math.ceil(this.#waiting.length * SHARE));
+      let toTurnAway = MOST_TURNED_AWAY;
+      const now = this.#now();
+      while (toBegin > 0 && toTurnAway > 0) {
+        const next = this.#waiting.shift();
+        if (next === undefined) break;
+        if (next.begin(now - next.since)) toBegin -= 1;
+        else toTurnAway -= 1;
+      }
       if (this.#waiting.length > 0) this.#schedule();
     });
   }
