@@ -1,0 +1,175 @@
+/**
+ * One simulated world: services that run the real code on a real PostgreSQL, on virtual time. This file must be loaded before any module
+ * of the project, because it replaces what they take from Node.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { registerHooks } from 'node:module';
+import net from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Client } from 'pg';
+import type { SharedPostgres } from '../setup/postgres-server.ts';
+import { enterWorld, real } from './chance.ts';
+import { Gate } from './database.ts';
+import { simulatedFetch } from './in-process.ts';
+import { Network } from './network.ts';
+import { Scheduler, SimulatedProcess } from './scheduler.ts';
+
+const RealSocket = net.Socket;
+const TEMPLATE = 'simulation';
+/** What computes in a thread of its own, which no scheduler of this process can hold. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  '@bellwether/sandbox': 'no-sandbox.ts',
+  './snapshot-thread.ts': 'no-snapshots.ts',
+};
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const file = STAND_INS[specifier];
+    return file === undefined
+      ? next(specifier, context)
+      : { url: new URL(file, import.meta.url).href, shortCircuit: true };
+  },
+});
+
+const { default: pg } = await import('pg');
+
+/** The server, for all worlds of this process. */
+export class Server {
+  readonly #child: ChildProcess;
+  readonly where: SharedPostgres;
+  readonly #root: Client;
+  #made = 0;
+
+  private constructor(child: ChildProcess, where: SharedPostgres, root: Client) {
+    this.#child = child;
+    this.where = where;
+    this.#root = root;
+  }
+
+  static async start(): Promise<Server> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../setup/postgres-server.ts')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }), 'line');
+    const where = JSON.parse(String(line)) as SharedPostgres;
+    const root = await connect(where, 'postgres');
+    // What the server does by itself would come at any moment.
+    await root.query('alter system set autovacuum = off');
+    await root.query('select pg_reload_conf()');
+    await root.query(`create database ${TEMPLATE} owner ${where.user} template ${where.template}`);
+    const inside = await connect(where, TEMPLATE);
+    await inside.query(`
+      create schema simulation;
+      create sequence simulation.clock minvalue 0;
+      create function simulation.clock_timestamp() returns timestamptz language sql volatile
+        as $$ select to_timestamp(last_value / 1e6) from simulation.clock $$;
+      grant usage on schema simulation to public;
+      grant select on simulation.clock to public`);
+    await inside.end();
+    return new Server(child, where, root);
+  }
+
+  /** A database with the desk's tables, whose `clock_timestamp()` is virtual. */
+  async createDatabase(): Promise<{ readonly name: string; readonly observer: Client }> {
+    this.#made += 1;
+    const name = `world_${this.#made}`;
+    await this.#root.query(`create database ${name} owner ${this.where.user} template ${TEMPLATE}`);
+    await this.#root.query(`alter database ${name} set search_path = public, simulation, pg_catalog`);
+    return { name, observer: await connect(this.where, name) };
+  }
+
+  async dropDatabase(name: string): Promise<void> {
+    await this.#root.query(`drop database ${name} with (force)`);
+  }
+
+  async stop(): Promise<void> {
+    await this.#root.end();
+    const ended = once(this.#child, 'exit');
+    this.#child.stdin?.end();
+    await ended;
+  }
+}
+
+async function connect({ socketDir, port, admin }: SharedPostgres, database: string): Promise<Client> {
+  const stream = () => new RealSocket();
+  const client = new pg.Client({ host: socketDir, port, user: admin, database, stream });
+  await client.connect();
+  return client;
+}
+
+/** A turn of the real event loop: what the last event has caused is over. */
+const turn = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
+
+export class World {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly gate: Gate;
+  readonly seed: number;
+  /** An error that no code expected. */
+  #fault: unknown;
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.scheduler = new Scheduler(seed);
+    this.network = new Network(this.scheduler);
+    this.gate = new Gate(this.scheduler);
+    enterWorld(this.scheduler, seed);
+    this.network.enter();
+    this.gate.enter();
+    globalThis.fetch = simulatedFetch(() => this.scheduler.owner) as typeof fetch;
+  }
+
+  fail(error: unknown): void {
+    this.#fault ??= error;
+  }
+
+  process(name: string): SimulatedProcess {
+    return new SimulatedProcess(name);
+  }
+
+  /** Runs events until the work is done. @throws Error when it is not done in that much virtual time */
+  async until<T>(work: Promise<T>, mostMs: number): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    work.then(done, done);
+    const end = this.scheduler.now + mostMs;
+    for (;;) {
+      await this.#quiet();
+      if (this.#fault !== undefined) throw this.#fault;
+      if (isDone) return work;
+      if (!this.scheduler.step(end)) {
+        await this.#quiet();
+        if (isDone) return work;
+        throw new Error(`not done after ${mostMs} ms of virtual time`);
+      }
+    }
+  }
+
+  async pass(ms: number): Promise<void> {
+    const end = this.scheduler.now + ms;
+    do {
+      await this.#quiet();
+      if (this.#fault !== undefined) throw this.#fault;
+    } while (this.scheduler.step(end));
+    await this.#quiet();
+  }
+
+  async #quiet(): Promise<void> {
+    await turn();
+    while (this.gate.working !== undefined) {
+      await this.gate.working;
+      await turn();
+    }
+  }
+
+  /** Ends a process as `kill -9` does. */
+  async kill(owner: SimulatedProcess): Promise<void> {
+    owner.isDead = true;
+    this.network.end(owner);
+    await this.gate.end(owner);
+  }
+}
