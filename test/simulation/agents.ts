@@ -137,9 +137,12 @@ export class Agents {
         return;
       }
       case 'cancel': {
-        const open = agent.orders.filter(({ body, orderId }) => body.isLimitOrder !== false && orderId !== null);
+        const open = agent.orders.filter(
+          ({ body, orderId }) => body.isLimitOrder !== false && orderId !== null,
+        );
         const order = this.#one(open.slice(-12), step.draws[0]);
-        if (order !== undefined) await this.#ask(agent, step.replica, 'DELETE', `/markets/orders/${order.orderId}`);
+        if (order !== undefined)
+          await this.#ask(agent, step.replica, 'DELETE', `/markets/orders/${order.orderId}`);
         return;
       }
       case 'cancel_all':
@@ -181,10 +184,17 @@ export class Agents {
             type: f < 0.5 ? 'FAK' : 'FOK',
           })
         : await buildLimitOrder({
-            ...{ signer, market, outcome, side, price: outcome === 'YES' ? price : Number((1 - price).toFixed(2)), size },
+            ...{
+              signer,
+              market,
+              outcome,
+              side,
+              price: outcome === 'YES' ? price : Number((1 - price).toFixed(2)),
+              size,
+            },
             ...(f < 0.1 ? { postOnly: true } : {}),
           } as never);
-    const order: SentOrder = { orderId: body.orderId ?? null, agent: step.agent, body, answers: [] };
+    const order: SentOrder = { orderId: null, agent: step.agent, body, answers: [] };
     agent.orders.push(order);
     await this.#send(agent, order, step.replica);
   }
@@ -203,7 +213,8 @@ export class Agents {
     const order = this.#one(placed.slice(-5), draws[0]);
     if (order === undefined) return;
     const { status, body } = await this.#ask(agent, replica, 'GET', `/markets/orders/${order.orderId}`);
-    if (status === 404) agent.objections.push(`order ${order.orderId} was accepted, and a read does not find it`);
+    if (status === 404)
+      agent.objections.push(`order ${order.orderId} was accepted, and a read does not find it`);
     if (status === 200 && Number(body.filledSize) > Number(body.size ?? Number.POSITIVE_INFINITY) + 1e-6)
       agent.objections.push(`order ${order.orderId} is filled beyond its size`);
   }
@@ -235,4 +246,5 @@ export class Agents {
 }
 
 /** The outcome is known: it was placed, or refused for good. */
-export const isFinal = (status: number): boolean => status === 201 || (status >= 400 && status < 500 && status !== 409 && status !== 429);
+export const isFinal = (status: number): boolean =>
+  status === 201 || (status >= 400 && status < 500 && status !== 409 && status !== 429);

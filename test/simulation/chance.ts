@@ -121,7 +121,9 @@ function replaceTimers(): void {
       const timer = timeout(() => resolve(value), ms);
       signal?.addEventListener('abort', () => {
         timer.close();
-        reject(Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR' }));
+        reject(
+          Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR' }),
+        );
       });
     });
   const own = {

@@ -39,7 +39,7 @@ class GatedSocket extends Duplex {
   #isStarted = false;
   #startsAt = 0;
   #units: Unit[] = [];
-  #incoming = Buffer.alloc(0);
+  #incoming: Buffer = Buffer.alloc(0);
   /** Whole messages of the answer so far. */
   #answer: Buffer[] = [];
   readonly #clockStatements = new Set<string>();
@@ -104,7 +104,8 @@ class GatedSocket extends Duplex {
       const length = header + bytes.readInt32BE(header);
       if (bytes.length < length) return;
       const type = this.#isStarted ? (bytes[0] as number) : 0;
-      if (type === PARSE || type === QUERY || type === BIND) this.#read(type, bytes.subarray(header + 4, length));
+      if (type === PARSE || type === QUERY || type === BIND)
+        this.#read(type, bytes.subarray(header + 4, length));
       this.#startsAt += length;
       if (type === TERMINATE) {
         const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
@@ -267,6 +268,8 @@ export class Gate {
   readonly #out = new Set<GatedSocket>();
   #working: Promise<void> | undefined;
   #observer: Client | undefined;
+  /** Sessions without a client that wait for a lock. */
+  readonly #ghosts = new Set<number>();
   #clockAt = -1;
   #statements = 0;
   #lockWaits = 0;
@@ -338,7 +341,7 @@ export class Gate {
     const lostAt = real.now() + LOST_AFTER_MS;
     for (;;) {
       for (const socket of this.#out) if (!socket.isOut) this.#out.delete(socket);
-      if (this.#out.size === 0) return;
+      if (this.#out.size === 0) break;
       const all = Promise.all([...this.#out].map((socket) => socket.settled));
       let timer: NodeJS.Timeout | undefined;
       const waited = new Promise<'late'>((resolve) => {
@@ -349,10 +352,11 @@ export class Gate {
       if (how !== 'late') continue;
       if (await this.#allWait()) {
         this.#lockWaits += 1;
-        return;
+        break;
       }
       if (real.now() > lostAt) throw new Error('the database does not answer the simulation');
     }
+    if (this.#ghosts.size > 0) await this.gone([...this.#ghosts]);
   }
 
   async #allWait(): Promise<boolean> {
@@ -380,11 +384,23 @@ export class Gate {
     await this.gone(pids);
   }
 
-  /** Resolves when the server has ended these sessions, and freed what they held. */
+  /**
+   * Resolves when the server has ended these sessions, and freed what they held. One that waits for a lock does not notice that its
+   * client has gone until it gets the lock.
+   */
   async gone(pids: readonly number[]): Promise<void> {
+    for (const pid of pids) this.#ghosts.delete(pid);
     for (;;) {
-      const found = await this.#observer?.query('select 1 from pg_stat_activity where pid = any($1::int[])', [pids]);
-      if (found === undefined || found.rows.length === 0) return;
+      const found = await this.#observer?.query(
+        `select a.pid, exists (select 1 from pg_locks l where l.pid = a.pid and not l.granted) as waits
+         from pg_stat_activity a where a.pid = any($1::int[])`,
+        [pids],
+      );
+      if (found === undefined) return;
+      if (found.rows.every(({ waits }) => waits)) {
+        for (const { pid } of found.rows) this.#ghosts.add(pid);
+        return;
+      }
       await new Promise((resolve) => real.setTimeout(resolve, 1));
     }
   }

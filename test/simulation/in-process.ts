@@ -25,7 +25,8 @@ export const simulatedFetch =
   (input: string | URL | Request, init: RequestInit = {}): Promise<Response> =>
     new Promise((resolve, reject) => {
       const url = new URL(String(input));
-      const body = init.body === undefined || init.body === null ? undefined : Buffer.from(init.body as string);
+      const body =
+        init.body === undefined || init.body === null ? undefined : Buffer.from(init.body as string);
       const headers: Record<string, string> = {};
       new Headers(init.headers).forEach((value, name) => {
         headers[name] = value;
@@ -50,7 +51,8 @@ export const simulatedFetch =
               ),
             ),
           });
-        if (/event-stream/.test(answer.headers['content-type'] ?? '')) return resolve(made(Readable.toWeb(answer)));
+        if (/event-stream/.test(answer.headers['content-type'] ?? ''))
+          return resolve(made(Readable.toWeb(answer)));
         const chunks: Buffer[] = [];
         answer.on('data', (chunk) => chunks.push(chunk));
         answer.on('end', () => {

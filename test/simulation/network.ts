@@ -164,7 +164,14 @@ export class Network {
       else this.#faults.set(key, fault);
   }
 
-  faultBetween(one: SimulatedProcess | undefined, other: SimulatedProcess | undefined): LinkFault | undefined {
+  clearFaults(): void {
+    this.#faults.clear();
+  }
+
+  faultBetween(
+    one: SimulatedProcess | undefined,
+    other: SimulatedProcess | undefined,
+  ): LinkFault | undefined {
     return this.#faults.get(`${one?.name}>${other?.name}`);
   }
 
@@ -200,7 +207,11 @@ export class Network {
     if (typeof onListening === 'function') server.once('listening', onListening as () => void);
     const [first] = args;
     const options = (
-      typeof first === 'object' && first !== null ? first : typeof first === 'string' ? { path: first } : { port: first }
+      typeof first === 'object' && first !== null
+        ? first
+        : typeof first === 'string'
+          ? { path: first }
+          : { port: first }
     ) as { readonly port?: number; readonly path?: string; readonly reusePort?: boolean };
     let { port } = options;
     if (options.path === undefined && !port) {

@@ -2,7 +2,7 @@
  * Stands for the sandbox of venue B in a simulation: its chain computes in a thread of its own, which no scheduler of this process can
  * hold. Venue B answers that it is not available; nothing of venue A depends on it.
  */
-import { SANDBOX_PATHS, SANDBOX_SCHEMA, registerSandboxDoors } from '../../packages/sandbox/src/sandbox.ts';
+import { registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA } from '../../packages/sandbox/src/sandbox.ts';
 
 export { registerSandboxDoors, SANDBOX_PATHS, SANDBOX_SCHEMA };
 

@@ -32,6 +32,7 @@ export interface Scheduled {
   cancel(): void;
 }
 
+const THAW_STEP_MS = 0.0001;
 const FNV_PRIME = 0x01000193;
 
 export class Scheduler {
@@ -85,7 +86,9 @@ export class Scheduler {
 
   thaw(owner: SimulatedProcess): void {
     owner.isFrozen = false;
-    for (const event of owner.held.splice(0)) this.#push({ ...event, at: this.#now });
+    // What came first stays first: the bytes of a connection are in order.
+    for (const [nth, event] of owner.held.splice(0).entries())
+      this.#push({ ...event, at: this.#now + nth * THAW_STEP_MS });
   }
 
   /** Runs the next event. @returns false when there is none before `until` */

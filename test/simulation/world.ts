@@ -52,7 +52,10 @@ export class Server {
     const child = spawn(process.execPath, [join(import.meta.dirname, '../setup/postgres-server.ts')], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    const [line] = await once(createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }), 'line');
+    const [line] = await once(
+      createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }),
+      'line',
+    );
     const where = JSON.parse(String(line)) as SharedPostgres;
     const root = await connect(where, 'postgres');
     // What the server does by itself would come at any moment.
@@ -123,6 +126,11 @@ export class World {
 
   fail(error: unknown): void {
     this.#fault ??= error;
+  }
+
+  /** Work of the simulation itself with the server: no event runs meanwhile. */
+  aside(work: () => Promise<void>): void {
+    this.gate.wait(() => work().catch((error: unknown) => this.fail(error)));
   }
 
   process(name: string): SimulatedProcess {

@@ -2,10 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
+const begin = (begun: number[], request: number) => (): boolean => {
+  begun.push(request);
+  return true;
+};
+const begins = (): boolean => true;
+
 const arriving = (count: number): { readonly turns: Turns; readonly begun: number[] } => {
   const turns = new Turns(() => 0);
   const begun: number[] = [];
-  for (let request = 0; request < count; request++) turns.next(() => begun.push(request));
+  for (let request = 0; request < count; request++) turns.next(begin(begun, request));
   return { turns, begun };
 };
 
@@ -22,7 +28,7 @@ test('requests that arrive together begin four at a time, in their order', async
 test('a request that arrives later begins after those that wait', async () => {
   const { turns, begun } = arriving(5);
   await nextTurn();
-  turns.next(() => begun.push(99));
+  turns.next(begin(begun, 99));
   await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3, 4, 99]);
 });
@@ -37,7 +43,7 @@ test('a request that arrives when none waits begins in the next turn', async () 
   const { turns, begun } = arriving(1);
   await nextTurn();
   await nextTurn();
-  turns.next(() => begun.push(1));
+  turns.next(begin(begun, 1));
   await nextTurn();
   expect(begun).toEqual([0, 1]);
 });
@@ -46,10 +52,10 @@ test('says how long the first has waited, and for how long there has always been
   let time = 1_000;
   const turns = new Turns(() => time);
   expect(turns.delay).toEqual({ count: 0, firstMs: 0, standsMs: 0 });
-  for (let request = 0; request < 6; request++) turns.next(() => {});
+  for (let request = 0; request < 6; request++) turns.next(begins);
   time += 30;
   expect(turns.delay).toEqual({ count: 6, firstMs: 30, standsMs: 30 });
-  turns.next(() => {});
+  turns.next(begins);
   await nextTurn();
   // Three are left; the last of them came later.
   time += 10;
@@ -57,7 +63,7 @@ test('says how long the first has waited, and for how long there has always been
   await nextTurn();
   expect(turns.delay).toEqual({ count: 0, firstMs: 0, standsMs: 0 });
   time += 500;
-  turns.next(() => {});
+  turns.next(begins);
   time += 5;
   expect(turns.delay).toEqual({ count: 1, firstMs: 5, standsMs: 5 });
 });
