@@ -41,9 +41,9 @@ export interface TcpProxy {
   delay(ms: number): void;
   /**
    * Cuts the next connection on which something passes: `before` the server hears what the client sends, or `after` the server has
-   * heard it, in place of its answer. Without anything to lose it waits.
+   * heard it, in place of its answer. Without anything to lose it waits; `null` gives it up.
    */
-  loseAnswer(when: 'before' | 'after'): void;
+  loseAnswer(when: 'before' | 'after' | null): void;
   /** Lets what the next servers' answers say be changed; the length must stay. */
   change(alter: ((bytes: Buffer) => Buffer) | null): void;
   close(): void;
