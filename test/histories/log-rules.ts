@@ -111,7 +111,8 @@ function checkChain(
     const told = answers.flatMap(({ call, changed }) =>
       changed.filter(([orderId]) => orderId === order.orderId).map(([, status]) => ({ call, status })),
     );
-    const changes = log.filter(({ orderId }) => orderId === order.orderId).length;
+    // That it was recorded is told by briefings alone.
+    const changes = log.filter(({ orderId }) => orderId === order.orderId).length + 1;
     const end = told.at(-1);
     if (told.length > changes)
       return [
