@@ -64,7 +64,7 @@ function afterCancel(state: State, { outcome }: Call, setUp: SetUpName): State |
   }
   if (outcome.answer.isReplay) return state.phase === 'absent' ? null : state;
   if (outcome.answer.success === true) {
-    if (state.phase === 'placed') return setUp === 'paper' ? canceled : { ...canceled, end: '' };
+    if (state.phase === 'placed') return setUp === 'paper' ? canceled : { ...state, phase: 'matched' };
     // A live venue takes back what it has not matched; trades of before are still being settled.
     return setUp === 'live' && state.phase === 'matched' ? state : null;
   }
