@@ -9,7 +9,7 @@ import { type Agent, AgentClient } from './agents.ts';
 import type { LoggedEvent, Recorder } from './history.ts';
 import type { Stage } from './stage.ts';
 
-const BRIEFING_EVERY_MS = 700;
+const BRIEFING_EVERY_MS = 1_500;
 const LAST_ATTEMPTS = 30;
 
 export interface Listening {

@@ -11,7 +11,7 @@ import { check } from './checker.ts';
 import { collectFacts, deskOrders } from './collect-facts.ts';
 import { beginFaults, venuePlan } from './faults.ts';
 import { type History, Recorder, readHistory } from './history.ts';
-import { listen, startReceiver } from './listeners.ts';
+import { type Listening, listen, startReceiver } from './listeners.ts';
 import { HELP, type RunOptions, readOptions } from './options.ts';
 import { seeded } from './random.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -82,11 +82,8 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   for (const open of [moneyMoves, retries, unknownOutcomes]) workloads.push(await open(workshop));
   const agents = workloads.flatMap((workload) => workload.agents);
   const receiver = await startReceiver(recorder);
-  const listening = await Promise.all(
-    workloads.map(({ agents: [agent] }) =>
-      listen(stage, recorder, receiver, agent as (typeof agents)[number]),
-    ),
-  );
+  const listening: Listening[] = [];
+  for (const agent of agents) listening.push(await listen(stage, recorder, receiver, agent));
   await stage.venue?.setFaults(venuePlan(seed));
   const faults = beginFaults(stage, random, share);
   const working = Promise.all(workloads.map(({ run }) => run()));

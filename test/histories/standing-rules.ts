@@ -3,7 +3,7 @@
  * the day. An order that has ended gives back what it did not spend at some moment that no call sees; so what is used lies between what
  * the orders have cost in the end and what they reserved.
  */
-import type { DeskOrder, FinalFacts } from './final-facts.ts';
+import type { DeskOrder } from './final-facts.ts';
 import type { Call, History, Settings } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
 import { list, named } from './sentences.ts';
@@ -116,25 +116,42 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
 const isDenial = ({ operation, outcome }: Call): boolean =>
   operation.kind === 'place' && outcome.kind === 'refused';
 
-/** Between the first call that can have placed it and the first answer that knows it. */
-function admission(order: DeskOrder, calls: readonly Call[]): Step<Event> | null {
+/** When an agent was first told of an order by a stream, a webhook or a briefing: by then it was admitted. */
+function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
+  const told = new Map<string, number>();
+  const note = (orderId: string, at: number): void =>
+    void told.set(orderId, Math.min(told.get(orderId) ?? Number.POSITIVE_INFINITY, at));
+  for (const { event, at } of heard) if (event.orderId !== undefined) note(event.orderId, at);
+  for (const { outcome, returnedAt } of calls) {
+    if (outcome.kind !== 'ok') continue;
+    for (const [orderId] of outcome.answer.changed ?? []) note(orderId, returnedAt);
+    for (const orderId of outcome.answer.orderIds ?? []) note(orderId, returnedAt);
+  }
+  return told;
+}
+
+/** Between the first call that can have placed it, unless a later read found nothing, and the first that knows it. */
+function admission(order: DeskOrder, calls: readonly Call[], toldAt: number): Step<Event> | null {
   const own = calls.filter(({ operation }) => 'orderId' in operation && operation.orderId === order.orderId);
   const placing = own.filter((call) => call.operation.kind === 'place' && !isDenial(call));
-  const knowing = own.filter(({ outcome }) => outcome.kind === 'ok');
   if (placing.length === 0) return null;
+  const knowing = own.filter(({ outcome }) => outcome.kind === 'ok').map(({ returnedAt }) => returnedAt);
+  const missing = own
+    .filter(({ outcome }) => outcome.kind === 'refused' && outcome.code === 'order_not_found')
+    .map(({ invokedAt }) => invokedAt);
   return {
     op: { kind: 'admitted', order, calls: placing },
-    invokedAt: Math.min(...placing.map(({ invokedAt }) => invokedAt)),
-    returnedAt: Math.min(Number.POSITIVE_INFINITY, ...knowing.map(({ returnedAt }) => returnedAt)),
+    invokedAt: Math.max(Math.min(...placing.map(({ invokedAt }) => invokedAt)), ...missing),
+    returnedAt: Math.min(toldAt, ...knowing),
     mayBeLeftOut: false,
   };
 }
 
-function stepsOf(agent: string, calls: readonly Call[], facts: FinalFacts): Step<Event>[] {
+function stepsOf(agent: string, { calls, facts }: History, told: ReadonlyMap<string, number>): Step<Event>[] {
   const own = calls.filter(({ operation }) => operation.agent === agent);
   const admitted = facts.orders
     .filter((order) => order.agent === agent)
-    .flatMap((order) => admission(order, own) ?? []);
+    .flatMap((order) => admission(order, own, told.get(order.orderId) ?? Number.POSITIVE_INFINITY) ?? []);
   const others = own
     .filter(
       (call) =>
@@ -155,10 +172,12 @@ function stepsOf(agent: string, calls: readonly Call[], facts: FinalFacts): Step
 const nameOf = (event: Event): string =>
   event.kind === 'call' ? named(event.call) : list(event.calls.map(named), 1);
 
-export function checkStanding({ calls, facts }: History): string[] {
+export function checkStanding(history: History): string[] {
+  const { calls, facts } = history;
+  const told = firstTold(history);
   const agents = new Set(calls.map(({ operation }) => operation.agent));
   return [...agents].flatMap((agent) => {
-    const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, calls, facts));
+    const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, told));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
       return [`Agent ${agent} has too many calls without an answer for its limits to be checked.`];

@@ -269,7 +269,11 @@ describe('the life of a settlement', () => {
     const id = await place(world, 'a');
     await sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
       values (${endpoint}, ${world.agent}, 'https://example.com', '{*}', '', 1, '', now())`;
-    await tell([accepted(id), trade(id, 't1', 'matched', 10n * M, 5_000, 7n), standing(id, 'filled', 10n * M)]);
+    await tell([
+      accepted(id),
+      trade(id, 't1', 'matched', 10n * M, 5_000, 7n),
+      standing(id, 'filled', 10n * M),
+    ]);
     // Of a position only what it is at the moment.
     const told = async () =>
       sql`select e.seq, e.nth, e.type, e.event_id, e.data from stream_events(
