@@ -296,6 +296,35 @@ describe('the life of a settlement', () => {
     ]);
   });
 
+  test('an order that is where it was before a fill was taken back is told with another id', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id)]);
+    await tell([trade(id, 't1', 'matched', 4n * M)]);
+    await tell([trade(id, 't2', 'matched', 2n * M)]);
+    await tell([trade(id, 't2', 'failed', 2n * M)]);
+    await tell([trade(id, 't1', 'failed', 4n * M)]);
+    await tell([trade(id, 't3', 'matched', 4n * M)]);
+    const told = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
+        (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
+      where e.type like 'order.%' order by e.seq`;
+    expect(told.map(({ type, data }) => [type, data.filledSize])).toEqual([
+      ...[
+        ['order.live', 0],
+        ['order.partially_filled', 4],
+        ['order.partially_filled', 6],
+      ],
+      ...[
+        ['order.partially_filled', 4],
+        ['order.live', 0],
+        ['order.partially_filled', 4],
+      ],
+    ]);
+    // A receiver ignores an id that it has seen.
+    expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
+    expect(Object.keys(told[3]?.data)).toEqual(Object.keys(told[1]?.data));
+  });
+
   test('what was sold before the desk heard of its purchase is no longer held', async () => {
     const world = await newWorld();
     const [bought, sold] = [await place(world, 'b'), await place(world, 's', { side: 'SELL' })];
