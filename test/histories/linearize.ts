@@ -16,6 +16,8 @@ export interface Model<State, Op> {
   readonly first: State;
   /** The state after it; `null`: it cannot have happened in this state. */
   next(state: State, op: Op): State | null;
+  /** It cannot happen in this state, nor in any that follows: then the search need not go on from here. */
+  isLost?(state: State, op: Op): boolean;
   /** Two states of the same name are the same. */
   nameOf(state: State): string;
 }
@@ -24,7 +26,7 @@ export type Linearized<Op> =
   | { readonly kind: 'yes' }
   /** No order explains them; `stuck` are those that could not come next where most of them were explained. */
   | { readonly kind: 'no'; readonly stuck: readonly Op[] }
-  | { readonly kind: 'too many' };
+  | { readonly kind: 'too many'; readonly stuck: readonly Op[] };
 
 /** States that are tried. Histories of a run need some thousands. */
 const MOST_STATES = 500_000;
@@ -44,7 +46,7 @@ export function linearize<State, Op>(model: Model<State, Op>, given: readonly St
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     if ((place.done & needed) === needed) return { kind: 'yes' };
     if (place.count > best.count) best = place;
-    if (tried.size > MOST_STATES) return { kind: 'too many' };
+    if (tried.size > MOST_STATES) return { kind: 'too many', stuck: stuckAt(steps, best) };
     for (const following of followers(model, steps, place)) {
       const name = `${following.done.toString(36)} ${model.nameOf(following.state)}`;
       if (tried.has(name)) continue;
@@ -52,8 +54,14 @@ export function linearize<State, Op>(model: Model<State, Op>, given: readonly St
       open.push(following);
     }
   }
-  return { kind: 'no', stuck: possible(steps, best.done).map((at) => (steps[at] as Step<Op>).op) };
+  return { kind: 'no', stuck: stuckAt(steps, best) };
 }
+
+const stuckAt = <State, Op>(steps: readonly Step<Op>[], { done }: Place<State>): Op[] =>
+  possible(steps, done)
+    .map((at) => steps[at] as Step<Op>)
+    .sort((a, b) => a.returnedAt - b.returnedAt)
+    .map(({ op }) => op);
 
 /** Those that may take effect next: they were called before any other that is left over had its answer. */
 function possible<Op>(steps: readonly Step<Op>[], done: bigint): number[] {
@@ -68,6 +76,9 @@ function possible<Op>(steps: readonly Step<Op>[], done: bigint): number[] {
   return found.filter((at) => (steps[at] as Step<Op>).invokedAt <= firstAnswer);
 }
 
+const isLost = <State, Op>(model: Model<State, Op>, state: State, { op, mayBeLeftOut }: Step<Op>): boolean =>
+  !mayBeLeftOut && model.isLost?.(state, op) === true;
+
 /** The most promising last: those with the earliest answers are tried first. */
 function followers<State, Op>(
   model: Model<State, Op>,
@@ -75,7 +86,9 @@ function followers<State, Op>(
   { done, count, state }: Place<State>,
 ): Place<State>[] {
   const name = model.nameOf(state);
-  return possible(steps, done)
+  const found = possible(steps, done);
+  if (found.some((at) => isLost(model, state, steps[at] as Step<Op>))) return [];
+  return found
     .sort((a, b) => (steps[b] as Step<Op>).returnedAt - (steps[a] as Step<Op>).returnedAt)
     .flatMap((at) => {
       const step = steps[at] as Step<Op>;

@@ -93,6 +93,15 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
       least,
       most,
     ].join(' '),
+  // What is used only grows, as far as it is known here.
+  isLost(state, event) {
+    if (event.kind !== 'call' || event.call.outcome.kind !== 'ok' || !countsDay) return false;
+    const { trades, tradedAmount } = event.call.outcome.answer;
+    return (
+      (trades !== undefined && trades < state.trades) ||
+      (tradedAmount !== undefined && tradedAmount < state.least)
+    );
+  },
   next(state, event) {
     if (event.kind === 'admitted') return afterAdmission(state, event.order, countsDay);
     const { operation, outcome } = event.call;
@@ -180,7 +189,7 @@ export function checkStanding(history: History): string[] {
     const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, told));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
-      return [`Agent ${agent} has too many calls without an answer for its limits to be checked.`];
+      return [`Agent ${agent} has too many calls without an answer for its limits to be checked: ${list(found.stuck.map(nameOf))}.`];
     return [
       `No order of its calls explains how the limits of agent ${agent} were judged: ${list(found.stuck.map(nameOf))}.`,
     ];
