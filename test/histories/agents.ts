@@ -88,6 +88,8 @@ export class AgentClient {
   readonly sdk: BellwetherClient;
   readonly #recorder: Recorder;
   readonly #transport: { readonly baseUrl: string; readonly timeoutMs: number; readonly maxRetries: number };
+  /** To its last call no answer came. */
+  isSilent = false;
   #isReplay = false;
 
   private constructor(agent: Agent, name: string, port: number, recorder: Recorder) {
@@ -233,12 +235,14 @@ export class AgentClient {
     return { whole: canonicalJson(body) ?? '', isReplay: this.#isReplay, ...read(body) };
   }
 
-  #call(operation: Call['operation'], key: Call['key'], work: () => Promise<Answer>): Promise<Outcome> {
-    return this.#recorder.call(
+  async #call(operation: Call['operation'], key: Call['key'], work: () => Promise<Answer>): Promise<Outcome> {
+    const outcome = await this.#recorder.call(
       { client: this.name, operation, ...(key === undefined ? {} : { key }) },
       work,
       outcomeOf,
     );
+    this.isSilent = outcome.kind === 'unknown';
+    return outcome;
   }
 }
 

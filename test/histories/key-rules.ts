@@ -47,7 +47,8 @@ function stepOf(call: Call): Step<Call> {
 function explain<State>(what: string, model: Model<State, Call>, calls: readonly Call[]): string[] {
   const found = linearize(model, calls.map(stepOf));
   if (found.kind === 'yes') return [];
-  if (found.kind === 'too many') return [`${what} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`];
+  if (found.kind === 'too many')
+    return [`${what} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`];
   return [`No order of its calls explains what was answered about ${what}: ${list(found.stuck.map(named))}.`];
 }
 

@@ -121,7 +121,9 @@ export function checkOrders({ calls, run }: History): string[] {
             `No order of its calls explains what was answered about order ${short(orderId)}: ${list(found.stuck.map(named))}.`,
           ]
         : found.kind === 'too many'
-          ? [`Order ${short(orderId)} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`]
+          ? [
+              `Order ${short(orderId)} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`,
+            ]
           : [];
     return [...disorder, ...differentAnswers(orderId, own)];
   });

@@ -189,7 +189,9 @@ export function checkStanding(history: History): string[] {
     const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, told));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
-      return [`Agent ${agent} has too many calls without an answer for its limits to be checked: ${list(found.stuck.map(nameOf))}.`];
+      return [
+        `Agent ${agent} has too many calls without an answer for its limits to be checked: ${list(found.stuck.map(nameOf))}.`,
+      ];
     return [
       `No order of its calls explains how the limits of agent ${agent} were judged: ${list(found.stuck.map(nameOf))}.`,
     ];

@@ -13,6 +13,7 @@ import {
   newAgents,
   type Order,
   pause,
+  rest,
   restingOrder,
   someMarkets,
   untilProof,
@@ -148,7 +149,7 @@ export async function retries(workshop: Workshop): Promise<Workload> {
         workers.map(async (worker) => {
           while (!isOver()) {
             await step(workshop, worker);
-            await pause(worker.random, LONGEST_PAUSE_MS);
+            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
           }
         }),
       );

@@ -11,7 +11,7 @@ import {
   isOpen,
   newAgents,
   type Order,
-  pause,
+  rest,
   someMarkets,
   untilProof,
   type Workload,
@@ -84,7 +84,7 @@ export async function unknownOutcomes(workshop: Workshop): Promise<Workload> {
         workers.map(async (worker) => {
           while (!isOver()) {
             await step(workshop, worker, worker.random.pick(markets));
-            await pause(worker.random, LONGEST_PAUSE_MS);
+            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
           }
         }),
       );

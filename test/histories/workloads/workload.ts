@@ -87,6 +87,14 @@ export async function restingOrder(stage: Stage, agent: Agent, market: Market, s
 export const pause = (random: Random, most: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, random.between(0, most)));
 
+const AFTER_SILENCE_MS = 400;
+
+/** Between two steps; longer where no answer came, as agents do: a replica that is down would else be asked a thousand times. */
+export const rest = async (random: Random, most: number, clients: readonly AgentClient[]): Promise<void> => {
+  if (clients.some(({ isSilent }) => isSilent)) await pause(random, 2 * AFTER_SILENCE_MS);
+  await pause(random, most);
+};
+
 /** There is no proof yet, or another call with the same name is under way. */
 export const isOpen = (outcome: Outcome): boolean =>
   outcome.kind === 'unknown' ||
