@@ -1,7 +1,7 @@
 /** A short run of `npm run test:histories` with few faults keeps it alive; the long ones are started by hand (CONTRIBUTING.md). */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,11 +17,11 @@ function folder(): string {
   return made;
 }
 
-function start(args: readonly string[], temporary = folder()) {
+function start(args: readonly string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TMPDIR: temporary },
+    env: { ...process.env, TMPDIR: folder() },
   });
   afterFile('processes', () => child.kill('SIGTERM'));
   let text = '';
@@ -30,40 +30,49 @@ function start(args: readonly string[], temporary = folder()) {
   return { child, output: () => text, ended };
 }
 
-/** Processes whose arguments or environment name the folder of the run. */
-const leftOf = (temporary: string): string[] =>
-  readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    const read = (file: string): string => {
-      try {
-        return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-      } catch {
-        return '';
-      }
-    };
-    const isOver = /^\d+ \(.*\) Z/.test(read('stat'));
-    return !isOver && (read('cmdline').includes(temporary) || read('environ').includes(temporary));
-  });
+interface Listed {
+  readonly pid: number;
+  readonly args: string;
+}
+
+/** What runs below a process at the moment. */
+function descendantsOf(ancestor: number | undefined): Listed[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const all = stdout
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .map(([, pid, parent, args]) => ({ pid: Number(pid), parent: Number(parent), args: args ?? '' }));
+  const below = (pid: number | undefined): Listed[] =>
+    all.filter(({ parent }) => parent === pid).flatMap((one) => [one, ...below(one.pid)]);
+  return below(ancestor);
+}
+
+const isThere = ({ pid, args }: Listed): boolean => {
+  const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() === args.trim();
+};
 
 test('clients, faults and checker work together, and nothing is left running', async () => {
-  const temporary = folder();
-  const { output, ended } = start(['--minutes', '0.1', '--seed', '2', '--faults', '0.3'], temporary);
+  const { child, output, ended } = start(['--minutes', '0.1', '--seed', '2', '--faults', '0.3']);
+  await expect.poll(output, { timeout: 120_000 }).toContain('The faults begin');
+  const started = descendantsOf(child.pid);
+  expect(started.filter(({ args }) => args.includes('packages/server/src/main.ts'))).toHaveLength(2);
   expect(await ended, output()).toBe(0);
   const [, orders] = /paper, seed 2: (\d+) orders.* 0 violations; .*history: \S+$/m.exec(output()) ?? [];
   expect(Number(orders), output()).toBeGreaterThan(5);
   const [, file] = /history: (\S+)$/m.exec(output()) ?? [];
   const again = spawnSync(process.execPath, [MAIN, '--check', file ?? ''], { cwd: ROOT, encoding: 'utf8' });
   expect(again.status, again.stdout + again.stderr).toBe(0);
-  expect(leftOf(temporary)).toEqual([]);
+  expect(started.filter(isThere)).toEqual([]);
 });
 
 test('a signal ends everything that was started', async () => {
-  const temporary = folder();
-  const { child, output, ended } = start(['--minutes', '5', '--seed', '4'], temporary);
-  await expect.poll(() => leftOf(temporary).length, { timeout: 120_000 }).toBeGreaterThan(3);
+  const { child, output, ended } = start(['--minutes', '5', '--seed', '4']);
+  await expect.poll(output, { timeout: 120_000 }).toContain('The faults begin');
+  const started = descendantsOf(child.pid);
   child.kill('SIGINT');
   expect(await ended, output()).toBe(130);
-  await expect.poll(() => leftOf(temporary)).toEqual([]);
+  await expect.poll(() => started.filter(isThere)).toEqual([]);
 });
 
 test('wrong options are named all at once', () => {

@@ -187,7 +187,7 @@ export const venuePlan = (seed: number): object => ({
 });
 
 /** Between two faults of one hand, on average half of it. */
-const LONGEST_REST_MS = { processes: 12_000, backends: 1_500, connections: 700 } as const;
+const LONGEST_REST_MS = { processes: 6_000, backends: 1_500, connections: 700 } as const;
 type Hand = keyof typeof LONGEST_REST_MS;
 
 function chosen(kinds: readonly Kind[], random: Random): Kind {

@@ -24,11 +24,14 @@ const MINUTE_MS = 60_000;
 const MOST_SKEW_MS = 4_000;
 /** Ten times what coming to rest takes. */
 const AT_REST_WITHIN_MS = 240_000;
-const LOOK_EVERY_MS = 500;
+/** A live venue's account is asked anew every few seconds: what a lost event would have told comes with that. */
+const QUIET_MS = { paper: 2_000, live: 8_000 } as const;
+const LOOK_EVERY_MS = 250;
 const MOST_SHOWN = 40;
 const UNDONE: ReadonlySet<string> = new Set(['submitting', 'unknown', 'matched', 'delayed']);
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const say = (text: string): void =>
+  void process.stderr.write(`${text} (${Math.round(performance.now() / 1_000)} s)\n`);
 const dayOf = (): number => Math.floor(Date.now() / 86_400_000);
 
 /** Polls; what never comes true is left to the checker. */
@@ -42,7 +45,7 @@ async function waitUntil(holds: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** No order is in doubt, receipts are written, webhooks are sent, and nothing has changed since the last look. */
-async function comeToRest({ sql }: Stage): Promise<void> {
+async function comeToRest({ sql, setUp }: Stage): Promise<void> {
   let before = '';
   let since = performance.now();
   const isRested = await waitUntil(async () => {
@@ -59,8 +62,7 @@ async function comeToRest({ sql }: Stage): Promise<void> {
     }
     const isDone =
       left?.webhooks === 0 && left?.receipts === 0 && !orders.some(({ status }) => UNDONE.has(status));
-    // A live venue's account is asked anew every few seconds: what a lost event would have told comes with that.
-    return isDone && performance.now() - since > 8_000;
+    return isDone && performance.now() - since > QUIET_MS[setUp];
   });
   if (!isRested) say(`It has not come to rest: ${before}`);
 }
@@ -85,6 +87,7 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   const listening: Listening[] = [];
   for (const agent of agents) listening.push(await listen(stage, recorder, receiver, agent));
   await stage.venue?.setFaults(venuePlan(seed));
+  say('The faults begin.');
   const faults = beginFaults(stage, random, share);
   const working = Promise.all(workloads.map(({ run }) => run()));
   await Promise.race([sleep(minutes * MINUTE_MS), working]);
@@ -93,13 +96,19 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   await stage.venue?.setFaults({});
   say('The faults are over; what is unknown is asked for.');
   await Promise.all(workloads.map(({ settle }) => settle()));
+  say('Everything comes to rest.');
   await comeToRest(stage);
   await Promise.all(listening.map(({ end }) => end()));
+  // Killed: what is durable without a last word is what counts.
   const stop = async (): Promise<void> => {
-    for (const { process: replica } of stage.replicas) replica.child.kill('SIGTERM');
-    await Promise.all(stage.replicas.map(({ process: replica }) => replica.exit()));
-    await stage.venue?.stop();
+    const running = [
+      ...stage.replicas.map(({ process: replica }) => replica),
+      ...(stage.venue === null ? [] : [stage.venue.process]),
+    ];
+    for (const { child } of running) child.kill('SIGKILL');
+    await Promise.all(running.map(({ exit }) => exit()));
   };
+  say('What is true in the end is read.');
   const facts = await collectFacts({ stage, agents, listening, hasMidnight: dayOf() !== firstDay, stop });
   return { history: recorder.end(facts), counts: faults.counts };
 }

@@ -30,7 +30,7 @@ export interface Replica {
 export interface LiveVenue {
   readonly url: string;
   setFaults(plan: object): Promise<void>;
-  stop(): Promise<void>;
+  readonly process: ServiceProcess;
 }
 
 export interface Stage {
@@ -71,7 +71,7 @@ function liveEnvironment(port: number): Readonly<Record<string, string>> {
 
 async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue & { readonly port: number }> {
   const key = randomBytes(16).toString('hex');
-  const { url, port, child, exit } = await startProcess({
+  const process = await startProcess({
     program: 'exchange',
     env: {
       DATABASE_URL: databaseUrl,
@@ -84,13 +84,11 @@ async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue 
       PAPER_SPEED: '0.001',
     },
   });
+  const { url, port } = process;
   return {
     url,
     port,
-    async stop() {
-      child.kill('SIGTERM');
-      await exit();
-    },
+    process,
     async setFaults(plan) {
       const answer = await fetch(`${url}/paper/faults`, {
         method: 'PUT',
