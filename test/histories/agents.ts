@@ -9,7 +9,10 @@ import {
   type Fetch,
   type Market,
   Signer,
+  signPrepared,
+  type TradeIntent,
   type TradeRequest,
+  verifyPrepared,
 } from '@bellwether/sdk';
 import { startTcpProxy } from '../tcp-proxy.ts';
 import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
@@ -25,6 +28,11 @@ export interface Agent {
   readonly signer: Signer;
   readonly wallet: string;
   readonly deposited: bigint;
+}
+
+export interface Order {
+  readonly request: TradeRequest;
+  readonly orderId: string;
 }
 
 /** A JSON amount as exact micro-units. */
@@ -126,6 +134,19 @@ export class AgentClient {
           status,
         })),
     );
+  }
+
+  /** @returns the order of the intent, verified and signed; `null` when no answer came */
+  async prepare(market: Market, intent: TradeIntent, profile: Stage['profile']): Promise<Order | null> {
+    const { agentId, signer } = this.agent;
+    let order: Order | null = null;
+    await this.#call({ kind: 'prepare', agent: agentId, name: intent.clientOrderId }, undefined, async () => {
+      const prepared = await this.sdk.prepareTrade(intent);
+      const verified = verifyPrepared(prepared, intent, { agentId, signer, market, profile });
+      order = { request: await signPrepared(verified, signer), orderId: verified.orderId };
+      return { whole: prepared.orderId, isReplay: false };
+    });
+    return order;
   }
 
   cancel(orderId: string, key?: string): Promise<Outcome> {

@@ -1,6 +1,7 @@
 /** What calls may be answered: each kind of broken promise has a history that the checker refuses, and a neighbour that it accepts. */
 import { expect, test } from 'vitest';
 import { check } from './checker.ts';
+import type { Operation } from './history.ts';
 import {
   A,
   at,
@@ -28,7 +29,15 @@ import {
   withKey,
 } from './small-histories.ts';
 
+const prepare: Operation = { kind: 'prepare', agent: A, name: 'mine' };
+
 const RULES: readonly Rule[] = [
+  [
+    "the agent's own name for an order means one order",
+    { calls: [at(0, 1, prepare, ok({ whole: ORDER })), at(2, 3, prepare, ok({ whole: OTHER }))] },
+    'One intent was made two orders: call 1',
+    { calls: [at(0, 1, prepare, ok({ whole: ORDER })), at(2, 3, prepare, ok({ whole: ORDER }))] },
+  ],
   [
     'an order is there from its answer on',
     {

@@ -5,11 +5,12 @@ import { checkDoubt, checkMoney, checkReceipts, checkVenue } from './final-rules
 import type { History } from './history.ts';
 import { checkApiKeys, checkEffects, checkKeys } from './key-rules.ts';
 import { checkBriefings, checkListeners, checkLogs } from './log-rules.ts';
-import { checkOrders } from './order-rules.ts';
+import { checkOrders, checkPrepared } from './order-rules.ts';
 import { checkBudgets, checkStanding } from './standing-rules.ts';
 
 const RULES = [
   checkOrders,
+  checkPrepared,
   checkKeys,
   checkApiKeys,
   checkEffects,

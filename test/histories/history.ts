@@ -15,6 +15,7 @@ export type Operation =
       readonly orderId: string;
       readonly amount: bigint | null;
     }
+  | { readonly kind: 'prepare'; readonly agent: string; readonly name: string }
   | { readonly kind: 'cancel'; readonly agent: string; readonly orderId: string }
   | { readonly kind: 'read order'; readonly agent: string; readonly orderId: string }
   | { readonly kind: 'list open orders'; readonly agent: string }

@@ -142,3 +142,18 @@ function differentAnswers(orderId: string, calls: readonly Call[]): string[] {
     `The same signed order ${short(orderId)} had two first answers: ${named(answers[0].call)} and ${named(other.call)}.`,
   ];
 }
+
+/** What replicas make of one intent under the agent's own name for it is one order. */
+export function checkPrepared({ calls }: History): string[] {
+  const prepared = calls.flatMap((call) =>
+    call.operation.kind === 'prepare' && call.outcome.kind === 'ok'
+      ? [{ call, name: `${call.operation.agent} ${call.operation.name}`, orderId: call.outcome.answer.whole }]
+      : [],
+  );
+  return [...Map.groupBy(prepared, ({ name }) => name).values()].flatMap(([first, ...others]) => {
+    const other = others.find(({ orderId }) => orderId !== first?.orderId);
+    return first === undefined || other === undefined
+      ? []
+      : [`One intent was made two orders: ${named(first.call)} and ${named(other.call)}.`];
+  });
+}

@@ -13,7 +13,7 @@ export function money(amount: bigint): string {
 function subject(operation: Operation): string {
   if ('orderId' in operation) return ` ${short(operation.orderId)}`;
   if ('apiKey' in operation) return ` ${operation.apiKey}`;
-  if (operation.kind === 'create api key') return ` "${operation.name}"`;
+  if ('name' in operation) return ` "${operation.name}"`;
   return '';
 }
 

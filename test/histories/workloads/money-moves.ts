@@ -1,13 +1,12 @@
 /** Money that moves between agents through trades: they meet on few markets, rest, take, cancel, and look at what is theirs. */
 import type { Market } from '@bellwether/sdk';
-import type { Agent, AgentClient } from '../agents.ts';
+import type { Agent, AgentClient, Order } from '../agents.ts';
 import type { Random } from '../random.ts';
 import {
   anOrder,
   clientsOf,
   isOpen,
   newAgents,
-  type Order,
   rest,
   someMarkets,
   untilProof,

@@ -2,8 +2,8 @@
  * Retries with every kind of key, on two replicas at once: the Idempotency-Key, the signed order itself, the agent's own name for an
  * order, a cancel twice, a further body under a key that is used. Beside them: keys that are revoked, and caps that are reached and raised.
  */
-import type { Market } from '@bellwether/sdk';
-import type { Agent, AgentClient } from '../agents.ts';
+import type { Market, TradeIntent } from '@bellwether/sdk';
+import type { Agent, AgentClient, Order } from '../agents.ts';
 import type { Outcome } from '../history.ts';
 import type { Random } from '../random.ts';
 import {
@@ -11,7 +11,6 @@ import {
   clientsOf,
   isOpen,
   newAgents,
-  type Order,
   pause,
   rest,
   restingOrder,
@@ -68,6 +67,28 @@ async function placeTwice({ stage }: Workshop, worker: Worker, order?: Order): P
   await random.pick(worker.clients).place(other.request, other.orderId, key);
 }
 
+/** The agent's own name for an order: what both replicas make of it is one order. */
+async function prepareTwice(workshop: Workshop, worker: Worker): Promise<void> {
+  const { stage } = workshop;
+  const { agent, market, random, clients, twins } = worker;
+  const intent: TradeIntent = {
+    ...{ clientOrderId: keyOf(worker), marketId: market.id, outcome: 'YES', side: 'BUY' },
+    ...{ price: Number(market.bestBid), size: random.between(5, 9), signer: agent.signer.address },
+    ...(stage.profile === 'polymarket' ? { timestamp: Date.now() } : {}),
+  };
+  const made = await Promise.all(
+    [clients[0], twins[1]].map((client) => client.prepare(market, intent, stage.profile)),
+  );
+  const orders = made.filter((order) => order !== null);
+  await Promise.all(
+    orders.map(({ request, orderId }, nth) =>
+      (nth === 0 ? clients : twins)[nth as 0 | 1].place(request, orderId),
+    ),
+  );
+  const [order] = orders;
+  if (order !== undefined) await placeTwice(workshop, worker, order);
+}
+
 async function cancelTwice({ stage }: Workshop, worker: Worker): Promise<void> {
   const { agent, market, random } = worker;
   const { request, orderId } = await restingOrder(stage, agent, market, random.between(5, 20));
@@ -118,7 +139,8 @@ async function changeCaps(worker: Worker): Promise<void> {
 
 async function step(workshop: Workshop, worker: Worker): Promise<void> {
   const draw = worker.random.next();
-  if (draw < 0.45) await placeTwice(workshop, worker);
+  if (draw < 0.35) await placeTwice(workshop, worker);
+  else if (draw < 0.45) await prepareTwice(workshop, worker);
   else if (draw < 0.62) await cancelTwice(workshop, worker);
   else if (draw < 0.7) await createTwice(worker);
   else if (draw < 0.78) await useAndRevoke(worker);

@@ -3,14 +3,13 @@
  * there, until it knows. Its budget is narrow, so that a trade that counts twice, or never, shows.
  */
 import type { Market } from '@bellwether/sdk';
-import type { Agent, AgentClient } from '../agents.ts';
+import type { Agent, AgentClient, Order } from '../agents.ts';
 import type { Random } from '../random.ts';
 import {
   anOrder,
   clientsOf,
   isOpen,
   newAgents,
-  type Order,
   rest,
   someMarkets,
   untilProof,

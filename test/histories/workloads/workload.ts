@@ -1,12 +1,6 @@
 /** What every workload has: agents, their clients at both replicas, markets, and an end. */
-import {
-  buildLimitOrder,
-  buildMarketOrder,
-  type Market,
-  orderIdOf,
-  type TradeRequest,
-} from '@bellwether/sdk';
-import { type Agent, AgentClient, newAgent, openMarkets } from '../agents.ts';
+import { buildLimitOrder, buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
+import { type Agent, AgentClient, newAgent, type Order, openMarkets } from '../agents.ts';
 import type { Outcome, Recorder } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { Stage } from '../stage.ts';
@@ -25,11 +19,6 @@ export interface Workload {
   run(): Promise<void>;
   /** Once the faults are over: asks for what is unknown, until there is an answer. */
   settle(): Promise<void>;
-}
-
-export interface Order {
-  readonly request: TradeRequest;
-  readonly orderId: string;
 }
 
 export const newAgents = async (stage: Stage, name: string, count: number): Promise<readonly Agent[]> => {
