@@ -64,7 +64,11 @@ async function comeToRest({ sql, setUp }: Stage): Promise<void> {
       left?.webhooks === 0 && left?.receipts === 0 && !orders.some(({ status }) => UNDONE.has(status));
     return isDone && performance.now() - since > QUIET_MS[setUp];
   });
-  if (!isRested) say(`It has not come to rest: ${before}`);
+  if (isRested) return;
+  const rows = await sql`select o.order_id, o.status, to_jsonb(v) as venue, (select jsonb_agg(to_jsonb(t))
+      from venue_trades t where t.order_id = o.order_id) as trades
+    from orders o left join venue_orders v using (order_id) where o.status = any(${[...UNDONE]}::text[])`;
+  say(`It has not come to rest. What is known of orders that wait: ${JSON.stringify(rows)}`);
 }
 
 async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: string) {
