@@ -154,10 +154,13 @@ export class AgentClient {
       { kind: 'cancel', agent: this.agent.agentId, orderId },
       keyed('cancel', key, orderId),
       async () =>
-        this.#answer(await this.sdk.cancelOrder(orderId, options(key)), ({ success, notCanceled }) => {
-          const reason = notCanceled[orderId];
-          return { success, ...(reason === undefined ? {} : { reason }) };
-        }),
+        this.#answer(
+          await this.sdk.cancelOrder(orderId, options(key)),
+          ({ success, notCanceled, syncedToMkOrder }) => {
+            const reason = notCanceled[orderId];
+            return { success, isRecorded: syncedToMkOrder, ...(reason === undefined ? {} : { reason }) };
+          },
+        ),
     );
   }
 

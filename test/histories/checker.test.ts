@@ -91,6 +91,26 @@ const RULES: readonly Rule[] = [
     },
   ],
   [
+    'a live cancel that is recorded shows in the next read',
+    {
+      calls: [
+        at(0, 1, place(), live),
+        at(2, 3, cancel, ok({ success: true, isRecorded: true })),
+        at(4, 5, read, ok({ status: 'live' })),
+      ],
+      ...{ facts: factsOf([canceled]), setUp: 'live' },
+    },
+    'call 3 (client 3: read order 0x0000000001 → ok, live)',
+    {
+      calls: [
+        at(0, 1, place(), live),
+        at(2, 3, cancel, ok({ success: true, isRecorded: false })),
+        at(4, 5, read, ok({ status: 'live' })),
+      ],
+      ...{ facts: factsOf([canceled]), setUp: 'live' },
+    },
+  ],
+  [
     'an order is canceled once',
     {
       calls: [

@@ -42,6 +42,8 @@ export interface Answer {
   readonly isReplay: boolean;
   /** Of a placed order or a cancel. */
   readonly success?: boolean;
+  /** Of a cancel: what came of it is recorded, so that the next read shows it. */
+  readonly isRecorded?: boolean;
   /** Why an order was not canceled. */
   readonly reason?: string;
   readonly status?: string;

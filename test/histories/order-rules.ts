@@ -64,6 +64,7 @@ function afterCancel(state: State, { outcome }: Call, setUp: SetUpName): State |
   }
   if (outcome.answer.isReplay) return state.phase === 'absent' ? null : state;
   if (outcome.answer.success === true) {
+    if (outcome.answer.isRecorded === false) return state.phase === 'absent' ? null : state;
     if (state.phase === 'placed') return setUp === 'paper' ? canceled : { ...state, phase: 'matched' };
     // A live venue takes back what it has not matched; trades of before are still being settled.
     return setUp === 'live' && state.phase === 'matched' ? state : null;
