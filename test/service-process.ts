@@ -9,7 +9,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sharedPostgres } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
@@ -124,6 +123,8 @@ async function prepareCluster({ dataDir, env = {}, program }: ProcessOptions): P
   if (dataDir === undefined || env.DATABASE_URL !== undefined || existsSync(join(dataDir, 'postgres')))
     return;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // Loaded here: a program that is no test file can start processes, too, on databases of its own.
+  const { sharedPostgres } = await import('./postgres.ts');
   const { newCluster, deskCluster } = await sharedPostgres();
   copyCluster(program === 'exchange' ? newCluster : deskCluster, join(dataDir, 'postgres'));
 }

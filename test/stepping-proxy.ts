@@ -2,8 +2,7 @@
  * A TCP proxy of the test database that knows at which step of a group of trades a connection is, so that a test can end
  * the service, or the database, exactly there, or do something else meanwhile.
  */
-import { createConnection, createServer, type Socket } from 'node:net';
-import { afterFile } from './setup/clean-up.ts';
+import { databaseTarget, type Passage, startTcpProxy } from './tcp-proxy.ts';
 
 /** A simple query of the wire protocol. */
 const query = (text: string): Buffer => {
@@ -80,13 +79,6 @@ interface Running {
   isEnding: boolean;
 }
 
-/** What is done with bytes: `now` passes at once. `later` passes after `held`; without `held` nothing passes any more. */
-interface Reached {
-  readonly now: Buffer;
-  readonly later: Buffer;
-  readonly held: Promise<void> | null;
-}
-
 /** Where the texts are in the bytes, in their order. */
 function placesOf(bytes: Buffer, texts: readonly Buffer[]): { readonly at: number; readonly text: Buffer }[] {
   const places: { at: number; text: Buffer }[] = [];
@@ -101,15 +93,11 @@ export async function startSteppingProxy(
   socketUrl: string,
   where: keyof typeof MARKS = 'journal',
 ): Promise<SteppingProxy> {
-  const [, user, database, parameters] = /^postgres:\/\/([^@]*)@\/([^?]*)\?(.*)$/.exec(socketUrl) ?? [];
-  const address = new URLSearchParams(parameters);
-  const path = `${address.get('host')}/.s.PGSQL.${address.get('port')}`;
-  const sockets = new Set<Socket>();
   let armed: Armed | null = null;
 
   const isStoppedAt = (step: Step, one: Running | undefined): one is Running & { ids: ReadonlySet<string> } =>
     one?.ids != null && armed?.step === step && one.armed === armed && one.nth > (armed.afterGroups ?? 0);
-  const reached = (ids: ReadonlySet<string>, bytes: Buffer, cut: { now: number; ended: number }): Reached => {
+  const reached = (ids: ReadonlySet<string>, bytes: Buffer, cut: { now: number; ended: number }): Passage => {
     const { act } = armed as Armed;
     armed = null;
     const held = act(ids);
@@ -118,7 +106,7 @@ export async function startSteppingProxy(
       : { now: bytes.subarray(0, cut.now), later: bytes.subarray(cut.now), held };
   };
 
-  const fromService = (bytes: Buffer, running: Running[]): Reached | null => {
+  const fromService = (bytes: Buffer, running: Running[]): Passage | null => {
     const places = placesOf(bytes, [BEGIN, COMMIT, ROLLBACK]);
     for (const [index, { at, text }] of places.entries()) {
       if (text === BEGIN) {
@@ -139,7 +127,7 @@ export async function startSteppingProxy(
     }
     return null;
   };
-  const fromDatabase = (bytes: Buffer, running: Running[]): Reached | null => {
+  const fromDatabase = (bytes: Buffer, running: Running[]): Passage | null => {
     let passed = 0;
     for (const { at, text } of placesOf(bytes, [COMMITTED, ROLLED_BACK])) {
       const one = running.shift();
@@ -154,52 +142,20 @@ export async function startSteppingProxy(
       : null;
   };
 
-  const server = createServer((client) => {
-    const upstream = createConnection(path);
+  const { target, urlAt } = databaseTarget(socketUrl);
+  const { port } = await startTcpProxy(target, () => {
     const running: Running[] = [];
     let hasGroups = false;
-    let isOver = false;
-    const pass = (
-      from: Socket,
-      to: Socket,
-      look: (bytes: Buffer, running: Running[]) => Reached | null,
-    ): void => {
-      sockets.add(from);
-      from.on('data', (bytes: Buffer) => {
-        if (isOver) return;
-        hasGroups ||= from === client && bytes.includes(MARKS[where]);
-        const stop = hasGroups ? look(bytes, running) : null;
-        const now = stop?.now ?? bytes;
-        if (now.length > 0) to.write(now);
-        if (stop === null) return;
-        if (stop.held === null) {
-          // As if the network had gone at that moment.
-          isOver = true;
-          return;
-        }
-        from.pause();
-        void stop.held.then(() => {
-          if (stop.later.length > 0) to.write(stop.later);
-          from.resume();
-        });
-      });
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-      from.on('error', () => {});
+    return {
+      fromClient(bytes) {
+        hasGroups ||= bytes.includes(MARKS[where]);
+        return hasGroups ? fromService(bytes, running) : null;
+      },
+      fromServer: (bytes) => (hasGroups ? fromDatabase(bytes, running) : null),
     };
-    pass(client, upstream, fromService);
-    pass(upstream, client, fromDatabase);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  afterFile('pools', () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
   });
   return {
-    url: `postgres://${user}@127.0.0.1:${port}/${database}`,
+    url: urlAt(port),
     stopAt: ({ act, ...place }) =>
       new Promise((stopped) => {
         armed = {

@@ -9,7 +9,7 @@ import {
 } from '@bellwether/sdk';
 import { aMarket, type Trader } from './harness.ts';
 import { kill, type ServiceProcess } from './service-process.ts';
-import { startStallingProxy } from './stalling-proxy.ts';
+import { databaseTarget, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export interface Fault {
   /** The URL of the database for the process that will lead. */
@@ -26,11 +26,12 @@ export const freeze: Fault = {
 
 /** Cuts the leader off from the database: nothing passes, and no connection ends. */
 export function cutOff(): Fault {
-  let proxy: Awaited<ReturnType<typeof startStallingProxy>>;
+  let proxy: TcpProxy;
   return {
     async leaderUrl(url) {
-      proxy = await startStallingProxy(url);
-      return proxy.url;
+      const { target, urlAt } = databaseTarget(url);
+      proxy = await startTcpProxy(target);
+      return urlAt(proxy.port);
     },
     begin: () => proxy.stall(),
     end: () => proxy.resume(),

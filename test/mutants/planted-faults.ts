@@ -15,7 +15,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 
 export interface Net {
   readonly kind: keyof typeof NETS;
-  /** For `tests` the files. */
+  /** For `tests` the files, for `histories` the arguments of one run. */
   readonly words: readonly string[];
 }
 
@@ -31,6 +31,10 @@ export const NETS = {
   tests: (files: readonly string[], reportTo: string): readonly string[] => [
     'node_modules/vitest/vitest.mjs',
     ...['run', '--bail', '1', '--reporter', 'json', '--outputFile', reportTo, ...files],
+  ],
+  histories: (words: readonly string[], _reportTo: string): readonly string[] => [
+    'test/histories/main.ts',
+    ...words,
   ],
 } as const;
 

@@ -263,6 +263,68 @@ describe('the life of a settlement', () => {
     ]);
   });
 
+  test('who reads of a fill only after it was taken back is told the same', async () => {
+    const world = await newWorld();
+    const endpoint = '00000000-0000-4000-8000-0000000000a3';
+    const id = await place(world, 'a');
+    await sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
+      values (${endpoint}, ${world.agent}, 'https://example.com', '{*}', '', 1, '', now())`;
+    await tell([
+      accepted(id),
+      trade(id, 't1', 'matched', 10n * M, 5_000, 7n),
+      standing(id, 'filled', 10n * M),
+    ]);
+    // Of a position only what it is at the moment.
+    const told = async () =>
+      sql`select e.seq, e.nth, e.type, e.event_id, e.data from stream_events(
+          (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
+        where e.type <> 'position' order by e.seq, e.nth`;
+    const before = await told();
+    expect(before.map(({ type }) => type)).toEqual(['order.matched', 'fill', 'fee', 'balance']);
+    await tell([trade(id, 't1', 'failed', 10n * M, 5_000, 7n)]);
+    const after = await told();
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.slice(before.length).map(({ type }) => type)).toEqual([
+      'fill.reversed',
+      'balance',
+      'order.settlement_failed',
+    ]);
+    await sql`select queue_webhook_events(true)`;
+    const sent = await sql`select type from webhook_deliveries where endpoint_id = ${endpoint} order by id`;
+    expect(sent.map(({ type }) => type)).toEqual([
+      ...['order.matched', 'fill', 'fee', 'fill.reversed', 'order.settlement_failed'],
+    ]);
+  });
+
+  test('an order that is where it was before a fill was taken back is told with another id', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await tell([accepted(id)]);
+    await tell([trade(id, 't1', 'matched', 4n * M)]);
+    await tell([trade(id, 't2', 'matched', 2n * M)]);
+    await tell([trade(id, 't2', 'failed', 2n * M)]);
+    await tell([trade(id, 't1', 'failed', 4n * M)]);
+    await tell([trade(id, 't3', 'matched', 4n * M)]);
+    const told = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
+        (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
+      where e.type like 'order.%' order by e.seq`;
+    expect(told.map(({ type, data }) => [type, data.filledSize])).toEqual([
+      ...[
+        ['order.live', 0],
+        ['order.partially_filled', 4],
+        ['order.partially_filled', 6],
+      ],
+      ...[
+        ['order.partially_filled', 4],
+        ['order.live', 0],
+        ['order.partially_filled', 4],
+      ],
+    ]);
+    // A receiver ignores an id that it has seen.
+    expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
+    expect(Object.keys(told[3]?.data)).toEqual(Object.keys(told[1]?.data));
+  });
+
   test('what was sold before the desk heard of its purchase is no longer held', async () => {
     const world = await newWorld();
     const [bought, sold] = [await place(world, 'b'), await place(world, 's', { side: 'SELL' })];

@@ -24,7 +24,11 @@ create or replace function log_changed_orders() returns trigger language plpgsql
 begin
   insert into facts (agent_id, kind, subject, at, payload)
   select o.agent_id, 'order', o.order_id, o.updated_at,
-    order_change(o.status, o.filled, o.cost, o.fees, o.error_code)
+    -- Where fills were taken back, the order may be again where it was: how often says that this is another fact.
+    case when strpos(o.journal_lines, 'fills_reversed"') = 0
+      then order_change(o.status, o.filled, o.cost, o.fees, o.error_code)
+      else order_change(o.status, o.filled, o.cost, o.fees, o.error_code) || jsonb_build_object('reversals',
+        regexp_count(o.journal_lines, 'fills_reversed"')) end
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;

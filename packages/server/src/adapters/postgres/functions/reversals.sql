@@ -81,6 +81,15 @@ begin
         'fee', f.fee::text)
       from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
       where f.wallet = p.wallet and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id
+    ), kept as (
+      -- Who reads the log from here on is told of the fill as it was, before it is told that it never happened. A fill that
+      -- is taken back is young: its fact is among its agent's last ones.
+      update facts l set payload = whole_payload(g.fact)
+      from changed c cross join lateral (
+        select x as fact, x.seq from facts x where x.agent_id = c.agent_id and x.kind = 'fill' and x.subject = c.order_id
+          and x.payload ->> 'walletAddress' = p.wallet and x.payload ->> 'tradeId' = c.trade_id::text
+        order by x.writer desc limit 1) g
+      where c.is_gone and l.seq = g.seq
     ), recounted as (
       -- For receipts alone, which say what each fill has realized.
       insert into facts (agent_id, kind, subject, at, payload)

@@ -44,6 +44,15 @@ begin
         and x.trade_id = (g.p ->> 'tradeId')::bigint offset 0) f
     where g.kind in ('fill', 'holding')
     union all
+    -- A fill that was taken back has no row any more: its fact says all of it.
+    select g.seq, p ->> 'walletAddress', g.subject, p ->> 'tradeId', p ->> 'marketConditionId', p ->> 'tokenId',
+      p ->> 'outcome', (p ->> 'size')::bigint, (p ->> 'cost')::bigint,
+      case p ->> 'side' when 'BUY' then -(p ->> 'cost')::bigint else (p ->> 'cost')::bigint end - (p ->> 'fee')::bigint,
+      'trade'
+    from given g where g.kind = 'fill' and p ? 'size' and not exists (
+      select from fills x where x.wallet = g.p ->> 'walletAddress' and x.order_id = g.subject
+        and x.trade_id = (g.p ->> 'tradeId')::bigint)
+    union all
     select g.seq, p ->> 'walletAddress', g.subject, p ->> 'tradeId', p ->> 'marketConditionId', p ->> 'tokenId',
       p ->> 'outcome', (p ->> 'size')::bigint, (p ->> 'cost')::bigint,
       case p ->> 'side' when 'BUY' then (p ->> 'cost')::bigint else -(p ->> 'cost')::bigint end + (p ->> 'fee')::bigint,

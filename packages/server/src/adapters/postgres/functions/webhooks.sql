@@ -39,8 +39,8 @@ create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
   with f as (select fact.agent_id, fact.kind, fact.subject, whole_payload(fact) as p)
   select 1, 'order.' || order_event_word(p ->> 'status'),
-    event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize')),
-    p || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
+    event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize') || coalesce(' ' || (p ->> 'reversals'), '')),
+    p - 'reversals' || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
       'orderSize', micro_number((p ->> 'orderSize')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint),
       'filledAmount', micro_number((p ->> 'filledAmount')::bigint), 'feePaid', micro_number((p ->> 'feePaid')::bigint))
   from f where kind = 'order' and p ->> 'status' <> 'submitting'

@@ -1,0 +1,275 @@
+/** Agents with a wallet, and their clients: the published SDK over HTTP, each client with a connection of its own to one replica. */
+import { canonicalJson } from '@bellwether/contract';
+import {
+  BellwetherApiError,
+  BellwetherClient,
+  BellwetherConnectionError,
+  createVenueCredentials,
+  credentialRequest,
+  type Fetch,
+  type Market,
+  Signer,
+  signPrepared,
+  type TradeIntent,
+  type TradeRequest,
+  verifyPrepared,
+} from '@bellwether/sdk';
+import { startTcpProxy } from '../tcp-proxy.ts';
+import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
+import type { Replica, Stage } from './stage.ts';
+
+const TIMEOUT_MS = 8_000;
+const DEPOSIT = 10_000_000_000n;
+const MOST_LISTED = 100;
+
+export interface Agent {
+  readonly agentId: string;
+  readonly apiKey: string;
+  readonly signer: Signer;
+  readonly wallet: string;
+  readonly deposited: bigint;
+}
+
+export interface Order {
+  readonly request: TradeRequest;
+  readonly orderId: string;
+}
+
+/** A JSON amount as exact micro-units. */
+const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
+
+export async function newAgent(
+  { replicas: [{ process }], clobUrl, venue, sql }: Stage,
+  name: string,
+): Promise<Agent> {
+  const { agentId, apiKeyCode } = await new BellwetherClient({ baseUrl: process.url }).registerAgent({
+    name,
+  });
+  const signer = Signer.generate();
+  const client = new BellwetherClient({ baseUrl: process.url, apiKey: apiKeyCode });
+  const credentials = await createVenueCredentials({ clobUrl, signer });
+  await client.registerCredentials(credentialRequest(signer, credentials));
+  const wallet = signer.address.toLowerCase();
+  if (venue !== null) {
+    const gift = await fetch(`${venue.url}/paper/faucet`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ address: wallet }),
+    });
+    if (!gift.ok) throw new Error(`the faucet refused: ${await gift.text()}`);
+    // The page of the claim is tested elsewhere.
+    await sql`update agents set claimed_at = now() where agent_id = ${agentId}`;
+  }
+  return { agentId, apiKey: apiKeyCode, signer, wallet, deposited: DEPOSIT };
+}
+
+/** Open markets with a book well inside the price range, in a stable order. */
+export async function openMarkets(stage: Stage, { apiKey }: Agent): Promise<readonly Market[]> {
+  const client = new BellwetherClient({ baseUrl: stage.replicas[0].process.url, apiKey });
+  const markets = await client.listMarkets({ q: '*', limit: 500 });
+  return markets
+    .filter(
+      ({ tickSize, negRisk, bestBid, bestAsk, endDate }) =>
+        tickSize === '0.01' &&
+        !negRisk &&
+        Number(bestBid) >= 0.2 &&
+        Number(bestAsk) <= 0.8 &&
+        Date.parse(endDate) > Date.now() + 6 * 3_600_000,
+    )
+    .sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** What an error of the SDK proves. @throws what is no error of a call */
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof BellwetherApiError) {
+    const isProof = error.status < 500;
+    return isProof ? { kind: 'refused', code: error.code } : { kind: 'unknown', why: error.code };
+  }
+  if (error instanceof BellwetherConnectionError) return { kind: 'unknown', why: error.reason };
+  throw error;
+}
+
+/** One agent at one replica. It makes one call at a time. */
+export class AgentClient {
+  readonly agent: Agent;
+  readonly name: string;
+  readonly sdk: BellwetherClient;
+  readonly #recorder: Recorder;
+  readonly #transport: { readonly baseUrl: string; readonly timeoutMs: number; readonly maxRetries: number };
+  /** To its last call no answer came. */
+  isSilent = false;
+  #isReplay = false;
+
+  private constructor(agent: Agent, name: string, port: number, recorder: Recorder) {
+    this.agent = agent;
+    this.name = name;
+    this.#recorder = recorder;
+    this.#transport = { baseUrl: `http://127.0.0.1:${port}`, timeoutMs: TIMEOUT_MS, maxRetries: 0 };
+    this.sdk = this.#withKey(agent.apiKey);
+  }
+
+  static async open(agent: Agent, name: string, replica: Replica, recorder: Recorder): Promise<AgentClient> {
+    const link = await startTcpProxy({ host: '127.0.0.1', port: replica.port });
+    replica.links.push(link);
+    return new AgentClient(agent, `${name} at ${replica.name}`, link.port, recorder);
+  }
+
+  #withKey(apiKey: string): BellwetherClient {
+    const noting: Fetch = async (url, init) => {
+      const response = await fetch(url, init);
+      this.#isReplay = response.headers.get('idempotency-replayed') === 'true';
+      return response;
+    };
+    return new BellwetherClient({ ...this.#transport, apiKey, fetch: noting });
+  }
+
+  place(request: TradeRequest, orderId: string, key?: string): Promise<Outcome> {
+    const amount = request.order.side === 'BUY' ? BigInt(request.order.makerAmount) : null;
+    return this.#call(
+      { kind: 'place', agent: this.agent.agentId, orderId, amount },
+      keyed('trade', key, orderId),
+      async () =>
+        this.#answer(await this.sdk.placeTrade(request, options(key)), ({ success, status }) => ({
+          success,
+          status,
+        })),
+    );
+  }
+
+  /** @returns the order of the intent, verified and signed; `null` when no answer came */
+  async prepare(market: Market, intent: TradeIntent, profile: Stage['profile']): Promise<Order | null> {
+    const { agentId, signer } = this.agent;
+    let order: Order | null = null;
+    await this.#call({ kind: 'prepare', agent: agentId, name: intent.clientOrderId }, undefined, async () => {
+      const prepared = await this.sdk.prepareTrade(intent);
+      const verified = verifyPrepared(prepared, intent, { agentId, signer, market, profile });
+      order = { request: await signPrepared(verified, signer), orderId: verified.orderId };
+      return { whole: prepared.orderId, isReplay: false };
+    });
+    return order;
+  }
+
+  cancel(orderId: string, key?: string): Promise<Outcome> {
+    return this.#call(
+      { kind: 'cancel', agent: this.agent.agentId, orderId },
+      keyed('cancel', key, orderId),
+      async () =>
+        this.#answer(
+          await this.sdk.cancelOrder(orderId, options(key)),
+          ({ success, notCanceled, syncedToMkOrder }) => {
+            const reason = notCanceled[orderId];
+            return { success, isRecorded: syncedToMkOrder, ...(reason === undefined ? {} : { reason }) };
+          },
+        ),
+    );
+  }
+
+  readOrder(orderId: string): Promise<Outcome> {
+    return this.#call({ kind: 'read order', agent: this.agent.agentId, orderId }, undefined, async () =>
+      this.#answer(await this.sdk.getOrder(orderId), ({ status, filledSize }) => ({
+        status,
+        filled: micro(filledSize),
+      })),
+    );
+  }
+
+  listOpen(): Promise<Outcome> {
+    return this.#call({ kind: 'list open orders', agent: this.agent.agentId }, undefined, async () =>
+      this.#answer(await this.sdk.listOpenOrders({ limit: MOST_LISTED }), (orders) => ({
+        orderIds: orders.map(({ orderId }) => orderId),
+        isWhole: orders.length < MOST_LISTED,
+      })),
+    );
+  }
+
+  changeSettings(changes: Settings): Promise<Outcome> {
+    const { maxTradeAmount, dailyTradeAmountLimit, ...others } = changes;
+    const body = {
+      ...others,
+      ...(maxTradeAmount === undefined ? {} : { maxTradeAmount: Number(maxTradeAmount) / 1e6 }),
+      ...(dailyTradeAmountLimit === undefined
+        ? {}
+        : { dailyTradeAmountLimit: Number(dailyTradeAmountLimit) / 1e6 }),
+    };
+    return this.#call({ kind: 'change settings', agent: this.agent.agentId, changes }, undefined, async () =>
+      this.#answer(await this.sdk.updateSettings(body), () => ({})),
+    );
+  }
+
+  readUsage(): Promise<Outcome> {
+    return this.#call({ kind: 'read usage', agent: this.agent.agentId }, undefined, async () =>
+      this.#answer(await this.sdk.getBriefing({ includeMarkets: false }), ({ agent }) => ({
+        trades: agent.tradesToday,
+        tradedAmount: micro(agent.amountToday),
+      })),
+    );
+  }
+
+  /** @returns where the next briefing of the chain begins; `null` when no answer came */
+  async briefing(chain: string, since: string | null): Promise<string | null> {
+    let next: string | null = null;
+    await this.#call({ kind: 'briefing', agent: this.agent.agentId, chain }, undefined, async () => {
+      const answer = await this.sdk.getBriefing({
+        includeMarkets: false,
+        ...(since === null ? {} : { since }),
+      });
+      next = answer.nextCursor;
+      return {
+        whole: '',
+        isReplay: false,
+        changed: answer.recentTrades.map(({ orderId, status }) => [orderId, status] as const),
+        isWhole: !answer.recentTradesTruncated,
+      };
+    });
+    return next;
+  }
+
+  createApiKey(name: string, key: string): Promise<Outcome> {
+    return this.#call(
+      { kind: 'create api key', agent: this.agent.agentId, name },
+      keyed('create api key', key, name),
+      async () =>
+        // The key itself stays out of the history, which a person may pass on.
+        this.#answer(await this.sdk.createApiKey(name, options(key)), ({ id }) => ({ whole: String(id) })),
+    );
+  }
+
+  /** A key that this client has made; it is used and revoked by its secret. */
+  async newApiKey(name: string): Promise<{ readonly id: string; readonly secret: string } | null> {
+    const made = await this.sdk.createApiKey(name).catch((error: unknown) => void outcomeOf(error));
+    return made === undefined ? null : { id: String(made.id), secret: made.apiKeyCode };
+  }
+
+  revokeApiKey(id: string): Promise<Outcome> {
+    return this.#call(
+      { kind: 'revoke api key', agent: this.agent.agentId, apiKey: id },
+      undefined,
+      async () => this.#answer(await this.sdk.revokeApiKey(id), () => ({})),
+    );
+  }
+
+  useApiKey(id: string, secret: string): Promise<Outcome> {
+    const client = this.#withKey(secret);
+    return this.#call({ kind: 'use api key', agent: this.agent.agentId, apiKey: id }, undefined, async () =>
+      this.#answer(await client.getSettings(), () => ({})),
+    );
+  }
+
+  #answer<T extends object>(body: T, read: (body: T) => Partial<Answer>): Answer {
+    return { whole: canonicalJson(body) ?? '', isReplay: this.#isReplay, ...read(body) };
+  }
+
+  async #call(operation: Call['operation'], key: Call['key'], work: () => Promise<Answer>): Promise<Outcome> {
+    const outcome = await this.#recorder.call(
+      { client: this.name, operation, ...(key === undefined ? {} : { key }) },
+      work,
+      outcomeOf,
+    );
+    this.isSilent = outcome.kind === 'unknown';
+    return outcome;
+  }
+}
+
+const keyed = (route: string, key: string | undefined, body: string): Call['key'] =>
+  key === undefined ? undefined : { route, key, body };
+const options = (key: string | undefined) => (key === undefined ? {} : { idempotencyKey: key });

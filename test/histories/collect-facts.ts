@@ -1,0 +1,230 @@
+/** Reads what is true in the end: the desk's rows, the venue's ledger opened anew, the log read once more, and the receipts audited. */
+
+import { openPool, type Sql } from '@bellwether/durable';
+import { type JournalledExchange, openExchange } from '@bellwether/exchange';
+import { BellwetherClient, verifyReceipts } from '@bellwether/sdk';
+import { auditReceipts as inDatabase } from '../../packages/server/src/adapters/postgres/receipt-audit.ts';
+import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
+import { auditReceipts } from '../../packages/server/src/app/receipts/audit-receipts.ts';
+import { eventWord } from '../../packages/server/src/domain/orders/status-words.ts';
+import type { Agent } from './agents.ts';
+import type { DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
+import { type Listening, readLog } from './listeners.ts';
+import type { Stage } from './stage.ts';
+
+/** A log in which nothing comes for so long has been read to its end. */
+const QUIET_MS = 3_000;
+const LEAD_WAIT_MS = 30_000;
+
+export type Exchange = Pick<
+  JournalledExchange,
+  'account' | 'holders' | 'history' | 'markets' | 'openOrder' | 'orderRecord' | 'close'
+>;
+
+const sum = <T>(items: readonly T[], of: (item: T) => bigint): bigint =>
+  items.reduce((total, item) => total + of(item), 0n);
+
+export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
+  const rows = await sql`select order_id, agent_id, status, side, shares, filled, cost, fees, reserved_amount,
+    first_answer is null as unheard from orders where venue = 'polymarket' order by created_at`;
+  return rows.map((row) => ({
+    orderId: row.order_id,
+    agent: row.agent_id,
+    status: row.status,
+    word: eventWord(row.status),
+    isTrade: row.status !== 'rejected' && !(row.status === 'canceled' && row.unheard),
+    side: row.side,
+    ...{
+      shares: row.shares,
+      filled: row.filled,
+      cost: row.cost,
+      fees: row.fees,
+      reserved: row.reserved_amount,
+    },
+  }));
+}
+
+/** What the venue has of an order: its fills that were not taken back, and whether it rests. */
+async function atVenue(exchange: Exchange, orderId: string): Promise<VenueOrder> {
+  const record = await exchange.orderRecord(orderId);
+  const fills = (record?.events ?? []).flatMap((event) => (event.kind === 'fill' ? [event] : []));
+  const trades =
+    fills.length === 0 ? [] : await exchange.history.tradesOfMatches(fills.map(({ matchId }) => matchId));
+  const hasFailed = ({ matchId }: { readonly matchId: number }): boolean => {
+    const own = trades.filter(({ number }) => number <= matchId);
+    return own.sort((a, b) => b.number - a.number)[0]?.settlement.status === 'FAILED';
+  };
+  const counted = fills.filter((fill) => !hasFailed(fill));
+  return {
+    orderId,
+    isKnown: record !== undefined && !record.events.some(({ kind }) => kind === 'order_rejected'),
+    isOpen: exchange.openOrder(orderId) !== undefined,
+    hasFailed: fills.some(hasFailed),
+    filled: sum(counted, ({ size }) => size),
+    cost: sum(counted, ({ cost }) => cost),
+    fees: sum(counted, ({ fee }) => fee),
+  };
+}
+
+async function deskFills(sql: Sql): Promise<readonly DeskFill[]> {
+  const rows = await sql`select order_id, trade_id, side, wallet, size, cost, fee from fills`;
+  return rows.map((row) => ({
+    orderId: row.order_id,
+    tradeId: String(row.trade_id),
+    ...{ side: row.side, wallet: row.wallet, size: row.size, cost: row.cost, fee: row.fee },
+  }));
+}
+
+async function walletOf(
+  sql: Sql,
+  exchange: Exchange,
+  { agentId, wallet, deposited }: Agent,
+): Promise<Wallet> {
+  const { available, held, tokens } = exchange.account(wallet);
+  const rows = await sql`select condition_id,
+      coalesce(sum(size) filter (where outcome = 'YES'), 0)::bigint as yes,
+      coalesce(sum(size) filter (where outcome = 'NO'), 0)::bigint as no
+    from positions where wallet = ${wallet} group by condition_id`;
+  return {
+    ...{ wallet, agent: agentId, deposited, money: available + held },
+    tokens: [...tokens].map(
+      ([conditionId, own]): Tokens => ({ conditionId, yes: own.yes + own.yesHeld, no: own.no + own.noHeld }),
+    ),
+    positions: rows.map((row) => ({ conditionId: row.condition_id, yes: row.yes, no: row.no })),
+  };
+}
+
+async function budgets(sql: Sql, agents: readonly Agent[]): Promise<FinalFacts['budgets']> {
+  return Promise.all(
+    agents.map(async ({ agentId }) => {
+      const [used] =
+        await sql`select u.* from usage_of_day(${agentId}::uuid, (now() at time zone 'UTC')::date) u`;
+      return { agent: agentId, trades: used?.trades ?? 0, amount: used?.amount ?? 0n };
+    }),
+  );
+}
+
+function supplies(exchange: Exchange): FinalFacts['supplies'] {
+  return [...exchange.markets()]
+    .filter(({ payout }) => payout === undefined)
+    .map(({ conditionId }) => {
+      const holders = exchange.holders(conditionId);
+      return { conditionId, yes: sum(holders, ({ yes }) => yes), no: sum(holders, ({ no }) => no) };
+    })
+    .filter(({ yes, no }) => yes > 0n || no > 0n);
+}
+
+async function receiptFaults(url: string, sql: Sql, agents: readonly Agent[]): Promise<string[]> {
+  const { faults } = await inDatabase(sql as never, (audit) =>
+    auditReceipts(audit, { sha256: nativeSha256 }),
+  );
+  const exported = await Promise.all(
+    agents.map(async ({ agentId, apiKey }) => {
+      const client = new BellwetherClient({ baseUrl: url, apiKey });
+      const entries: Awaited<ReturnType<typeof client.listReceipts>>['entries'] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const page: Awaited<ReturnType<typeof client.listReceipts>> = await client.listReceipts({ after });
+        entries.push(...page.entries);
+        after = page.next;
+      }
+      const verified = verifyReceipts({ entries });
+      return verified.ok
+        ? []
+        : [`the SDK on agent ${agentId}, receipt ${verified.fault.sequence}: ${verified.fault.problem}`];
+    }),
+  );
+  return [
+    ...faults.map(({ agentId, row, problem }) => `agent ${agentId}, ${row}: ${problem}`),
+    ...exported.flat(),
+  ];
+}
+
+/** While both replicas serve. */
+async function fromDesk(stage: Stage, listening: readonly Listening[], agents: readonly Agent[]) {
+  const { url } = stage.replicas[1].process;
+  const logs = await Promise.all(
+    listening.map(async ({ agent, cursor }) => ({
+      agent: agent.agentId,
+      events: await readLog(url, agent, cursor, QUIET_MS),
+    })),
+  );
+  const told = await stage.sql`select distinct order_id from receipts where order_id is not null`;
+  const keys = await stage.sql`select agent_id, name, count(*)::int as count from api_keys
+    where create_type = 1 group by agent_id, name`;
+  return {
+    logs,
+    receiptFaults: await receiptFaults(url, stage.sql as Sql, agents),
+    ordersWithReceipt: told.map(({ order_id }) => order_id as string),
+    apiKeys: keys.map((row) => ({
+      agent: row.agent_id as string,
+      name: row.name as string,
+      count: row.count as number,
+    })),
+  };
+}
+
+/** The venue's own state, recovered from its journal and audited; every other process that led it has ended. */
+async function openLedger(url: string): Promise<{ readonly exchange: Exchange; close(): Promise<void> }> {
+  const sql = openPool(url, { max: 4 });
+  const exchange = await openExchange({ sql, seed: '1', autoStep: false, leadWaitMs: LEAD_WAIT_MS });
+  return {
+    exchange,
+    async close() {
+      await exchange.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+export interface Collecting {
+  readonly stage: Stage;
+  readonly agents: readonly Agent[];
+  readonly listening: readonly Listening[];
+  readonly hasMidnight: boolean;
+  /** Ends the processes. */
+  readonly stop: () => Promise<void>;
+}
+
+export async function collectFacts({
+  stage,
+  agents,
+  listening,
+  hasMidnight,
+  stop,
+}: Collecting): Promise<FinalFacts> {
+  const { sql } = stage;
+  const desk = await fromDesk(stage, listening, agents);
+  await stop();
+  const orders = await deskOrders(sql);
+  const facts = {
+    hasMidnight,
+    orders,
+    ...desk,
+    fills: await deskFills(sql),
+    budgets: await budgets(sql, agents),
+  };
+  let ledger: Awaited<ReturnType<typeof openLedger>>;
+  try {
+    ledger = await openLedger(stage.exchangeUrl);
+  } catch (error) {
+    const ledgerFault = (error as Error).message;
+    return { ...facts, venueOrders: [], wallets: [], supplies: [], ledgerFault };
+  }
+  try {
+    const { exchange } = ledger;
+    const venue = openPool(stage.exchangeUrl, { max: 1 });
+    const rows =
+      await venue`select order_id from exchange_orders where account = any(${agents.map(({ wallet }) => wallet)}::text[])`;
+    await venue.end({ timeout: 1 });
+    const ids = new Set([
+      ...rows.map(({ order_id }) => order_id as string),
+      ...orders.map(({ orderId }) => orderId),
+    ]);
+    const venueOrders: VenueOrder[] = [];
+    for (const orderId of ids) venueOrders.push(await atVenue(exchange, orderId));
+    const wallets = await Promise.all(agents.map((agent) => walletOf(sql, exchange, agent)));
+    return { ...facts, venueOrders, wallets, supplies: supplies(exchange), ledgerFault: null };
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What a run plays on: two replicas on one PostgreSQL, each a process of its own, and a proxy between any two that talk. On paper the
+ * venue is the replica that leads; live it is the stand-alone exchange, in a further process with a database of its own.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Sql } from '@bellwether/durable';
+import { freePort, launch, type ServiceProcess, startProcess } from '../service-process.ts';
+import { databaseTarget, startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
+import { startDatabase } from './database.ts';
+import type { SetUpName } from './history.ts';
+
+const SKEWED_CLOCK = join(import.meta.dirname, 'skewed-clock.ts');
+/** Seconds, before which an order that a live venue does not know stays in doubt. */
+const DOUBT_S = 6;
+const READY = /is ready \(/;
+
+export interface Replica {
+  readonly name: string;
+  readonly port: number;
+  readonly toDatabase: TcpProxy;
+  /** To the venue; on paper, from the other replica to this one. */
+  readonly toVenue: TcpProxy;
+  /** From clients, one for each. */
+  readonly links: TcpProxy[];
+  readonly env: Readonly<Record<string, string>>;
+  process: ServiceProcess;
+}
+
+export interface LiveVenue {
+  readonly url: string;
+  setFaults(plan: object): Promise<void>;
+  readonly process: ServiceProcess;
+}
+
+export interface Stage {
+  readonly setUp: SetUpName;
+  readonly profile: 'interface' | 'polymarket';
+  readonly replicas: readonly [Replica, Replica];
+  /** `null` on paper. */
+  readonly venue: LiveVenue | null;
+  /** Where wallets get their credentials, past every proxy. */
+  readonly clobUrl: string;
+  /** As the superuser, on the desk's database. */
+  readonly sql: Sql;
+  readonly deskUrl: string;
+  readonly exchangeUrl: string;
+}
+
+const common = {
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'fatal',
+  PAPER_WORLD: 'off',
+  WEBHOOKS_ALLOW_LOOPBACK: 'on',
+} as const;
+
+function liveEnvironment(port: number): Readonly<Record<string, string>> {
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    VENUE_A_BACKEND: 'live',
+    VENUE_A_ORDER_PROFILE: 'polymarket',
+    VENUE_A_DOUBT_S: String(DOUBT_S),
+    POLYMARKET_CLOB_URL: `${url}/paper/clob`,
+    POLYMARKET_GAMMA_URL: `${url}/paper/gamma`,
+    POLYMARKET_DATA_URL: `${url}/paper/data`,
+    POLYMARKET_SITE_URL: url,
+    POLYMARKET_WS_URL: `ws://127.0.0.1:${port}/paper/ws`,
+    PAPER_DOORS: 'off',
+  };
+}
+
+async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue & { readonly port: number }> {
+  const key = randomBytes(16).toString('hex');
+  const process = await startProcess({
+    program: 'exchange',
+    env: {
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY: randomBytes(32).toString('hex'),
+      VENUE_A_ORDER_PROFILE: 'polymarket',
+      PAPER_CONTROL_KEY: key,
+      PAPER_REQUESTS_PER_S: '100000',
+      PAPER_SEED: String(seed),
+      // What moves by itself there needs no watching: trades are the agents'.
+      PAPER_SPEED: '0.001',
+    },
+  });
+  const { url, port } = process;
+  return {
+    url,
+    port,
+    process,
+    async setFaults(plan) {
+      const answer = await fetch(`${url}/paper/faults`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(plan),
+      });
+      if (!answer.ok) throw new Error(`the venue refuses its faults: ${await answer.text()}`);
+    },
+  };
+}
+
+/** @param skewsMs of the two replicas' clocks */
+export async function openStage(
+  setUp: SetUpName,
+  seed: number,
+  skewsMs: readonly [number, number],
+): Promise<Stage> {
+  const database = await startDatabase();
+  const venue = setUp === 'live' ? await startVenue(database.exchangeUrl, seed) : null;
+  const masterKey = randomBytes(32).toString('hex');
+  const { target, urlAt } = databaseTarget(database.deskUrl);
+  const openReplica = async (nth: 0 | 1): Promise<Replica> => {
+    const port = await freePort();
+    const toDatabase = await startTcpProxy(target);
+    const toVenue = await startTcpProxy({ host: '127.0.0.1', port: venue?.port ?? port });
+    const env = {
+      ...common,
+      ...(venue === null ? {} : liveEnvironment(toVenue.port)),
+      DATABASE_URL: urlAt(toDatabase.port),
+      MASTER_KEY: masterKey,
+      REPLICA_URL: `http://127.0.0.1:${venue === null ? toVenue.port : port}`,
+      NODE_OPTIONS: `--import ${SKEWED_CLOCK}`,
+      CLOCK_SKEW_MS: String(skewsMs[nth]),
+    };
+    const process = await startProcess({ env, port });
+    return { name: `replica ${nth + 1}`, port, toDatabase, toVenue, links: [], env, process };
+  };
+  const replicas = [await openReplica(0), await openReplica(1)] as const;
+  return {
+    setUp,
+    profile: venue === null ? 'interface' : 'polymarket',
+    replicas,
+    venue,
+    clobUrl: `${venue?.url ?? replicas[0].process.url}/paper/clob`,
+    sql: database.admin,
+    deskUrl: database.deskUrl,
+    exchangeUrl: venue === null ? database.deskUrl : database.exchangeUrl,
+  };
+}
+
+/** Starts it on its port again, as often as it takes: a start may meet a fault of the database. */
+export async function restart(replica: Replica, isOver: () => boolean): Promise<void> {
+  for (;;) {
+    const started = launch({ env: replica.env, port: replica.port });
+    const isReady = (): boolean => READY.test(started.output());
+    while (!isReady() && started.child.exitCode === null && started.child.signalCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    if (isReady() || isOver()) {
+      const { child, output, exit } = started;
+      const url = `http://127.0.0.1:${replica.port}`;
+      replica.process = { url, port: replica.port, child, output, readyMs: 0, exit };
+      return;
+    }
+  }
+}
