@@ -14,9 +14,8 @@ import {
   type TradeRequest,
   verifyPrepared,
 } from '@bellwether/sdk';
-import { startTcpProxy } from '../tcp-proxy.ts';
 import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
-import type { Replica, Stage } from './stage.ts';
+import type { Place } from './place.ts';
 
 const TIMEOUT_MS = 8_000;
 const DEPOSIT = 10_000_000_000n;
@@ -39,14 +38,14 @@ export interface Order {
 const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
 
 export async function newAgent(
-  { replicas: [{ process }], clobUrl, venue, sql }: Stage,
+  { urls: [baseUrl], clobUrl, venue, sql }: Place,
   name: string,
 ): Promise<Agent> {
-  const { agentId, apiKeyCode } = await new BellwetherClient({ baseUrl: process.url }).registerAgent({
+  const { agentId, apiKeyCode } = await new BellwetherClient({ baseUrl }).registerAgent({
     name,
   });
   const signer = Signer.generate();
-  const client = new BellwetherClient({ baseUrl: process.url, apiKey: apiKeyCode });
+  const client = new BellwetherClient({ baseUrl, apiKey: apiKeyCode });
   const credentials = await createVenueCredentials({ clobUrl, signer });
   await client.registerCredentials(credentialRequest(signer, credentials));
   const wallet = signer.address.toLowerCase();
@@ -64,8 +63,8 @@ export async function newAgent(
 }
 
 /** Open markets with a book well inside the price range, in a stable order. */
-export async function openMarkets(stage: Stage, { apiKey }: Agent): Promise<readonly Market[]> {
-  const client = new BellwetherClient({ baseUrl: stage.replicas[0].process.url, apiKey });
+export async function openMarkets({ urls: [baseUrl] }: Place, { apiKey }: Agent): Promise<readonly Market[]> {
+  const client = new BellwetherClient({ baseUrl, apiKey });
   const markets = await client.listMarkets({ q: '*', limit: 500 });
   return markets
     .filter(
@@ -100,18 +99,22 @@ export class AgentClient {
   isSilent = false;
   #isReplay = false;
 
-  private constructor(agent: Agent, name: string, port: number, recorder: Recorder) {
+  private constructor(agent: Agent, name: string, baseUrl: string, recorder: Recorder) {
     this.agent = agent;
     this.name = name;
     this.#recorder = recorder;
-    this.#transport = { baseUrl: `http://127.0.0.1:${port}`, timeoutMs: TIMEOUT_MS, maxRetries: 0 };
+    this.#transport = { baseUrl, timeoutMs: TIMEOUT_MS, maxRetries: 0 };
     this.sdk = this.#withKey(agent.apiKey);
   }
 
-  static async open(agent: Agent, name: string, replica: Replica, recorder: Recorder): Promise<AgentClient> {
-    const link = await startTcpProxy({ host: '127.0.0.1', port: replica.port });
-    replica.links.push(link);
-    return new AgentClient(agent, `${name} at ${replica.name}`, link.port, recorder);
+  /** @param opening replica: 0 or 1 */
+  static async open(
+    { agent, name, replica }: { readonly agent: Agent; readonly name: string; readonly replica: number },
+    place: Place,
+    recorder: Recorder,
+  ): Promise<AgentClient> {
+    const named = `${name} at replica ${replica + 1}`;
+    return new AgentClient(agent, named, await place.link(replica), recorder);
   }
 
   #withKey(apiKey: string): BellwetherClient {
@@ -137,7 +140,7 @@ export class AgentClient {
   }
 
   /** @returns the order of the intent, verified and signed; `null` when no answer came */
-  async prepare(market: Market, intent: TradeIntent, profile: Stage['profile']): Promise<Order | null> {
+  async prepare(market: Market, intent: TradeIntent, profile: Place['profile']): Promise<Order | null> {
     const { agentId, signer } = this.agent;
     let order: Order | null = null;
     await this.#call({ kind: 'prepare', agent: agentId, name: intent.clientOrderId }, undefined, async () => {

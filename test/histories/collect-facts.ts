@@ -9,11 +9,8 @@ import { auditReceipts } from '../../packages/server/src/app/receipts/audit-rece
 import { eventWord } from '../../packages/server/src/domain/orders/status-words.ts';
 import type { Agent } from './agents.ts';
 import type { DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
-import { type Listening, readLog } from './listeners.ts';
-import type { Stage } from './stage.ts';
+import type { Place } from './place.ts';
 
-/** A log in which nothing comes for so long has been read to its end. */
-const QUIET_MS = 3_000;
 const LEAD_WAIT_MS = 30_000;
 
 export type Exchange = Pick<
@@ -95,10 +92,10 @@ async function walletOf(
 }
 
 async function budgets(sql: Sql, agents: readonly Agent[]): Promise<FinalFacts['budgets']> {
+  const today = new Date().toISOString().slice(0, 10);
   return Promise.all(
     agents.map(async ({ agentId }) => {
-      const [used] =
-        await sql`select u.* from usage_of_day(${agentId}::uuid, (now() at time zone 'UTC')::date) u`;
+      const [used] = await sql`select u.* from usage_of_day(${agentId}::uuid, ${today}::date) u`;
       return { agent: agentId, trades: used?.trades ?? 0, amount: used?.amount ?? 0n };
     }),
   );
@@ -140,20 +137,13 @@ async function receiptFaults(url: string, sql: Sql, agents: readonly Agent[]): P
 }
 
 /** While both replicas serve. */
-async function fromDesk(stage: Stage, listening: readonly Listening[], agents: readonly Agent[]) {
-  const { url } = stage.replicas[1].process;
-  const logs = await Promise.all(
-    listening.map(async ({ agent, cursor }) => ({
-      agent: agent.agentId,
-      events: await readLog(url, agent, cursor, QUIET_MS),
-    })),
-  );
-  const told = await stage.sql`select distinct order_id from receipts where order_id is not null`;
-  const keys = await stage.sql`select agent_id, name, count(*)::int as count from api_keys
+async function fromDesk({ sql, urls }: Place, logs: FinalFacts['logs'], agents: readonly Agent[]) {
+  const told = await sql`select distinct order_id from receipts where order_id is not null`;
+  const keys = await sql`select agent_id, name, count(*)::int as count from api_keys
     where create_type = 1 group by agent_id, name`;
   return {
     logs,
-    receiptFaults: await receiptFaults(url, stage.sql as Sql, agents),
+    receiptFaults: await receiptFaults(urls[1], sql, agents),
     ordersWithReceipt: told.map(({ order_id }) => order_id as string),
     apiKeys: keys.map((row) => ({
       agent: row.agent_id as string,
@@ -177,23 +167,23 @@ async function openLedger(url: string): Promise<{ readonly exchange: Exchange; c
 }
 
 export interface Collecting {
-  readonly stage: Stage;
+  readonly place: Place;
   readonly agents: readonly Agent[];
-  readonly listening: readonly Listening[];
+  readonly logs: FinalFacts['logs'];
   readonly hasMidnight: boolean;
   /** Ends the processes. */
   readonly stop: () => Promise<void>;
 }
 
 export async function collectFacts({
-  stage,
+  place,
   agents,
-  listening,
+  logs,
   hasMidnight,
   stop,
 }: Collecting): Promise<FinalFacts> {
-  const { sql } = stage;
-  const desk = await fromDesk(stage, listening, agents);
+  const { sql } = place;
+  const desk = await fromDesk(place, logs, agents);
   await stop();
   const orders = await deskOrders(sql);
   const facts = {
@@ -205,14 +195,14 @@ export async function collectFacts({
   };
   let ledger: Awaited<ReturnType<typeof openLedger>>;
   try {
-    ledger = await openLedger(stage.exchangeUrl);
+    ledger = await openLedger(place.exchangeUrl);
   } catch (error) {
     const ledgerFault = (error as Error).message;
     return { ...facts, venueOrders: [], wallets: [], supplies: [], ledgerFault };
   }
   try {
     const { exchange } = ledger;
-    const venue = openPool(stage.exchangeUrl, { max: 1 });
+    const venue = openPool(place.exchangeUrl, { max: 1 });
     const rows =
       await venue`select order_id from exchange_orders where account = any(${agents.map(({ wallet }) => wallet)}::text[])`;
     await venue.end({ timeout: 1 });

@@ -120,14 +120,15 @@ const fromLine = (text: string): Line =>
 
 /** Takes down a history while it happens, in memory and in a file. */
 export class Recorder {
-  readonly file: string;
+  readonly #file: string | null;
   readonly run: Run;
   readonly calls: Call[] = [];
   readonly heard: Heard[] = [];
   #next = 1;
 
-  constructor(file: string, run: Run) {
-    this.file = file;
+  /** @param file `null`: in memory only */
+  constructor(file: string | null, run: Run) {
+    this.#file = file;
     this.run = run;
     this.#write(run);
   }
@@ -164,7 +165,7 @@ export class Recorder {
   }
 
   #write(line: Line): void {
-    appendFileSync(this.file, toLine(line));
+    if (this.#file !== null) appendFileSync(this.#file, toLine(line));
   }
 }
 

@@ -3,26 +3,29 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentEvent, BellwetherClient, type RecordedAgentEvent } from '@bellwether/sdk';
-import { afterFile } from '../setup/clean-up.ts';
-import { startTcpProxy } from '../tcp-proxy.ts';
 import { type Agent, AgentClient } from './agents.ts';
+import type { FinalFacts } from './final-facts.ts';
 import type { LoggedEvent, Recorder } from './history.ts';
-import type { Stage } from './stage.ts';
+import type { Place } from './place.ts';
 
 const BRIEFING_EVERY_MS = 1_500;
 const LAST_ATTEMPTS = 30;
+/** A log in which nothing comes for so long has been read to its end. */
+const QUIET_MS = 3_000;
 
 export interface Listening {
   readonly agent: Agent;
-  /** Where the streams began. */
-  readonly cursor: string;
-  /** Ends the briefings with one more, and the streams. */
-  end(): Promise<void>;
+  /**
+   * Ends the briefings with one more, and the streams.
+   * @returns the log from where the streams began, read once more while they still listened
+   */
+  end(): Promise<readonly LoggedEvent[]>;
 }
 
 export interface WebhookReceiver {
   /** @returns where to send the webhooks of this agent */
   urlFor(agent: Agent): string;
+  close(): void;
 }
 
 interface EventBody {
@@ -60,28 +63,25 @@ export async function startReceiver(recorder: Recorder): Promise<WebhookReceiver
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile('services', () => {
-    server.closeAllConnections();
-    server.close();
-  });
   const { port } = server.address() as AddressInfo;
-  return { urlFor: ({ agentId }) => `http://127.0.0.1:${port}/${agentId}` };
+  return {
+    urlFor: ({ agentId }) => `http://127.0.0.1:${port}/${agentId}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 /** Reads the log from the cursor on, until nothing has come for a while. */
-export async function readLog(
-  url: string,
-  agent: Agent,
-  after: string,
-  quietMs: number,
-): Promise<LoggedEvent[]> {
+async function readLog(url: string, agent: Agent, after: string): Promise<LoggedEvent[]> {
   const client = new BellwetherClient({ baseUrl: url, apiKey: agent.apiKey });
   const log: LoggedEvent[] = [];
   const stop = new AbortController();
-  let timer = setTimeout(() => stop.abort(), quietMs);
+  let timer = setTimeout(() => stop.abort(), QUIET_MS);
   for await (const event of client.events({ after, signal: stop.signal })) {
     clearTimeout(timer);
-    timer = setTimeout(() => stop.abort(), quietMs);
+    timer = setTimeout(() => stop.abort(), QUIET_MS);
     if (isRecorded(event)) log.push(eventOf(event));
   }
   return log;
@@ -93,21 +93,19 @@ async function firstCursor(client: BellwetherClient): Promise<string> {
 }
 
 export async function listen(
-  stage: Stage,
+  place: Place,
   recorder: Recorder,
   receiver: WebhookReceiver,
   agent: Agent,
 ): Promise<Listening> {
-  const direct = new BellwetherClient({ baseUrl: stage.replicas[0].process.url, apiKey: agent.apiKey });
+  const direct = new BellwetherClient({ baseUrl: place.urls[0], apiKey: agent.apiKey });
   await direct.createWebhook({ url: receiver.urlFor(agent), events: ['*'] } as never);
   const cursor = await firstCursor(direct);
   const stop = new AbortController();
   const streams = await Promise.all(
-    stage.replicas.map(async (replica) => {
-      const link = await startTcpProxy({ host: '127.0.0.1', port: replica.port });
-      replica.links.push(link);
-      const client = new BellwetherClient({ baseUrl: `http://127.0.0.1:${link.port}`, apiKey: agent.apiKey });
-      const listener = `of ${agent.agentId} at ${replica.name}`;
+    place.urls.map(async (_, replica) => {
+      const client = new BellwetherClient({ baseUrl: await place.link(replica), apiKey: agent.apiKey });
+      const listener = `of ${agent.agentId} at replica ${replica + 1}`;
       return async (): Promise<void> => {
         for await (const event of client.events({ after: cursor, signal: stop.signal }))
           if (isRecorded(event))
@@ -116,8 +114,8 @@ export async function listen(
     }),
   );
   const clients = await Promise.all(
-    stage.replicas.map((replica) =>
-      AgentClient.open(agent, `listener of ${agent.agentId}`, replica, recorder),
+    place.urls.map((_, replica) =>
+      AgentClient.open({ agent, name: `listener of ${agent.agentId}`, replica }, place, recorder),
     ),
   );
   let isOver = false;
@@ -142,12 +140,16 @@ export async function listen(
   const hearing = Promise.all(streams.map((hear) => hear()));
   return {
     agent,
-    cursor,
     async end() {
       isOver = true;
       await briefings;
+      const log = await readLog(place.urls[1], agent, cursor);
       stop.abort();
       await hearing;
+      return log;
     },
   };
 }
+
+export const endAll = (listening: readonly Listening[]): Promise<FinalFacts['logs']> =>
+  Promise.all(listening.map(async ({ agent, end }) => ({ agent: agent.agentId, events: await end() })));

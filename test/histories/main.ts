@@ -6,15 +6,16 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanUp } from '../setup/clean-up.ts';
+import { afterFile, cleanUp } from '../setup/clean-up.ts';
 import { check } from './checker.ts';
-import { collectFacts, deskOrders } from './collect-facts.ts';
+import { collectFacts } from './collect-facts.ts';
+import { comeToRest } from './come-to-rest.ts';
 import { beginFaults, venuePlan } from './faults.ts';
 import { type History, Recorder, readHistory } from './history.ts';
-import { type Listening, listen, startReceiver } from './listeners.ts';
+import { endAll, type Listening, listen, startReceiver } from './listeners.ts';
 import { HELP, type RunOptions, readOptions } from './options.ts';
 import { seeded } from './random.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
 import { moneyMoves } from './workloads/money-moves.ts';
 import { retries } from './workloads/retries.ts';
 import { unknownOutcomes } from './workloads/unknown-outcomes.ts';
@@ -22,54 +23,11 @@ import type { Workload, Workshop } from './workloads/workload.ts';
 
 const MINUTE_MS = 60_000;
 const MOST_SKEW_MS = 4_000;
-/** Ten times what coming to rest takes. */
-const AT_REST_WITHIN_MS = 240_000;
-/** A live venue's account is asked anew every few seconds: what a lost event would have told comes with that. */
-const QUIET_MS = { paper: 2_000, live: 8_000 } as const;
-const LOOK_EVERY_MS = 250;
 const MOST_SHOWN = 40;
-const UNDONE: ReadonlySet<string> = new Set(['submitting', 'unknown', 'matched', 'delayed']);
 
 const say = (text: string): void =>
   void process.stderr.write(`${text} (${Math.round(performance.now() / 1_000)} s)\n`);
 const dayOf = (): number => Math.floor(Date.now() / 86_400_000);
-
-/** Polls; what never comes true is left to the checker. */
-async function waitUntil(holds: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + AT_REST_WITHIN_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) return false;
-    await sleep(LOOK_EVERY_MS);
-  }
-  return true;
-}
-
-/** No order is in doubt, receipts are written, webhooks are sent, and nothing has changed since the last look. */
-async function comeToRest({ sql, setUp }: Stage): Promise<void> {
-  let before = '';
-  let since = performance.now();
-  const isRested = await waitUntil(async () => {
-    const orders = await deskOrders(sql);
-    const [left] = await sql`select
-      (select count(*) from webhook_deliveries where status = 'pending')::int as webhooks,
-      (select count(*) from facts f cross join receipt_log l
-        where f.kind in ('order', 'fill') and (f.writer, f.seq) > (l.writer, l.seq))::int as receipts,
-      (select max(seq) from facts)::text as last`;
-    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
-    if (now !== before) {
-      before = now;
-      since = performance.now();
-    }
-    const isDone =
-      left?.webhooks === 0 && left?.receipts === 0 && !orders.some(({ status }) => UNDONE.has(status));
-    return isDone && performance.now() - since > QUIET_MS[setUp];
-  });
-  if (isRested) return;
-  const rows = await sql`select o.order_id, o.status, to_jsonb(v) as venue, (select jsonb_agg(to_jsonb(t))
-      from venue_trades t where t.order_id = o.order_id) as trades
-    from orders o left join venue_orders v using (order_id) where o.status = any(${[...UNDONE]}::text[])`;
-  say(`It has not come to rest. What is known of orders that wait: ${JSON.stringify(rows)}`);
-}
 
 async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: string) {
   const random = (name: string) => seeded(seed, name);
@@ -88,6 +46,7 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   for (const open of [moneyMoves, retries, unknownOutcomes]) workloads.push(await open(workshop));
   const agents = workloads.flatMap((workload) => workload.agents);
   const receiver = await startReceiver(recorder);
+  afterFile('services', () => receiver.close());
   const listening: Listening[] = [];
   for (const agent of agents) listening.push(await listen(stage, recorder, receiver, agent));
   await stage.venue?.setFaults(venuePlan(seed));
@@ -101,8 +60,9 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   say('The faults are over; what is unknown is asked for.');
   await Promise.all(workloads.map(({ settle }) => settle()));
   say('Everything comes to rest.');
-  await comeToRest(stage);
-  await Promise.all(listening.map(({ end }) => end()));
+  const left = await comeToRest(stage);
+  if (left !== null) say(`It has not come to rest. What is known of orders that wait: ${left}`);
+  const logs = await endAll(listening);
   // Killed: what is durable without a last word is what counts.
   const stop = async (): Promise<void> => {
     const running = [
@@ -113,7 +73,13 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
     await Promise.all(running.map(({ exit }) => exit()));
   };
   say('What is true in the end is read.');
-  const facts = await collectFacts({ stage, agents, listening, hasMidnight: dayOf() !== firstDay, stop });
+  const facts = await collectFacts({
+    place: stage,
+    agents,
+    listening,
+    hasMidnight: dayOf() !== firstDay,
+    stop,
+  });
   return { history: recorder.end(facts), counts: faults.counts };
 }
 

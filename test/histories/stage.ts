@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Sql } from '@bellwether/durable';
 import { freePort, launch, type ServiceProcess, startProcess } from '../service-process.ts';
 import { databaseTarget, startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { startDatabase } from './database.ts';
 import type { SetUpName } from './history.ts';
+import type { Place } from './place.ts';
 
 const SKEWED_CLOCK = join(import.meta.dirname, 'skewed-clock.ts');
 /** Seconds, before which an order that a live venue does not know stays in doubt. */
@@ -33,18 +33,9 @@ export interface LiveVenue {
   readonly process: ServiceProcess;
 }
 
-export interface Stage {
-  readonly setUp: SetUpName;
-  readonly profile: 'interface' | 'polymarket';
+export interface Stage extends Place {
   readonly replicas: readonly [Replica, Replica];
-  /** `null` on paper. */
   readonly venue: LiveVenue | null;
-  /** Where wallets get their credentials, past every proxy. */
-  readonly clobUrl: string;
-  /** As the superuser, on the desk's database. */
-  readonly sql: Sql;
-  readonly deskUrl: string;
-  readonly exchangeUrl: string;
 }
 
 const common = {
@@ -131,10 +122,16 @@ export async function openStage(
     setUp,
     profile: venue === null ? 'interface' : 'polymarket',
     replicas,
+    urls: [replicas[0].process.url, replicas[1].process.url],
+    async link(nth) {
+      const replica = replicas[nth as 0 | 1];
+      const proxy = await startTcpProxy({ host: '127.0.0.1', port: replica.port });
+      replica.links.push(proxy);
+      return `http://127.0.0.1:${proxy.port}`;
+    },
     venue,
     clobUrl: `${venue?.url ?? replicas[0].process.url}/paper/clob`,
     sql: database.admin,
-    deskUrl: database.deskUrl,
     exchangeUrl: venue === null ? database.deskUrl : database.exchangeUrl,
   };
 }

@@ -1,250 +1,258 @@
-/** Agents that trade as a plan says, and remember what they sent and what they were answered. */
+/** Agents that do what a plan says, over HTTP, and write down what they asked and were answered. */
+import type { Market, TradeIntent } from '@bellwether/sdk';
+import { type Agent, AgentClient, type Order } from '../histories/agents.ts';
+import type { Outcome, Recorder } from '../histories/history.ts';
+import type { Place } from '../histories/place.ts';
+import { type Random, seeded } from '../histories/random.ts';
 import {
-  BellwetherClient,
-  buildLimitOrder,
-  buildMarketOrder,
-  createVenueCredentials,
-  credentialRequest,
-  type Market,
-  Signer,
-} from '@bellwether/sdk';
-import type { Step } from './plan.ts';
+  anOrder,
+  isOpen,
+  newAgents,
+  restingOrder,
+  someMarkets,
+  untilProof,
+} from '../histories/workloads/workload.ts';
+import { AGENTS, type Step, type StepKind } from './plan.ts';
 import type { SimulatedProcess } from './scheduler.ts';
 import type { World } from './world.ts';
 
-const ANSWER_WITHIN_MS = 8_000;
+const MARKETS = 2;
+const LONGEST_PAUSE_MS = 400;
+const MOST_API_KEYS = 6;
+const WIDE = {
+  maxTradesPerDay: 5_000,
+  maxTradeAmount: 1_000_000_000n,
+  dailyTradeAmountLimit: 100_000_000_000n,
+};
+const TIGHT = { maxTradesPerDay: 8, maxTradeAmount: 8_000_000n, dailyTradeAmountLimit: 50_000_000n };
 
-// biome-ignore lint/suspicious/noExplicitAny: the checks look into answers of every shape
-type Body = any;
-
-export interface Answer {
-  /** 0: no answer came. */
-  readonly status: number;
-  readonly body: Body;
-  readonly sentAt: number;
-  readonly at: number;
+interface Trader {
+  readonly agent: Agent;
+  readonly name: string;
+  /** By replica; each makes one call at a time. */
+  readonly idle: readonly [AgentClient[], AgentClient[]];
+  readonly placed: Order[];
+  /** What has had no proof yet. */
+  readonly again: (() => Promise<Outcome>)[];
+  readonly caps: { maxTradesPerDay: number; maxTradeAmount: bigint; dailyTradeAmountLimit: bigint };
+  names: number;
+  apiKeys: number;
 }
 
-/** A signed order, and every answer to it. */
-export interface SentOrder {
-  readonly orderId: string | null;
-  readonly agent: number;
-  readonly body: Body;
-  readonly answers: Answer[];
+interface Turn {
+  readonly trader: Trader;
+  readonly market: Market;
+  readonly random: Random;
+  readonly replica: number;
 }
 
-export interface Agent {
-  readonly agentId: string;
-  readonly apiKey: string;
-  readonly signer: Signer;
-  readonly funder: string;
-  readonly orders: SentOrder[];
-  /** Sentences: what an answer contradicted at once. */
-  readonly objections: string[];
-}
-
-export class Agents {
+export class Traders {
   readonly #world: World;
-  readonly #urlOf: (replica: number) => string;
-  readonly process: SimulatedProcess;
-  readonly all: Agent[] = [];
-  #markets: readonly Market[] = [];
+  readonly #place: Place;
+  readonly #recorder: Recorder;
+  readonly #traders: readonly Trader[];
+  readonly #markets: readonly Market[];
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(world: World, urlOf: (replica: number) => string) {
+  private constructor(
+    world: World,
+    place: Place,
+    recorder: Recorder,
+    traders: readonly Trader[],
+    markets: readonly Market[],
+  ) {
     this.#world = world;
-    this.#urlOf = urlOf;
-    this.process = world.process('agents');
+    this.#place = place;
+    this.#recorder = recorder;
+    this.#traders = traders;
+    this.#markets = markets;
   }
 
-  get markets(): readonly Market[] {
-    return this.#markets;
+  /** The last of them has tight caps. */
+  static async open(world: World, place: Place, recorder: Recorder): Promise<Traders> {
+    const agents = await newAgents(place, 'Agent', AGENTS);
+    const markets = await someMarkets(place, agents[0] as Agent, MARKETS);
+    const traders = agents.map(
+      (agent, nth): Trader => ({
+        ...{ agent, name: `agent ${nth + 1}`, idle: [[], []], placed: [], again: [], names: 0, apiKeys: 0 },
+        caps: { ...(nth === agents.length - 1 ? TIGHT : WIDE) },
+      }),
+    );
+    const all = new Traders(world, place, recorder, traders, markets);
+    for (const trader of traders)
+      await all.#with(trader, 0, (client) => client.changeSettings({ ...trader.caps }));
+    return all;
   }
 
-  get ordersSent(): number {
-    return this.all.reduce((sum, { orders }) => sum + orders.length, 0);
-  }
-
-  async register(count: number): Promise<void> {
-    const url = this.#urlOf(0);
-    for (let nth = 0; nth < count; nth += 1) {
-      const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: url }).registerAgent({
-        name: `Agent ${nth}`,
-      });
-      const client = new BellwetherClient({ baseUrl: url, apiKey: apiKeyCode });
-      const signer = Signer.generate();
-      const credentials = await createVenueCredentials({ clobUrl: `${url}/paper/clob`, signer });
-      await client.registerCredentials(credentialRequest(signer, credentials));
-      await client.updateSettings({
-        maxTradesPerDay: 5_000,
-        maxTradeAmount: 1_000,
-        dailyTradeAmountLimit: 1_000_000,
-        maxOpenOrders: 200,
-      });
-      const funder = signer.address.toLowerCase();
-      this.all.push({ agentId, apiKey: apiKeyCode, signer, funder, orders: [], objections: [] });
-      if (nth > 0) continue;
-      const markets = await client.listMarkets({ q: '*', limit: 200 });
-      this.#markets = markets
-        .filter((one) => one.tickSize === '0.01' && Number(one.bestBid) >= 0.2 && Number(one.bestAsk) <= 0.8)
-        .sort((a, b) => Number(a.id) - Number(b.id))
-        .slice(0, 2);
-    }
+  get agents(): readonly Agent[] {
+    return this.#traders.map(({ agent }) => agent);
   }
 
   /** Begins each step when it is due. */
-  schedule(steps: readonly Step[]): void {
+  schedule(steps: readonly Step[], owner: SimulatedProcess): void {
     for (const step of steps)
       this.#world.scheduler.after(
         step.at,
         step.kind,
         () => {
           const done: Promise<void> = this.#act(step)
-            .catch((error: unknown) => this.#world.fail(error))
+            .then(
+              () => {},
+              (error: unknown) => this.#world.fail(error),
+            )
             .finally(() => this.#pending.delete(done));
           this.#pending.add(done);
         },
-        this.process,
+        owner,
       );
   }
 
-  async settled(): Promise<void> {
+  /** Once the faults are over: what has had no proof is asked for again. */
+  async settle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
+    await Promise.all(this.#traders.flatMap(({ again }) => again.map(untilProof)));
   }
 
-  /** Orders without a final answer are sent again, as agents are told to. */
-  async askAgain(): Promise<void> {
-    for (const [nth, agent] of this.all.entries())
-      for (const order of agent.orders)
-        if (!order.answers.some(({ status }) => isFinal(status))) {
-          for (let attempt = 0; attempt < 30; attempt += 1) {
-            const { status } = await this.#send(agent, order, (nth + attempt) % 2);
-            if (isFinal(status)) break;
-            await new Promise((resolve) => setTimeout(resolve, 2_000));
-          }
-        }
-  }
-
-  async #act(step: Step): Promise<void> {
-    const agent = this.all[step.agent] as Agent;
-    switch (step.kind) {
-      case 'limit':
-      case 'market':
-        return this.#trade(agent, step);
-      case 'again': {
-        const order = this.#one(agent.orders, step.draws[0]);
-        if (order !== undefined) await this.#send(agent, order, step.replica);
-        return;
-      }
-      case 'cancel': {
-        const open = agent.orders.filter(
-          ({ body, orderId }) => body.isLimitOrder !== false && orderId !== null,
-        );
-        const order = this.#one(open.slice(-12), step.draws[0]);
-        if (order !== undefined)
-          await this.#ask(agent, step.replica, 'DELETE', `/markets/orders/${order.orderId}`);
-        return;
-      }
-      case 'cancel_all':
-        await this.#ask(agent, step.replica, 'DELETE', '/markets/orders');
-        return;
-      case 'settings':
-        await this.#ask(agent, step.replica, 'POST', '/agents/settings', {
-          maxTradeAmount: 5 + Math.floor((step.draws[0] as number) * 200),
-        });
-        return;
-      case 'pause': {
-        await this.#ask(agent, step.replica, 'POST', '/agents/settings', { paused: true });
-        await new Promise((resolve) => setTimeout(resolve, 100 + (step.draws[0] as number) * 400));
-        await this.#ask(agent, step.replica, 'POST', '/agents/settings', { paused: false });
-        return;
-      }
-      case 'read':
-        return this.#read(agent, step);
-    }
-  }
-
-  #one<T>(items: readonly T[], draw = 0): T | undefined {
-    return items[Math.floor(draw * items.length)];
-  }
-
-  async #trade(agent: Agent, step: Step): Promise<void> {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = step.draws;
-    const market = this.#one(this.#markets, a) as Market;
-    const [bid, ask] = [Number(market.bestBid), Number(market.bestAsk)];
-    const outcome = b < 0.7 ? 'YES' : 'NO';
-    const side = c < 0.55 ? 'BUY' : 'SELL';
-    const size = 5 + Math.floor(d * 30);
-    const price = Math.min(0.98, Math.max(0.02, Number((bid - 0.04 + (ask - bid + 0.08) * e).toFixed(2))));
-    const { signer } = agent;
-    const body =
-      step.kind === 'market' && side === 'BUY'
-        ? await buildMarketOrder({
-            ...{ signer, market, outcome, side, amount: size, worstPrice: 0.95 },
-            type: f < 0.5 ? 'FAK' : 'FOK',
-          })
-        : await buildLimitOrder({
-            ...{
-              signer,
-              market,
-              outcome,
-              side,
-              price: outcome === 'YES' ? price : Number((1 - price).toFixed(2)),
-              size,
-            },
-            ...(f < 0.1 ? { postOnly: true } : {}),
-          } as never);
-    const order: SentOrder = { orderId: null, agent: step.agent, body, answers: [] };
-    agent.orders.push(order);
-    await this.#send(agent, order, step.replica);
-  }
-
-  async #send(agent: Agent, order: SentOrder, replica: number): Promise<Answer> {
-    const answer = await this.#ask(agent, replica, 'POST', '/markets/trade', order.body);
-    order.answers.push(answer);
-    if (answer.status === 201 && order.orderId === null)
-      Object.assign(order, { orderId: answer.body.orderId as string });
-    return answer;
-  }
-
-  /** What the agent was answered before must be found. */
-  async #read(agent: Agent, { draws, replica }: Step): Promise<void> {
-    const placed = agent.orders.filter(({ answers }) => answers.some(({ status }) => status === 201));
-    const order = this.#one(placed.slice(-5), draws[0]);
-    if (order === undefined) return;
-    const { status, body } = await this.#ask(agent, replica, 'GET', `/markets/orders/${order.orderId}`);
-    if (status === 404)
-      agent.objections.push(`order ${order.orderId} was accepted, and a read does not find it`);
-    if (status === 200 && Number(body.filledSize) > Number(body.size ?? Number.POSITIVE_INFINITY) + 1e-6)
-      agent.objections.push(`order ${order.orderId} is filled beyond its size`);
-  }
-
-  async #ask(agent: Agent, replica: number, method: string, path: string, body?: unknown): Promise<Answer> {
-    const sentAt = this.#world.scheduler.now;
-    const finish = (status: number, content: Body): Answer => ({
-      ...{ status, body: content, sentAt, at: this.#world.scheduler.now },
-    });
+  async #with<T>(trader: Trader, nth: number, work: (client: AgentClient) => Promise<T>): Promise<T> {
+    const replica = nth % 2;
+    const idle = trader.idle[replica as 0 | 1];
+    const { agent, name } = trader;
+    const client =
+      idle.pop() ?? (await AgentClient.open({ agent, name, replica }, this.#place, this.#recorder));
     try {
-      const response = await fetch(this.#urlOf(replica) + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${agent.apiKey}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-      });
-      const text = await response.text();
-      const answer = finish(response.status, text === '' ? null : JSON.parse(text));
-      if (response.status === 500 && answer.body?.code !== 'order_outcome_unknown')
-        agent.objections.push(`${method} ${path} failed: ${text.slice(0, 300)}`);
-      return answer;
-    } catch {
-      return finish(0, null);
+      return await work(client);
+    } finally {
+      idle.push(client);
     }
+  }
+
+  #act({ kind, agent, replica, seed }: Step): Promise<unknown> {
+    const trader = this.#traders[agent] as Trader;
+    const random = seeded(seed, kind);
+    return ACTS[kind](this, { trader, random, replica, market: random.pick(this.#markets) });
+  }
+
+  async place(turn: Turn, order: Order, key?: string): Promise<void> {
+    const { trader, replica } = turn;
+    if (!trader.placed.includes(order)) trader.placed.push(order);
+    const ask = (client: AgentClient) => client.place(order.request, order.orderId, key);
+    const outcome = await this.#with(trader, replica, ask);
+    if (isOpen(outcome)) this.#later(trader, replica, ask);
+  }
+
+  /** Asks this replica and the other at the same time. */
+  async both(turn: Turn, ask: (client: AgentClient) => Promise<Outcome>): Promise<void> {
+    const { trader, replica } = turn;
+    const outcomes = await Promise.all([replica, replica + 1].map((nth) => this.#with(trader, nth, ask)));
+    if (outcomes.every(isOpen)) this.#later(trader, replica, ask);
+  }
+
+  async ask({ trader, replica }: Turn, ask: (client: AgentClient) => Promise<Outcome>): Promise<Outcome> {
+    return this.#with(trader, replica, ask);
+  }
+
+  #later(trader: Trader, replica: number, ask: (client: AgentClient) => Promise<Outcome>): void {
+    let turn = replica;
+    trader.again.push(() => this.#with(trader, turn++, ask));
+  }
+
+  newOrder({ trader, market, random }: Turn): Promise<Order> {
+    return anOrder(this.#place, trader.agent, market, random);
+  }
+
+  restingOrder({ trader, market, random }: Turn): Promise<Order> {
+    return restingOrder(this.#place, trader.agent, market, random.between(5, 20));
+  }
+
+  /** The agent's own name for an order: what both replicas make of it is one order. */
+  async prepare(turn: Turn): Promise<void> {
+    const { trader, market, random, replica } = turn;
+    const { agent } = trader;
+    const { profile } = this.#place;
+    const intent: TradeIntent = {
+      ...{ clientOrderId: nameOf(trader), marketId: market.id, outcome: 'YES', side: 'BUY' },
+      ...{ price: Number(market.bestBid), size: random.between(5, 9), signer: agent.signer.address },
+      ...(profile === 'polymarket' ? { timestamp: Date.now() } : {}),
+    };
+    const made = await Promise.all(
+      [replica, replica + 1].map((nth) =>
+        this.#with(trader, nth, (client) => client.prepare(market, intent, profile)),
+      ),
+    );
+    const orders = made.filter((order) => order !== null);
+    await Promise.all(orders.map((order, nth) => this.place({ ...turn, replica: replica + nth }, order)));
   }
 }
 
-/** The outcome is known: it was placed, or refused for good. */
-export const isFinal = (status: number): boolean =>
-  status === 201 || (status >= 400 && status < 500 && status !== 409 && status !== 429);
+function nameOf(trader: Trader): string {
+  trader.names += 1;
+  return `${trader.name.replace(' ', '-')}-${trader.names}`;
+}
+
+const recent = ({ trader, random }: Turn): Order | undefined =>
+  trader.placed.length === 0
+    ? undefined
+    : random.isOf(0.5)
+      ? trader.placed.at(-1)
+      : random.pick(trader.placed.slice(-15));
+
+const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unknown>>> = {
+  trade: async (all, turn) => {
+    const order = await all.newOrder(turn);
+    await all.place(turn, order);
+    if (turn.random.isOf(0.3)) {
+      const replica = turn.random.between(0, 1);
+      await all.ask({ ...turn, replica }, (client) => client.readOrder(order.orderId));
+    }
+  },
+  rest: async (all, turn) => all.place(turn, await all.restingOrder(turn)),
+  twice: async (all, turn) => {
+    const order = await all.newOrder(turn);
+    turn.trader.placed.push(order);
+    const key = turn.random.isOf(0.6) ? nameOf(turn.trader) : undefined;
+    await all.both(turn, (client) => client.place(order.request, order.orderId, key));
+    if (key === undefined || turn.random.isOf(0.5)) return;
+    // Another order under the same key has no effect.
+    await all.place(turn, await all.restingOrder(turn), key);
+  },
+  again: async (all, turn) => {
+    const order = recent(turn);
+    if (order !== undefined) await all.place(turn, order);
+  },
+  prepare: (all, turn) => all.prepare(turn),
+  cancel: async (all, turn) => {
+    const order = recent(turn);
+    if (order === undefined) return;
+    const cancel = (client: AgentClient) => client.cancel(order.orderId);
+    if (turn.random.isOf(0.2)) await all.both(turn, cancel);
+    else await all.ask(turn, cancel);
+    if (turn.random.isOf(0.5)) await all.ask(turn, (client) => client.readOrder(order.orderId));
+  },
+  read: async (all, turn) => {
+    const order = recent(turn);
+    if (order !== undefined) await all.ask(turn, (client) => client.readOrder(order.orderId));
+  },
+  list: (all, turn) => all.ask(turn, (client) => client.listOpen()),
+  usage: (all, turn) => all.ask(turn, (client) => client.readUsage()),
+  settings: async (all, turn) => {
+    const { caps } = turn.trader;
+    caps.maxTradesPerDay = Math.min(WIDE.maxTradesPerDay, caps.maxTradesPerDay + turn.random.between(1, 5));
+    caps.dailyTradeAmountLimit += BigInt(turn.random.between(5, 40)) * 1_000_000n;
+    const changes = { ...caps };
+    await all.ask(turn, (client) => client.changeSettings(changes));
+  },
+  pause: async (all, turn) => {
+    await all.ask(turn, (client) => client.changeSettings({ tradingPaused: true }));
+    await new Promise((resolve) => setTimeout(resolve, turn.random.between(10, LONGEST_PAUSE_MS)));
+    let replica = turn.replica;
+    await untilProof(() =>
+      all.ask({ ...turn, replica: replica++ }, (client) => client.changeSettings({ tradingPaused: false })),
+    );
+  },
+  key: async (all, turn) => {
+    if (turn.trader.apiKeys >= MOST_API_KEYS) return;
+    turn.trader.apiKeys += 1;
+    const key = nameOf(turn.trader);
+    await all.both(turn, (client) => client.createApiKey(key, key));
+  },
+};

@@ -47,6 +47,7 @@ class GatedSocket extends Duplex {
   #unitEndsSessions = false;
   #swallows = 0;
   #lastAt = 0;
+  #heldUntil = 0;
   pid = 0;
   isListening = false;
   /** A unit is at the server. */
@@ -145,7 +146,7 @@ class GatedSocket extends Duplex {
   #releaseLater(): void {
     const { scheduler } = this.#gate;
     scheduler.after(
-      this.#gate.latency(this.owner),
+      this.#wayMs(),
       `statement ${this.#units[0]?.bytes.length}`,
       () => this.#release(),
       this.owner,
@@ -212,7 +213,7 @@ class GatedSocket extends Duplex {
     this.#answer = [];
     if (messages.length === 0) return;
     const { scheduler } = this.#gate;
-    const at = Math.max(this.#lastAt, scheduler.now + this.#gate.latency(this.owner));
+    const at = Math.max(this.#lastAt, scheduler.now + this.#wayMs());
     this.#lastAt = at + 0.001;
     scheduler.after(
       at - scheduler.now,
@@ -242,6 +243,16 @@ class GatedSocket extends Duplex {
     );
   }
 
+  /** Its connection stands still: what is sent, and what the server answers, arrives later. */
+  holdFor(ms: number): void {
+    this.#heldUntil = this.#gate.scheduler.now + ms;
+  }
+
+  #wayMs(): number {
+    const held = this.#heldUntil - this.#gate.scheduler.now;
+    return this.#gate.latency(this.owner) + Math.max(0, held);
+  }
+
   setNoDelay(): this {
     return this;
   }
@@ -268,6 +279,7 @@ export class Gate {
   readonly #out = new Set<GatedSocket>();
   #working: Promise<void> | undefined;
   #observer: Client | undefined;
+  readonly #observers: Client[] = [];
   /** Sessions without a client that wait for a lock. */
   readonly #ghosts = new Set<number>();
   #clockAt = -1;
@@ -289,9 +301,17 @@ export class Gate {
     current = this;
   }
 
-  /** @param observer a superuser's connection to the database of the services */
-  async watch(observer: Client): Promise<void> {
-    this.#observer = observer;
+  /** @param observer a superuser's connection to a database of the services */
+  watch(observer: Client): void {
+    this.#observer ??= observer;
+    this.#observers.push(observer);
+  }
+
+  /** Resolves when nothing is under way; from then on no server is asked. */
+  async close(): Promise<void> {
+    while (this.#working !== undefined) await this.#working;
+    this.#observer = undefined;
+    for (const observer of this.#observers.splice(0)) await observer.end();
   }
 
   latency(owner: SimulatedProcess | undefined): number {
@@ -334,7 +354,8 @@ export class Gate {
     if (this.#clockAt === this.scheduler.now || this.#observer === undefined) return;
     this.#clockAt = this.scheduler.now;
     const micro = Math.round((EPOCH + this.scheduler.now) * 1_000);
-    await this.#observer.query(`select setval('simulation.clock', ${micro})`);
+    for (const observer of this.#observers)
+      await observer.query(`select setval('simulation.clock', ${micro})`);
   }
 
   async #settle(): Promise<void> {

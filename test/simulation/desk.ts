@@ -21,6 +21,7 @@ export class Desk {
   readonly #environment: Readonly<Record<string, string>>;
   readonly replicas: Replica[] = [];
   #starts = 0;
+  #isOver = false;
 
   constructor(world: World, environment: Readonly<Record<string, string>>) {
     this.#world = world;
@@ -36,8 +37,9 @@ export class Desk {
     this.#starts += 1;
     const process = this.#world.process(`replica ${nth} #${this.#starts}`);
     const config = readConfig({
-      ...{ PORT: String(PORTS[nth]), LOG_LEVEL: 'silent', RATE_LIMITS: 'off', MASTER_KEY },
+      ...{ PORT: String(PORTS[nth]), LOG_LEVEL: 'fatal', RATE_LIMITS: 'off', MASTER_KEY },
       ...{ RECOVERY_THREADS: '0', PAPER_WORLD: 'off', DATABASE_POOL: '8' },
+      ...{ WEBHOOKS_ALLOW_LOOPBACK: 'on', REPLICA_URL: `http://127.0.0.1:${PORTS[nth]}` },
       ...this.#environment,
     });
     const replica: Replica = { process, url: this.urlOf(nth), service: null };
@@ -55,6 +57,7 @@ export class Desk {
   }
 
   #startAgain(nth: number): void {
+    if (this.#isOver) return;
     const tried = () => this.replicas[nth]?.process as SimulatedProcess;
     this.start(nth).catch(() => this.restart(nth, tried()));
   }
@@ -63,13 +66,8 @@ export class Desk {
     for (const nth of PORTS.keys()) await this.#world.until(this.start(nth), START_WITHIN_MS);
   }
 
-  /** Ends all of them, and starts one that finds only what is durable. */
-  async startAlone(): Promise<Service> {
-    for (const { process } of this.replicas) if (!process.isDead) await this.#world.kill(process);
-    return this.#world.until(this.start(0), START_WITHIN_MS);
-  }
-
   async killAll(): Promise<void> {
+    this.#isOver = true;
     for (const { process } of this.replicas) if (!process.isDead) await this.#world.kill(process);
   }
 }

@@ -7,6 +7,8 @@ import type { World } from './world.ts';
 const MOST_SKEW_MS = 4_000;
 const MOST_DELAY_MS = 300;
 const SLOW_MS = 60;
+/** The name of its process. */
+export const VENUE = 'venue';
 
 interface Stage {
   readonly world: World;
@@ -29,6 +31,13 @@ const FAULTS: Readonly<Record<FaultKind, Work>> = {
   },
   cut_replicas: ({ world }, _, target, other) => {
     world.network.cut((one, two) => one === target && two === other);
+  },
+  cut_venue: ({ world }, _, target) => {
+    world.network.cut((one, two) => one?.name === VENUE && two === target);
+  },
+  hold_session({ world }, { draw, forMs }, target) {
+    const own = [...world.gate.sockets].filter(({ owner }) => owner === target);
+    own[Math.floor(draw * own.length)]?.holdFor(forMs);
   },
   cut_agents: ({ world, agents }, _, target) => {
     world.network.cut((one, two) => one === agents && two === target);

@@ -83,8 +83,7 @@ class SimulatedSocket extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#send('reset', (peer) => {
-      if (!peer.readableEnded && !peer.writableFinished)
-        peer.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+      if (!peer.readableEnded && !peer.writableFinished) peer.reset();
       else peer.destroy();
     });
     done(error);
@@ -99,6 +98,12 @@ class SimulatedSocket extends Duplex {
     const at = Math.max(this.#lastAt, scheduler.now + this.#network.latency() + (fault?.delayMs ?? 0));
     this.#lastAt = at + 0.001;
     scheduler.after(at - scheduler.now, label, () => !peer.destroyed && arrive(peer), peer.owner);
+  }
+
+  /** As when a packet says that the other side knows of no such connection. Before it is accepted, its program learns nothing. */
+  reset(): void {
+    const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    this.destroy(this.listenerCount('error') > 0 ? error : undefined);
   }
 
   connected(peer: SimulatedSocket): void {
@@ -181,8 +186,8 @@ export class Network {
     for (const socket of [...this.sockets])
       if (isMeant(socket.owner, socket.peer?.owner)) {
         count += 1;
-        socket.peer?.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-        socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+        socket.peer?.reset();
+        socket.reset();
       }
     return count;
   }

@@ -1,109 +1,112 @@
 /** What happens in a run, as data: a run follows from its plan alone, and a plan can be made shorter. */
+import type { SetUpName } from '../histories/history.ts';
 import { Random } from './random.ts';
 
-export const STEP_KINDS = [
-  'limit',
-  'market',
-  'again',
-  'cancel',
-  'cancel_all',
-  'settings',
-  'pause',
-  'read',
-] as const;
-export type StepKind = (typeof STEP_KINDS)[number];
+/** How often each act of an agent is drawn. */
+const STEP_WEIGHTS = {
+  trade: 12,
+  rest: 3,
+  twice: 2,
+  again: 3,
+  prepare: 1,
+  cancel: 4,
+  read: 3,
+  list: 1,
+  usage: 1,
+  settings: 0.5,
+  pause: 0.3,
+  key: 0.4,
+} as const;
+export type StepKind = keyof typeof STEP_WEIGHTS;
 
 /** One act of an agent. */
 export interface Step {
+  readonly what: 'step';
   readonly kind: StepKind;
   /** Virtual milliseconds since the agents began. */
   readonly at: number;
   readonly agent: number;
-  /** Which replica is asked. */
+  /** Which replica is asked first. */
   readonly replica: number;
-  /** Decide the rest: market, side, price, size. From 0 to below 1. */
-  readonly draws: readonly number[];
+  /** Decides the rest: market, side, price, size. */
+  readonly seed: number;
 }
 
-export const FAULT_KINDS = [
-  'kill',
-  'freeze',
-  'cut_replicas',
-  'cut_agents',
-  'silence',
-  'delay',
-  'end_session',
-  'slow_database',
-  'skew',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+const FAULT_WEIGHTS = {
+  kill: 2,
+  freeze: 2,
+  cut_replicas: 1,
+  cut_agents: 2,
+  cut_venue: 1,
+  silence: 1,
+  delay: 1,
+  end_session: 3,
+  hold_session: 2,
+  slow_database: 1,
+  skew: 1,
+} as const;
+export type FaultKind = keyof typeof FAULT_WEIGHTS;
 
 export interface PlannedFault {
+  readonly what: 'fault';
   readonly kind: FaultKind;
   readonly at: number;
   readonly forMs: number;
   readonly replica: number;
+  /** From 0 to below 1: how much, or which. */
   readonly draw: number;
 }
 
 export interface Plan {
   readonly seed: number;
-  readonly agents: number;
-  readonly steps: readonly Step[];
-  readonly faults: readonly PlannedFault[];
+  readonly setUp: SetUpName;
+  /** In the order of their time. */
+  readonly acts: readonly (Step | PlannedFault)[];
 }
 
-const AGENTS = 4;
+export const AGENTS = 4;
 /** Between two acts of all agents, on average. */
-const PACE_MS = 25;
-const STEPS_PER_FAULT = 50;
-/** So often each kind is drawn. */
-const WEIGHTS: Readonly<Record<StepKind, number>> = {
-  limit: 10,
-  market: 4,
-  again: 3,
-  cancel: 4,
-  cancel_all: 0.5,
-  settings: 0.5,
-  pause: 0.3,
-  read: 2,
-};
+const PACE_MS = 35;
+const STEPS_PER_FAULT = 40;
+const LONGEST_FAULT_MS = 5_000;
 
-function weighted(random: Random): StepKind {
-  const total = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
-  let left = random.share() * total;
-  for (const kind of STEP_KINDS) {
-    left -= WEIGHTS[kind];
+function weighted<Kind extends string>(weights: Readonly<Record<Kind, number>>, random: Random): Kind {
+  const kinds = Object.entries(weights) as [Kind, number][];
+  let left = random.share() * kinds.reduce((sum, [, weight]) => sum + weight, 0);
+  for (const [kind, weight] of kinds) {
+    left -= weight;
     if (left < 0) return kind;
   }
-  return 'limit';
+  return (kinds[0] as [Kind, number])[0];
 }
 
-/** @param count of steps; about two of three are orders */
-export function planOf(seed: number, count: number): Plan {
+/** @param count of steps; three of five are orders */
+export function planOf(seed: number, setUp: SetUpName, count: number): Plan {
   const random = new Random(seed, 10);
-  const steps: Step[] = [];
+  const acts: (Step | PlannedFault)[] = [];
   let at = 0;
   for (let nth = 0; nth < count; nth += 1) {
     // Some acts meet each other, and there are pauses.
-    at += random.share() < 0.2 ? 0 : random.share() * 2 * PACE_MS;
-    steps.push({
-      kind: weighted(random),
-      at,
-      agent: random.below(AGENTS),
-      replica: random.below(2),
-      draws: Array.from({ length: 6 }, () => random.share()),
+    at += random.share() < 0.25 ? 0 : random.share() * 2.6 * PACE_MS;
+    acts.push({
+      ...{ what: 'step', kind: weighted(STEP_WEIGHTS, random), at: Math.round(at) },
+      ...{ agent: random.below(AGENTS), replica: random.below(2), seed: random.word() },
     });
   }
-  const faults: PlannedFault[] = [];
   for (let nth = 0; nth < Math.round(count / STEPS_PER_FAULT); nth += 1)
-    faults.push({
-      kind: random.pick(FAULT_KINDS),
-      at: random.share() * at,
-      forMs: 50 + random.share() ** 2 * 4_000,
-      replica: random.below(2),
-      draw: random.share(),
+    acts.push({
+      ...{ what: 'fault', kind: weighted(FAULT_WEIGHTS, random), at: Math.round(random.share() * at) },
+      forMs: Math.round(50 + random.share() ** 2 * LONGEST_FAULT_MS),
+      ...{ replica: random.below(2), draw: random.share() },
     });
-  faults.sort((a, b) => a.at - b.at);
-  return { seed, agents: AGENTS, steps, faults };
+  acts.sort((a, b) => a.at - b.at);
+  return { seed, setUp, acts };
+}
+
+/** For a person. */
+export function sentenceOf(act: Step | PlannedFault): string {
+  const at = `${String(act.at).padStart(6)} ms`;
+  return act.what === 'step'
+    ? `${at}  agent ${act.agent + 1} at replica ${act.replica + 1}: ${act.kind} (${act.seed})`
+    : `${at}  fault at replica ${act.replica + 1}: ${act.kind} for ${act.forMs} ms (${act.draw.toFixed(3)})`;
 }

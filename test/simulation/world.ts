@@ -74,13 +74,18 @@ export class Server {
     return new Server(child, where, root);
   }
 
-  /** A database with the desk's tables, whose `clock_timestamp()` is virtual. */
-  async createDatabase(): Promise<{ readonly name: string; readonly observer: Client }> {
+  newWorld(seed: number): World {
+    return new World(seed);
+  }
+
+  /** A database with the desk's tables, whose `clock_timestamp()` is that of the world. */
+  async createDatabase(world: World): Promise<string> {
     this.#made += 1;
     const name = `world_${this.#made}`;
     await this.#root.query(`create database ${name} owner ${this.where.user} template ${TEMPLATE}`);
     await this.#root.query(`alter database ${name} set search_path = public, simulation, pg_catalog`);
-    return { name, observer: await connect(this.where, name) };
+    world.gate.watch(await connect(this.where, name));
+    return name;
   }
 
   async dropDatabase(name: string): Promise<void> {
@@ -110,6 +115,7 @@ export class World {
   readonly network: Network;
   readonly gate: Gate;
   readonly seed: number;
+  readonly #processes: SimulatedProcess[] = [];
   /** An error that no code expected. */
   #fault: unknown;
 
@@ -134,7 +140,15 @@ export class World {
   }
 
   process(name: string): SimulatedProcess {
-    return new SimulatedProcess(name);
+    const made = new SimulatedProcess(name);
+    this.#processes.push(made);
+    return made;
+  }
+
+  /** Nothing of it runs any more. */
+  async end(): Promise<void> {
+    for (const one of this.#processes) if (!one.isDead) await this.kill(one);
+    await this.gate.close();
   }
 
   /** Runs events until the work is done. @throws Error when it is not done in that much virtual time */

@@ -2,6 +2,7 @@
 import { buildLimitOrder, buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { type Agent, AgentClient, newAgent, type Order, openMarkets } from '../agents.ts';
 import type { Outcome, Recorder } from '../history.ts';
+import type { Place } from '../place.ts';
 import type { Random } from '../random.ts';
 import type { Stage } from '../stage.ts';
 
@@ -21,9 +22,9 @@ export interface Workload {
   settle(): Promise<void>;
 }
 
-export const newAgents = async (stage: Stage, name: string, count: number): Promise<readonly Agent[]> => {
+export const newAgents = async (place: Place, name: string, count: number): Promise<readonly Agent[]> => {
   const agents: Agent[] = [];
-  for (let nth = 1; nth <= count; nth += 1) agents.push(await newAgent(stage, `${name} ${nth}`));
+  for (let nth = 1; nth <= count; nth += 1) agents.push(await newAgent(place, `${name} ${nth}`));
   return agents;
 };
 
@@ -33,12 +34,12 @@ export const clientsOf = async (
   agent: Agent,
   name: string,
 ): Promise<readonly [AgentClient, AgentClient]> => [
-  await AgentClient.open(agent, name, stage.replicas[0], recorder),
-  await AgentClient.open(agent, name, stage.replicas[1], recorder),
+  await AgentClient.open({ agent, name, replica: 0 }, stage, recorder),
+  await AgentClient.open({ agent, name, replica: 1 }, stage, recorder),
 ];
 
-export async function someMarkets(stage: Stage, agent: Agent, count: number): Promise<readonly Market[]> {
-  const markets = await openMarkets(stage, agent);
+export async function someMarkets(place: Place, agent: Agent, count: number): Promise<readonly Market[]> {
+  const markets = await openMarkets(place, agent);
   if (markets.length < count)
     throw new Error(`the venue has ${markets.length} such markets, and ${count} are needed`);
   return markets.slice(0, count);
@@ -47,11 +48,16 @@ export async function someMarkets(stage: Stage, agent: Agent, count: number): Pr
 const cents = (price: number): number => Math.min(0.99, Math.max(0.01, Number(price.toFixed(2))));
 
 /** Between the house's prices, so that agents meet one another; a share of them takes what is there. */
-export async function anOrder(stage: Stage, agent: Agent, market: Market, random: Random): Promise<Order> {
+export async function anOrder(
+  { profile }: Pick<Place, 'profile'>,
+  agent: Agent,
+  market: Market,
+  random: Random,
+): Promise<Order> {
   const [bid, ask] = [Number(market.bestBid), Number(market.bestAsk)];
   const outcome = random.isOf(0.7) ? 'YES' : 'NO';
   const [low, high] = outcome === 'YES' ? [bid, ask] : [1 - ask, 1 - bid];
-  const common = { signer: agent.signer, profile: stage.profile, market, outcome } as const;
+  const common = { signer: agent.signer, profile, market, outcome } as const;
   const request = random.isOf(0.25)
     ? await buildMarketOrder({
         ...{ ...common, side: 'BUY', amount: random.between(2, 9) },
@@ -65,9 +71,14 @@ export async function anOrder(stage: Stage, agent: Agent, market: Market, random
 }
 
 /** A BUY far below the market: it rests. */
-export async function restingOrder(stage: Stage, agent: Agent, market: Market, size: number): Promise<Order> {
+export async function restingOrder(
+  { profile }: Pick<Place, 'profile'>,
+  agent: Agent,
+  market: Market,
+  size: number,
+): Promise<Order> {
   const request = await buildLimitOrder({
-    ...{ signer: agent.signer, profile: stage.profile, market, outcome: 'YES', side: 'BUY', size },
+    ...{ signer: agent.signer, profile, market, outcome: 'YES', side: 'BUY', size },
     price: market.tickSize,
   });
   return { request, orderId: orderIdOf(request) };

@@ -1,0 +1,48 @@
+/** Waits until a desk has nothing left to do. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deskOrders } from './collect-facts.ts';
+import type { Place } from './place.ts';
+
+/** Ten times what coming to rest takes. */
+const AT_REST_WITHIN_MS = 240_000;
+/** A live venue's account is asked anew every few seconds: what a lost event would have told comes with that. */
+const QUIET_MS = { paper: 2_000, live: 8_000 } as const;
+const LOOK_EVERY_MS = 250;
+const UNDONE: ReadonlySet<string> = new Set(['submitting', 'unknown', 'matched', 'delayed']);
+
+/** Polls; what never comes true is left to the checker. */
+async function waitUntil(holds: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + AT_REST_WITHIN_MS;
+  while (!(await holds())) {
+    if (performance.now() > end) return false;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return true;
+}
+
+/** No order is in doubt, receipts are written, webhooks are sent, and nothing has changed since the last look. @returns what is known of orders that wait, when it did not come to rest */
+export async function comeToRest({ sql, setUp }: Place): Promise<string | null> {
+  let before = '';
+  let since = performance.now();
+  const isRested = await waitUntil(async () => {
+    const orders = await deskOrders(sql);
+    const [left] = await sql`select
+      (select count(*) from webhook_deliveries where status = 'pending')::int as webhooks,
+      (select count(*) from facts f cross join receipt_log l
+        where f.kind in ('order', 'fill') and (f.writer, f.seq) > (l.writer, l.seq))::int as receipts,
+      (select max(seq) from facts)::text as last`;
+    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
+    if (now !== before) {
+      before = now;
+      since = performance.now();
+    }
+    const isDone =
+      left?.webhooks === 0 && left?.receipts === 0 && !orders.some(({ status }) => UNDONE.has(status));
+    return isDone && performance.now() - since > QUIET_MS[setUp];
+  });
+  if (isRested) return null;
+  const rows = await sql`select o.order_id, o.status, to_jsonb(v) as venue, (select jsonb_agg(to_jsonb(t))
+      from venue_trades t where t.order_id = o.order_id) as trades
+    from orders o left join venue_orders v using (order_id) where o.status = any(${[...UNDONE]}::text[])`;
+  return JSON.stringify(rows);
+}

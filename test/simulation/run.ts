@@ -1,0 +1,112 @@
+/** Carries out a plan in a world of its own, and has the history of it checked. */
+import { openPool, socketUrl } from '@bellwether/durable';
+import type { Agent } from '../histories/agents.ts';
+import { check } from '../histories/checker.ts';
+import { collectFacts } from '../histories/collect-facts.ts';
+import { comeToRest } from '../histories/come-to-rest.ts';
+import { type History, Recorder } from '../histories/history.ts';
+import { endAll, type Listening, listen, startReceiver } from '../histories/listeners.ts';
+import type { Place } from '../histories/place.ts';
+import { Traders } from './agents.ts';
+import { Desk } from './desk.ts';
+import { endFaults, scheduleFaults } from './faults.ts';
+import type { FaultKind, Plan, PlannedFault, Step } from './plan.ts';
+import type { Server, World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+/** Events of an agent that come no more have come. */
+const AFTERWARDS_MS = 1_000;
+
+export interface Ran {
+  /** Sentences: what broke a promise. Empty when nothing did. */
+  readonly violations: readonly string[];
+  readonly orders: number;
+  readonly calls: number;
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly virtualMs: number;
+  readonly events: number;
+  readonly statements: number;
+  readonly lockWaits: number;
+  /** The same plan gives the same one, again and again. */
+  readonly fingerprint: string;
+}
+
+async function listenToAll(place: Place, recorder: Recorder, agents: readonly Agent[]) {
+  const receiver = await startReceiver(recorder);
+  const listening: Listening[] = [];
+  for (const agent of agents) listening.push(await listen(place, recorder, receiver, agent));
+  return listening;
+}
+
+async function play(world: World, plan: Plan, desk: Desk, place: Place) {
+  const { scheduler } = world;
+  const people = world.process('agents');
+  const recorder = new Recorder(null, { line: 'run', seed: plan.seed, setUp: plan.setUp });
+  /** Work of the agents' side. */
+  const until = <T>(work: () => Promise<T>, mostMs: number): Promise<T> =>
+    world.until(scheduler.within(people, work), mostMs);
+  await desk.startBoth();
+  const traders = await until(() => Traders.open(world, place, recorder), MINUTE_MS);
+  const { agents } = traders;
+  const listening = await until(() => listenToAll(place, recorder, agents), MINUTE_MS);
+  const stage = { world, desk, agents: people };
+  traders.schedule(
+    plan.acts.filter((act): act is Step => act.what === 'step'),
+    people,
+  );
+  const faults = scheduleFaults(
+    stage,
+    plan.acts.filter((act): act is PlannedFault => act.what === 'fault'),
+  );
+  await world.pass((plan.acts.at(-1)?.at ?? 0) + AFTERWARDS_MS);
+  endFaults(stage);
+  await until(() => traders.settle(), 5 * MINUTE_MS);
+  const left = await until(() => comeToRest(place), 5 * MINUTE_MS);
+  const logs = await until(() => endAll(listening), 2 * MINUTE_MS);
+  const stop = () => desk.killAll();
+  const facts = await until(
+    () => collectFacts({ place, agents, logs, hasMidnight: false, stop }),
+    5 * MINUTE_MS,
+  );
+  return { history: recorder.end(facts), faults, left };
+}
+
+/** @param onHistory gets what is checked */
+export async function runPlan(
+  server: Server,
+  plan: Plan,
+  { onHistory, trace }: { readonly onHistory?: (history: History) => void; readonly trace?: boolean } = {},
+): Promise<Ran> {
+  const world = server.newWorld(plan.seed);
+  if (trace === true)
+    world.scheduler.onEvent = (at, owner, label) => console.log(`${at.toFixed(3)} ${owner}: ${label}`);
+  const database = await server.createDatabase(world);
+  const url = socketUrl(server.where, database);
+  const desk = new Desk(world, { DATABASE_URL: url });
+  const urls = [desk.urlOf(0), desk.urlOf(1)] as const;
+  const observing = world.process('observer');
+  const place: Place = {
+    ...{ setUp: plan.setUp, profile: 'interface', urls, venue: null, clobUrl: `${urls[0]}/paper/clob` },
+    link: async (nth) => urls[nth % 2] as string,
+    sql: world.scheduler.within(observing, () => openPool(url, { max: 2 })),
+    exchangeUrl: url,
+  };
+  let violations: string[] = [];
+  let counted = { orders: 0, calls: 0, faults: new Map<FaultKind, number>() };
+  try {
+    const { history, faults, left } = await play(world, plan, desk, place);
+    onHistory?.(history);
+    violations = [...(left === null ? [] : [`The desk does not come to rest: ${left}.`]), ...check(history)];
+    counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
+  } catch (error) {
+    violations = [`The run did not reach its end: ${error instanceof Error ? error.stack : String(error)}`];
+  }
+  const { scheduler, gate } = world;
+  const ran: Ran = {
+    ...{ violations, ...counted, virtualMs: scheduler.now, events: scheduler.eventsRun, ...gate.counts },
+    fingerprint: scheduler.fingerprint,
+  };
+  await world.end();
+  await server.dropDatabase(database);
+  return ran;
+}
