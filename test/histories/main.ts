@@ -76,7 +76,7 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   const facts = await collectFacts({
     place: stage,
     agents,
-    listening,
+    logs,
     hasMidnight: dayOf() !== firstDay,
     stop,
   });

@@ -1,6 +1,6 @@
 /** The arguments of npm run test:histories. All that is wrong with them is said at once. */
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { CommandOptions } from '../command-options.ts';
 import type { SetUpName } from './history.ts';
 
 export interface RunOptions {
@@ -34,68 +34,33 @@ const LONGEST_MINUTES = 24 * 60;
 const MOST_FAULTS = 10;
 const KNOWN = ['minutes', 'seed', 'set-up', 'faults', 'check', 'help'] as const;
 
-const isSetUp = (text: string | undefined): text is SetUpName => text === 'paper' || text === 'live';
+export const isSetUp = (text: string | undefined): text is SetUpName => text === 'paper' || text === 'live';
 
 export function readOptions(args: readonly string[]): Options {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: Object.fromEntries(
-      KNOWN.map((name) => [name, { type: name === 'help' ? 'boolean' : 'string' }]),
-    ),
-    strict: false,
-    tokens: true,
-  });
-  const given = new Map<string, string | undefined>();
-  const sentences: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === 'positional') sentences.push(`"${token.value}" is no option; options begin with --.`);
-    if (token.kind !== 'option') continue;
-    if (!(KNOWN as readonly string[]).includes(token.name))
-      sentences.push(
-        `There is no option --${token.name}; the options are ${KNOWN.map((name) => `--${name}`).join(', ')}.`,
-      );
-    else if (given.has(token.name)) sentences.push(`--${token.name} is given twice.`);
-    given.set(token.name, token.value);
-  }
-  if (given.has('help')) return { kind: 'help' };
-  const number = (
-    name: string,
-    fallback: number,
-    isFit: (value: number) => boolean,
-    what: string,
-  ): number => {
-    if (!given.has(name)) return fallback;
-    const text = given.get(name) ?? '';
-    const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (!isFit(value)) sentences.push(`--${name} needs ${what}, not "${text}".`);
-    return value;
-  };
-  const minutes = number(
+  const options = new CommandOptions(args, KNOWN);
+  if (options.has('help')) return { kind: 'help' };
+  const { sentences } = options;
+  const minutes = options.number(
     'minutes',
     5,
     (value) => value > 0 && value <= LONGEST_MINUTES,
     `a number of minutes up to ${LONGEST_MINUTES}`,
   );
-  const seed = number(
-    'seed',
-    1,
-    (value) => Number.isSafeInteger(value) && value >= 0,
-    'a whole number from 0',
-  );
-  const faults = number(
+  const seed = options.whole('seed', 1, [0, Number.MAX_SAFE_INTEGER]);
+  const faults = options.number(
     'faults',
     1,
     (value) => value > 0 && value <= MOST_FAULTS,
     `a number above 0, up to ${MOST_FAULTS}`,
   );
-  const setUp = given.get('set-up');
-  if (given.has('set-up') && !isSetUp(setUp))
+  const setUp = options.text('set-up');
+  if (options.has('set-up') && !isSetUp(setUp))
     sentences.push(`--set-up is paper or live, not "${setUp ?? ''}".`);
-  const file = given.get('check');
-  if (given.has('check')) {
+  const file = options.text('check');
+  if (options.has('check')) {
     if (file === undefined || !existsSync(file))
       sentences.push(`--check needs a file that is there, not "${file ?? ''}".`);
-    if (given.size > 1)
+    if (options.given.size > 1)
       sentences.push('--check reads a history that is there already: leave the other options out.');
   }
   if (sentences.length > 0) return { kind: 'wrong', sentences };

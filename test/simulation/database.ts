@@ -17,11 +17,13 @@ const CONNECT_MS = 0.3;
 /** Real time after which a statement without an answer is looked up among those that wait for a lock. */
 const LOOK_AFTER_MS = 2;
 /** Real time after which the server is lost. */
-const LOST_AFTER_MS = 20_000;
+const LOST_AFTER_MS = 8_000;
 const END_MS = 30;
 
 const [SYNC, QUERY, TERMINATE, PARSE, BIND] = ['S', 'Q', 'X', 'P', 'B'].map((type) => type.charCodeAt(0));
 const [READY, KEY] = ['Z', 'K'].map((type) => type.charCodeAt(0));
+/** Outside a transaction. */
+const IDLE = 'I'.charCodeAt(0);
 const SYNC_MESSAGE = Buffer.from([SYNC as number, 0, 0, 0, 4]);
 
 interface Unit {
@@ -48,10 +50,16 @@ class GatedSocket extends Duplex {
   #swallows = 0;
   #lastAt = 0;
   #heldUntil = 0;
+  /** The server has answered all that it had; the program is to learn of it. */
+  #hasFinished = false;
+  #isClosed = false;
+  readonly #closing = Promise.withResolvers<void>();
   pid = 0;
   isListening = false;
   /** A unit is at the server. */
   isOut = false;
+  /** In a transaction: nothing was committed, so nothing was notified. */
+  #isWithin = false;
   #settled: (() => void) | undefined;
 
   constructor(gate: Gate) {
@@ -94,6 +102,7 @@ class GatedSocket extends Duplex {
     this.#settled?.();
     this.#gate.hasEnded(this);
     this.#gate.wait(() => this.#gate.gone([this.pid]));
+    this.#closing.resolve();
     done(error);
   }
 
@@ -109,9 +118,8 @@ class GatedSocket extends Duplex {
         this.#read(type, bytes.subarray(header + 4, length));
       this.#startsAt += length;
       if (type === TERMINATE) {
-        const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
         this.#socket.end(Buffer.from(bytes.subarray(0, length)));
-        this.#gate.wait(() => closed);
+        this.#gate.wait(() => this.whenClosed);
         return;
       }
       if (this.#isStarted && type !== SYNC && type !== QUERY) continue;
@@ -145,22 +153,21 @@ class GatedSocket extends Duplex {
 
   #releaseLater(): void {
     const { scheduler } = this.#gate;
-    scheduler.after(
-      this.#wayMs(),
-      `statement ${this.#units[0]?.bytes.length}`,
-      () => this.#release(),
-      this.owner,
-    );
+    scheduler.after(this.#wayMs(), 'statement', () => this.#release(), this.owner);
   }
 
   #release(): void {
     const unit = this.#units.shift();
-    if (unit === undefined || this.destroyed) return;
+    if (unit === undefined || this.destroyed || this.#isClosed) return;
     this.isOut = true;
     this.#gate.begin(this, unit.endsSessions, async () => {
       if (unit.readsClock) await this.#gate.setClock();
       this.#socket.write(unit.bytes);
     });
+  }
+
+  get isWithinTransaction(): boolean {
+    return this.#isWithin;
   }
 
   /** Resolves when the server has answered what it has of this connection, or the connection is over. */
@@ -173,7 +180,7 @@ class GatedSocket extends Duplex {
 
   /** Makes the server send the notifications that it has for this connection. */
   ping(): Promise<void> {
-    if (this.isOut || this.destroyed || this.#socket.destroyed) return Promise.resolve();
+    if (this.isOut || this.destroyed || this.#isClosed) return Promise.resolve();
     this.#swallows += 1;
     this.isOut = true;
     this.#socket.write(SYNC_MESSAGE);
@@ -196,16 +203,37 @@ class GatedSocket extends Duplex {
         continue;
       }
       this.#answer.push(message);
-      if (type === READY) this.#finish();
+      if (type === READY) {
+        this.#isWithin = message[5] !== IDLE;
+        this.#finish();
+      }
     }
     this.#incoming = this.#incoming.subarray(at);
   }
 
   #finish(): void {
     this.isOut = false;
-    this.#deliver();
-    if (this.#units.length > 0) this.#gate.scheduler.within(this.owner, () => this.#releaseLater());
+    this.#hasFinished = true;
     this.#settled?.();
+  }
+
+  /** Resolves when the server has closed it, or the program has. */
+  get whenClosed(): Promise<void> {
+    return this.#closing.promise;
+  }
+
+  /** What the server has said meanwhile is on its way: at a moment that real time does not decide. */
+  flush(): void {
+    if (this.destroyed) return;
+    if (this.#isClosed) {
+      this.#tellClosed();
+      return;
+    }
+    this.#deliver();
+    if (!this.#hasFinished) return;
+    this.#hasFinished = false;
+    if (this.#units.length > 0 && !this.isOut)
+      this.#gate.scheduler.within(this.owner, () => this.#releaseLater());
   }
 
   #deliver(): void {
@@ -227,9 +255,14 @@ class GatedSocket extends Duplex {
 
   #closed(): void {
     this.isOut = false;
+    this.#isClosed = true;
     this.#settled?.();
+    this.#closing.resolve();
     this.#gate.hasEnded(this);
-    if (this.destroyed) return;
+  }
+
+  #tellClosed(): void {
+    this.#gate.sockets.delete(this);
     const rest = Buffer.concat(this.#answer);
     this.#gate.scheduler.after(
       this.#gate.latency(this.owner),
@@ -326,15 +359,21 @@ export class Gate {
     this.wait(async () => {
       await send();
       await this.#settle();
-      if (endsSessions) await new Promise((resolve) => real.setTimeout(resolve, END_MS));
-      for (const listener of this.sockets) if (listener.isListening) await listener.ping();
+      if (endsSessions) {
+        await new Promise((resolve) => real.setTimeout(resolve, END_MS));
+        await this.#allClosed();
+      }
+      if (socket.isWithinTransaction && this.#out.size === 0) return;
+      await Promise.all([...this.sockets].filter(({ isListening }) => isListening).map((one) => one.ping()));
     });
   }
 
   /** Until it is over no event runs. */
   wait(work: () => Promise<unknown>): void {
     const before = this.#working ?? Promise.resolve();
-    const all = before.then(work).then(() => {});
+    const all = before.then(work).then(() => {
+      for (const socket of [...this.sockets]) socket.flush();
+    });
     this.#working = all;
     void all.finally(() => {
       if (this.#working === all) this.#working = undefined;
@@ -375,7 +414,7 @@ export class Gate {
         this.#lockWaits += 1;
         break;
       }
-      if (real.now() > lostAt) throw new Error('the database does not answer the simulation');
+      if (real.now() > lostAt) throw new Error(`the database does not answer: ${await this.#underWay()}`);
     }
     if (this.#ghosts.size > 0) await this.gone([...this.#ghosts]);
   }
@@ -391,6 +430,15 @@ export class Gate {
     return rows.length === pids.length;
   }
 
+  async #underWay(): Promise<string> {
+    const pids = [...this.#out].map(({ pid }) => pid);
+    const found = await this.#observer?.query(
+      'select pid, state, wait_event_type, wait_event, left(query, 200) as query from pg_stat_activity where pid = any($1::int[])',
+      [pids],
+    );
+    return JSON.stringify({ pids, sessions: found?.rows });
+  }
+
   /** What a system does for a process that has ended: its connections close, the server rolls back. */
   async end(owner: SimulatedProcess): Promise<void> {
     const own = [...this.sockets].filter((socket) => socket.owner === owner);
@@ -403,6 +451,17 @@ export class Gate {
   async terminate(pids: readonly number[]): Promise<void> {
     await this.#observer?.query('select pg_terminate_backend(p) from unnest($1::int[]) p', [pids]);
     await this.gone(pids);
+    await this.#allClosed();
+  }
+
+  /** Resolves when this process has noticed which sessions the server has ended. */
+  async #allClosed(): Promise<void> {
+    const known = [...this.sockets].filter(({ pid }) => pid !== 0);
+    const found = await this.#observer?.query('select pid from pg_stat_activity where pid = any($1::int[])', [
+      known.map(({ pid }) => pid),
+    ]);
+    const alive = new Set(found?.rows.map(({ pid }) => pid as number));
+    await Promise.all(known.filter(({ pid }) => !alive.has(pid)).map(({ whenClosed }) => whenClosed));
   }
 
   /**

@@ -1,28 +1,106 @@
+/**
+ * npm run simulate: worlds of two replicas on virtual time, one for each seed; what happens in them is checked as a history is.
+ * `--help` names the options.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { real } from './chance.ts';
+import { HELP, type Options, type RunOptions, readOptions } from './options.ts';
+import { type Plan, planOf, sentenceOf } from './plan.ts';
+import { shrink } from './shrink.ts';
 import { Server } from './world.ts';
 
-const { planOf, sentenceOf } = await import('./plan.ts');
+// The modules of the desk are loaded after the sources of chance were replaced.
 const { runPlan } = await import('./run.ts');
-const server = await Server.start();
-const [seed = 1, count = 300, worlds = 1] = process.argv.slice(2).map(Number);
-for (let nth = 0; nth < worlds; nth += 1) {
-  const begun = real.now();
-  const plan = planOf(seed + nth, 'paper', count);
-  const ran = await runPlan(server, plan, {
-    trace: process.env.TRACE === '1',
-    onHistory: (h) => {
-      if (process.env.CALLS) {
-        const c: Record<string, number> = {};
-        for (const { operation, outcome } of h.calls) {
-          const k = `${operation.kind} ${outcome.kind} ${(outcome as any).code ?? (outcome as any).why ?? (outcome as any).answer?.status ?? ''}`;
-          c[k] = (c[k] ?? 0) + 1;
-        }
-        console.log(c);
-      }
-    },
-  });
-  console.log(seed + nth, ran, Math.round(real.now() - begun), 'ms');
-  void sentenceOf;
+type Ran = Awaited<ReturnType<typeof runPlan>>;
+
+const MOST_SHOWN = 20;
+const begun = real.now();
+const seconds = (): number => (real.now() - begun) / 1_000;
+
+const faultsOf = ({ faults }: Ran): number => [...faults.values()].reduce((sum, count) => sum + count, 0);
+
+function report({ seed, setUp }: Plan, ran: Ran): void {
+  const { violations, orders, calls, virtualMs, fingerprint } = ran;
+  for (const violation of violations.slice(0, MOST_SHOWN)) console.log(`- ${violation}`);
+  if (violations.length > MOST_SHOWN) console.log(`- and ${violations.length - MOST_SHOWN} more`);
+  console.log(
+    `seed ${seed} (${setUp}): ${orders} orders, ${calls} calls, ${faultsOf(ran)} faults in ${(virtualMs / 1_000).toFixed(1)} s of virtual time; ${fingerprint}; ${violations.length} violations`,
+  );
 }
-await server.stop();
-process.exit(0);
+
+/** What broke, without the names that differ from run to run. */
+const kindOf = (violation = ''): string => violation.replace(/[\dxa-f…-]{6,}|\d+/g, '#').slice(0, 40);
+
+async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: number): Promise<void> {
+  const end = seconds() + forSeconds;
+  const kinds = new Set(first.violations.map(kindOf));
+  let tries = 0;
+  const acts = await shrink(
+    plan.acts,
+    async (some) => {
+      tries += 1;
+      const { violations } = await runPlan(server, { ...plan, acts: some });
+      return violations.some((violation) => kinds.has(kindOf(violation)));
+    },
+    () => seconds() > end,
+  );
+  const shortened = { ...plan, acts };
+  const { violations } = await runPlan(server, shortened);
+  const folder = join(tmpdir(), 'bellwether-simulation');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${plan.setUp}-${plan.seed}.json`);
+  writeFileSync(file, `${JSON.stringify(shortened, null, 1)}\n`);
+  console.log(`Of ${plan.acts.length} acts ${acts.length} are left, after ${tries} runs:`);
+  for (const act of acts) console.log(`  ${sentenceOf(act)}`);
+  for (const violation of violations.slice(0, MOST_SHOWN)) console.log(`- ${violation}`);
+  console.log(`npm run simulate -- --plan ${file} repeats this.`);
+}
+
+async function simulate(server: Server, { seed, until, steps, setUp, shrinkSeconds }: RunOptions) {
+  let [orders, calls, faults, failed, made] = [0, 0, 0, 0, 0];
+  const isDone = (): boolean =>
+    'seconds' in until ? made > 0 && seconds() > until.seconds : made >= until.worlds;
+  for (; !isDone(); made += 1) {
+    const own = seed + made;
+    const plan = planOf(own, setUp ?? (own % 2 === 0 ? 'paper' : 'live'), steps);
+    const ran = await runPlan(server, plan);
+    report(plan, ran);
+    orders += ran.orders;
+    calls += ran.calls;
+    faults += faultsOf(ran);
+    if (ran.violations.length === 0) continue;
+    failed += 1;
+    if (shrinkSeconds === 0) continue;
+    made += 1;
+    await shorten(server, plan, ran, shrinkSeconds);
+    break;
+  }
+  const { user, system } = process.cpuUsage();
+  console.log(
+    `${made} worlds: ${orders} orders, ${calls} calls, ${faults} faults; ${failed} worlds with violations; ${Math.round(seconds())} s, ${Math.round((user + system) / 1e6)} s of this process's processor time, ${Math.round(orders / seconds())} orders per second`,
+  );
+  return failed === 0;
+}
+
+async function main(options: Exclude<Options, { readonly kind: 'help' | 'wrong' }>): Promise<boolean> {
+  const server = await Server.start();
+  try {
+    if (options.kind === 'run') return await simulate(server, options);
+    const ran = await runPlan(server, options.plan, { isTraced: options.isTraced });
+    report(options.plan, ran);
+    return ran.violations.length === 0;
+  } finally {
+    await server.stop();
+  }
+}
+
+const options = readOptions(process.argv.slice(2));
+if (options.kind === 'help') console.log(HELP);
+else if (options.kind === 'wrong') {
+  for (const sentence of options.sentences) console.error(sentence);
+  console.error('npm run simulate -- --help names the options.');
+}
+const status = options.kind === 'help' ? 0 : options.kind === 'wrong' ? 2 : (await main(options)) ? 0 : 1;
+process.exit(status);

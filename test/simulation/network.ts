@@ -62,7 +62,7 @@ class SimulatedSocket extends Duplex {
     }
     this.bytesWritten += chunk.length;
     const bytes = Buffer.from(chunk);
-    this.#send(`packet ${bytes.length}`, (peer) => {
+    this.#send('packet', (peer) => {
       peer.bytesRead += bytes.length;
       peer.push(bytes);
     });

@@ -60,13 +60,16 @@ export interface PlannedFault {
 export interface Plan {
   readonly seed: number;
   readonly setUp: SetUpName;
+  /** Streams, webhooks and briefings of all agents: half of a run's statements. */
+  readonly listens: boolean;
   /** In the order of their time. */
   readonly acts: readonly (Step | PlannedFault)[];
 }
 
 export const AGENTS = 4;
 /** Between two acts of all agents, on average. */
-const PACE_MS = 35;
+const PACE_MS = 22;
+const LISTENS_EVERY = 3;
 const STEPS_PER_FAULT = 40;
 const LONGEST_FAULT_MS = 5_000;
 
@@ -100,7 +103,7 @@ export function planOf(seed: number, setUp: SetUpName, count: number): Plan {
       ...{ replica: random.below(2), draw: random.share() },
     });
   acts.sort((a, b) => a.at - b.at);
-  return { seed, setUp, acts };
+  return { seed, setUp, listens: seed % LISTENS_EVERY === 0, acts };
 }
 
 /** For a person. */
@@ -109,4 +112,19 @@ export function sentenceOf(act: Step | PlannedFault): string {
   return act.what === 'step'
     ? `${at}  agent ${act.agent + 1} at replica ${act.replica + 1}: ${act.kind} (${act.seed})`
     : `${at}  fault at replica ${act.replica + 1}: ${act.kind} for ${act.forMs} ms (${act.draw.toFixed(3)})`;
+}
+
+/** Whether this is a plan that an earlier run has kept. */
+export function isPlan(value: unknown): value is Plan {
+  const { seed, setUp, listens, acts } = (value ?? {}) as Partial<Plan>;
+  return (
+    Number.isSafeInteger(seed) &&
+    (setUp === 'paper' || setUp === 'live') &&
+    typeof listens === 'boolean' &&
+    Array.isArray(acts) &&
+    (acts as readonly Partial<Step | PlannedFault>[]).every(
+      ({ what, kind, at }) =>
+        Number.isFinite(at) && Object.hasOwn(what === 'fault' ? FAULT_WEIGHTS : STEP_WEIGHTS, kind ?? ''),
+    )
+  );
 }

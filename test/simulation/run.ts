@@ -4,7 +4,7 @@ import type { Agent } from '../histories/agents.ts';
 import { check } from '../histories/checker.ts';
 import { collectFacts } from '../histories/collect-facts.ts';
 import { comeToRest } from '../histories/come-to-rest.ts';
-import { type History, Recorder } from '../histories/history.ts';
+import { Recorder } from '../histories/history.ts';
 import { endAll, type Listening, listen, startReceiver } from '../histories/listeners.ts';
 import type { Place } from '../histories/place.ts';
 import { Traders } from './agents.ts';
@@ -48,7 +48,7 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place) {
   await desk.startBoth();
   const traders = await until(() => Traders.open(world, place, recorder), MINUTE_MS);
   const { agents } = traders;
-  const listening = await until(() => listenToAll(place, recorder, agents), MINUTE_MS);
+  const listening = plan.listens ? await until(() => listenToAll(place, recorder, agents), MINUTE_MS) : [];
   const stage = { world, desk, agents: people };
   traders.schedule(
     plan.acts.filter((act): act is Step => act.what === 'step'),
@@ -71,14 +71,14 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place) {
   return { history: recorder.end(facts), faults, left };
 }
 
-/** @param onHistory gets what is checked */
+/** @param options `isTraced` prints each event */
 export async function runPlan(
   server: Server,
   plan: Plan,
-  { onHistory, trace }: { readonly onHistory?: (history: History) => void; readonly trace?: boolean } = {},
+  { isTraced = false }: { readonly isTraced?: boolean } = {},
 ): Promise<Ran> {
   const world = server.newWorld(plan.seed);
-  if (trace === true)
+  if (isTraced)
     world.scheduler.onEvent = (at, owner, label) => console.log(`${at.toFixed(3)} ${owner}: ${label}`);
   const database = await server.createDatabase(world);
   const url = socketUrl(server.where, database);
@@ -95,7 +95,6 @@ export async function runPlan(
   let counted = { orders: 0, calls: 0, faults: new Map<FaultKind, number>() };
   try {
     const { history, faults, left } = await play(world, plan, desk, place);
-    onHistory?.(history);
     violations = [...(left === null ? [] : [`The desk does not come to rest: ${left}.`]), ...check(history)];
     counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
   } catch (error) {

@@ -60,7 +60,7 @@ export class Scheduler {
     return this.#count;
   }
 
-  /** Two runs are the same as long as this is. */
+  /** Two runs are the same as long as this is. Sizes are left out: texts hold the server's transaction ids, which grow from world to world. */
   get fingerprint(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, '0');
   }

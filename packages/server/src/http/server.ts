@@ -90,13 +90,18 @@ const MAX_PARAM_CHARS = 300;
 /** The levels at which every request has a line. */
 const DETAILED: ReadonlySet<string> = new Set(['debug', 'trace']);
 
+const ABOVE_WARN: ReadonlySet<string> = new Set(['error', 'fatal', 'silent']);
+
+/** What the owner wants to see less of stays unseen. */
+const atLeastWarn = (level: string): string => (ABOVE_WARN.has(level) ? level : 'warn');
+
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const trusts = trustOf(options.trustProxy);
   const app = Fastify<Server>({
     serverFactory: createHttpServer(options.connections, trusts),
     clientErrorHandler: answerBroken(() => options.needs.publicUrl),
     // The framework's own chatter is of no use; what matters of a request is logged below.
-    loggerInstance: options.logger.child({}, { level: 'warn' }),
+    loggerInstance: options.logger.child({}, { level: atLeastWarn(options.logger.level) }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LIMITS.bodyBytes,
     trustProxy: options.trustProxy === null ? false : trusts,

@@ -1,0 +1,84 @@
+/** The arguments of npm run simulate. */
+import { readFileSync } from 'node:fs';
+import { CommandOptions } from '../command-options.ts';
+import type { SetUpName } from '../histories/history.ts';
+import { isSetUp } from '../histories/options.ts';
+import { isPlan, type Plan } from './plan.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  /** How many worlds are made, one after the other: for so long, or so many. */
+  readonly until: { readonly seconds: number } | { readonly worlds: number };
+  readonly steps: number;
+  /** `null`: as each seed says. */
+  readonly setUp: SetUpName | null;
+  readonly shrinkSeconds: number;
+}
+
+export type Options =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'plan'; readonly plan: Plan; readonly isTraced: boolean }
+  | ({ readonly kind: 'run' } & RunOptions)
+  | { readonly kind: 'wrong'; readonly sentences: readonly string[] };
+
+export const HELP = `npm run simulate -- [--seconds S | --worlds W] [--seed N] [--steps K] [--set-up paper|live]
+                     [--shrink-seconds T] [--plan FILE [--trace]]
+
+Two replicas of the desk in one process, on virtual time and a real PostgreSQL: a seed decides everything that happens.
+Makes a world for each seed from N on. Ends with 1 when a promise was broken: then it shortens what happened to a list
+of steps, and keeps it in a file.
+
+  --seconds S         how long worlds are made (default 60)
+  --worlds W          how many worlds are made, instead of --seconds
+  --seed N            of the first world (default 1); even: on paper, odd: live on the stand-alone exchange
+  --steps K           acts of agents in each world (default 500)
+  --set-up NAME       paper or live, instead of what the seed says
+  --shrink-seconds T  how long a run that failed is shortened (default 300; 0: not at all)
+  --plan FILE         repeats what an earlier run has kept
+  --trace             with --plan: prints each event
+  --help              this text
+`;
+
+const KNOWN = [
+  ...(['seconds', 'worlds', 'seed', 'steps', 'set-up', 'shrink-seconds', 'plan', 'trace', 'help'] as const),
+];
+const MOST = Number.MAX_SAFE_INTEGER;
+
+function readPlan(file: string | undefined): Plan | null {
+  try {
+    const plan: unknown = JSON.parse(readFileSync(file ?? '', 'utf8'));
+    return isPlan(plan) ? plan : null;
+  } catch {
+    return null;
+  }
+}
+
+export function readOptions(args: readonly string[]): Options {
+  const options = new CommandOptions(args, KNOWN, ['trace']);
+  if (options.has('help')) return { kind: 'help' };
+  const { sentences } = options;
+  const seconds = options.whole('seconds', 60, [1, 86_400]);
+  const worlds = options.whole('worlds', 1, [1, 1_000_000]);
+  const run: RunOptions = {
+    seed: options.whole('seed', 1, [0, MOST]),
+    until: options.has('worlds') ? { worlds } : { seconds },
+    steps: options.whole('steps', 500, [1, 5_000]),
+    setUp: isSetUp(options.text('set-up')) ? (options.text('set-up') as SetUpName) : null,
+    shrinkSeconds: options.whole('shrink-seconds', 300, [0, 86_400]),
+  };
+  if (options.has('worlds') && options.has('seconds'))
+    sentences.push('--seconds and --worlds both say when to end: give one of them.');
+  if (options.has('set-up') && run.setUp === null)
+    sentences.push(`--set-up is paper or live, not "${options.text('set-up') ?? ''}".`);
+  const plan = options.has('plan') ? readPlan(options.text('plan')) : null;
+  if (options.has('plan')) {
+    if (plan === null)
+      sentences.push(
+        `--plan needs a file that npm run simulate has kept, not "${options.text('plan') ?? ''}".`,
+      );
+    if (options.given.size > (options.has('trace') ? 2 : 1))
+      sentences.push('--plan says everything about a run: leave the other options out.');
+  } else if (options.has('trace')) sentences.push('--trace goes with --plan.');
+  if (sentences.length > 0) return { kind: 'wrong', sentences };
+  return plan === null ? { kind: 'run', ...run } : { kind: 'plan', plan, isTraced: options.has('trace') };
+}
