@@ -12,6 +12,7 @@ import {
 import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
 import type { Overrides } from '../packages/server/src/service.ts';
 import { call, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
+import { liveEnvironment } from './live-environment.ts';
 import { afterFile } from './setup/clean-up.ts';
 
 export const PROFILE = 'polymarket';
@@ -23,21 +24,6 @@ export const startVenue = (environment: Readonly<Record<string, string>> = {}, o
     { VENUE_A_ORDER_PROFILE: PROFILE, PAPER_WORLD: 'off', PAPER_DOORS: 'clob', ...environment },
     overrides,
   );
-
-export function liveEnvironment(venueUrl: string): Readonly<Record<string, string>> {
-  return {
-    VENUE_A_BACKEND: 'live',
-    VENUE_A_ORDER_PROFILE: PROFILE,
-    VENUE_A_DOUBT_S: '5',
-    POLYMARKET_CLOB_URL: `${venueUrl}/paper/clob`,
-    POLYMARKET_GAMMA_URL: `${venueUrl}/paper/gamma`,
-    POLYMARKET_DATA_URL: `${venueUrl}/paper/data`,
-    POLYMARKET_SITE_URL: venueUrl,
-    POLYMARKET_WS_URL: `${venueUrl.replace(/^http/, 'ws')}/paper/ws`,
-    PAPER_WORLD: 'off',
-    PAPER_DOORS: 'off',
-  };
-}
 
 /** Where orders are matched. */
 export type LiveVenue = Pick<TestService, 'url' | 'exchange'>;

@@ -4,7 +4,7 @@
  */
 import type { Overrides } from '../packages/server/src/service.ts';
 import { startTestService, type TestService } from './harness.ts';
-import { liveEnvironment } from './live-desk.ts';
+import { liveEnvironment } from './live-environment.ts';
 
 export function startLivePaper(
   venue: Pick<TestService, 'url'>,

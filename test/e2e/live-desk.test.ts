@@ -2,16 +2,8 @@
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
-import {
-  claim,
-  liveEnvironment,
-  liveOrder,
-  newLiveTrader,
-  orderAt,
-  poolOf,
-  startLiveDesk,
-  startVenue,
-} from '../live-desk.ts';
+import { claim, liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { liveEnvironment } from '../live-environment.ts';
 import { Visitor } from '../passkey.ts';
 
 let venue: TestService;

@@ -2,7 +2,8 @@
 import { buildLimitOrder } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { aMarket, call, newTrader } from '../harness.ts';
-import { liveEnvironment, startVenue } from '../live-desk.ts';
+import { startVenue } from '../live-desk.ts';
+import { liveEnvironment } from '../live-environment.ts';
 import { dataFolder, kill, startProcess, waitFor } from '../service-process.ts';
 
 test('killed and started again, it goes on with the live market', async () => {

@@ -18,7 +18,8 @@ import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
 import type { Place } from './place.ts';
 
 const TIMEOUT_MS = 8_000;
-const DEPOSIT = 10_000_000_000n;
+/** Of each new wallet. */
+export const DEPOSIT = 10_000_000_000n;
 const MOST_LISTED = 100;
 
 export interface Agent {
@@ -38,7 +39,7 @@ export interface Order {
 const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
 
 export async function newAgent(
-  { urls: [baseUrl], clobUrl, venue, sql }: Place,
+  { urls: [baseUrl], clobUrl, setUp, fund, sql }: Place,
   name: string,
 ): Promise<Agent> {
   const { agentId, apiKeyCode } = await new BellwetherClient({ baseUrl }).registerAgent({
@@ -49,13 +50,8 @@ export async function newAgent(
   const credentials = await createVenueCredentials({ clobUrl, signer });
   await client.registerCredentials(credentialRequest(signer, credentials));
   const wallet = signer.address.toLowerCase();
-  if (venue !== null) {
-    const gift = await fetch(`${venue.url}/paper/faucet`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ address: wallet }),
-    });
-    if (!gift.ok) throw new Error(`the faucet refused: ${await gift.text()}`);
+  await fund(wallet);
+  if (setUp === 'live') {
     // The page of the claim is tested elsewhere.
     await sql`update agents set claimed_at = now() where agent_id = ${agentId}`;
   }

@@ -9,8 +9,8 @@ export interface Place {
   readonly urls: readonly [string, string];
   /** @returns the URL of a connection to this replica that one client has for itself */
   link(replica: number): Promise<string>;
-  /** The live venue's; `null` on paper. */
-  readonly venue: { readonly url: string } | null;
+  /** Gives a new wallet its money at a live venue; on paper it has it already. */
+  fund(wallet: string): Promise<void>;
   /** Where wallets get their credentials, past every proxy. */
   readonly clobUrl: string;
   /** As the superuser, on the desk's database. */

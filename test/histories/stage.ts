@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { liveEnvironment } from '../live-environment.ts';
 import { freePort, launch, type ServiceProcess, startProcess } from '../service-process.ts';
 import { databaseTarget, startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { startDatabase } from './database.ts';
@@ -35,6 +36,7 @@ export interface LiveVenue {
 
 export interface Stage extends Place {
   readonly replicas: readonly [Replica, Replica];
+  /** `null` on paper. */
   readonly venue: LiveVenue | null;
 }
 
@@ -44,21 +46,6 @@ const common = {
   PAPER_WORLD: 'off',
   WEBHOOKS_ALLOW_LOOPBACK: 'on',
 } as const;
-
-function liveEnvironment(port: number): Readonly<Record<string, string>> {
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    VENUE_A_BACKEND: 'live',
-    VENUE_A_ORDER_PROFILE: 'polymarket',
-    VENUE_A_DOUBT_S: String(DOUBT_S),
-    POLYMARKET_CLOB_URL: `${url}/paper/clob`,
-    POLYMARKET_GAMMA_URL: `${url}/paper/gamma`,
-    POLYMARKET_DATA_URL: `${url}/paper/data`,
-    POLYMARKET_SITE_URL: url,
-    POLYMARKET_WS_URL: `ws://127.0.0.1:${port}/paper/ws`,
-    PAPER_DOORS: 'off',
-  };
-}
 
 async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue & { readonly port: number }> {
   const key = randomBytes(16).toString('hex');
@@ -107,7 +94,9 @@ export async function openStage(
     const toVenue = await startTcpProxy({ host: '127.0.0.1', port: venue?.port ?? port });
     const env = {
       ...common,
-      ...(venue === null ? {} : liveEnvironment(toVenue.port)),
+      ...(venue === null
+        ? {}
+        : { ...liveEnvironment(`http://127.0.0.1:${toVenue.port}`), VENUE_A_DOUBT_S: String(DOUBT_S) }),
       DATABASE_URL: urlAt(toDatabase.port),
       MASTER_KEY: masterKey,
       REPLICA_URL: `http://127.0.0.1:${venue === null ? toVenue.port : port}`,
@@ -130,6 +119,15 @@ export async function openStage(
       return `http://127.0.0.1:${proxy.port}`;
     },
     venue,
+    async fund(address) {
+      if (venue === null) return;
+      const gift = await fetch(`${venue.url}/paper/faucet`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ address }),
+      });
+      if (!gift.ok) throw new Error(`the faucet refused: ${await gift.text()}`);
+    },
     clobUrl: `${venue?.url ?? replicas[0].process.url}/paper/clob`,
     sql: database.admin,
     exchangeUrl: venue === null ? database.deskUrl : database.exchangeUrl,

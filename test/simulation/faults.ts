@@ -24,7 +24,7 @@ const later = ({ world }: Stage, { forMs }: PlannedFault, end: () => void): void
 };
 
 const FAULTS: Readonly<Record<FaultKind, Work>> = {
-  kill: ({ world, desk }, { replica }, target) => world.aside(() => desk.restart(replica, target)),
+  kill: ({ desk }, { replica }, target) => void desk.restart(replica, target),
   freeze(stage, fault, target) {
     target.isFrozen = true;
     later(stage, fault, () => stage.world.scheduler.thaw(target));

@@ -7,10 +7,12 @@ import { comeToRest } from '../histories/come-to-rest.ts';
 import { Recorder } from '../histories/history.ts';
 import { endAll, type Listening, listen, startReceiver } from '../histories/listeners.ts';
 import type { Place } from '../histories/place.ts';
+import { liveEnvironment } from '../live-environment.ts';
 import { Traders } from './agents.ts';
 import { Desk } from './desk.ts';
 import { endFaults, scheduleFaults } from './faults.ts';
 import type { FaultKind, Plan, PlannedFault, Step } from './plan.ts';
+import { type LiveVenue, openVenue } from './venue.ts';
 import type { Server, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,7 +40,7 @@ async function listenToAll(place: Place, recorder: Recorder, agents: readonly Ag
   return listening;
 }
 
-async function play(world: World, plan: Plan, desk: Desk, place: Place) {
+async function play(world: World, plan: Plan, desk: Desk, place: Place, venue: LiveVenue | null) {
   const { scheduler } = world;
   const people = world.process('agents');
   const recorder = new Recorder(null, { line: 'run', seed: plan.seed, setUp: plan.setUp });
@@ -49,6 +51,7 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place) {
   const traders = await until(() => Traders.open(world, place, recorder), MINUTE_MS);
   const { agents } = traders;
   const listening = plan.listens ? await until(() => listenToAll(place, recorder, agents), MINUTE_MS) : [];
+  venue?.begin();
   const stage = { world, desk, agents: people };
   traders.schedule(
     plan.acts.filter((act): act is Step => act.what === 'step'),
@@ -60,10 +63,14 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place) {
   );
   await world.pass((plan.acts.at(-1)?.at ?? 0) + AFTERWARDS_MS);
   endFaults(stage);
+  venue?.endFaults();
   await until(() => traders.settle(), 5 * MINUTE_MS);
   const left = await until(() => comeToRest(place), 5 * MINUTE_MS);
   const logs = await until(() => endAll(listening), 2 * MINUTE_MS);
-  const stop = () => desk.killAll();
+  const stop = async () => {
+    await desk.killAll();
+    await venue?.kill();
+  };
   const facts = await until(
     () => collectFacts({ place, agents, logs, hasMidnight: false, stop }),
     5 * MINUTE_MS,
@@ -80,21 +87,26 @@ export async function runPlan(
   const world = server.newWorld(plan.seed);
   if (isTraced)
     world.scheduler.onEvent = (at, owner, label) => console.log(`${at.toFixed(3)} ${owner}: ${label}`);
-  const database = await server.createDatabase(world);
-  const url = socketUrl(server.where, database);
-  const desk = new Desk(world, { DATABASE_URL: url });
-  const urls = [desk.urlOf(0), desk.urlOf(1)] as const;
+  const url = socketUrl(server.where, await server.createDatabase(world));
   const observing = world.process('observer');
-  const place: Place = {
-    ...{ setUp: plan.setUp, profile: 'interface', urls, venue: null, clobUrl: `${urls[0]}/paper/clob` },
-    link: async (nth) => urls[nth % 2] as string,
-    sql: world.scheduler.within(observing, () => openPool(url, { max: 2 })),
-    exchangeUrl: url,
-  };
   let violations: string[] = [];
   let counted = { orders: 0, calls: 0, faults: new Map<FaultKind, number>() };
   try {
-    const { history, faults, left } = await play(world, plan, desk, place);
+    const venue = plan.setUp === 'live' ? await openVenue(server, world) : null;
+    const desk = new Desk(world, {
+      DATABASE_URL: url,
+      ...(venue === null ? {} : liveEnvironment(venue.url)),
+    });
+    const urls = [desk.urlOf(0), desk.urlOf(1)] as const;
+    const place: Place = {
+      ...{ setUp: plan.setUp, profile: venue === null ? 'interface' : 'polymarket', urls },
+      clobUrl: `${venue?.url ?? urls[0]}/paper/clob`,
+      link: async (nth) => urls[nth % 2] as string,
+      fund: async (wallet) => venue?.fund(wallet),
+      sql: world.scheduler.within(observing, () => openPool(url, { max: 2 })),
+      exchangeUrl: venue?.databaseUrl ?? url,
+    };
+    const { history, faults, left } = await play(world, plan, desk, place, venue);
     violations = [...(left === null ? [] : [`The desk does not come to rest: ${left}.`]), ...check(history)];
     counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
   } catch (error) {
@@ -106,6 +118,6 @@ export async function runPlan(
     fingerprint: scheduler.fingerprint,
   };
   await world.end();
-  await server.dropDatabase(database);
+  await server.dropDatabases();
   return ran;
 }

@@ -40,6 +40,7 @@ export class Server {
   readonly #child: ChildProcess;
   readonly where: SharedPostgres;
   readonly #root: Client;
+  readonly #databases: string[] = [];
   #made = 0;
 
   private constructor(child: ChildProcess, where: SharedPostgres, root: Client) {
@@ -84,12 +85,15 @@ export class Server {
     const name = `world_${this.#made}`;
     await this.#root.query(`create database ${name} owner ${this.where.user} template ${TEMPLATE}`);
     await this.#root.query(`alter database ${name} set search_path = public, simulation, pg_catalog`);
+    this.#databases.push(name);
     world.gate.watch(await connect(this.where, name));
     return name;
   }
 
-  async dropDatabase(name: string): Promise<void> {
-    await this.#root.query(`drop database ${name} with (force)`);
+  /** Those of a world that has ended. */
+  async dropDatabases(): Promise<void> {
+    for (const name of this.#databases.splice(0))
+      await this.#root.query(`drop database ${name} with (force)`);
   }
 
   async stop(): Promise<void> {
@@ -147,7 +151,7 @@ export class World {
 
   /** Nothing of it runs any more. */
   async end(): Promise<void> {
-    for (const one of this.#processes) if (!one.isDead) await this.kill(one);
+    for (const one of this.#processes) if (!one.isDead) void this.kill(one);
     await this.gate.close();
   }
 
@@ -188,10 +192,15 @@ export class World {
     }
   }
 
-  /** Ends a process as `kill -9` does. */
-  async kill(owner: SimulatedProcess): Promise<void> {
+  /** Ends a process as `kill -9` does. Resolves when the server has freed what it held. */
+  kill(owner: SimulatedProcess): Promise<void> {
     owner.isDead = true;
-    this.network.end(owner);
-    await this.gate.end(owner);
+    return new Promise((resolve) => {
+      this.aside(async () => {
+        this.network.end(owner);
+        await this.gate.end(owner);
+        resolve();
+      });
+    });
   }
 }

@@ -1,0 +1,19 @@
+/** What the live venue itself does, all the time. */
+export const venuePlan = (seed: number): object => ({
+  seed: String(seed),
+  latencyMs: { least: 0, most: 10 },
+  unavailableShare: 0.02,
+  droppedShare: 0.04,
+  failedAfterShare: 0.04,
+  garbledShare: 0.04,
+  timedOutShare: 0.04,
+  delayedShare: 0.08,
+  delayedMs: 700,
+  failingTradesShare: 0.15,
+  balanceLagMs: 1_500,
+  frozenSocketsShare: 0.2,
+  droppedSocketsShare: 0.3,
+  duplicatesShare: 0.2,
+  reorderedShare: 0.2,
+  gapsShare: 0.1,
+});
