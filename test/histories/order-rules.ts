@@ -9,6 +9,7 @@ import { list, named, short } from './sentences.ts';
 /** Refusals that say nothing of the order: they are given before it is looked for. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'idempotency_in_flight',
+  'idempotency_key_reused',
   'idempotency_limit_reached',
   'overloaded',
   'rate_limited',

@@ -1,133 +1,28 @@
 /** Orders at a live venue: whatever is heard of them, in whatever order and how often, the record is the same. */
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { fold } from '../src/adapters/venues/polymarket/fold.ts';
-import type { Observation, TradePart } from '../src/adapters/venues/polymarket/observations.ts';
-import type { MarketRecord } from '../src/domain/market.ts';
-import type { LiveOrderLog, TradeStatus } from '../src/ports/live-orders.ts';
+import type { Observation } from '../src/adapters/venues/polymarket/observations.ts';
+import type { TradeStatus } from '../src/ports/live-orders.ts';
+import {
+  accepted,
+  factsOf,
+  log,
+  M,
+  NOW,
+  newWorld,
+  openWorlds,
+  orderOf,
+  place,
+  positionOf,
+  resultsOf,
+  returnedOf,
+  sql,
+  standing,
+  tell,
+  trade,
+} from './live-order-world.ts';
 
-const M = 1_000_000n;
-const MARKET = {
-  id: 'm1',
-  conditionId: 'c1',
-  slug: 'one',
-  question: 'Why?',
-  endDate: Date.UTC(2030, 0, 1),
-} as MarketRecord;
-const NOW = Date.UTC(2026, 5, 1, 12);
-
-let sql: Sql;
-let log: LiveOrderLog;
-let worlds = 0;
-
-beforeAll(async () => {
-  sql = await openTestDatabase();
-  await migrate(sql);
-  log = createLiveOrderLog(sql, 'live');
-});
-
-interface World {
-  readonly agent: string;
-  readonly wallet: string;
-}
-
-async function newWorld(): Promise<World> {
-  worlds += 1;
-  const agent = `00000000-0000-4000-8000-${String(worlds).padStart(12, '0')}`;
-  await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
-    insert into agents (agent_id, user_id, name, description, claim_code, created_at)
-    select ${agent}::uuid, user_id, 'Agent', '', ${agent}, now() from o`;
-  await sql`insert into safeguards (agent_id, max_trades_per_day, max_trade_amount, daily_trade_amount_limit, updated_at,
-    usage_day) values (${agent}, 1, 1, 1, now(), now())`;
-  return { agent, wallet: `wallet ${worlds}` };
-}
-
-async function place(
-  { agent, wallet }: World,
-  name: string,
-  given: { side?: 'BUY' | 'SELL'; shares?: bigint; money?: bigint; timeInForce?: string } = {},
-): Promise<string> {
-  const { side = 'BUY', shares = 10n * M, money = 5n * M, timeInForce = 'GTC' } = given;
-  const orderId = `${wallet} ${name}`;
-  await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
-      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
-      money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
-      updated_at)
-    select ${agent}, ${orderId}, user_id, 'live', 'm1', 'c1', 'Why?', ${`token of ${wallet}`}, 'YES', 'signed', 0, 2,
-      ${side}, true, ${timeInForce}, false, false, 5000, 5000, ${shares}, ${money}, ${wallet}, ${wallet}, 0, 'r',
-      ${new Date(NOW)}, 'submitting', '[]', ${new Date(NOW)}, ${money}, ${new Date(NOW)} from agents where agent_id = ${agent}`;
-  return orderId;
-}
-
-const tell = async (observations: readonly Observation[], market = MARKET): Promise<readonly string[]> => {
-  const contradictions: string[] = [];
-  const byOrder = Map.groupBy(observations, ({ orderId }) => orderId);
-  await log.update([...byOrder.keys()], (order) => {
-    const folded = fold(order, byOrder.get(order.order.orderId) ?? [], market);
-    contradictions.push(...folded.contradictions);
-    return folded.change;
-  });
-  return contradictions;
-};
-
-const trade = (
-  orderId: string,
-  tradeId: string,
-  status: TradeStatus,
-  size = 10n * M,
-  price = 5_000,
-  fee = 0n,
-): Observation => ({
-  orderId,
-  at: NOW + 1_000,
-  kind: 'trade',
-  part: {
-    ...{ tradeId, status, size, fee, price, liquidity: 'taker', matchedAt: NOW + 1_000 },
-    cost: (size * BigInt(price)) / 10_000n,
-  } satisfies TradePart,
-});
-const accepted = (orderId: string): Observation => ({
-  ...{ orderId, at: NOW + 500, kind: 'accepted', word: 'live' },
-  ...{ filled: 0n, cost: 0n, fees: 0n },
-});
-const standing = (
-  orderId: string,
-  end: Extract<Observation, { kind: 'standing' }>['end'],
-  matched: bigint | null,
-): Observation => ({
-  ...{ orderId, at: NOW + 2_000, kind: 'standing', detail: null, matched, end },
-  isCounted: end !== null && matched !== null,
-});
-
-const orderOf = async (orderId: string) => {
-  const [row] =
-    await sql`select status, filled, cost, fees, error_code from orders where order_id = ${orderId}`;
-  return row;
-};
-const positionOf = async ({ wallet }: World) => {
-  const [row] =
-    await sql`select size, cost, realized, fees, settled, bought_size, bought_cost, closed_at is not null as closed
-    from positions where wallet = ${wallet}`;
-  return row ?? null;
-};
-const resultsOf = async ({ agent }: World) => ({
-  days: await sql`select day::text, realized, fees from daily_results where agent_id = ${agent}
-    and (realized <> 0 or fees <> 0) order by 1`,
-  results: await sql`select volume, fees, realized, wins, losses from agent_results where agent_id = ${agent}
-    and (volume <> 0 or fees <> 0 or realized <> 0 or wins <> 0 or losses <> 0)`,
-});
-const returnedOf = async (orderId: string) =>
-  (await sql`select trades, amount from budget_returns where order_id = ${orderId}`).map((row) => ({
-    ...row,
-  }));
-const factsOf = async ({ agent }: World) =>
-  (
-    await sql`select kind, payload ->> 'status' as status from facts where agent_id = ${agent} order by seq`
-  ).map(({ kind, status }) => status ?? kind);
+beforeAll(openWorlds);
 
 test('what a replica of an earlier release wrote of an order is read with the rest', async () => {
   const id = await place(await newWorld(), 'a');
@@ -354,6 +249,33 @@ describe('the life of a settlement', () => {
     expect(await positionOf(world)).toMatchObject({ size: 8n * M, cost: 4n * M });
   });
 
+  test('what was sold of a failed purchase comes from the purchases that followed', async () => {
+    const world = await newWorld();
+    const told = async (name: string, nth: number, side: 'BUY' | 'SELL', size: bigint, price: number) => {
+      const id = await place(world, name, { side, shares: size, money: size });
+      const { part, ...one } = trade(id, 't', 'matched', size, price) as Extract<
+        Observation,
+        { kind: 'trade' }
+      >;
+      await tell([
+        accepted(id),
+        { ...one, part: { ...part, matchedAt: NOW + nth * 1_000 } },
+        standing(id, 'filled', size),
+      ]);
+      return id;
+    };
+    const failing = await told('a', 1, 'BUY', 11n * M, 5_000);
+    await told('b', 2, 'SELL', 11n * M, 6_000);
+    await told('c', 3, 'BUY', 16n * M, 4_000);
+    await tell([trade(failing, 't', 'failed', 11n * M)]);
+    const expected = { size: 5n * M, cost: 2n * M, realized: 2_200_000n, bought_size: 16n * M };
+    expect(await positionOf(world)).toMatchObject(expected);
+    // And so when positions are computed anew for another reason.
+    const other = await told('d', 4, 'BUY', 1n * M, 5_000);
+    await tell([trade(other, 't', 'failed', 1n * M)]);
+    expect(await positionOf(world)).toMatchObject(expected);
+  });
+
   test('orders that the desk does not have leave no trace', async () => {
     await tell([accepted('somebody else’s'), trade('somebody else’s', 't1', 'matched')]);
     expect(await sql`select 1 from venue_orders where order_id like 'somebody%'`).toEqual([]);
@@ -367,66 +289,5 @@ describe('the life of a settlement', () => {
     expect(await tell([trade(id, 't9', 'matched')])).toEqual(['a trade of an order that has ended']);
     expect(await orderOf(id)).toMatchObject({ status: 'canceled', filled: 0n });
     expect(await positionOf(world)).toBeNull();
-  });
-});
-
-describe('any order of events', () => {
-  const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
-    items
-      .map((item) => [random(), item] as const)
-      .sort(([a], [b]) => a - b)
-      .map(([, item]) => item);
-  const seeded = (seed: number) => () => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return seed / 2_147_483_648;
-  };
-
-  test.each([
-    ['with duplicates, and with failures among purchases and sales', 0],
-    ['with purchases and sales that the desk hears of after later ones', 0.4],
-  ])('%s, ends where the successful trades alone end', async (_what, lateShare) => {
-    for (let seed = 1; seed <= 12; seed += 1) {
-      const random = seeded(seed + 100 * lateShare);
-      const [noisy, clean] = [await newWorld(), await newWorld()];
-      // One after another in time; each may fail, and its failure may come after all others.
-      const steps = Array.from({ length: 8 }, (_, nth) => ({
-        name: `o${nth}`,
-        side: nth % 3 === 2 ? ('SELL' as const) : ('BUY' as const),
-        price: 3_000 + Math.floor(random() * 4_000),
-        size: BigInt(1 + Math.floor(random() * 9)) * M,
-        fee: BigInt(Math.floor(random() * 1_000)),
-        fails: random() < 0.35,
-        isLate: random() < lateShare,
-      }));
-      const late: Observation[][] = [];
-      for (const [nth, { name, side, price, size, fee, fails, isLate }] of steps.entries()) {
-        const shift = (one: Observation): Observation => {
-          const at = NOW + nth * 10_000;
-          return one.kind === 'trade' ? { ...one, at, part: { ...one.part, matchedAt: at } } : { ...one, at };
-        };
-        const money = (size * BigInt(price)) / 10_000n;
-        const [a, b] = [
-          await place(noisy, name, { side, shares: size, money }),
-          await place(clean, name, { side, shares: size, money }),
-        ];
-        const of = (id: string, status: TradeStatus) => shift(trade(id, 't', status, size, price, fee));
-        const end = (id: string) => shift(standing(id, 'filled', size));
-        const events = shuffled([accepted(a), of(a, 'matched'), of(a, 'matched'), end(a)], random).map(shift);
-        if (isLate) late.push(events.map((one) => ({ ...one, at: NOW + 500_000 })));
-        else await tell(events);
-        late.push([of(a, fails ? 'failed' : 'confirmed'), of(a, 'mined'), of(a, 'matched')]);
-        if (!fails) await tell([accepted(b), of(b, 'confirmed'), end(b)].map(shift));
-      }
-      for (const events of shuffled(late.flat(), random)) await tell([events]);
-      expect({ seed, position: await positionOf(noisy), ...(await resultsOf(noisy)) }).toEqual({
-        seed,
-        position: await positionOf(clean),
-        ...(await resultsOf(clean)),
-      });
-      for (const { name, fails } of steps)
-        expect((await orderOf(`${noisy.wallet} ${name}`))?.status).toBe(
-          fails ? 'settlement_failed' : 'filled',
-        );
-    }
   });
 });

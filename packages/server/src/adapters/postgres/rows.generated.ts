@@ -210,6 +210,7 @@ export interface FillsRow {
   readonly match_kind: string;
   readonly realized: bigint;
   readonly filled_at: Date;
+  readonly counts_at: Date | null;
 }
 
 export interface IdempotencyKeysRow {

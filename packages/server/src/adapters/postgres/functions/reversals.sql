@@ -1,23 +1,30 @@
+-- When a fill counts among those of its position: as `moved` says, or as is recorded where that is null.
+create or replace function place_of(one fills, moved jsonb) returns timestamptz language sql stable as $$
+  select case when moved is null then coalesce(one.counts_at, one.filled_at) else coalesce((
+    select t.at from jsonb_to_recordset(moved) as t(order_id text, trade_id bigint, at timestamptz)
+    where t.order_id = one.order_id and t.trade_id = one.trade_id), one.filled_at) end
+$$;
+
 -- What a position is after each of its fills, computed anew from all of them but those in `without`, a list of
 -- [order id, trade id], as if those in `at_last` had come after all others. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
 -- what is sold beyond the holding is no gain and no loss.
 drop function if exists replay_fills(text, text, jsonb);
-create or replace function replay_fills(account text, token text, without jsonb, at_last jsonb)
+drop function if exists replay_fills(text, text, jsonb, jsonb);
+create or replace function replay_fills(account text, token text, without jsonb, at_last jsonb, moved jsonb)
 returns table (order_id text, trade_id bigint, gain bigint, outcome_net bigint, size bigint, cost bigint, realized bigint,
-  fees bigint, settled bigint, bought_size bigint, bought_cost bigint, closed_at timestamptz)
+  fees bigint, settled bigint, bought_size bigint, bought_cost bigint, closed_at timestamptz, known bigint)
 language plpgsql stable as $$
 declare
   f fills;
-  known bigint;
   gave bigint;
 begin
   size := 0; cost := 0; realized := 0; fees := 0; settled := 0; bought_size := 0; bought_cost := 0;
   for f in select x.* from fills x where x.wallet = account and x.token_id = token
       and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
       -- Of fills of one moment the purchases come first: nothing is sold before it is there.
-      order by at_last @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id)), x.filled_at, x.side, x.order_id,
+      order by at_last @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id)), place_of(x, moved), x.side, x.order_id,
         x.trade_id loop
-    order_id := f.order_id; trade_id := f.trade_id; gain := 0; outcome_net := 0;
+    known := f.size; order_id := f.order_id; trade_id := f.trade_id; gain := 0; outcome_net := 0;
     if f.side = 'BUY' then
       size := size + f.size; cost := cost + f.cost; fees := fees + f.fee;
       bought_size := bought_size + f.size; bought_cost := bought_cost + f.cost; closed_at := null;
@@ -41,21 +48,50 @@ begin
 end
 $$;
 
+-- Which sales count when, once some fills are without effect. What the desk had sold of them was brought by later purchases, or
+-- the venue could not have taken them back: such a sale counts after those.
+create or replace function sales_to_move(account text, token text, without jsonb) returns jsonb language plpgsql stable as $$
+declare
+  moved jsonb := '[]';
+  next jsonb;
+begin
+  loop
+    select jsonb_build_object('order_id', s.order_id, 'trade_id', s.trade_id, 'at', later.at) into next
+    from replay_fills(account, token, without, '[]', moved) a
+    join replay_fills(account, token, '[]', '[]', null) b on b.order_id = a.order_id and b.trade_id = a.trade_id
+    join fills s on s.wallet = account and s.order_id = a.order_id and s.trade_id = a.trade_id
+    cross join lateral (
+      select min(place_of(x, moved)) as at from fills x where x.wallet = account and x.token_id = token and x.side = 'BUY'
+        and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
+        and place_of(x, moved) > place_of(s, moved)) later
+    where a.known < b.known and later.at is not null
+    order by place_of(s, moved), s.order_id, s.trade_id limit 1;
+    exit when next is null;
+    select jsonb_agg(m) || jsonb_build_array(next) into moved from jsonb_array_elements(moved) m
+      where m ->> 'order_id' <> next ->> 'order_id' or m ->> 'trade_id' <> next ->> 'trade_id';
+    moved := coalesce(moved, jsonb_build_array(next));
+  end loop;
+  return moved;
+end
+$$;
+
 -- Computes positions anew, with what else follows from their fills. Of each position the list says which fills were counted
 -- after all others and belong before, and which are gone, and are deleted.
 create or replace function recount_fills(list jsonb) returns void language plpgsql as $$
 declare
   p record;
+  moved jsonb;
 begin
   for p in
     select * from jsonb_to_recordset(coalesce(list, '[]')) as t(wallet text, token_id text, late jsonb,
       gone jsonb, at timestamptz) order by wallet, token_id
   loop
     perform from positions where wallet = p.wallet and token_id = p.token_id for update;
+    moved := case when p.gone <> '[]' then sales_to_move(p.wallet, p.token_id, p.gone) end;
     with before as materialized (
-      select * from replay_fills(p.wallet, p.token_id, '[]', p.late)
+      select * from replay_fills(p.wallet, p.token_id, '[]', p.late, null)
     ), after as materialized (
-      select * from replay_fills(p.wallet, p.token_id, p.gone, '[]')
+      select * from replay_fills(p.wallet, p.token_id, p.gone, '[]', moved)
     ), changed as materialized (
       select f.order_id, f.trade_id, f.agent_id, a.order_id is null as is_gone, o.restricted_by,
         coalesce(a.gain, 0) as new_gain, coalesce(a.gain, 0) - f.realized as gain,
@@ -128,6 +164,9 @@ begin
     )
     update fills f set realized = c.new_gain from changed c
     where f.wallet = p.wallet and f.order_id = c.order_id and f.trade_id = c.trade_id and not c.is_gone;
+    update fills f set counts_at = nullif(place_of(f, moved), f.filled_at)
+    where f.wallet = p.wallet and f.token_id = p.token_id and moved is not null
+      and f.counts_at is distinct from nullif(place_of(f, moved), f.filled_at);
   end loop;
 end
 $$;
