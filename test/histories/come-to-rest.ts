@@ -21,7 +21,10 @@ async function waitUntil(holds: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** No order is in doubt, receipts are written, webhooks are sent, and nothing has changed since the last look. @returns what is known of orders that wait, when it did not come to rest */
-export async function comeToRest({ sql, setUp }: Place): Promise<string | null> {
+export async function comeToRest(
+  { sql, setUp }: Place,
+  quietMs: number = QUIET_MS[setUp],
+): Promise<string | null> {
   let before = '';
   let since = performance.now();
   const isRested = await waitUntil(async () => {
@@ -38,7 +41,7 @@ export async function comeToRest({ sql, setUp }: Place): Promise<string | null> 
     }
     const isDone =
       left?.webhooks === 0 && left?.receipts === 0 && !orders.some(({ status }) => UNDONE.has(status));
-    return isDone && performance.now() - since > QUIET_MS[setUp];
+    return isDone && performance.now() - since > quietMs;
   });
   if (isRested) return null;
   const rows = await sql`select o.order_id, o.status, to_jsonb(v) as venue, (select jsonb_agg(to_jsonb(t))

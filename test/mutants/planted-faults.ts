@@ -15,7 +15,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 
 export interface Net {
   readonly kind: keyof typeof NETS;
-  /** For `tests` the files, for `histories` the arguments of one run. */
+  /** For `tests` the files, for `histories` and `simulation` the arguments of one run. */
   readonly words: readonly string[];
 }
 
@@ -35,6 +35,11 @@ export const NETS = {
   histories: (words: readonly string[], _reportTo: string): readonly string[] => [
     'test/histories/main.ts',
     ...words,
+  ],
+  simulation: (words: readonly string[], _reportTo: string): readonly string[] => [
+    'test/simulation/main.ts',
+    ...words,
+    ...['--shrink-seconds', '0'],
   ],
 } as const;
 

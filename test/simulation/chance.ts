@@ -65,6 +65,9 @@ class VirtualTimer {
 /** While modules are loaded. */
 let scheduler = new Scheduler(0);
 let bytes = new Random(0, 3);
+/** Libraries keep such stores beyond the end of a world: which world fills one must not matter to it. */
+const POOL_BYTES = 4_096;
+const pools = new Random(0, 4);
 
 /** From now on chance comes from this scheduler. */
 export function enterWorld(next: Scheduler, seed: number): void {
@@ -147,7 +150,8 @@ function replaceTimers(): void {
 
 function replaceRandom(): void {
   const fill = <T extends ArrayBufferView>(target: T): T => {
-    bytes.fill(new Uint8Array(target.buffer, target.byteOffset, target.byteLength));
+    const source = target.byteLength < POOL_BYTES ? bytes : pools;
+    source.fill(new Uint8Array(target.buffer, target.byteOffset, target.byteLength));
     return target;
   };
   const uuid = (): string => {

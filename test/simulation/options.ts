@@ -25,8 +25,8 @@ export const HELP = `npm run simulate -- [--seconds S | --worlds W] [--seed N] [
                      [--shrink-seconds T] [--plan FILE [--trace]]
 
 Two replicas of the desk in one process, on virtual time and a real PostgreSQL: a seed decides everything that happens.
-Makes a world for each seed from N on. Ends with 1 when a promise was broken: then it shortens what happened to a list
-of steps, and keeps it in a file.
+Makes a world for each seed from N on. The first that breaks a promise is the last: what happened in it is shortened to
+a list of steps, which is printed and kept in a file, and the status is 1.
 
   --seconds S         how long worlds are made (default 60)
   --worlds W          how many worlds are made, instead of --seconds

@@ -16,6 +16,8 @@ import { type LiveVenue, openVenue } from './venue.ts';
 import type { Server, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
+/** By then a live desk has asked for each open order once more, also where the event was lost that would have told of it. */
+const QUIET_MS = { paper: 2_000, live: 45_000 } as const;
 /** Events of an agent that come no more have come. */
 const AFTERWARDS_MS = 1_000;
 
@@ -65,7 +67,7 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place, venue: L
   endFaults(stage);
   venue?.endFaults();
   await until(() => traders.settle(), 5 * MINUTE_MS);
-  const left = await until(() => comeToRest(place), 5 * MINUTE_MS);
+  const left = await until(() => comeToRest(place, QUIET_MS[plan.setUp]), 5 * MINUTE_MS);
   const logs = await until(() => endAll(listening), 2 * MINUTE_MS);
   const stop = async () => {
     await desk.killAll();
