@@ -39,7 +39,7 @@ export const NETS = {
   simulation: (words: readonly string[], _reportTo: string): readonly string[] => [
     'test/simulation/main.ts',
     ...words,
-    ...['--shrink-seconds', '0'],
+    ...(words.includes('--plan') ? [] : ['--shrink-seconds', '0']),
   ],
 } as const;
 

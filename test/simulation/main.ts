@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { real } from './chance.ts';
 import { HELP, type Options, type RunOptions, readOptions } from './options.ts';
-import { type Plan, planOf, sentenceOf } from './plan.ts';
+import { type Plan, planOf, sentenceOf, setUpOf } from './plan.ts';
 import { shrink } from './shrink.ts';
 import { Server } from './world.ts';
 
@@ -66,7 +66,7 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
   while (!hasFailed && !isDone()) {
     const own = seed + made;
     made += 1;
-    const plan = planOf(own, setUp ?? (own % 2 === 0 ? 'paper' : 'live'), steps);
+    const plan = planOf(own, setUp ?? setUpOf(own), steps);
     const ran = await runPlan(server, plan);
     report(plan, ran);
     orders += ran.orders;

@@ -30,7 +30,7 @@ a list of steps, which is printed and kept in a file, and the status is 1.
 
   --seconds S         how long worlds are made (default 60)
   --worlds W          how many worlds are made, instead of --seconds
-  --seed N            of the first world (default 1); even: on paper, odd: live on the stand-alone exchange
+  --seed N            of the first world (default 1); 1, 5, 9 and so on are live on the venue in a box, the others on paper
   --steps K           acts of agents in each world (default 500)
   --set-up NAME       paper or live, instead of what the seed says
   --shrink-seconds T  how long a run that failed is shortened (default 300; 0: not at all)
