@@ -6,7 +6,7 @@ create or replace function place_of(one fills, moved jsonb) returns timestamptz 
 $$;
 
 -- What a position is after each of its fills, computed anew from all of them but those in `without`, a list of
--- [order id, trade id], as if those in `at_last` had come after all others. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
+-- [order id, trade id], as if those in `at_last` had come after all others, in its order. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
 -- what is sold beyond the holding is no gain and no loss.
 drop function if exists replay_fills(text, text, jsonb);
 drop function if exists replay_fills(text, text, jsonb, jsonb);
@@ -22,8 +22,8 @@ begin
   for f in select x.* from fills x where x.wallet = account and x.token_id = token
       and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
       -- Of fills of one moment the purchases come first: nothing is sold before it is there.
-      order by at_last @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id)), place_of(x, moved), x.side, x.order_id,
-        x.trade_id loop
+      order by (select e.nth from jsonb_array_elements(at_last) with ordinality e(fill, nth)
+        where e.fill = jsonb_build_array(x.order_id, x.trade_id)) nulls first, place_of(x, moved), x.side, x.order_id, x.trade_id loop
     known := f.size; order_id := f.order_id; trade_id := f.trade_id; gain := 0; outcome_net := 0;
     if f.side = 'BUY' then
       size := size + f.size; cost := cost + f.cost; fees := fees + f.fee;
@@ -185,12 +185,20 @@ $$;
 -- Puts the fills of a batch where they belong that were told after later fills of the other side: what such a sale had sold
 -- was not known of, so it counted as sold past the desk.
 create or replace function reorder_fills(batch jsonb) returns void language sql as $$
+  with told as materialized (
+    select t.* from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, token_id text,
+      side text, match_kind text, at timestamptz)) with ordinality as t(wallet, order_id, trade_id, token_id, side, match_kind,
+      at, nth)
+    where t.match_kind in ('DFLOW', 'LIVE')
+  )
   select recount_fills((select jsonb_agg(to_jsonb(g)) from (
-    select t.wallet, t.token_id, jsonb_agg(jsonb_build_array(t.order_id, t.trade_id)) as late, '[]'::jsonb as gone,
-      max(t.at) as at
-    from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, token_id text, side text,
-      match_kind text, at timestamptz)
-    where t.match_kind in ('DFLOW', 'LIVE') and exists (select from fills f where f.wallet = t.wallet
-      and f.token_id = t.token_id and f.filled_at > t.at and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE'))
-    group by t.wallet, t.token_id) g))
+    select t.wallet, t.token_id, jsonb_agg(jsonb_build_array(t.order_id, t.trade_id) order by t.nth) as late,
+      '[]'::jsonb as gone, max(t.at) as at
+    from told t
+    group by t.wallet, t.token_id
+    having bool_or(exists (select from fills f where f.wallet = t.wallet and f.token_id = t.token_id and f.filled_at > t.at
+      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')
+      -- One that the same batch tells later has been counted later.
+      and not exists (select from told l where l.wallet = f.wallet and l.order_id = f.order_id
+        and l.trade_id = f.trade_id and l.nth > t.nth)))) g))
 $$;
