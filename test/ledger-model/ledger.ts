@@ -57,14 +57,10 @@ export class Ledger {
     for (const fill of fills) this.#take(entry, fill);
     if (entry.fills.length > 0) this.entries.set(token, entry);
     const told = entry.fills.slice(-fills.length);
-    const isLate = entry.fills.some(
-      (fill, nth) =>
-        told.includes(fill) &&
+    const isLate = told.some(
+      (fill) =>
         fill.kind === 'live' &&
-        // What was told before it happened after it.
-        entry.fills
-          .slice(0, nth)
-          .some(({ kind, at, side }) => kind === 'live' && at > fill.at && side !== fill.side),
+        entry.fills.some(({ kind, at, side }) => kind === 'live' && at > fill.at && side !== fill.side),
     );
     if (isLate) this.#recount(token, entry, new Set(), told);
   }

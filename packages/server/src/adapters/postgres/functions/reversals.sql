@@ -197,8 +197,5 @@ create or replace function reorder_fills(batch jsonb) returns void language sql 
     from told t
     group by t.wallet, t.token_id
     having bool_or(exists (select from fills f where f.wallet = t.wallet and f.token_id = t.token_id and f.filled_at > t.at
-      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')
-      -- One that the same batch tells later has been counted later.
-      and not exists (select from told l where l.wallet = f.wallet and l.order_id = f.order_id
-        and l.trade_id = f.trade_id and l.nth > t.nth)))) g))
+      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')))) g))
 $$;
