@@ -1,8 +1,8 @@
 /**
- * npm run test:mutants -- [--list] [--only NAME]… [--at-once 1|2] [--minutes M]
+ * npm run test:mutants -- [--list] [--only NAME]… [--at-once 1|2] [--minutes M] [--every-net]
  *
- * Plants one fault at a time in a copy of the working tree and runs the nets that its patch names, until one finds it. Ends
- * with status 1 when a fault was found by no net, when a patch does not apply, or when a net fails without any fault.
+ * Plants one fault at a time in a copy of the working tree and runs the nets that its patch names, until one finds it, or
+ * with --every-net all of them. Ends with status 1 when a fault was found by no net, when a patch does not apply, or when a net fails without any fault.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,13 +20,16 @@ const { values } = parseArgs({
     'at-once': { type: 'string', default: '1' },
     /** For one net. */
     minutes: { type: 'string', default: '6' },
+    'every-net': { type: 'boolean', default: false },
   },
 });
 const KILLED_AFTER_MS = 5_000;
 const limitMs = Number(values.minutes) * 60_000;
 const running = new Set<ChildProcess>();
 
-interface Found {
+interface Tried {
+  readonly kind: Net['kind'];
+  /** `null`: the net has not found the fault. */
   readonly by: string | null;
   readonly seconds: number;
 }
@@ -93,15 +96,17 @@ function firstFailure(reportTo: string, folder: string): string | null {
   return `${relative(folder, file.name)}${test === undefined ? '' : ` › ${test.fullName}`}`;
 }
 
-async function find(fault: PlantedFault, copy: WorkingCopy): Promise<Found> {
-  const since = performance.now();
+async function find(fault: PlantedFault, copy: WorkingCopy): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
   applyPatch(fault, copy.folder);
   try {
     for (const net of fault.nets) {
+      const since = performance.now();
       const by = await cast(net, copy);
-      if (by !== null) return { by, seconds: (performance.now() - since) / 1000 };
+      tried.push({ kind: net.kind, by, seconds: (performance.now() - since) / 1000 });
+      if (by !== null && !values['every-net']) break;
     }
-    return { by: null, seconds: (performance.now() - since) / 1000 };
+    return tried;
   } finally {
     applyPatch(fault, copy.folder, '--reverse');
   }
@@ -146,14 +151,15 @@ async function main(): Promise<boolean> {
   });
   for (const fault of faults) applyPatch(fault, first.folder, '--check');
   await refuseBrokenNets(faults, first);
-  console.log('| Fault | Found by | Seconds |\n| --- | --- | ---: |');
+  console.log('| Fault | Net | Found by | Seconds |\n| --- | --- | --- | ---: |');
   const waiting = [...faults];
   let missed = 0;
   const worker = async (copy: WorkingCopy): Promise<void> => {
     for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
-      const { by, seconds } = await find(fault, copy);
-      if (by === null) missed += 1;
-      console.log(`| ${fault.name} | ${by ?? '**no net**'} | ${seconds.toFixed(1)} |`);
+      const tried = await find(fault, copy);
+      if (tried.every(({ by }) => by === null)) missed += 1;
+      for (const { kind, by, seconds } of tried)
+        console.log(`| ${fault.name} | ${kind} | ${by ?? '**not found**'} | ${seconds.toFixed(1)} |`);
     }
   };
   await Promise.all(copies.map(worker));
