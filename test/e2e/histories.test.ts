@@ -72,7 +72,7 @@ test('a signal ends everything that was started', async () => {
   const started = descendantsOf(child.pid);
   child.kill('SIGINT');
   expect(await ended, output()).toBe(130);
-  await expect.poll(() => started.filter(isThere)).toEqual([]);
+  await expect.poll(() => started.filter(isThere), { timeout: 60_000 }).toEqual([]);
 });
 
 test('wrong options are named all at once', () => {
