@@ -164,7 +164,10 @@ function stepsOf(agent: string, { calls, facts }: History, told: ReadonlyMap<str
   const others = own
     .filter(
       (call) =>
-        call.operation.kind === 'change settings' || call.operation.kind === 'read usage' || isDenial(call),
+        call.operation.kind === 'change settings' ||
+        // A read without an answer says nothing.
+        (call.operation.kind === 'read usage' && call.outcome.kind !== 'unknown') ||
+        isDenial(call),
     )
     .map((call): Step<Event> => {
       const isUnknown = call.outcome.kind === 'unknown';

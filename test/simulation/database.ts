@@ -124,11 +124,13 @@ class GatedSocket extends Duplex {
       }
       if (this.#isStarted && type !== SYNC && type !== QUERY) continue;
       this.#isStarted = true;
+      const unit = Buffer.from(this.#outgoing.subarray(0, this.#startsAt));
       this.#units.push({
-        bytes: Buffer.from(this.#outgoing.subarray(0, this.#startsAt)),
+        bytes: this.#isStarted ? unit : withoutTimeouts(unit),
         readsClock: this.#unitReadsClock,
         endsSessions: this.#unitEndsSessions,
       });
+      this.#isStarted = true;
       this.#unitReadsClock = false;
       this.#unitEndsSessions = false;
       this.#outgoing = this.#outgoing.subarray(this.#startsAt);
@@ -301,6 +303,22 @@ class GatedSocket extends Duplex {
   unref(): this {
     return this;
   }
+}
+
+/** What the server would end after some real time. */
+const TIMEOUTS: ReadonlySet<string> = new Set(['statement_timeout', 'idle_in_transaction_session_timeout']);
+const STARTUP_HEAD_BYTES = 8;
+
+/** A startup message without the settings that end sessions and statements. */
+function withoutTimeouts(startup: Buffer): Buffer {
+  const words = startup.toString('latin1', STARTUP_HEAD_BYTES).split('\0');
+  const kept: string[] = [];
+  for (let nth = 0; nth + 1 < words.length && words[nth] !== ''; nth += 2)
+    if (!TIMEOUTS.has(words[nth] as string)) kept.push(words[nth] as string, words[nth + 1] as string);
+  const body = Buffer.from(`${kept.join('\0')}\0\0`, 'latin1');
+  const head = Buffer.from(startup.subarray(0, STARTUP_HEAD_BYTES));
+  head.writeInt32BE(STARTUP_HEAD_BYTES + body.length, 0);
+  return Buffer.concat([head, body]);
 }
 
 let current: Gate;

@@ -2,7 +2,7 @@
  * npm run simulate: worlds of two replicas on virtual time, one for each seed; what happens in them is checked as a history is.
  * `--help` names the options.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { real } from './chance.ts';
@@ -33,6 +33,18 @@ function report({ seed, setUp }: Plan, ran: Ran): void {
 /** What broke, without the names that differ from run to run. */
 const kindOf = (violation = ''): string => violation.replace(/[\dxa-f…-]{6,}|\d+/g, '#').slice(0, 40);
 
+function keptIn(): string {
+  const folder = join(tmpdir(), 'bellwether-simulation');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function keep(plan: Plan): void {
+  const file = join(keptIn(), `${plan.setUp}-${plan.seed}.json`);
+  writeFileSync(file, `${JSON.stringify(plan, null, 1)}\n`);
+  console.log(`npm run simulate -- --plan ${file} repeats this.`);
+}
+
 async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: number): Promise<void> {
   const end = seconds() + forSeconds;
   const kinds = new Set(first.violations.map(kindOf));
@@ -48,14 +60,10 @@ async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: numbe
   );
   const shortened = { ...plan, acts };
   const { violations } = await runPlan(server, shortened);
-  const folder = join(tmpdir(), 'bellwether-simulation');
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${plan.setUp}-${plan.seed}.json`);
-  writeFileSync(file, `${JSON.stringify(shortened, null, 1)}\n`);
+  keep(shortened);
   console.log(`Of ${plan.acts.length} acts ${acts.length} are left, after ${tries} runs:`);
   for (const act of acts) console.log(`  ${sentenceOf(act)}`);
   for (const violation of violations.slice(0, MOST_SHOWN)) console.log(`- ${violation}`);
-  console.log(`npm run simulate -- --plan ${file} repeats this.`);
 }
 
 async function simulate(server: Server, { seed, until, steps, setUp, shrinkSeconds }: RunOptions) {
@@ -74,6 +82,7 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
     faults += faultsOf(ran);
     hasFailed = ran.violations.length > 0;
     if (hasFailed && shrinkSeconds > 0) await shorten(server, plan, ran, shrinkSeconds);
+    else if (hasFailed) keep(plan);
   }
   const { user, system } = process.cpuUsage();
   console.log(
@@ -86,8 +95,11 @@ async function main(options: Exclude<Options, { readonly kind: 'help' | 'wrong' 
   const server = await Server.start();
   try {
     if (options.kind === 'run') return await simulate(server, options);
-    const ran = await runPlan(server, options.plan, { isTraced: options.isTraced });
+    const historyFile = join(keptIn(), `${options.plan.setUp}-${options.plan.seed}.jsonl`);
+    rmSync(historyFile, { force: true });
+    const ran = await runPlan(server, options.plan, { isTraced: options.isTraced, historyFile });
     report(options.plan, ran);
+    console.log(`npm run test:histories -- --check ${historyFile} reads its history again.`);
     return ran.violations.length === 0;
   } finally {
     await server.stop();

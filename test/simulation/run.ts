@@ -35,6 +35,21 @@ export interface Ran {
   readonly fingerprint: string;
 }
 
+interface Played {
+  readonly world: World;
+  readonly plan: Plan;
+  readonly desk: Desk;
+  readonly place: Place;
+  readonly venue: LiveVenue | null;
+}
+
+interface RunPlanOptions {
+  /** Prints each event. */
+  readonly isTraced?: boolean;
+  /** Where the history is written. */
+  readonly historyFile?: string | null;
+}
+
 async function listenToAll(place: Place, recorder: Recorder, agents: readonly Agent[]) {
   const receiver = await startReceiver(recorder);
   const listening: Listening[] = [];
@@ -42,10 +57,9 @@ async function listenToAll(place: Place, recorder: Recorder, agents: readonly Ag
   return listening;
 }
 
-async function play(world: World, plan: Plan, desk: Desk, place: Place, venue: LiveVenue | null) {
+async function play({ world, plan, desk, place, venue }: Played, recorder: Recorder) {
   const { scheduler } = world;
   const people = world.process('agents');
-  const recorder = new Recorder(null, { line: 'run', seed: plan.seed, setUp: plan.setUp });
   /** Work of the agents' side. */
   const until = <T>(work: () => Promise<T>, mostMs: number): Promise<T> =>
     world.until(scheduler.within(people, work), mostMs);
@@ -80,11 +94,10 @@ async function play(world: World, plan: Plan, desk: Desk, place: Place, venue: L
   return { history: recorder.end(facts), faults, left };
 }
 
-/** @param options `isTraced` prints each event */
 export async function runPlan(
   server: Server,
   plan: Plan,
-  { isTraced = false }: { readonly isTraced?: boolean } = {},
+  { isTraced = false, historyFile = null }: RunPlanOptions = {},
 ): Promise<Ran> {
   const world = server.newWorld(plan.seed);
   if (isTraced)
@@ -108,7 +121,10 @@ export async function runPlan(
       sql: world.scheduler.within(observing, () => openPool(url, { max: 2 })),
       exchangeUrl: venue?.databaseUrl ?? url,
     };
-    const { history, faults, left } = await play(world, plan, desk, place, venue);
+    const { history, faults, left } = await play(
+      { world, plan, desk, place, venue },
+      new Recorder(historyFile, { line: 'run', seed: plan.seed, setUp: plan.setUp }),
+    );
     violations = [...(left === null ? [] : [`The desk does not come to rest: ${left}.`]), ...check(history)];
     counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
   } catch (error) {

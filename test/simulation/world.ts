@@ -69,6 +69,8 @@ export class Server {
       create sequence simulation.clock minvalue 0;
       create function simulation.clock_timestamp() returns timestamptz language sql volatile
         as $$ select to_timestamp(last_value / 1e6) from simulation.clock $$;
+      create function simulation.set_config(name text, value text, is_local boolean) returns text language sql volatile
+        as $$ select case when name = 'lock_timeout' then value else pg_catalog.set_config(name, value, is_local) end $$;
       grant usage on schema simulation to public;
       grant select on simulation.clock to public`);
     await inside.end();
