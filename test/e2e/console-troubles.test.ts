@@ -172,6 +172,25 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     }
   });
 
+  test('what is typed before the session is known stays', async () => {
+    const { page } = ada;
+    let goOn = (): void => {};
+    const isHeld = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route('**/owner/session', async (request) => {
+      await isHeld;
+      await request.continue();
+    });
+    await open(page, '/operator');
+    const key = page.getByLabel('Operator’s key');
+    await key.fill('half-typed');
+    goOn();
+    await page.getByText('Signed in as').waitFor();
+    expect(await key.inputValue()).toBe('half-typed');
+    await page.unroute('**/owner/session');
+  });
+
   test('a venue without past prices says so in plain words', async () => {
     const { page } = ada;
     const [there] = await trader.client.listMarkets({ q: 'will', venue: 'kalshi', limit: 1 });

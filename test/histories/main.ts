@@ -137,6 +137,13 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.exit(130);
   });
 
+// What was under way when a signal came fails while everything ends.
+process.on('uncaughtException', (error) => {
+  if (isEnding) return;
+  console.error(error);
+  process.exit(1);
+});
+
 let status = 1;
 try {
   status = await main(process.argv.slice(2));

@@ -6,320 +6,16 @@
  * What this cannot show: two statements that the server executes at the very same moment.
  */
 import { createRequire } from 'node:module';
-import net from 'node:net';
-import { Duplex } from 'node:stream';
 import type { Client } from 'pg';
 import { EPOCH, real } from './chance.ts';
+import { GatedSocket } from './gated-socket.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 
-const RealSocket = net.Socket;
-const CONNECT_MS = 0.3;
 /** Real time after which a statement without an answer is looked up among those that wait for a lock. */
 const LOOK_AFTER_MS = 2;
 /** Real time after which the server is lost. */
 const LOST_AFTER_MS = 8_000;
 const END_MS = 30;
-
-const [SYNC, QUERY, TERMINATE, PARSE, BIND] = ['S', 'Q', 'X', 'P', 'B'].map((type) => type.charCodeAt(0));
-const [READY, KEY] = ['Z', 'K'].map((type) => type.charCodeAt(0));
-/** Outside a transaction. */
-const IDLE = 'I'.charCodeAt(0);
-const SYNC_MESSAGE = Buffer.from([SYNC as number, 0, 0, 0, 4]);
-
-interface Unit {
-  readonly bytes: Buffer;
-  readonly readsClock: boolean;
-  readonly endsSessions: boolean;
-}
-
-/** A connection of a service to the database. */
-class GatedSocket extends Duplex {
-  readonly owner: SimulatedProcess | undefined;
-  readonly #gate: Gate;
-  readonly #socket = new RealSocket();
-  #outgoing = Buffer.alloc(0);
-  #isStarted = false;
-  #startsAt = 0;
-  #units: Unit[] = [];
-  #incoming: Buffer = Buffer.alloc(0);
-  /** Whole messages of the answer so far. */
-  #answer: Buffer[] = [];
-  readonly #clockStatements = new Set<string>();
-  #unitReadsClock = false;
-  #unitEndsSessions = false;
-  #swallows = 0;
-  #lastAt = 0;
-  #heldUntil = 0;
-  /** The server has answered all that it had; the program is to learn of it. */
-  #hasFinished = false;
-  #isClosed = false;
-  readonly #closing = Promise.withResolvers<void>();
-  pid = 0;
-  isListening = false;
-  /** A unit is at the server. */
-  isOut = false;
-  /** In a transaction: nothing was committed, so nothing was notified. */
-  #isWithin = false;
-  #settled: (() => void) | undefined;
-
-  constructor(gate: Gate) {
-    super({ allowHalfOpen: false });
-    this.#gate = gate;
-    this.owner = gate.scheduler.owner;
-  }
-
-  connect(...args: unknown[]): this {
-    const [port, host] = args as [number | string, string | undefined];
-    if (typeof port === 'string') this.#socket.connect(port);
-    else this.#socket.connect(port, host ?? '127.0.0.1');
-    this.#socket.on('data', (bytes) => this.#receive(bytes));
-    this.#socket.on('error', () => {});
-    this.#socket.on('close', () => this.#closed());
-    this.#gate.sockets.add(this);
-    this.#gate.scheduler.after(
-      CONNECT_MS,
-      'database',
-      () => {
-        if (!this.destroyed) this.emit('connect');
-      },
-      this.owner,
-    );
-    return this;
-  }
-
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#outgoing = Buffer.concat([this.#outgoing, chunk]);
-    this.#split();
-    done();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#gate.sockets.delete(this);
-    this.#socket.destroy();
-    this.isOut = false;
-    this.#settled?.();
-    this.#gate.hasEnded(this);
-    this.#gate.wait(() => this.#gate.gone([this.pid]));
-    this.#closing.resolve();
-    done(error);
-  }
-
-  #split(): void {
-    for (;;) {
-      const bytes = this.#outgoing.subarray(this.#startsAt);
-      const header = this.#isStarted ? 1 : 0;
-      if (bytes.length < header + 4) return;
-      const length = header + bytes.readInt32BE(header);
-      if (bytes.length < length) return;
-      const type = this.#isStarted ? (bytes[0] as number) : 0;
-      if (type === PARSE || type === QUERY || type === BIND)
-        this.#read(type, bytes.subarray(header + 4, length));
-      this.#startsAt += length;
-      if (type === TERMINATE) {
-        this.#socket.end(Buffer.from(bytes.subarray(0, length)));
-        this.#gate.wait(() => this.whenClosed);
-        return;
-      }
-      if (this.#isStarted && type !== SYNC && type !== QUERY) continue;
-      this.#isStarted = true;
-      const unit = Buffer.from(this.#outgoing.subarray(0, this.#startsAt));
-      this.#units.push({
-        bytes: this.#isStarted ? unit : withoutTimeouts(unit),
-        readsClock: this.#unitReadsClock,
-        endsSessions: this.#unitEndsSessions,
-      });
-      this.#isStarted = true;
-      this.#unitReadsClock = false;
-      this.#unitEndsSessions = false;
-      this.#outgoing = this.#outgoing.subarray(this.#startsAt);
-      this.#startsAt = 0;
-      if (this.#units.length === 1 && !this.isOut) this.#releaseLater();
-    }
-  }
-
-  #read(type: number, body: Buffer): void {
-    const end = body.indexOf(0);
-    const first = body.toString('latin1', 0, end);
-    const second = body.toString('latin1', end + 1, body.indexOf(0, end + 1));
-    const text = type === QUERY ? first : type === PARSE ? second : '';
-    if (type === BIND && this.#clockStatements.has(second)) this.#unitReadsClock = true;
-    if (text.includes('clock_timestamp')) {
-      this.#unitReadsClock = true;
-      if (type === PARSE && first !== '') this.#clockStatements.add(first);
-    }
-    if (/^listen /i.test(text)) this.isListening = true;
-    if (text.includes('pg_terminate_backend')) this.#unitEndsSessions = true;
-  }
-
-  #releaseLater(): void {
-    const { scheduler } = this.#gate;
-    scheduler.after(this.#wayMs(), 'statement', () => this.#release(), this.owner);
-  }
-
-  #release(): void {
-    const unit = this.#units.shift();
-    if (unit === undefined || this.destroyed || this.#isClosed) return;
-    this.isOut = true;
-    this.#gate.begin(this, unit.endsSessions, async () => {
-      if (unit.readsClock) await this.#gate.setClock();
-      this.#socket.write(unit.bytes);
-    });
-  }
-
-  get isWithinTransaction(): boolean {
-    return this.#isWithin;
-  }
-
-  /** Resolves when the server has answered what it has of this connection, or the connection is over. */
-  get settled(): Promise<void> {
-    if (!this.isOut || this.destroyed) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#settled = resolve;
-    return promise;
-  }
-
-  /** Makes the server send the notifications that it has for this connection. */
-  ping(): Promise<void> {
-    if (this.isOut || this.destroyed || this.#isClosed) return Promise.resolve();
-    this.#swallows += 1;
-    this.isOut = true;
-    this.#socket.write(SYNC_MESSAGE);
-    return this.settled;
-  }
-
-  #receive(bytes: Buffer): void {
-    this.#incoming = this.#incoming.length === 0 ? bytes : Buffer.concat([this.#incoming, bytes]);
-    let at = 0;
-    while (this.#incoming.length >= at + 5) {
-      const length = 1 + this.#incoming.readInt32BE(at + 1);
-      if (this.#incoming.length < at + length) break;
-      const message = Buffer.from(this.#incoming.subarray(at, at + length));
-      at += length;
-      const [type] = message;
-      if (type === KEY) this.pid = message.readInt32BE(5);
-      if (type === READY && this.#swallows > 0) {
-        this.#swallows -= 1;
-        this.#finish();
-        continue;
-      }
-      this.#answer.push(message);
-      if (type === READY) {
-        this.#isWithin = message[5] !== IDLE;
-        this.#finish();
-      }
-    }
-    this.#incoming = this.#incoming.subarray(at);
-  }
-
-  #finish(): void {
-    this.isOut = false;
-    this.#hasFinished = true;
-    this.#settled?.();
-  }
-
-  /** Resolves when the server has closed it, or the program has. */
-  get whenClosed(): Promise<void> {
-    return this.#closing.promise;
-  }
-
-  /** What the server has said meanwhile is on its way: at a moment that real time does not decide. */
-  flush(): void {
-    if (this.destroyed) return;
-    if (this.#isClosed) {
-      this.#tellClosed();
-      return;
-    }
-    this.#deliver();
-    if (!this.#hasFinished) return;
-    this.#hasFinished = false;
-    if (this.#units.length > 0 && !this.isOut)
-      this.#gate.scheduler.within(this.owner, () => this.#releaseLater());
-  }
-
-  #deliver(): void {
-    const messages = this.#answer;
-    this.#answer = [];
-    if (messages.length === 0) return;
-    const { scheduler } = this.#gate;
-    const at = Math.max(this.#lastAt, scheduler.now + this.#wayMs());
-    this.#lastAt = at + 0.001;
-    scheduler.after(
-      at - scheduler.now,
-      `answer ${messages.length}`,
-      () => {
-        if (!this.destroyed) this.push(Buffer.concat(messages));
-      },
-      this.owner,
-    );
-  }
-
-  #closed(): void {
-    this.isOut = false;
-    this.#isClosed = true;
-    this.#settled?.();
-    this.#closing.resolve();
-    this.#gate.hasEnded(this);
-  }
-
-  #tellClosed(): void {
-    this.#gate.sockets.delete(this);
-    const rest = Buffer.concat(this.#answer);
-    this.#gate.scheduler.after(
-      this.#gate.latency(this.owner),
-      'database gone',
-      () => {
-        if (this.destroyed) return;
-        if (rest.length > 0) this.push(rest);
-        this.push(null);
-      },
-      this.owner,
-    );
-  }
-
-  /** Its connection stands still: what is sent, and what the server answers, arrives later. */
-  holdFor(ms: number): void {
-    this.#heldUntil = this.#gate.scheduler.now + ms;
-  }
-
-  #wayMs(): number {
-    const held = this.#heldUntil - this.#gate.scheduler.now;
-    return this.#gate.latency(this.owner) + Math.max(0, held);
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-  setKeepAlive(): this {
-    return this;
-  }
-  setTimeout(): this {
-    return this;
-  }
-  ref(): this {
-    return this;
-  }
-  unref(): this {
-    return this;
-  }
-}
-
-/** What the server would end after some real time. */
-const TIMEOUTS: ReadonlySet<string> = new Set(['statement_timeout', 'idle_in_transaction_session_timeout']);
-const STARTUP_HEAD_BYTES = 8;
-
-/** A startup message without the settings that end sessions and statements. */
-function withoutTimeouts(startup: Buffer): Buffer {
-  const words = startup.toString('latin1', STARTUP_HEAD_BYTES).split('\0');
-  const kept: string[] = [];
-  for (let nth = 0; nth + 1 < words.length && words[nth] !== ''; nth += 2)
-    if (!TIMEOUTS.has(words[nth] as string)) kept.push(words[nth] as string, words[nth + 1] as string);
-  const body = Buffer.from(`${kept.join('\0')}\0\0`, 'latin1');
-  const head = Buffer.from(startup.subarray(0, STARTUP_HEAD_BYTES));
-  head.writeInt32BE(STARTUP_HEAD_BYTES + body.length, 0);
-  return Buffer.concat([head, body]);
-}
 
 let current: Gate;
 
@@ -334,6 +30,7 @@ export class Gate {
   /** Sessions without a client that wait for a lock. */
   readonly #ghosts = new Set<number>();
   #clockAt = -1;
+  #made = 0;
   #statements = 0;
   #lockWaits = 0;
   /** Added to the way of each statement, by process. */
@@ -363,6 +60,11 @@ export class Gate {
     while (this.#working !== undefined) await this.#working;
     this.#observer = undefined;
     for (const observer of this.#observers.splice(0)) await observer.end();
+  }
+
+  nextId(): number {
+    this.#made += 1;
+    return this.#made;
   }
 
   latency(owner: SimulatedProcess | undefined): number {

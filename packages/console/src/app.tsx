@@ -15,6 +15,8 @@ import { Operator } from './views/operator.tsx';
 import { OrderView } from './views/order.tsx';
 import { SessionEnded, SignIn } from './views/sign-in.tsx';
 
+type KnownOwner = Session & { name: string; userId: string };
+
 const startTrouble = createStore<string | null>(null);
 const RETRY_MS = 3000;
 
@@ -140,28 +142,26 @@ function Navigation({
   );
 }
 
-function SignedIn({
-  present,
-  to,
-}: {
-  readonly present: Session & { name: string; userId: string };
-  readonly to: Route;
-}) {
-  const { userId, state, name } = present;
-  const isIn = state === 'in';
+/**
+ * The frame of every view: it stays while the session is being found, so that what was typed there stays too.
+ */
+function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: Route }) {
+  const isIn = owner?.state === 'in';
   // Another owner, or a new session, has another stream.
-  useEffect(() => (isIn ? followDesk() : undefined), [userId, isIn]);
+  useEffect(() => (isIn ? followDesk() : undefined), [owner?.userId, isIn]);
   return (
     <>
-      <Navigation owner={name}>
-        <p class="who">
-          {isIn && <LiveBadge />} Signed in as <strong>{name}</strong>{' '}
-          <button type="button" class="quiet" onClick={() => void signOut().catch(readAgain)}>
-            Sign out
-          </button>
-        </p>
+      <Navigation owner={owner?.name ?? null}>
+        {owner !== null && (
+          <p class="who">
+            {isIn && <LiveBadge />} Signed in as <strong>{owner.name}</strong>{' '}
+            <button type="button" class="quiet" onClick={() => void signOut().catch(readAgain)}>
+              Sign out
+            </button>
+          </p>
+        )}
       </Navigation>
-      {isIn ? <LostStream /> : <SessionEnded />}
+      {isIn ? <LostStream /> : owner !== null && <SessionEnded />}
       {view(to)}
     </>
   );
@@ -180,15 +180,9 @@ export function App() {
     isFirst.current = false;
   }, [to]);
 
-  if ('userId' in present) return <SignedIn present={present} to={to} />;
   // The operator signs in with a key of the service, not as an owner.
-  if (to.view === 'operator')
-    return (
-      <>
-        <Navigation owner={null} />
-        <Operator />
-      </>
-    );
+  const owner = 'userId' in present ? present : null;
+  if (owner !== null || to.view === 'operator') return <Frame owner={owner} to={to} />;
   return (
     <>
       <Navigation owner={null} />
