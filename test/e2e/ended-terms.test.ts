@@ -16,13 +16,8 @@ import {
 } from '@bellwether/durable';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrateExchange } from '../../packages/exchange/src/index.ts';
-import {
-  beginReading,
-  commitRows,
-  commitWith,
-  type JournalRow,
-  type Leading,
-} from '../../packages/exchange/src/journal/commit.ts';
+import { commitRows, type JournalRow, type Leading } from '../../packages/exchange/src/journal/commit.ts';
+import { Turn } from '../../packages/exchange/src/journal/turns.ts';
 import { ChainStore } from '../../packages/sandbox/src/solana/chain-store.ts';
 import { SANDBOX_CHAIN_SCHEMA } from '../../packages/sandbox/src/solana/index.ts';
 import { createTestDatabase } from '../postgres.ts';
@@ -60,6 +55,23 @@ async function leading(name = 'exchange'): Promise<Leading> {
   return { session, term: await transact(session, (tx) => beginTerm(tx, { name, holder: 'this process' })) };
 }
 
+async function takeTurn(lead: Leading, rows: readonly JournalRow[], marks: readonly string[]): Promise<void> {
+  const turn = new Turn({
+    ...{ lead, place: () => [], sent: () => {}, committed: () => {} },
+    failed: (cause) => cause as Error,
+  });
+  const over = turn.run(() => rows);
+  over.catch(() => {});
+  for (const name of marks) turn.tx`insert into marks values (${name})`.then(undefined, () => {});
+  try {
+    await turn.begin();
+  } catch (error) {
+    await turn.giveUp(error);
+    throw error;
+  }
+  await turn.commit();
+}
+
 const written = async () => {
   const [counts] = await sql`select (select count(*)::int from marks) as marks,
     (select count(*)::int from exchange_journal) as journal, (select count(*)::int from sandbox_accounts) as accounts`;
@@ -87,45 +99,24 @@ const KINDS: readonly Kind[] = [
     },
   },
   {
-    name: 'work of the desk that joins the journal’s commit',
+    name: 'a turn at the journal',
     term: 'exchange',
     writes: { marks: 2, journal: 1, accounts: 0 },
     async begin() {
       const lead = await leading();
       return {
         end: lead.session.end,
-        commit: () =>
-          commitWith(
-            beginReading(lead, async (tx) => void (await tx`insert into marks values ('read')`)),
-            takeOne,
-            {
-              record: (tx) => [tx`insert into marks values ('recorded')`],
-              decide: () => {},
-              sent: () => {},
-            },
-          ),
+        commit: () => takeTurn(lead, [row], ['read', 'recorded']),
       };
     },
   },
   {
-    name: 'joined work without a command',
+    name: 'a turn without a command',
     term: 'exchange',
     writes: { marks: 1, journal: 0, accounts: 0 },
     async begin() {
       const lead = await leading();
-      const record: Parameters<typeof commitWith>[2]['record'] = (tx) => [
-        tx`insert into marks values ('only')`,
-      ];
-      const rest = { decide: () => {}, sent: () => {} };
-      return {
-        end: lead.session.end,
-        commit: () =>
-          commitWith(
-            beginReading(lead, async () => {}),
-            () => [],
-            { record, ...rest },
-          ),
-      };
+      return { end: lead.session.end, commit: () => takeTurn(lead, [], ['only']) };
     },
   },
   {

@@ -111,8 +111,12 @@ export function replay(
 export const lastOf = (steps: ReadonlyMap<Fill, Step>): Position =>
   [...steps.values()].at(-1)?.position ?? EMPTY;
 
+/** The most by which clocks of replicas, and the whole seconds of a venue, differ. */
+export const CLOCKS_DIFFER_MS = 10_000;
+
 /**
- * Which sales count when, once some fills are without effect: what was sold of them was brought by later purchases.
+ * Which sales count when, where they sell what only later purchases brought: what was sold of fills that are without effect, and
+ * what a purchase brought that seems to come a few seconds after the sale of its shares.
  * @param before what each sale knew of until now
  */
 export function salesToMove(left: readonly Fill[], before: ReadonlyMap<Fill, Step>): Moves {
@@ -121,15 +125,33 @@ export function salesToMove(left: readonly Fill[], before: ReadonlyMap<Fill, Ste
     const after = replay(left, moves);
     const place = (fill: Fill): number => moves.get(fill) ?? fill.at;
     const lacking = left
-      .filter((fill) => (after.get(fill) as Step).known < (before.get(fill) as Step).known)
+      .filter(({ side }) => side === 'SELL')
       .map((sale) => ({
         sale,
         at: Math.min(...left.filter((one) => one.side === 'BUY' && place(one) > place(sale)).map(place)),
       }))
-      .filter(({ at }) => at !== Number.POSITIVE_INFINITY)
-      .sort(({ sale: a }, { sale: b }) => place(a) - place(b) || (a.orderId < b.orderId ? -1 : 1));
+      .filter(({ sale, at }) => {
+        const { known } = after.get(sale) as Step;
+        const isLate = sale.kind === 'live' && known < sale.size && at <= sale.at + CLOCKS_DIFFER_MS;
+        return at !== Number.POSITIVE_INFINITY && (known < (before.get(sale) as Step).known || isLate);
+      })
+      .sort(
+        ({ sale: a }, { sale: b }) =>
+          place(a) - place(b) ||
+          (a.orderId < b.orderId ? -1 : a.orderId > b.orderId ? 1 : Number(a.tradeId - b.tradeId)),
+      );
     const [next] = lacking;
     if (next === undefined) return moves;
     moves.set(next.sale, next.at);
   }
+}
+
+/** Whether sales sold shares of which the desk does not know, the last of them shortly before the given moment. */
+export function lacksShares(fills: readonly Fill[], { size }: Position, at: number): boolean {
+  const isNear = (one: Fill): boolean =>
+    one.side === 'SELL' && one.kind === 'live' && one.at <= at && one.at >= at - CLOCKS_DIFFER_MS;
+  return (
+    fills.some(isNear) &&
+    size > fills.reduce((sum, one) => sum + (one.side === 'BUY' ? one.size : -one.size), 0n)
+  );
 }

@@ -113,6 +113,8 @@ const told = fc.record({
   fee: fc.oneof(fc.constant(0n), fc.bigInt(0n, 40_000n)),
   /** How long ago it happened, for a desk that hears of it late. */
   lateMs: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 5 * HOUR_MS })),
+  /** How long after the act before; the clocks of two replicas differ by seconds. */
+  gapMs: fc.oneof({ weight: 2, arbitrary: fc.constant(HOUR_MS) }, fc.integer({ min: 1, max: 12_000 })),
   /** Told together with the one before. */
   joins: fc.boolean(),
 });
@@ -138,8 +140,9 @@ async function play(kind: 'live' | 'paper', acts: readonly (Act | Failed | Redee
     await sql`select apply_fills(${sql.json(rows as never)}::jsonb)`;
     await compare();
   };
+  let at = NOW;
   for (const [nth, act] of acts.entries()) {
-    const at = NOW + nth * HOUR_MS;
+    at += act.what === 'told' ? act.gapMs : HOUR_MS;
     const held = (): bigint =>
       waiting.reduce(
         (sum, one) => sum + (one.side === 'BUY' ? one.size : -one.size),
@@ -197,4 +200,35 @@ test.each(['live', 'paper'] as const)('%s: SQL and model agree on every row', as
     fc.asyncProperty(acts, (some) => play(kind, some)),
     { numRuns: RUNS, seed: SEED, endOnFailure: false },
   );
+});
+
+test('a purchase brought what was sold before, also where its replica’s clock is ahead', async () => {
+  const [agent] = await newAgents();
+  const wallet = `wallet ${worlds}`;
+  const tell = async (orderId: string, side: Fill['side'], size: bigint, at: number): Promise<void> => {
+    await insertOrder(wallet, agent, orderId, side);
+    const fill = {
+      orderId,
+      tradeId: 1n,
+      agent,
+      side,
+      kind: 'live',
+      size,
+      cost: size / 2n,
+      fee: 0n,
+      at,
+    } as const;
+    await sql`select apply_fills(${sql.json([rowOf(wallet, fill)] as never)}::jsonb)`;
+  };
+  const held = async (): Promise<bigint> =>
+    (await sql`select size from positions where wallet = ${wallet}`)[0]?.size as bigint;
+  await tell('known', 'BUY', 10_000_000n, NOW);
+  await tell('sale', 'SELL', 25_000_000n, NOW + 1_000);
+  await tell('ahead', 'BUY', 20_000_000n, NOW + 3_000);
+  expect(await held()).toBe(5_000_000n);
+  // Sold past the desk, as far as clocks can tell.
+  await tell('sale of others', 'SELL', 7_000_000n, NOW + 4_000);
+  expect(await held()).toBe(0n);
+  await tell('later', 'BUY', 6_000_000n, NOW + 60_000);
+  expect(await held()).toBe(6_000_000n);
 });

@@ -2,6 +2,7 @@
 import {
   EMPTY,
   type Fill,
+  lacksShares,
   lastOf,
   type Moves,
   type Position,
@@ -60,7 +61,8 @@ export class Ledger {
     const isLate = told.some(
       (fill) =>
         fill.kind === 'live' &&
-        entry.fills.some(({ kind, at, side }) => kind === 'live' && at > fill.at && side !== fill.side),
+        (entry.fills.some(({ kind, at, side }) => kind === 'live' && at > fill.at && side !== fill.side) ||
+          (fill.side === 'BUY' && lacksShares(entry.fills, entry.position, fill.at))),
     );
     if (isLate) this.#recount(token, entry, new Set(), told);
   }
@@ -91,7 +93,7 @@ export class Ledger {
     const left = entry.fills.filter((fill) => !gone.has(fill));
     const before = replay(entry.fills, entry.moves, late);
     const counted = replay(entry.fills, entry.moves);
-    if (gone.size > 0) entry.moves = salesToMove(left, counted);
+    entry.moves = salesToMove(left, counted);
     const after = replay(left, entry.moves);
     for (const fill of entry.fills) {
       const [was, is] = [before.get(fill) as Step, after.get(fill)];

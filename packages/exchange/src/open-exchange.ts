@@ -10,7 +10,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as otherWork, setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, GroupCommit, type Lead, type Sql, type Take } from '@bellwether/durable';
 import { outcomeTokens } from '@bellwether/protocol';
 import type {
@@ -30,8 +30,7 @@ import { ExchangeHistory } from './history/exchange-history.ts';
 import type { ChooseFailing } from './history/failing-trades.ts';
 import type { Taken } from './history/projector.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
-import { commitRows, commitWith, type JournalRow, type PriceTick } from './journal/commit.ts';
-import { JoiningWork } from './journal/joining-work.ts';
+import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
 import { OrderIds, RefusedIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
@@ -48,11 +47,12 @@ import {
 } from './journal/recovery.ts';
 import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
 import { hashOf } from './journal/snapshots.ts';
+import { Turns } from './journal/turns.ts';
 import { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
 import type {
   Entry,
   ExecuteOptions,
-  JoinedWork,
+  JournalTurn,
   OrderRecord,
   PaperExchange,
   PostedOrder,
@@ -126,7 +126,7 @@ interface Term {
   readonly lead: Lead;
   readonly queue: GroupCommit<JournalRow>;
   readonly orderIds: OrderIds;
-  readonly joining: JoiningWork;
+  readonly turns: Turns;
   readonly openedAt: number;
 }
 
@@ -173,8 +173,6 @@ function marketsOf(world: World, events: readonly EngineEvent[]): Entry['markets
   }
   return markets;
 }
-
-const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)));
 
 export class JournalledExchange implements PaperExchange {
   readonly #options: ExchangeOptions;
@@ -258,15 +256,15 @@ export class JournalledExchange implements PaperExchange {
   }
 
   /**
-   * Lets work decide inside the next commit. Resolves when all of it is durable.
-   * @throws ExchangeUnavailable as `execute` does. @throws what the work's reads throw: then it had no effect
+   * A turn at the journal, as soon as its holder may read.
+   * @throws ExchangeUnavailable as `execute` does
    */
-  async join(work: JoinedWork): Promise<void> {
-    const { queue, joining } = this.#openTerm();
+  async nextTurn(): Promise<JournalTurn> {
+    const { queue, turns } = this.#openTerm();
     this.#refuseWhenFull(queue);
-    const joined = joining.add(work);
+    const turn = turns.ask();
     queue.wake();
-    await joined;
+    return turn;
   }
 
   /** Moves the world once, as the clock does every second unless `autoStep` is off. */
@@ -506,7 +504,7 @@ export class JournalledExchange implements PaperExchange {
     this.#isCatchingUp = true;
     try {
       do {
-        await nextTurn();
+        await otherWork();
         await this.#apply({ kind: 'sweep' });
       } while (this.#world.isBehind);
     } catch {
@@ -516,48 +514,40 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
-  /** One commit: with one work that waits to join it, if there is one. */
-  async #commit(
-    { lead, queue, orderIds, joining }: Omit<Term, 'openedAt'>,
+  /** One commit: that of a turn, if one is asked for. */
+  #commit(
+    { lead, queue, turns }: Pick<Term, 'lead' | 'queue' | 'turns'>,
     take: Take<JournalRow>,
   ): Promise<void> {
-    const joined = joining.next();
-    if (joined === null) return commitRows(lead, take, this.#options.recorder);
-    if (joining.isWaiting) queue.wake();
-    const { work, reading } = joined;
-    const durable = Promise.withResolvers<void>();
-    durable.promise.catch(() => {});
-    let hasDecided = false;
-    const decide = (): void => {
-      hasDecided = true;
-      const at = this.#now();
-      work.decide((order) => {
+    const turn = turns.next();
+    if (turn === null) return commitRows(lead, take, this.#options.recorder);
+    if (turns.isWaiting) queue.wake();
+    return turn.run(take);
+  }
+
+  /** Of one term. */
+  #turns(lead: Lead, orderIds: OrderIds, queueOf: () => GroupCommit<JournalRow>): Turns {
+    return new Turns({
+      lead,
+      place: (order) => {
+        const queue = queueOf();
+        const at = this.#now();
         const row = orderIds.join(order.orderId)
           ? this.#execute(queue, { kind: 'place', order }, at)
           : this.#refuseTwin(queue, order, at);
         queue.append(row);
         return row.entry.events;
-      });
-      if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable.promise);
-    };
-    const sent = (): void => {
-      joining.readAhead();
-      work.sent?.();
-    };
-    try {
-      await commitWith(reading, take, { record: work.record, decide, sent });
-    } catch (cause) {
-      // Also where it failed before it took rows: orders may have been placed in memory.
-      if (hasDecided) queue.fail(cause);
-      durable.reject(cause);
-      joined.reject(
-        hasDecided ? unavailable(cause instanceof CommitInDoubt ? 'unknown' : 'no', cause) : asError(cause),
-      );
-      throw cause;
-    }
-    orderIds.joinedIsDurable();
-    durable.resolve();
-    joined.resolve();
+      },
+      sent: (durable) => {
+        const at = this.#now();
+        if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable);
+      },
+      committed: () => orderIds.joinedIsDurable(),
+      failed: (cause) => {
+        queueOf().fail(cause);
+        return unavailable(cause instanceof CommitInDoubt ? 'unknown' : 'no', cause);
+      },
+    });
   }
 
   /** Wall time for the journal: an integer that never decreases. */
@@ -592,13 +582,13 @@ export class JournalledExchange implements PaperExchange {
     checkRecovery(recovered?.snapshotSeq ?? 0);
     const orderIds = new OrderIds(this.#sql, this.#refusedIds);
     await orderIds.load();
-    const joining = new JoiningWork(lead);
+    const turns = this.#turns(lead, orderIds, () => queue);
     const queue: GroupCommit<JournalRow> = new GroupCommit<JournalRow>({
-      commit: (take) => this.#commit({ lead, queue, orderIds, joining }, take),
+      commit: (take) => this.#commit({ lead, queue, turns }, take),
       onCommitted: (rows) => this.#notifyListeners(rows.map(({ entry }) => entry)),
       ...(this.#options.onCommitMs === undefined ? {} : { onTimed: this.#options.onCommitMs }),
       onFailed: (cause) => {
-        joining.fail(unavailable('no', cause));
+        turns.fail(unavailable('no', cause));
         this.#failed(queue, cause);
       },
       errorOf: unavailable,
@@ -606,7 +596,7 @@ export class JournalledExchange implements PaperExchange {
     // Also without commands in flight: the next caller then receives "no" instead of "unknown".
     lead.session.lost.catch((cause: unknown) => queue.fail(cause));
     const openedAt = Math.floor(this.#clock.now());
-    this.#term = { lead, queue, orderIds, joining, openedAt };
+    this.#term = { lead, queue, orderIds, turns, openedAt };
     this.#terms += 1;
     if (recovered === undefined) await this.#found(queue, speed);
     else this.#resume(recovered);

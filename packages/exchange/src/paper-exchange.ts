@@ -43,22 +43,23 @@ export interface Entry {
  */
 export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
 
-/**
- * Work that takes part in one commit of the journal and decides inside it: it reads in the commit's transaction, places
- * orders according to what it read, and records its decisions together with the journal.
- */
-export interface JoinedWork {
-  /** Issues statements that read, without awaiting between them. A failure concerns this work alone. */
-  read(tx: Tx): PromiseLike<unknown>;
+/** One commit of the journal, in the hands of its holder, who reads, places orders according to what it read, and records. */
+export interface JournalTurn {
+  /** The commit's transaction. What is issued before `begin` resolves reads behind the commit before. */
+  readonly tx: Tx;
   /**
-   * Called once all reads are answered; must not wait. The caller must have proof that the ids of its orders never
-   * reached the exchange.
+   * Resolves when the commit before is durable and this process is known to lead: from then until `commit` or `giveUp` the exchange
+   * is the holder's, who must not wait for anything. @throws ExchangeUnavailable, or the database's error: to be given up then
    */
-  decide(place: (order: NewOrder) => readonly EngineEvent[]): void;
-  /** In place of the `Recorder`, for all entries of the commit. */
-  readonly record: Recorder;
-  /** Called when the commit is sent: the reads of the next work that joins go out behind it. */
-  readonly sent?: () => void;
+  begin(): Promise<void>;
+  /** The holder must have proof that the order's id never reached the exchange. */
+  place(order: NewOrder): readonly EngineEvent[];
+  /** Everything that this commit journals, which its holder records in place of the `Recorder`; no order is placed afterwards. */
+  entries(): readonly Entry[];
+  /** Sends the commit before it returns. Resolves when all of it is durable. @throws ExchangeUnavailable */
+  commit(): Promise<void>;
+  /** Ends the turn in place of `commit`. Where an order was placed, the exchange recovers from its journal. */
+  giveUp(cause: unknown): Promise<void>;
 }
 
 export interface ExecuteOptions {

@@ -4,8 +4,11 @@ import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
 import {
+  type EngineEvent,
+  type Entry,
   type ExchangeOptions,
   type JournalledExchange,
+  type JournalTurn,
   migrateExchange,
   type NewOrder,
   openExchange,
@@ -87,4 +90,31 @@ export const cutJournal = (sql: Sql) =>
 
 export async function untilOpen(exchange: JournalledExchange): Promise<void> {
   await expect.poll(() => exchange.status, { interval: 25 }).toBe('open');
+}
+
+/** What the holder of a turn does with it. */
+export interface Holder {
+  readonly read: (tx: JournalTurn['tx']) => PromiseLike<unknown>;
+  readonly decide: (place: (order: NewOrder) => readonly EngineEvent[]) => void;
+  readonly record: (tx: JournalTurn['tx'], entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
+  readonly sent: () => void;
+}
+
+/** Takes the next turn. */
+export async function inTurn(
+  exchange: JournalledExchange,
+  { read = async () => {}, decide = () => {}, record = () => [], sent = () => {} }: Partial<Holder>,
+): Promise<void> {
+  const turn = await exchange.nextTurn();
+  try {
+    await Promise.all([turn.begin(), read(turn.tx)]);
+  } catch (error) {
+    await turn.giveUp(error);
+    throw error;
+  }
+  decide((order) => turn.place(order));
+  for (const statement of record(turn.tx, turn.entries())) statement.then(undefined, () => {});
+  const durable = turn.commit();
+  sent();
+  await durable;
 }

@@ -2,7 +2,7 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import { expect, test } from 'vitest';
 import type { EngineEvent, Entry, JournalledExchange, NewOrder } from '../src/index.ts';
-import { ALICE, cutJournal, marketBuy, restingBid, stage, untilOpen } from './open-exchange-stage.ts';
+import { ALICE, cutJournal, inTurn, marketBuy, restingBid, stage, untilOpen } from './open-exchange-stage.ts';
 
 const posted = (order: NewOrder) => ({
   ...order,
@@ -13,7 +13,7 @@ const posted = (order: NewOrder) => ({
 async function joinOrder(exchange: JournalledExchange, order: NewOrder) {
   let events: readonly EngineEvent[] = [];
   const entries: Entry[] = [];
-  await exchange.join({
+  await inTurn(exchange, {
     read: (tx) => tx`select 1`,
     decide: (place) => {
       events = place(order);

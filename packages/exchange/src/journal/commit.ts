@@ -1,19 +1,10 @@
 /**
- * One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. Work that
- * joins it reads first, so its commit is two writes. When it resolves, all of it is durable. When it throws after it has
- * taken rows, the state in memory is ahead of the journal, so the caller must release the lead and recover from the
- * journal.
+ * One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. (That of a turn reads
+ * first: turns.ts.) When it resolves, all of it is durable. When it throws after it has taken rows, the state in memory is ahead of
+ * the journal, so the caller must release the lead and recover from the journal.
  */
-import {
-  arrayOf,
-  commitAll,
-  type Lead,
-  openTransaction,
-  type Take,
-  type Transaction,
-  type Tx,
-} from '@bellwether/durable';
-import type { Entry, JoinedWork, Recorder } from '../paper-exchange.ts';
+import { arrayOf, commitAll, type Lead, type Take, type Tx } from '@bellwether/durable';
+import type { Entry, Recorder } from '../paper-exchange.ts';
 import { gatherOrders, type OrderAddition } from './order-records.ts';
 import { insertPosted } from './posted-orders.ts';
 
@@ -46,69 +37,18 @@ export const commitRows = (
   recorder: Recorder | undefined,
 ): Promise<void> => {
   const rows = take(MAX_BATCH_ROWS);
-  return commitAll(session, (tx) => [term.assert(tx), ...statements(tx, rows, recorder)]);
+  const entries = rows.map(({ entry }) => entry);
+  return commitAll(session, (tx) => [
+    term.assert(tx),
+    ...(recorder?.(tx, entries) ?? []),
+    ...journalRows(tx, rows),
+  ]);
 };
 
-/** A transaction whose work has sent its reads. They are answered after every commit that was sent before. */
-export interface Reading extends Transaction {
-  /** @throws what the reads throw */
-  readonly answered: Promise<void>;
-}
-
-export function beginReading({ session, term }: Leading, read: JoinedWork['read']): Reading {
-  const transaction = openTransaction(session);
-  const { tx } = transaction;
-  const answered = (async () => {
-    await Promise.all([term.assert(tx), read(tx)]);
-  })();
-  answered.catch(() => {});
-  return { ...transaction, answered };
-}
-
-/** @throws as `commitRows` does; before rows were taken, also what the work's reads throw */
-export async function commitWith(
-  { tx, commit, rollback, answered }: Reading,
-  take: Take<JournalRow>,
-  {
-    record,
-    decide,
-    sent,
-  }: Pick<JoinedWork, 'record'> & { readonly decide: () => void; readonly sent: () => void },
-): Promise<void> {
-  try {
-    await answered;
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
-  decide();
-  // All of them: what was just decided stands at the end, and the state in memory includes everything before it.
-  const rows = take();
-  try {
-    for (const statement of statements(tx, rows, record)) statement.then(undefined, () => {});
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
-  const committed = commit();
-  sent();
-  await committed;
-}
-
-function statements(
-  tx: Tx,
-  rows: readonly JournalRow[],
-  recorder: Recorder | undefined,
-): PromiseLike<unknown>[] {
-  const entries = rows.map((row) => row.entry);
-  return [...(recorder?.(tx, entries) ?? []), ...(rows.length === 0 ? [] : ownStatements(tx, rows, entries))];
-}
-
-function ownStatements(
-  tx: Tx,
-  rows: readonly JournalRow[],
-  entries: readonly Entry[],
-): PromiseLike<unknown>[] {
+/** Issues the statements that journal the rows. */
+export function journalRows(tx: Tx, rows: readonly JournalRow[]): PromiseLike<unknown>[] {
+  if (rows.length === 0) return [];
+  const entries = rows.map(({ entry }) => entry);
   const statements: PromiseLike<unknown>[] = [];
   const prices = rows.flatMap((row) => row.prices);
   if (prices.length > 0) statements.push(insertPrices(tx, prices));

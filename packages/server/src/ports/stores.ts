@@ -345,10 +345,10 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
    * Must not wait for anything. Called again when the facts had to be read again.
    * @returns what to record; `null`: nothing @throws what `admit` then throws
    */
-  readonly judge: (scope: TradeScope) => Recorded<Order> | null;
+  judge(scope: TradeScope): Recorded<Order> | null;
   readonly trace?: TradeTrace | undefined;
   /** The order as its venue takes it. Missing: the order is recorded here, and sent later. */
-  readonly toVenue?: (order: Order) => VenueOrder;
+  toVenue?(order: Order): VenueOrder;
 }
 
 export type PreviewQuestion = StandingQuestion & Pick<Admission, 'caller' | 'orderId' | 'wallets'>;

@@ -21,7 +21,11 @@ import { createLivePaperMarkets, onLiveBooks } from '../adapters/venues/paper/li
 import type { LocalParts } from '../adapters/venues/paper/local-parts.ts';
 import { type PaperBackend, startPaperBackend } from '../adapters/venues/paper/paper-backend.ts';
 import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
-import { createExchangeCalls, createJoin, type ExchangeCalls } from '../adapters/venues/paper/paper-venue.ts';
+import {
+  createExchangeCalls,
+  createTurns,
+  type ExchangeCalls,
+} from '../adapters/venues/paper/paper-venue.ts';
 import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
 import { createStandby } from '../adapters/venues/paper/standby.ts';
 import { toEvidence } from '../adapters/venues/paper/translate.ts';
@@ -54,10 +58,10 @@ export const paperJournal = (config: Config, paper: PaperBackend): VenueJournal 
 const journalOf = (venue: string, paper: PaperBackend): VenueJournal => ({
   venue,
   isHere: () => paper.local() !== null,
-  async join(work) {
+  async nextTurn() {
     const local = paper.local();
     if (local === null) throw new VenueUnavailable('This replica does not lead the paper exchange.');
-    return local.join(work);
+    return local.nextTurn();
   },
 });
 
@@ -86,9 +90,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         onCommitMs: parts.meters.committed,
         // Behind a live venue A the exchange is only the liquidity of venue B's sandbox.
         recorder: (tx, entries) =>
-          config.exchange.live === null
-            ? writeEvidence(tx as never, toEvidence(entries, config.exchange.name))
-            : [],
+          config.exchange.live === null ? writeEvidence(tx, toEvidence(entries, config.exchange.name)) : [],
       });
       const venue = createExchangeCalls({
         exchange,
@@ -115,12 +117,12 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
           return opened;
         },
       });
-      const join = createJoin({
+      const nextTurn = createTurns({
         exchange,
         venue: config.exchange.name,
         gtdMinLeadS: config.paper.gtdMinLeadS,
       });
-      const opened = { exchange, join, sandbox };
+      const opened = { exchange, nextTurn, sandbox };
       if (config.paper.markets === null)
         return { ...opened, venue, markets: createPaperMarketData(exchange) };
       return {

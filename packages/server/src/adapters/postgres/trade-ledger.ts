@@ -8,19 +8,12 @@
  * does a trade that needs the rows of several agents.
  */
 import { CommitInDoubt, openTransaction } from '@bellwether/durable';
-import type { Evidence, OutcomeEvidence } from '../../ports/evidence.ts';
-import type { Admission, NewOrder, Standing, StandingQuestion, TradeLedger } from '../../ports/stores.ts';
+import type { Evidence } from '../../ports/evidence.ts';
+import type { Admission, Standing, StandingQuestion, TradeLedger } from '../../ports/stores.ts';
 import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
 import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
-import {
-  type GroupFacts,
-  keepGroupPlans,
-  keepPlans,
-  readAlone,
-  readGroup,
-  unlockedFacts,
-} from './admission-reads.ts';
+import { keepGroupPlans, keepPlans, readAlone, readGroup, unlockedFacts } from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
 import type { Sql, Tx } from './connection.ts';
@@ -36,22 +29,29 @@ export interface VenueJournal {
   readonly venue: VenueId;
   /** Whether this process may write it now. */
   isHere(): boolean;
-  /**
-   * Lets work decide inside the journal's next commit. Resolves when all of it is durable.
-   * @returns `unknown`: there is no proof whether it is @throws VenueUnavailable when nothing was recorded because the
-   *   commit failed @throws what the reads throw: then nothing happened
-   */
-  join(work: JournalWork): Promise<'recorded' | 'unknown'>;
+  /** @throws where none is to be had: then nothing happened */
+  nextTurn(): Promise<VenueTurn>;
 }
 
-export interface JournalWork {
-  read(tx: Tx): Promise<unknown>;
-  /** Called once all reads are answered; must not wait. */
-  decide(venue: VenueInCommit): void;
-  /** Issues the statements that record the evidence of the commit, of this work's orders and of all others. */
-  record(tx: Tx, evidence: Evidence): readonly PromiseLike<unknown>[];
-  /** Called when the commit is sent. */
-  sent(): void;
+/** One commit of the venue's journal, in the hands of its holder. */
+export interface VenueTurn {
+  /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
+  readonly tx: Tx;
+  readonly venue: VenueInCommit;
+  /**
+   * Resolves when the commit before is durable: from then until `commit` or `giveUp` the venue is the holder's, who must not wait for
+   * anything. @throws to be given up then
+   */
+  begin(): Promise<void>;
+  /** Of this commit: of the holder's orders and of all others. No order is placed afterwards. */
+  evidence(): Evidence;
+  /**
+   * Sends the commit before it returns; resolves when all of it is durable.
+   * @returns `unknown`: there is no proof whether it is @throws VenueUnavailable when nothing was recorded
+   */
+  commit(): Promise<'recorded' | 'unknown'>;
+  /** Ends the turn in place of `commit`; nothing is recorded. */
+  giveUp(cause: unknown): Promise<void>;
 }
 
 /** How often the set of restricting agents may change during a trade before the trade fails. */
@@ -68,11 +68,10 @@ const MAX_REMEMBERED_MARKETS = 10_000;
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
   const alone = createLonelyTrades(sql, broken);
-  const markets = new RecordedMarkets();
-  const callers = new KnownCallers();
+  const known: Known = { callers: new KnownCallers(), markets: new RecordedMarkets() };
   const recorded = new Line(
     {
-      run: (group) => runOnPool(sql, group, callers),
+      run: async (group) => admitGroup(turnOnPool(sql), group, known),
       most: MAX_GROUPS,
       readsAhead: false,
       elsewhere: alone.run,
@@ -84,7 +83,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       ? null
       : new Line(
           {
-            run: (group) => runInJournal(journal, group, { broken, markets, callers }),
+            run: async (group) => admitGroup(turnInJournal(await journal.nextTurn(), broken), group, known),
             // A journal is one connection: one group commits, one reads.
             most: 2,
             readsAhead: true,
@@ -93,16 +92,15 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
           alone,
         );
   return {
-    admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null> {
-      const general = admission as unknown as Admission;
-      if (!broken.mayShare(admission.caller.agentId)) return alone.run(general);
+    admit(admission) {
+      if (!broken.mayShare(admission.caller.agentId)) return alone.run(admission);
       const joins =
         joined !== null &&
         admission.toVenue !== undefined &&
         admission.venue === journal?.venue &&
         journal.isHere() &&
         broken.mayJoinJournal();
-      return (joins ? joined : recorded).add(general);
+      return (joins ? joined : recorded).add(admission);
     },
 
     look: async (question) => (await look(sql, question, async () => {})).standing,
@@ -148,106 +146,109 @@ async function look<Further>(
   }
 }
 
-const issued = (statements: readonly PromiseLike<unknown>[]): void => {
+/** What this process remembers from group to group. */
+interface Known {
+  readonly callers: KnownCallers;
+  readonly markets: RecordedMarkets;
+}
+
+/** The transaction of a group, with the venue in it where this process keeps its journal. */
+interface Turn extends Pick<VenueTurn, 'tx' | 'begin' | 'giveUp'> {
+  readonly venue: VenueInCommit | null;
+  /** `null` where the venue is not in the transaction: its evidence follows. */
+  evidence(): Evidence | null;
+  /** @throws where the trades may be admitted in another way */
+  commit(): Promise<'recorded' | 'unknown' | { readonly failed: unknown }>;
+}
+
+/**
+ * A group of trades, from its turn to its answers, in the order in which it happens. Refusals are answered once they are judged,
+ * everything else with what this returns.
+ */
+async function admitGroup(
+  turn: Turn,
+  group: Group,
+  { callers, markets }: Known,
+): Promise<readonly Outcome[]> {
+  let judged: JudgedGroup;
+  let newMarkets: Evidence['markets'] = [];
+  try {
+    const admissions = group.take();
+    const [, facts] = await Promise.all([turn.begin(), readGroup(turn.tx, admissions, callers)]);
+    judged = judgeGroup(admissions, facts, { venue: turn.venue });
+    group.judged(judged.verdicts);
+    const evidence = turn.evidence();
+    if (evidence === null && judged.budgets.length === 0) {
+      await turn.giveUp(null);
+      return judged.verdicts;
+    }
+    newMarkets = markets.missingOf(evidence?.markets ?? []);
+    writeJudged(turn.tx, judged, evidence === null ? null : { ...evidence, markets: newMarkets });
+  } catch (error) {
+    await turn.giveUp(error);
+    throw error;
+  }
+  const committing = turn.commit();
+  group.sent();
+  const committed = await committing;
+  if (committed === 'unknown') return judged.verdicts.map(withoutProof);
+  if (committed !== 'recorded') return withFailure(judged.verdicts, committed.failed);
+  markets.add(newMarkets);
+  return judged.verdicts;
+}
+
+/** Issues the statements for the group's orders, each with what their venue has said, and for what it proved of others. */
+function writeJudged(tx: Tx, { accepted, budgets }: JudgedGroup, evidence: Evidence | null): void {
+  const own = new Set(accepted.map(({ question }) => question.orderId));
+  const [ofGroup, ofOthers] = partition(evidence?.outcomes ?? [], ({ orderId }) => own.has(orderId));
+  const outcomes = new Map(ofGroup.map((one) => [one.orderId, one]));
+  if (budgets.length > 0) issue(writeGroup(tx, { accepted, budgets, outcomes }));
+  if (evidence !== null) issue(writeEvidence(tx, { ...evidence, outcomes: ofOthers }));
+}
+
+/** The orders are recorded; their callers send them. */
+function turnOnPool(sql: Sql): Turn {
+  const { tx, commit, rollback } = openTransaction(sql);
+  return {
+    tx,
+    venue: null,
+    begin: async () => void (await keepGroupPlans(tx).execute()),
+    evidence: () => null,
+    giveUp: rollback,
+    commit: () =>
+      commit().then(
+        () => 'recorded' as const,
+        (error: unknown) => {
+          if (error instanceof CommitInDoubt) return { failed: error };
+          throw error;
+        },
+      ),
+  };
+}
+
+/** The orders are recorded with their venue's answers, in the commit of the venue's journal. */
+const turnInJournal = (turn: VenueTurn, broken: BrokenCommits): Turn => ({
+  ...turn,
+  commit: () =>
+    turn.commit().catch((error: unknown) => {
+      broken.inJournal(error);
+      return { failed: databaseCause(error) ?? error };
+    }),
+});
+
+const issue = (statements: readonly PromiseLike<unknown>[]): void => {
   // The commit reports their failure.
   for (const statement of statements) statement.then(undefined, () => {});
 };
 
-const NO_OUTCOMES: ReadonlyMap<string, OutcomeEvidence> = new Map();
-
-/** Records the orders; their callers send them. */
-async function runOnPool(
-  sql: Sql,
-  { take, judged: onJudged }: Group,
-  callers: KnownCallers,
-): Promise<readonly Outcome[]> {
-  const group = take();
-  if (group.length === 0) return [];
-  const { tx, commit, rollback } = openTransaction(sql);
-  let judged: JudgedGroup;
-  try {
-    const [, facts] = await Promise.all([keepGroupPlans(tx).execute(), readGroup(tx, group, callers)]);
-    judged = judgeGroup(group, facts, { venue: null });
-    if (judged.budgets.length > 0) issued(writeGroup(tx, { ...judged, outcomes: NO_OUTCOMES }));
-  } catch (error) {
-    await rollback();
-    throw error;
-  }
-  const { verdicts, budgets } = judged;
-  onJudged(verdicts);
-  if (budgets.length === 0) {
-    await rollback();
-    return verdicts;
-  }
-  return commit().then(
-    () => verdicts,
-    (error: unknown) => {
-      if (error instanceof CommitInDoubt) return withFailure(verdicts, error);
-      throw error;
-    },
-  );
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
+  const [first, second]: [T[], T[]] = [[], []];
+  for (const item of items) (isFirst(item) ? first : second).push(item);
+  return [first, second];
 }
 
 const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Outcome[] =>
   verdicts.map((verdict) => (dependsOnCommit(verdict) ? { kind: 'failed', reason } : verdict));
-
-/** What this process remembers from group to group. */
-interface ProcessState {
-  readonly broken: BrokenCommits;
-  readonly markets: RecordedMarkets;
-  readonly callers: KnownCallers;
-}
-
-/** Records the orders with their venue's answers, in the commit of the venue's journal. */
-async function runInJournal(
-  journal: VenueJournal,
-  { take, judged: onJudged, sent }: Group,
-  { broken, markets, callers }: ProcessState,
-): Promise<readonly Outcome[]> {
-  let group: readonly Admission[] = [];
-  let facts: GroupFacts | undefined;
-  let judged: JudgedGroup | undefined;
-  let traded: Evidence['markets'] = [];
-  const work: JournalWork = {
-    async read(tx) {
-      group = take();
-      facts = await readGroup(tx, group, callers);
-    },
-    decide(venue) {
-      judged = judgeGroup(group, facts as GroupFacts, { venue });
-      onJudged(judged.verdicts);
-    },
-    record(tx, evidence) {
-      const { accepted, budgets } = judged as JudgedGroup;
-      const own = new Set(accepted.map(({ question }) => question.orderId));
-      const outcomes = new Map(
-        evidence.outcomes.filter(({ orderId }) => own.has(orderId)).map((one) => [one.orderId, one]),
-      );
-      traded = markets.missingOf(evidence.markets);
-      const rest = {
-        ...evidence,
-        outcomes: evidence.outcomes.filter(({ orderId }) => !own.has(orderId)),
-        markets: traded,
-      };
-      return [
-        ...(budgets.length === 0 ? [] : writeGroup(tx, { accepted, budgets, outcomes })),
-        ...writeEvidence(tx, rest),
-      ];
-    },
-    sent,
-  };
-  try {
-    const result = await journal.join(work);
-    const verdicts = judged?.verdicts ?? [];
-    if (result !== 'recorded') return verdicts.map(withoutProof);
-    markets.add(traded);
-    return verdicts;
-  } catch (error) {
-    if (judged === undefined) throw error;
-    broken.inJournal(error);
-    return withFailure(judged.verdicts, databaseCause(error) ?? error);
-  }
-}
 
 /** Markets whose rows are committed. They are kept permanently, so a group need not insert them again. */
 class RecordedMarkets {
@@ -329,8 +330,8 @@ async function runAlone(sql: Sql, admission: Admission): Promise<null | 'again'>
       void rollback();
       return null;
     }
-    issued(writeGroup(tx, { accepted, budgets, outcomes: NO_OUTCOMES }));
-    issued(accepted.filter(({ others }) => others.length > 0).map((one) => bindOthers(tx, one)));
+    issue(writeGroup(tx, { accepted, budgets, outcomes: new Map() }));
+    issue(accepted.filter(({ others }) => others.length > 0).map((one) => bindOthers(tx, one)));
   } catch (error) {
     void rollback();
     throw error;

@@ -48,8 +48,12 @@ begin
 end
 $$;
 
--- Which sales count when, once some fills are without effect. What the desk had sold of them was brought by later purchases, or
--- the venue could not have taken them back: such a sale counts after those.
+-- The most by which clocks of replicas, and the whole seconds of a venue, differ.
+create or replace function clocks_differ() returns interval language sql immutable as $$ select interval '10 seconds' $$;
+
+-- Which sales count when, where they sell what only later purchases brought: what the desk had sold of fills in `without` was
+-- brought by later purchases, or the venue could not have taken those back; and clocks of replicas differ by seconds, so that a
+-- purchase may seem to come a few seconds after the sale of its shares. Such a sale counts after those purchases.
 create or replace function sales_to_move(account text, token text, without jsonb) returns jsonb language plpgsql stable as $$
 declare
   moved jsonb := '[]';
@@ -64,7 +68,8 @@ begin
       select min(place_of(x, moved)) as at from fills x where x.wallet = account and x.token_id = token and x.side = 'BUY'
         and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
         and place_of(x, moved) > place_of(s, moved)) later
-    where a.known < b.known and later.at is not null
+    where later.at is not null and (a.known < b.known
+      or (s.match_kind = 'LIVE' and a.known < s.size and later.at <= s.filled_at + clocks_differ()))
     order by place_of(s, moved), s.order_id, s.trade_id limit 1;
     exit when next is null;
     select jsonb_agg(m) || jsonb_build_array(next) into moved from jsonb_array_elements(moved) m
@@ -87,7 +92,7 @@ begin
       gone jsonb, at timestamptz) order by wallet, token_id
   loop
     perform from positions where wallet = p.wallet and token_id = p.token_id for update;
-    moved := case when p.gone <> '[]' then sales_to_move(p.wallet, p.token_id, p.gone) end;
+    moved := sales_to_move(p.wallet, p.token_id, p.gone);
     with before as materialized (
       select * from replay_fills(p.wallet, p.token_id, '[]', p.late, null)
     ), after as materialized (
@@ -165,7 +170,7 @@ begin
     update fills f set realized = c.new_gain from changed c
     where f.wallet = p.wallet and f.order_id = c.order_id and f.trade_id = c.trade_id and not c.is_gone;
     update fills f set counts_at = nullif(place_of(f, moved), f.filled_at)
-    where f.wallet = p.wallet and f.token_id = p.token_id and moved is not null
+    where f.wallet = p.wallet and f.token_id = p.token_id
       and f.counts_at is distinct from nullif(place_of(f, moved), f.filled_at);
   end loop;
 end
@@ -180,6 +185,15 @@ create or replace function reverse_fills(batch jsonb) returns void language sql 
     from jsonb_to_recordset(batch) as t(wallet text, order_id text, trade_id bigint, at timestamptz)
     join fills f using (wallet, order_id, trade_id)
     group by f.wallet, f.token_id) g))
+$$;
+
+-- Whether sales sold shares of which the desk does not know, the last of them shortly before the given moment.
+create or replace function lacks_shares(account text, token text, told_at timestamptz) returns boolean language sql stable as $$
+  select exists (select from fills f where f.wallet = account and f.token_id = token and f.side = 'SELL' and f.match_kind = 'LIVE'
+      and f.filled_at between told_at - clocks_differ() and told_at)
+    and p.size > (select coalesce(sum(case f.side when 'BUY' then f.size else -f.size end), 0) from fills f
+      where f.wallet = account and f.token_id = token)
+  from positions p where p.wallet = account and p.token_id = token
 $$;
 
 -- Puts the fills of a batch where they belong that were told after later fills of the other side: what such a sale had sold
@@ -197,5 +211,6 @@ create or replace function reorder_fills(batch jsonb) returns void language sql 
     from told t
     group by t.wallet, t.token_id
     having bool_or(exists (select from fills f where f.wallet = t.wallet and f.token_id = t.token_id and f.filled_at > t.at
-      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')))) g))
+      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')))
+      or bool_or(t.side = 'BUY' and t.match_kind = 'LIVE' and lacks_shares(t.wallet, t.token_id, t.at))) g))
 $$;

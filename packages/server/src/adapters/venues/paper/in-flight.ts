@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface InFlight {
   run<T>(work: () => Promise<T>): Promise<T>;
+  /** @returns to be called when it is over, once */
+  begin(): () => void;
   /** Resolves when nothing runs, at the latest after `withinMs`. */
   idle(withinMs: number): Promise<void>;
 }
@@ -18,6 +20,10 @@ export function createInFlight(): InFlight {
     run(work) {
       count += 1;
       return work().finally(ended);
+    },
+    begin() {
+      count += 1;
+      return ended;
     },
     async idle(withinMs) {
       if (count === 0) return;

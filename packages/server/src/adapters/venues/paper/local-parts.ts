@@ -1,13 +1,13 @@
 /** What the replica that leads the paper exchange keeps. */
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { LeaderPorts } from './leader-calls.ts';
-import type { createJoin } from './paper-venue.ts';
+import type { createTurns } from './paper-venue.ts';
 import type { SandboxHolder } from './sandbox-holder.ts';
 
 /** The objects that the leading process serves from its memory. */
 export interface LocalParts extends LeaderPorts {
   readonly exchange: JournalledExchange;
-  readonly join: ReturnType<typeof createJoin>;
+  readonly nextTurn: ReturnType<typeof createTurns>;
   readonly sandbox: SandboxHolder;
   /** Stops what moves the exchange from outside, before it is closed. */
   readonly stopFeed?: () => Promise<void>;

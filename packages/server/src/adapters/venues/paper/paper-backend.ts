@@ -93,7 +93,23 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
   const openHere = async (waitMs: number): Promise<LocalParts | null> => {
     const opened = await open(waitMs);
     if (opened === null) return null;
-    return { ...opened, join: (work) => inFlight.run(() => opened.join(work)) };
+    return {
+      ...opened,
+      async nextTurn() {
+        const ended = inFlight.begin();
+        try {
+          const turn = await opened.nextTurn();
+          return {
+            ...turn,
+            commit: () => turn.commit().finally(ended),
+            giveUp: (cause) => turn.giveUp(cause).finally(ended),
+          };
+        } catch (error) {
+          ended();
+          throw error;
+        }
+      },
+    };
   };
   let local = await openHere(FIRST_WAIT_MS);
   let leader: Leader | null = null;

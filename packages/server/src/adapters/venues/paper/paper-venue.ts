@@ -2,7 +2,6 @@
 import {
   type EngineEvent,
   ExchangeUnavailable,
-  type JoinedWork,
   type JournalledExchange,
   type NewOrder,
 } from '@bellwether/exchange';
@@ -73,44 +72,38 @@ const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
   });
 };
 
-/** Work that takes part in a commit of the journal, in the desk's terms. */
-export interface CommitWork extends Pick<JoinedWork, 'read'> {
-  readonly sent: () => void;
-  decide(venue: {
-    balance(account: Address): PaperBalance;
-    book(conditionId: string, outcome: Book['outcome']): Book | null;
-    place(order: VenueOrder): VenueAnswer;
-  }): void;
-  record(tx: Parameters<JoinedWork['record']>[0], evidence: Evidence): ReturnType<JoinedWork['record']>;
-}
-
-export interface JoinOptions extends ExpiryTerms {
+export interface TurnsOptions extends ExpiryTerms {
   readonly exchange: JournalledExchange;
   readonly venue: VenueId;
 }
 
-/** Lets work join the next commit: see `VenueJournal`, which the wiring makes of it. */
-export function createJoin({ exchange, venue, ...terms }: JoinOptions) {
+/** Turns at the exchange's journal, in the desk's terms: see `VenueJournal`, which the wiring makes of them. */
+export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
   const toEngine = engineOrders(terms);
-  return async ({ read, decide, record, sent }: CommitWork): Promise<'recorded' | 'unknown'> => {
-    try {
-      await exchange.join({
-        read,
-        decide: (place) =>
-          decide({
-            balance: (account) => liveBalance(exchange, account),
-            book: (conditionId, outcome) => exchange.book(conditionId, outcome) ?? null,
-            place: (order) => answerOf(place(toEngine(order)), order.orderId),
-          }),
-        record: (tx, entries) => record(tx, toEvidence(entries, venue)),
-        sent,
-      });
-      return 'recorded';
-    } catch (error) {
-      if (!(error instanceof ExchangeUnavailable)) throw error;
-      if (error.executed === 'unknown') return 'unknown';
-      throw new VenueUnavailable(error.message, { cause: error });
-    }
+  return async () => {
+    const turn = await exchange.nextTurn();
+    return {
+      tx: turn.tx,
+      venue: {
+        balance: (account: Address): PaperBalance => liveBalance(exchange, account),
+        book: (conditionId: string, outcome: Book['outcome']): Book | null =>
+          exchange.book(conditionId, outcome) ?? null,
+        place: (order: VenueOrder): VenueAnswer => answerOf(turn.place(toEngine(order)), order.orderId),
+      },
+      begin: () => turn.begin(),
+      evidence: (): Evidence => toEvidence(turn.entries(), name),
+      giveUp: (cause: unknown) => turn.giveUp(cause),
+      async commit(): Promise<'recorded' | 'unknown'> {
+        try {
+          await turn.commit();
+          return 'recorded';
+        } catch (error) {
+          if (!(error instanceof ExchangeUnavailable)) throw error;
+          if (error.executed === 'unknown') return 'unknown';
+          throw new VenueUnavailable(error.message, { cause: error });
+        }
+      },
+    };
   };
 }
 
