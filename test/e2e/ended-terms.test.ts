@@ -55,13 +55,18 @@ async function leading(name = 'exchange'): Promise<Leading> {
   return { session, term: await transact(session, (tx) => beginTerm(tx, { name, holder: 'this process' })) };
 }
 
-async function takeTurn(lead: Leading, rows: readonly JournalRow[], marks: readonly string[]): Promise<void> {
+/** A turn whose commit has come. */
+function ownTurn(lead: Leading, rows: readonly JournalRow[]): Turn {
   const turn = new Turn({
     ...{ lead, place: () => [], sent: () => {}, committed: () => {} },
     failed: (cause) => cause as Error,
   });
-  const over = turn.run(() => rows);
-  over.catch(() => {});
+  turn.run(() => rows).catch(() => {});
+  return turn;
+}
+
+async function takeTurn(lead: Leading, rows: readonly JournalRow[], marks: readonly string[]): Promise<void> {
+  const turn = ownTurn(lead, rows);
   for (const name of marks) turn.tx`insert into marks values (${name})`.then(undefined, () => {});
   try {
     await turn.begin();
@@ -154,8 +159,8 @@ describe.each(KINDS)('$name', ({ term, begin, writes }) => {
 
 test('a new term waits for a commit that has asserted its own', async () => {
   const lead = await leading();
-  const reading = beginReading(lead, async () => {});
-  await reading.answered;
+  const turn = ownTurn(lead, [row]);
+  await turn.begin();
   let hasBegun = false;
   const next = another('exchange').then(() => {
     hasBegun = true;
@@ -164,7 +169,7 @@ test('a new term waits for a commit that has asserted its own', async () => {
     and datname = current_database() and query like '%durable_terms%'`;
   await expect.poll(async () => (await waits()).count > 0 || hasBegun).toBe(true);
   expect(hasBegun).toBe(false);
-  await commitWith(reading, takeOne, { record: () => [], decide: () => {}, sent: () => {} });
+  await turn.commit();
   await next;
   expect(await written()).toMatchObject({ journal: 1 });
   lead.session.end();
