@@ -2,27 +2,40 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** What kills, freezes, takes over, runs replicas or started programs: `npm run test:faults`. */
+const FAULTS = ['packages/*/test/faults/**/*.test.ts', 'test/faults/**/*.test.ts'];
+
 /** Files that replace a module (`vi.mock`): what another file has loaded before would keep the real one. */
-const REPLACE_MODULES = ['packages/sandbox/test/chain-thread.test.ts'];
+const REPLACE_MODULES = ['packages/sandbox/test/faults/chain-thread.test.ts'];
+
+/** Their random runs are few in `npm test`, and all of them beside the faults (`budget`). */
+const PROPERTIES = [
+  'packages/exchange/test/engine/engine.property.test.ts',
+  'packages/exchange/test/engine/sweeps.test.ts',
+  'packages/sandbox/test/conservation.test.ts',
+  'packages/server/test/polymarket-matches.test.ts',
+  'packages/exchange/src/world/world.test.ts',
+  'test/ledger-model/ledger.test.ts',
+];
 
 /** They take half a minute and more, most of it waiting: a run must not end with one of them alone. */
 const LONGEST = [
   ...REPLACE_MODULES,
-  'test/e2e/packages.test.ts',
-  'test/e2e/cli-faults.test.ts',
-  'test/e2e/crash.test.ts',
-  'test/e2e/database-killed.test.ts',
-  'test/e2e/lifecycle.test.ts',
-  'test/e2e/cli.test.ts',
-  'test/e2e/live-soak.test.ts',
-  'test/e2e/live-desk.test.ts',
-  'test/e2e/group-crash.test.ts',
+  'test/faults/simulation.test.ts',
+  'test/faults/packages.test.ts',
+  'test/faults/lifecycle.test.ts',
+  'test/faults/live-soak.test.ts',
+  'test/faults/database-killed.test.ts',
+  'test/faults/cli-faults.test.ts',
+  'test/faults/histories.test.ts',
+  'test/faults/takeover.test.ts',
+  'test/faults/crash.test.ts',
+  'test/faults/group-crash.test.ts',
+  'test/faults/overload.test.ts',
+  'test/faults/plans-after-growth.test.ts',
+  'test/e2e/webhooks.test.ts',
   'test/e2e/console.test.ts',
-  'test/e2e/backup.test.ts',
-  'test/e2e/silent-leader.test.ts',
-  'test/e2e/quoted-crash.test.ts',
-  'test/e2e/plans-after-growth.test.ts',
-  'test/e2e/rolling-restart.test.ts',
+  'test/e2e/cli.test.ts',
 ];
 
 /** A run on a fresh copy knows no durations: without this, it would begin with the largest files. */
@@ -53,14 +66,27 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'files',
+          name: 'tests',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
+          exclude: [...configDefaults.exclude, ...FAULTS],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'isolated files', include: REPLACE_MODULES, isolate: true } },
+      {
+        extends: true,
+        test: {
+          name: 'faults',
+          include: FAULTS,
+          exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'isolated faults', include: REPLACE_MODULES, isolate: true } },
+      {
+        extends: true,
+        test: { name: 'all random runs', include: PROPERTIES, isolate: false, env: { RANDOM_RUNS: 'all' } },
+      },
     ],
   },
 });

@@ -3,6 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { runCli } from '../packages/cli/src/cli.ts';
 import { afterFile } from './setup/clean-up.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
@@ -37,7 +39,7 @@ export function startCli(args: readonly string[], env: Readonly<Record<string, s
 }
 
 /** Runs to the end. @param input what it reads from standard input; none by default */
-export function cli(
+export function cliProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   input = '',
@@ -45,6 +47,25 @@ export function cli(
   const { child, ended } = startCli(args, env);
   child.stdin?.end(input);
   return ended;
+}
+
+class Kept extends Writable {
+  text = '';
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk;
+    done();
+  }
+}
+
+/** The same in this process: a start of Node takes longer than most commands. */
+export async function cli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<Ended> {
+  const [stdout, stderr] = [new Kept(), new Kept()];
+  const code = await runCli(args, { stdin: Readable.from([Buffer.from(input)]), stdout, stderr, env });
+  return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
 /** A terminal of 100 columns, as a person has it: waits for each text, then types the answer to it. */

@@ -23,7 +23,8 @@ const RULES: readonly { readonly name: string; readonly pattern: RegExp; readonl
   {
     name: 'a type or branch by letter',
     pattern: /'A' \| 'B'|(?:kind|venue)\b[^']{0,12}'[AB]'|case '[AB]'|\['A', 'B'\]/,
-    except: /^(packages\/server\/src\/app\/venues\.ts|examples\/|test\/e2e\/.*\.test\.ts)$|^examples\//,
+    except:
+      /^(packages\/server\/src\/app\/venues\.ts|examples\/|test\/(?:e2e|faults)\/.*\.test\.ts)$|^examples\//,
   },
   {
     name: 'an identifier with a letter',

@@ -1,4 +1,4 @@
-/** How large the published packages may become, held by test/e2e/packages.test.ts. A package that is new gets its row here. */
+/** How large the published packages may become, held by test/faults/packages.test.ts. A package that is new gets its row here. */
 export interface SizeBounds {
   /** As it is downloaded. */
   readonly tarballBytes: number;

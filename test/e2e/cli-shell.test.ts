@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Market } from '@bellwether/sdk';
 import { deskPlace, KnownMints, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cli, cliAtTerminal, python } from '../cli-process.ts';
+import { cliAtTerminal, cliProcess, python } from '../cli-process.ts';
 import { aMarket, newAgent, startTestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
 
@@ -73,7 +73,7 @@ describe('completion', () => {
       ['wallet', 'order'],
     ],
   ] as const)('%j', async ([typed, expected]) => {
-    const { code, stdout } = await cli(['complete', '--', ...typed]);
+    const { code, stdout } = await cliProcess(['complete', '--', ...typed]);
     expect(code).toBe(0);
     const offered = stdout
       .trimEnd()
@@ -96,7 +96,7 @@ describe('completion', () => {
   });
 
   test('another shell is refused', async () => {
-    const { code, stderr } = await cli(['completion', 'tcsh']);
+    const { code, stderr } = await cliProcess(['completion', 'tcsh']);
     expect(code).toBe(2);
     expect(stderr).toContain('bash');
   });
@@ -121,7 +121,7 @@ describe(atTerminal, () => {
       BELLWETHER_SIGNATURE_TYPE: '3',
       BELLWETHER_ORDER_PROFILE: 'polymarket',
     };
-    expect(await cli(['init'], env)).toMatchObject({ code: 0 });
+    expect(await cliProcess(['init'], env)).toMatchObject({ code: 0 });
     market = await aMarket(client);
     count = async () => (await client.listOrders()).length;
   });
@@ -167,11 +167,11 @@ describe(atTerminal, () => {
     const { BELLWETHER_ORDER_PROFILE: _, ...silent } = env;
     const before = await count();
     const order = [...buy(), '--worst-price', '0.95', '--yes', '--json'];
-    const refused = await cli(order, silent);
+    const refused = await cliProcess(order, silent);
     expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('add --live') });
     expect(await count()).toBe(before);
     const named = [...order, '--live', '--client-order-id', 'mine', '--timestamp', String(Date.now())];
-    const [first, second] = [await cli(named, silent), await cli(named, silent)];
+    const [first, second] = [await cliProcess(named, silent), await cliProcess(named, silent)];
     expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(second.stdout).trade).toEqual(JSON.parse(first.stdout).trade);
     expect(await count()).toBe(before + 1);

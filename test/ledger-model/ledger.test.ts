@@ -4,12 +4,13 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
 import { openTestDatabase } from '../postgres.ts';
+import { budget } from '../setup/budget.ts';
 import type { Fill } from './fold.ts';
 import { Ledger } from './ledger.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 20);
 const HOUR_MS = 3_600_000;
-const RUNS = Number(process.env.LEDGER_RUNS ?? 60);
+const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
 const MATCH_KIND = { live: 'LIVE', paper: 'COMPLEMENTARY', redeemed: 'REDEEMED' } as const;
 

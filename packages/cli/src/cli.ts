@@ -1,11 +1,13 @@
 /** Runs a command line to its exit code. Whatever goes wrong is one error in one form, and holds no secret. */
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { type Failure, failureOf } from './cli-error.ts';
 import type { Start } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { Output } from './output.ts';
 import { buildProgram } from './program.ts';
-import { Run } from './run.ts';
+import { type CommandIo, Run } from './run.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Keys that somebody gave as an argument must not be repeated: a terminal's text is kept and copied. */
 const SECRET_LIKE = /(0x)?[0-9a-f]{64,}|[1-9A-HJ-NP-Za-km-z]{40,}/gi;
@@ -26,25 +28,25 @@ function usageFailure(
   };
 }
 
-/** @param args without the names of Node and of this program */
-export async function runCli(args: readonly string[]): Promise<number> {
+/** @param args without the names of Node and of this program @param io what it reads and writes; the process's own by default */
+export async function runCli(args: readonly string[], io: CommandIo = process): Promise<number> {
   let run: Run | null = null;
   const output = new Output({
     json: args.includes('--json'),
-    stdout: process.stdout,
-    stderr: process.stderr,
-    env: process.env,
+    ...{ stdout: io.stdout, stderr: io.stderr, env: io.env },
     onClosed: () => run?.readerLeft(),
   });
   const interrupt = () => run?.interrupt();
   const start: Start = async (global, defaultTimeoutS, work) => {
-    const mine = new Run({ output, env: process.env, global, defaultTimeoutS });
+    const mine = new Run({ output, io, global, defaultTimeoutS });
     run = mine;
     // A second Ctrl-C ends the process as it ends any other.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+    for (const signal of SIGNALS) process.once(signal, interrupt);
     await mine.within(() => work(mine));
   };
   const program = buildProgram(start);
+  for (const command of [program, ...below(program)])
+    command.configureOutput({ writeOut: (text) => void io.stdout.write(text) });
   let status: number = EXIT_CODES.done.status;
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -57,8 +59,12 @@ export async function runCli(args: readonly string[]): Promise<number> {
     }
   }
   await output.end();
+  for (const signal of SIGNALS) process.off(signal, interrupt);
   return status;
 }
+
+const below = (command: Command): readonly Command[] =>
+  command.commands.flatMap((one) => [one as Command, ...below(one as Command)]);
 
 /** A call that was cut off says so in its own words; why it was cut off is the reason. */
 function failureIn(run: Run | null, error: unknown): Failure {

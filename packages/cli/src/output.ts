@@ -9,10 +9,16 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { type Column, facts, type Paint, table, type Value } from './table.ts';
 import { harmlessJson, oneLine, paragraphs } from './terminal-text.ts';
 
+/** A terminal, or what takes its place. */
+export type CommandStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
+
 export interface OutputOptions {
   readonly json: boolean;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: CommandStream;
+  readonly stderr: CommandStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The reader of stdout has gone. */
   readonly onClosed: () => void;
@@ -131,7 +137,7 @@ export class Output {
     if (!this.#closed[name]) this.#options[name].write(text);
   }
 
-  #width(stream: NodeJS.WriteStream): number {
+  #width(stream: CommandStream): number {
     if (stream.isTTY) return stream.columns ?? 80;
     const columns = Number(this.#options.env.COLUMNS);
     return Number.isInteger(columns) && columns > 0 ? columns : Number.POSITIVE_INFINITY;

@@ -15,7 +15,7 @@ import {
   requirePerson,
 } from '@bellwether/sdk/keystore';
 import { CliError } from './cli-error.ts';
-import type { Output } from './output.ts';
+import type { CommandStream, Output } from './output.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,9 +27,17 @@ export interface GlobalOptions {
   readonly timeout?: number;
 }
 
+/** What a command reads and writes. */
+export interface CommandIo {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: CommandStream;
+  readonly stderr: CommandStream;
+  readonly env: Environment;
+}
+
 export interface RunOptions {
   readonly output: Output;
-  readonly env: Environment;
+  readonly io: CommandIo;
   readonly global: GlobalOptions;
   /** Seconds. */
   readonly defaultTimeoutS: number;
@@ -48,6 +56,7 @@ const GRACE_MS = 1_000;
 
 export class Run {
   readonly output: Output;
+  readonly io: CommandIo;
   readonly env: Environment;
   readonly place: DeskPlace;
   /** The desk's address where the command line gave it, not the environment. */
@@ -59,7 +68,9 @@ export class Run {
   #keys: Promise<LoadedKeys> | undefined;
 
   /** @throws KeystoreError for an address that is none */
-  constructor({ output, env, global, defaultTimeoutS }: RunOptions) {
+  constructor({ output, io, global, defaultTimeoutS }: RunOptions) {
+    const { env } = io;
+    this.io = io;
     this.output = output;
     this.env = env;
     this.place = deskPlace(env, global.url ?? env.BELLWETHER_URL);
@@ -201,7 +212,7 @@ export class Run {
         },
       );
     const answer = await this.untimed(async () => {
-      const reader = createInterface({ input: process.stdin, output: process.stderr });
+      const reader = createInterface({ input: this.io.stdin, output: this.io.stderr });
       reader.once('SIGINT', () => this.interrupt());
       // Ctrl-D.
       const ended = new Promise<string>((resolve) => reader.once('close', () => resolve('')));

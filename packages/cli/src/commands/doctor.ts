@@ -197,11 +197,11 @@ interface OrderOptions {
 
 const LARGEST_ORDER_BYTES = 100_000;
 
-async function readOrder(file: string): Promise<unknown> {
+async function readOrder(file: string, stdin: NodeJS.ReadableStream): Promise<unknown> {
   let text = '';
   try {
     if (file === '-')
-      for await (const chunk of process.stdin.setEncoding('utf8')) {
+      for await (const chunk of stdin.setEncoding('utf8')) {
         text += chunk;
         if (text.length > LARGEST_ORDER_BYTES) break;
       }
@@ -227,7 +227,7 @@ async function readOrder(file: string): Promise<unknown> {
 
 async function order(run: Run, options: OrderOptions, file: string): Promise<void> {
   const { negRisk, tickSize, profile } = options;
-  const result = checkOrder(await readOrder(file), {
+  const result = checkOrder(await readOrder(file, run.io.stdin), {
     ...(negRisk === undefined ? {} : { negRisk: negRisk === 'yes' }),
     ...(tickSize === undefined ? {} : { tickSize }),
     ...(profile === undefined ? {} : { profile }),

@@ -50,8 +50,7 @@ async function readKey(run: Run): Promise<string> {
   if (terminal !== undefined)
     return run.untimed(() => askHidden(terminal, 'Private key (it is not shown): '));
   let text = '';
-  process.stdin.setEncoding('utf8');
-  for await (const chunk of process.stdin) {
+  for await (const chunk of run.io.stdin.setEncoding('utf8')) {
     text += chunk;
     if (text.length > LONGEST_KEY_CHARS) break;
   }

@@ -27,6 +27,7 @@ export class Turn implements JournalTurn {
   #take: Take<JournalRow> | undefined;
   #rows: readonly JournalRow[] | undefined;
   #hasPlaced = false;
+  #canceled: Error | undefined;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -48,12 +49,17 @@ export class Turn implements JournalTurn {
 
   /** It will not come: the journal is closed. */
   cancel(reason: Error): void {
+    this.#canceled = reason;
     this.#own.reject(reason);
     void this.#transaction.rollback();
   }
 
   async begin(): Promise<void> {
-    await this.#isLeader;
+    try {
+      await this.#isLeader;
+    } catch (fault) {
+      throw this.#canceled ?? fault;
+    }
     this.#take = await this.#own.promise;
   }
 

@@ -325,6 +325,9 @@ describe('liquidity', () => {
   });
 });
 
+/** A month each 4,320. */
+const STEPS = process.env.RANDOM_RUNS === 'all' ? 9_000 : 1_500;
+
 describe('the long run', () => {
   test('money is conserved after every step, and the maker’s book agrees with the engine', () => {
     const world = story(1_200, (now) => now.checkConservation());
@@ -339,10 +342,10 @@ describe('the long run', () => {
     }
   });
 
-  test('every slot stays open over simulated months, and memory does not grow', () => {
+  test('every slot stays open over a simulated time, and memory does not grow', () => {
     const { world } = World.begin('months', 60_000, START);
     let most = 0;
-    for (let i = 1; i <= 9_000; i += 1) {
+    for (let i = 1; i <= STEPS; i += 1) {
       world.step(START + i * 10 * SECOND);
       if (i % 20 !== 0) continue;
       const all = [...world.markets()];

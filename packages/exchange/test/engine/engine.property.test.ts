@@ -4,8 +4,10 @@
  * restored from a snapshot, which must give the same events and the same final bytes. fast-check prints the seed and a
  * minimal counterexample when one fails.
  */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { budget } from '../../../../test/setup/budget.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type {
   EngineCommand,
@@ -19,7 +21,7 @@ import type {
 import { NaiveExchange } from './naive.ts';
 import { ACCOUNTS, commandOf, conditionOf, MARKETS, type Recipe } from './recipes.ts';
 
-const SEQUENCES = 10_000;
+const SEQUENCES = budget(10_000);
 
 // The distributions are bent so that orders meet, and in sizes that force rounding.
 
@@ -144,7 +146,7 @@ test(`behaves like the naive model on ${SEQUENCES} random sequences`, () => {
     { numRuns: SEQUENCES },
   );
   for (const [what, least] of Object.entries(AT_LEAST))
-    expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(least);
+    expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(budget(least));
 }, 240_000);
 
 /** A third of what is usual. */

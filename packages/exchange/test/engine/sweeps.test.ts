@@ -2,8 +2,10 @@
  * An engine that removes dead orders in slices, beside one that removes them at once: no caller can tell them apart,
  * except by when the end of a dead order is reported.
  */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { budget } from '../../../../test/setup/budget.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type {
   EngineCommand,
@@ -86,10 +88,10 @@ test('slices are visible only in when the end of a dead order is reported', () =
       }
       run.finish();
     }),
-    { numRuns: 1_500 },
+    { numRuns: budget(1_500) },
   );
   // A third of what is usual.
-  expect(behind).toBeGreaterThan(600);
+  expect(behind).toBeGreaterThan(budget(600));
 }, 120_000);
 
 class Both {

@@ -5,13 +5,13 @@ import { addressBuckets } from '@bellwether/exchange/doors/limits';
 import { generateKeyPairSigner } from '@solana/kit';
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
-import { CallQueue } from '../src/solana/call-queue.ts';
-import { openChain as openPrepared } from '../src/solana/chain-thread.ts';
-import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
-import { type PreparedThread, prepareThread } from '../src/solana/thread-start.ts';
-import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../src/solana/types.ts';
-import { build, migrated, openTestChain, SOL, TestClock, transferSol, wallet } from './chain-fixtures.ts';
+import { openTestDatabase } from '../../../../test/postgres.ts';
+import { CallQueue } from '../../src/solana/call-queue.ts';
+import { openChain as openPrepared } from '../../src/solana/chain-thread.ts';
+import { solanaRpcDoor } from '../../src/solana/rpc/door.ts';
+import { type PreparedThread, prepareThread } from '../../src/solana/thread-start.ts';
+import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../../src/solana/types.ts';
+import { build, migrated, openTestChain, SOL, TestClock, transferSol, wallet } from '../chain-fixtures.ts';
 
 interface Thread {
   /** Drops all of its messages: from outside, the thread appears stuck. */

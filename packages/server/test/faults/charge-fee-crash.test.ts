@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { type DelegationNeeds, delegationOf } from '../src/app/fees/delegation.ts';
-import { followFees } from '../src/app/fees/fee-fate.ts';
-import type { Refusal } from '../src/app/refusal.ts';
+import { type DelegationNeeds, delegationOf } from '../../src/app/fees/delegation.ts';
+import { followFees } from '../../src/app/fees/fee-fate.ts';
+import type { Refusal } from '../../src/app/refusal.ts';
 import {
   address,
   chain,
@@ -22,8 +22,8 @@ import {
   total,
   useStage,
   wallet,
-} from './charge-fee-stage.ts';
-import type { FeeChain } from './fee-chain.ts';
+} from '../charge-fee-stage.ts';
+import type { FeeChain } from '../fee-chain.ts';
 
 useStage();
 

@@ -3,9 +3,9 @@ import { toBase58 } from '@bellwether/protocol';
 import { generateKeyPairSigner } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { describe, expect, test, vi } from 'vitest';
-import { SLOT_MS } from '../src/solana/block-clock.ts';
-import { readToken } from '../src/solana/token-accounts.ts';
-import { AirdropRefused, SandboxChainUnavailable } from '../src/solana/types.ts';
+import { SLOT_MS } from '../../src/solana/block-clock.ts';
+import { readToken } from '../../src/solana/token-accounts.ts';
+import { AirdropRefused, SandboxChainUnavailable } from '../../src/solana/types.ts';
 import {
   build,
   createMint,
@@ -18,8 +18,8 @@ import {
   tokenAccount,
   transferSol,
   wallet,
-} from './chain-fixtures.ts';
-import { amountAt, clock, idOf, open, sql, stage, useStage } from './chain-stage.ts';
+} from '../chain-fixtures.ts';
+import { amountAt, clock, idOf, open, sql, stage, useStage } from '../chain-stage.ts';
 
 useStage();
 
@@ -68,7 +68,7 @@ describe('a restart', () => {
 
   test('with another seed is refused', async () => {
     await stage.chain.close();
-    const { openChain } = await import('../src/solana/index.ts');
+    const { openChain } = await import('../../src/solana/index.ts');
     await expect(openChain({ sql, seed: 'another', clock })).rejects.toThrow('another seed');
   });
 

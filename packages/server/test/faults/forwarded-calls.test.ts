@@ -8,16 +8,16 @@ import type { Address } from '@bellwether/protocol';
 import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase } from '../../../test/postgres.ts';
-import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { createLocalSigning } from '../src/adapters/signing/local.ts';
-import type { ForwardedName } from '../src/adapters/venues/paper/forwarded-port.ts';
-import { LEADER_CALLS, type LeaderPorts } from '../src/adapters/venues/paper/leader-calls.ts';
-import type { PaperBackend } from '../src/adapters/venues/paper/paper-backend.ts';
-import { readConfig } from '../src/config.ts';
-import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { startPaper } from '../src/wiring/paper.ts';
+import { createTestDatabase } from '../../../../test/postgres.ts';
+import { openPool, type Sql } from '../../src/adapters/postgres/connection.ts';
+import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { createLocalSigning } from '../../src/adapters/signing/local.ts';
+import type { ForwardedName } from '../../src/adapters/venues/paper/forwarded-port.ts';
+import { LEADER_CALLS, type LeaderPorts } from '../../src/adapters/venues/paper/leader-calls.ts';
+import type { PaperBackend } from '../../src/adapters/venues/paper/paper-backend.ts';
+import { readConfig } from '../../src/config.ts';
+import { VenueUnavailable } from '../../src/domain/unavailable.ts';
+import { startPaper } from '../../src/wiring/paper.ts';
 
 type Examples = {
   readonly [Port in keyof LeaderPorts]: {

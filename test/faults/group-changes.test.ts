@@ -1,4 +1,5 @@
 /** Pauses, claims, revoked keys and moved wallets in the middle of a group of trades. */
+import { openPool, type Sql } from '@bellwether/durable';
 import { linkSignersWallet, type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -14,9 +15,11 @@ import {
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { createDeskDatabase } from '../postgres.ts';
+import { afterFile } from '../setup/clean-up.ts';
 import { type Held, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
 let proxy: SteppingProxy;
+let sql: Sql;
 let service: TestService;
 let market: Market;
 let subjects: Subjects;
@@ -35,6 +38,8 @@ const KINDS = ['paused', 'pausedByOwner', 'revoked', 'claimed', 'unregistered', 
 beforeAll(async () => {
   const databaseUrl = await createDeskDatabase();
   proxy = await startSteppingProxy(databaseUrl);
+  sql = openPool(databaseUrl, { max: 1 });
+  afterFile('pools', () => sql.end({ timeout: 1 }));
   service = await startTestService({ PAPER_WORLD: 'off', DATABASE_URL: proxy.url });
   market = await aMarket((await newTrader(service)).client);
 });
@@ -126,6 +131,11 @@ async function holdAll(
   return { sent, group };
 }
 
+const ownersOf = async (wallet: string): Promise<readonly bigint[]> =>
+  (await sql`select user_id from credentials where wallet_address = ${wallet}`).map(({ user_id }) => user_id);
+const ownerOf = async (agentId: string): Promise<bigint> =>
+  (await sql`select user_id from agents where agent_id = ${agentId}`)[0]?.user_id;
+
 /** What the next trade of each is told. */
 const AFTERWARDS: Readonly<Record<(typeof KINDS)[number], object>> = {
   paused: { status: 403, body: { code: 'trading_paused' } },
@@ -149,6 +159,8 @@ describe('changes in the middle of a group', () => {
     // Nothing is locked yet. The move also cancels orders at the venue, whose journal is held.
     const moving = changes.moved();
     await Promise.all(KINDS.filter((kind) => kind !== 'moved').map((kind) => changes[kind]()));
+    const left = () => ownersOf(subjects.moved.funder);
+    await expect.poll(left).not.toContain(await ownerOf(subjects.moved.agentId));
     group.release();
     await moving;
     for (const { kind, orderId, answer } of sent) {
