@@ -25,10 +25,9 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { browserFor } from '../setup/skipped.ts';
 
-const executablePath = findChromium();
-if (executablePath === null)
-  console.log('claim-page.test.ts is skipped: no Chromium found (set CHROMIUM_PATH, or install one).');
+const executablePath = browserFor('claim-page.test.ts', findChromium());
 
 const HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1">';
 let service: TestService;

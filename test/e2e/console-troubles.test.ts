@@ -19,11 +19,10 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { browserFor } from '../setup/skipped.ts';
 import { claimInBrowser, openConsole, takingOrder } from './console-stage.ts';
 
-const executablePath = findChromium();
-if (executablePath === null)
-  console.log('console-troubles.test.ts is skipped: no Chromium found (set CHROMIUM_PATH, or install one).');
+const executablePath = browserFor('console-troubles.test.ts', findChromium());
 
 const OPERATOR_KEY = 'operator-key-of-this-test-0123456789';
 

@@ -3,10 +3,9 @@ import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
+import { browserFor } from '../setup/skipped.ts';
 
-const executablePath = findChromium();
-if (executablePath === null)
-  console.log('edge-reference-page.test.ts is skipped in part: no Chromium found (set CHROMIUM_PATH).');
+const executablePath = browserFor('edge-reference-page.test.ts, in part', findChromium());
 
 let service: TestService;
 

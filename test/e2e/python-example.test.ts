@@ -10,10 +10,12 @@ import { afterFile } from '../setup/clean-up.ts';
 const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'examples/python/first_trade.py');
 const NEEDS = 'import ecdsa\ntry:\n  import Cryptodome\nexcept ImportError:\n  import Crypto';
 
+import { noteSkipped } from '../setup/skipped.ts';
+
 /** A Python that has the two libraries, as Debian packages them; `null` without one. */
 const python =
   ['/usr/bin/python3', 'python3'].find((name) => spawnSync(name, ['-c', NEEDS]).status === 0) ?? null;
-if (python === null) console.log('No Python with ecdsa and pycryptodome: its example is not run.');
+if (python === null) noteSkipped('python-example.test.ts', 'no Python with ecdsa and pycryptodome');
 
 let service: TestService;
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A Unix socket that answers each connection with one line: the shared PostgreSQL as JSON. */
     postgresDoor: string;
+    /** Where files note what they leave out. */
+    skippedFile: string;
   }
 }
 
@@ -44,8 +46,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   await new Promise<void>((resolve) => door.listen(path, resolve));
   project.provide('postgresDoor', path);
+  const skipped = join(folder, 'skipped');
+  writeFileSync(skipped, '');
+  project.provide('skippedFile', skipped);
   return async () => {
     door.close();
+    const notes = readFileSync(skipped, 'utf8').trim();
+    if (notes !== '') console.log(`\nSkipped: ${notes.split('\n').join('; ')}.`);
     rmSync(folder, { recursive: true, force: true });
     if (server === undefined) return;
     const ended = once(server.child, 'exit');

@@ -46,7 +46,10 @@ export async function runCli(args: readonly string[], io: CommandIo = process): 
   };
   const program = buildProgram(start);
   for (const command of [program, ...below(program)])
-    command.configureOutput({ writeOut: (text) => void io.stdout.write(text) });
+    command.configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    });
   let status: number = EXIT_CODES.done.status;
   try {
     await program.parseAsync(args, { from: 'user' });
