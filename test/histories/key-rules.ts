@@ -4,7 +4,7 @@
  */
 import type { Call, History } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
-import { list, named } from './sentences.ts';
+import { list, named, TOO_MANY } from './sentences.ts';
 
 /** The key's first answer; `null` while there is none, `?` when nobody has heard it. */
 interface State {
@@ -48,7 +48,7 @@ function explain<State>(what: string, model: Model<State, Call>, calls: readonly
   const found = linearize(model, calls.map(stepOf));
   if (found.kind === 'yes') return [];
   if (found.kind === 'too many')
-    return [`${what} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`];
+    return [`${what} ${TOO_MANY} to be checked: ${list(found.stuck.map(named))}.`];
   return [`No order of its calls explains what was answered about ${what}: ${list(found.stuck.map(named))}.`];
 }
 

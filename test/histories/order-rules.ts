@@ -4,7 +4,7 @@
  */
 import type { Call, History, SetUpName } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
-import { list, named, short } from './sentences.ts';
+import { list, named, short, TOO_MANY } from './sentences.ts';
 
 /** Refusals that say nothing of the order: they are given before it is looked for. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
@@ -127,9 +127,7 @@ export function checkOrders({ calls, run }: History): string[] {
             `No order of its calls explains what was answered about order ${short(orderId)}: ${list(found.stuck.map(named))}.`,
           ]
         : found.kind === 'too many'
-          ? [
-              `Order ${short(orderId)} has too many calls without an answer to be checked: ${list(found.stuck.map(named))}.`,
-            ]
+          ? [`Order ${short(orderId)} ${TOO_MANY} to be checked: ${list(found.stuck.map(named))}.`]
           : [];
     return [...disorder, ...differentAnswers(orderId, own)];
   });

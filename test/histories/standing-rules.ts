@@ -6,7 +6,7 @@
 import type { DeskOrder } from './final-facts.ts';
 import type { Call, History, Settings } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
-import { list, named } from './sentences.ts';
+import { list, named, TOO_MANY } from './sentences.ts';
 
 /** Defaults of a new agent, until it changes them. */
 const DEFAULTS: Required<Settings> = {
@@ -192,9 +192,7 @@ export function checkStanding(history: History): string[] {
     const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, told));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
-      return [
-        `Agent ${agent} has too many calls without an answer for its limits to be checked: ${list(found.stuck.map(nameOf))}.`,
-      ];
+      return [`Agent ${agent} ${TOO_MANY} for its limits to be checked: ${list(found.stuck.map(nameOf))}.`];
     return [
       `No order of its calls explains how the limits of agent ${agent} were judged: ${list(found.stuck.map(nameOf))}.`,
     ];

@@ -67,7 +67,7 @@ async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: numbe
 }
 
 async function simulate(server: Server, { seed, until, steps, setUp, shrinkSeconds }: RunOptions) {
-  let [orders, calls, faults, made] = [0, 0, 0, 0];
+  let [orders, calls, faults, made, unchecked] = [0, 0, 0, 0, 0];
   let hasFailed = false;
   const isDone = (): boolean =>
     'seconds' in until ? made > 0 && seconds() > until.seconds : made >= until.worlds;
@@ -80,13 +80,14 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
     orders += ran.orders;
     calls += ran.calls;
     faults += faultsOf(ran);
+    unchecked += ran.unchecked.length;
     hasFailed = ran.violations.length > 0;
     if (hasFailed && shrinkSeconds > 0) await shorten(server, plan, ran, shrinkSeconds);
     else if (hasFailed) keep(plan);
   }
   const { user, system } = process.cpuUsage();
   console.log(
-    `${made} ${made === 1 ? 'world' : 'worlds'}: ${orders} orders, ${calls} calls, ${faults} faults; ${hasFailed ? 'the last broke a promise' : 'every promise was kept'}; ${Math.round(seconds())} s, ${Math.round((user + system) / 1e6)} s of this process's processor time, ${Math.round(orders / seconds())} orders per second`,
+    `${made} ${made === 1 ? 'world' : 'worlds'}: ${orders} orders, ${calls} calls, ${faults} faults; ${hasFailed ? 'the last broke a promise' : 'every promise was kept'}${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}; ${Math.round(seconds())} s, ${Math.round((user + system) / 1e6)} s of this process's processor time, ${Math.round(orders / seconds())} orders per second`,
   );
   return !hasFailed;
 }

@@ -7,6 +7,7 @@ import { comeToRest } from '../histories/come-to-rest.ts';
 import { Recorder } from '../histories/history.ts';
 import { endAll, type Listening, listen, startReceiver } from '../histories/listeners.ts';
 import type { Place } from '../histories/place.ts';
+import { isUnchecked } from '../histories/sentences.ts';
 import { liveEnvironment } from '../live-environment.ts';
 import { Traders } from './agents.ts';
 import { Desk } from './desk.ts';
@@ -24,6 +25,8 @@ const AFTERWARDS_MS = 1_000;
 export interface Ran {
   /** Sentences: what broke a promise. Empty when nothing did. */
   readonly violations: readonly string[];
+  /** Sentences: what could not be checked. */
+  readonly unchecked: readonly string[];
   readonly orders: number;
   readonly calls: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
@@ -105,6 +108,7 @@ export async function runPlan(
   const url = socketUrl(server.where, await server.createDatabase(world));
   const observing = world.process('observer');
   let violations: string[] = [];
+  let unchecked: string[] = [];
   let counted = { orders: 0, calls: 0, faults: new Map<FaultKind, number>() };
   try {
     const venue = plan.setUp === 'live' ? await openVenue(server, world) : null;
@@ -125,14 +129,26 @@ export async function runPlan(
       { world, plan, desk, place, venue },
       new Recorder(historyFile, { line: 'run', seed: plan.seed, setUp: plan.setUp }),
     );
-    violations = [...(left === null ? [] : [`The desk does not come to rest: ${left}.`]), ...check(history)];
+    const found = check(history);
+    violations = [
+      ...(left === null ? [] : [`The desk does not come to rest: ${left}.`]),
+      ...found.filter((sentence) => !isUnchecked(sentence)),
+    ];
+    unchecked = found.filter(isUnchecked);
     counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
   } catch (error) {
     violations = [`The run did not reach its end: ${error instanceof Error ? error.stack : String(error)}`];
   }
   const { scheduler, gate } = world;
   const ran: Ran = {
-    ...{ violations, ...counted, virtualMs: scheduler.now, events: scheduler.eventsRun, ...gate.counts },
+    ...{
+      violations,
+      unchecked,
+      ...counted,
+      virtualMs: scheduler.now,
+      events: scheduler.eventsRun,
+      ...gate.counts,
+    },
     fingerprint: scheduler.fingerprint,
   };
   await world.end();
