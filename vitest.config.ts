@@ -55,8 +55,8 @@ export default defineConfig({
     setupFiles: ['test/setup/each-file.ts'],
     // Compiled modules are kept for the chain's threads and for the processes that tests start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'bellwether-tests') },
-    // One more than two cores: tests that wait for a process or a deadline leave theirs to the others.
-    maxWorkers: 3,
+    // Two more than two cores: tests that wait for a process or a deadline leave theirs to the others.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Ten times what the longest needs: a busy machine is no failure.
     testTimeout: 180_000,
