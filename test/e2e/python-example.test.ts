@@ -6,11 +6,10 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
+import { noteSkipped } from '../setup/skipped.ts';
 
 const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'examples/python/first_trade.py');
 const NEEDS = 'import ecdsa\ntry:\n  import Cryptodome\nexcept ImportError:\n  import Crypto';
-
-import { noteSkipped } from '../setup/skipped.ts';
 
 /** A Python that has the two libraries, as Debian packages them; `null` without one. */
 const python =

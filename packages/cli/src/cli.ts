@@ -1,5 +1,5 @@
 /** Runs a command line to its exit code. Whatever goes wrong is one error in one form, and holds no secret. */
-import { type Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { type Failure, failureOf } from './cli-error.ts';
 import type { Start } from './command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
@@ -33,7 +33,9 @@ export async function runCli(args: readonly string[], io: CommandIo = process): 
   let run: Run | null = null;
   const output = new Output({
     json: args.includes('--json'),
-    ...{ stdout: io.stdout, stderr: io.stderr, env: io.env },
+    stdout: io.stdout,
+    stderr: io.stderr,
+    env: io.env,
     onClosed: () => run?.readerLeft(),
   });
   const interrupt = () => run?.interrupt();
@@ -44,12 +46,7 @@ export async function runCli(args: readonly string[], io: CommandIo = process): 
     for (const signal of SIGNALS) process.once(signal, interrupt);
     await mine.within(() => work(mine));
   };
-  const program = buildProgram(start);
-  for (const command of [program, ...below(program)])
-    command.configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
-    });
+  const program = buildProgram(start, io);
   let status: number = EXIT_CODES.done.status;
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -65,9 +62,6 @@ export async function runCli(args: readonly string[], io: CommandIo = process): 
   for (const signal of SIGNALS) process.off(signal, interrupt);
   return status;
 }
-
-const below = (command: Command): readonly Command[] =>
-  command.commands.flatMap((one) => [one as Command, ...below(one as Command)]);
 
 /** A call that was cut off says so in its own words; why it was cut off is the reason. */
 function failureIn(run: Run | null, error: unknown): Failure {

@@ -14,6 +14,7 @@ import { addTrustCommands } from './commands/trust.ts';
 import { addWatchCommand } from './commands/watch.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { positive } from './options.ts';
+import type { CommandIo } from './run.ts';
 
 /** Of the package; a test compares it. */
 export const VERSION = '0.1.0';
@@ -54,7 +55,8 @@ const exitCodes = (): string =>
     ]),
   );
 
-export function buildProgram(start: Start): Command {
+/** @param io where help and version are written */
+export function buildProgram(start: Start, io: Pick<CommandIo, 'stdout' | 'stderr'> = process): Command {
   const program = new Command('bellwether')
     .description('Trade on prediction markets through a Bellwether order desk. Keys stay on this machine.')
     .version(VERSION)
@@ -62,8 +64,12 @@ export function buildProgram(start: Start): Command {
     .option('--url <address>', 'of the desk; default BELLWETHER_URL, else http://127.0.0.1:8080')
     .option('--timeout <seconds>', 'how long the desk may take for the whole command', positive)
     .configureHelp({ showGlobalOptions: true })
-    // Written as every other error is.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({
+      // Errors are written in the form of every other error.
+      outputError: () => {},
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    })
     .exitOverride((error: CommanderError) => {
       throw error;
     })

@@ -142,9 +142,7 @@ function Navigation({
   );
 }
 
-/**
- * The frame of every view: it stays while the session is being found, so that what was typed there stays too.
- */
+/** The frame of every view: it stays while the session is being found, so that what was typed there stays too. */
 function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: Route }) {
   const isIn = owner?.state === 'in';
   // Another owner, or a new session, has another stream.

@@ -14,7 +14,7 @@ export interface TurnOptions {
   sent(durable: Promise<void>): void;
   /** The orders are durable. */
   committed(): void;
-  /** Orders were placed in memory that are not durable. @returns what the holder is told */
+  /** Called when the commit failed: the orders in memory are not durable. @returns the error for the holder */
   failed(cause: unknown): Error;
 }
 

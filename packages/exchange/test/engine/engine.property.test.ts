@@ -4,7 +4,6 @@
  * restored from a snapshot, which must give the same events and the same final bytes. fast-check prints the seed and a
  * minimal counterexample when one fails.
  */
-
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budget } from '../../../../test/setup/budget.ts';

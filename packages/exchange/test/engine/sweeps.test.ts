@@ -2,7 +2,6 @@
  * An engine that removes dead orders in slices, beside one that removes them at once: no caller can tell them apart,
  * except by when the end of a dead order is reported.
  */
-
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budget } from '../../../../test/setup/budget.ts';

@@ -1,8 +1,8 @@
 /** The venue's faults at its REST door, over TCP: what a client meets, and what was executed all the same. */
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { injectFaults } from '../../src/doors/polymarket/fault-hooks.ts';
-import { type FaultPlan, Faults, parseFaultPlan } from '../../src/doors/polymarket/index.ts';
+import { injectFaults } from '../src/doors/polymarket/fault-hooks.ts';
+import { type FaultPlan, Faults, parseFaultPlan } from '../src/doors/polymarket/index.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 let now = START;
