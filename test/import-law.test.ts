@@ -160,7 +160,7 @@ const LAW: Readonly<Record<string, Rule>> = {
   'server/domain': { may: ['server/domain', 'protocol', 'contract/decimals'], types: ['contract'] },
   'server/ports': { may: ['server/ports'], types: ['server/domain', 'protocol', 'contract'] },
   'server/adapters/postgres': {
-    may: ['server/adapters/postgres', 'server/domain', 'protocol', 'durable', NODE],
+    may: ['server/adapters/postgres', 'server/domain', 'contract/positions', 'protocol', 'durable', NODE],
     types: ['server/ports', 'contract'],
   },
   // Loaded only where traces are exported.

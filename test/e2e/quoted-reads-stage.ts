@@ -4,7 +4,7 @@ import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/prot
 import { buildMarketOrder, linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, beforeAll } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
+import { recordEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
 import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
 import { createFakeQuoteVenue, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
 import {
@@ -100,53 +100,51 @@ export async function placed(order: Placed): Promise<string> {
   await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
   if (status === 'filled') {
     await transact(sql, (tx) =>
-      Promise.all(
-        writeEvidence(tx, {
-          outcomes: [
-            {
-              orderId,
-              status: 'filled',
-              filled: shares,
-              cost: money,
-              fees: fee,
-              errorCode: null,
-              first: { success: true, status: 'submitted', filled: 0n, cost: 0n, fees: 0n, errorCode: null },
-              journal: [],
-              at: Date.now(),
-            },
-          ],
-          fills: [
-            {
-              wallet,
-              orderId,
-              tradeId: 0,
-              conditionId: ticker,
-              tokenId: mint,
-              outcome,
-              side: 'BUY',
-              price: 6000,
-              size: shares,
-              cost: money,
-              fee,
-              liquidity: 'taker',
-              matchKind: 'DFLOW',
-              at: Date.now(),
-            },
-          ],
-          markets: [
-            {
-              conditionId: ticker,
-              marketId: ticker,
-              slug: ticker,
-              question: market.question,
-              endDate: market.endDate,
-              venue: 'kalshi',
-            },
-          ],
-          resolutions: [],
-          deposits: [],
-        }),
-      ),
+      recordEvidence(tx, {
+        outcomes: [
+          {
+            orderId,
+            status: 'filled',
+            filled: shares,
+            cost: money,
+            fees: fee,
+            errorCode: null,
+            first: { success: true, status: 'submitted', filled: 0n, cost: 0n, fees: 0n, errorCode: null },
+            journal: [],
+            at: Date.now(),
+          },
+        ],
+        fills: [
+          {
+            wallet,
+            orderId,
+            tradeId: 0,
+            conditionId: ticker,
+            tokenId: mint,
+            outcome,
+            side: 'BUY',
+            price: 6000,
+            size: shares,
+            cost: money,
+            fee,
+            liquidity: 'taker',
+            matchKind: 'DFLOW',
+            at: Date.now(),
+          },
+        ],
+        markets: [
+          {
+            conditionId: ticker,
+            marketId: ticker,
+            slug: ticker,
+            question: market.question,
+            endDate: market.endDate,
+            venue: 'kalshi',
+          },
+        ],
+        resolutions: [],
+        deposits: [],
+      }),
     );
   }
   return orderId;

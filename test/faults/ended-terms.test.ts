@@ -99,7 +99,9 @@ const KINDS: readonly Kind[] = [
     writes: { marks: 1, journal: 1, accounts: 0 },
     async begin() {
       const lead = await leading();
-      const recorder = (tx: Parameters<Term['assert']>[0]) => [tx`insert into marks values ('recorded')`];
+      const recorder = () => (tx: Parameters<Term['assert']>[0]) => [
+        tx`insert into marks values ('recorded')`,
+      ];
       return { commit: () => commitRows(lead, takeOne, recorder), end: lead.session.end };
     },
   },

@@ -538,9 +538,10 @@ export class JournalledExchange implements PaperExchange {
         queue.append(row);
         return row.entry.events;
       },
-      sent: (durable) => {
+      sent: (seq, durable) => {
         const at = this.#now();
-        if (this.#snapshots.isDue(this.#seq, at)) this.#snapshots.take(this.#seq, at, durable);
+        // Of this commit, not of what was applied meanwhile.
+        if (seq !== undefined && this.#snapshots.isDue(seq, at)) this.#snapshots.take(seq, at, durable);
       },
       committed: () => orderIds.joinedIsDurable(),
       failed: (cause) => {

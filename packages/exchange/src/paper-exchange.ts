@@ -1,6 +1,6 @@
 /** The interface of the paper exchange, and the entries of its journal. */
 import type { Pips } from '@bellwether/contract/decimals';
-import type { Tx } from '@bellwether/durable';
+import type { Tag, Tx } from '@bellwether/durable';
 import type {
   AccountId,
   AccountView,
@@ -37,18 +37,32 @@ export interface Entry {
 }
 
 /**
- * Takes part in the journal's group commit: its statements are sent on the journal's connection in the same
- * transaction, so its rows exist exactly when the entries do. It must issue its statements without awaiting between
- * them and return their promises. It receives every entry once, in order, before callers and subscribers do.
+ * Takes part in the journal's group commit. It receives every entry once, in order, before callers and subscribers do, and
+ * may first read, behind everything that the term has committed. What it returns issues its statements in the commit's transaction, so its
+ * rows exist exactly when the entries do; it must not await between them.
  */
-export type Recorder = (tx: Tx, entries: readonly Entry[]) => readonly PromiseLike<unknown>[];
+export type Recorder = (
+  entries: readonly Entry[],
+  reading: Reading,
+) => RecorderStatements | Promise<RecorderStatements>;
+
+export type RecorderStatements = (tx: Tx) => readonly PromiseLike<unknown>[];
+
+export interface Reading {
+  /** On the journal's connection. */
+  readonly sql: Tag;
+  /** While it lasts, nobody else writes the journal. What is kept in memory beside it ends with it. */
+  readonly term: bigint;
+}
 
 /** One commit of the journal, in the hands of its holder, who reads, places orders according to what it read, and records. */
 export interface JournalTurn {
   /** The commit's transaction. What is issued before `begin` resolves reads behind the commit before. */
   readonly tx: Tx;
+  /** See `Reading`. */
+  readonly term: bigint;
   /**
-   * Resolves when the commit before is durable and this process is known to lead: from then until `commit` or `giveUp` the exchange
+   * Resolves when the commit before is durable and this process is known to lead: from then until `entries`, or `giveUp`, the exchange
    * is the holder's, who must not wait for anything. @throws ExchangeUnavailable, or the database's error: to be given up then
    */
   begin(): Promise<void>;

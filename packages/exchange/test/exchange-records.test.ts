@@ -101,7 +101,7 @@ describe('order ids', () => {
 
 describe('the recorder', () => {
   const table = (sql: Sql) => sql`create table seen (seq bigint primary key, events int not null)`;
-  const record: Recorder = (tx, entries) =>
+  const record: Recorder = (entries) => (tx) =>
     entries.map(({ seq, events }) => tx`insert into seen values (${seq}, ${events.length})`);
 
   test('its rows exist exactly when the entries do, also across a lost connection', async () => {
@@ -126,8 +126,8 @@ describe('the recorder', () => {
   });
 
   test.each<[string, Recorder]>([
-    ['fails in the database', (tx) => [tx`insert into nowhere values (1)`]],
-    ['cannot be encoded', (tx) => [tx`insert into seen values (1, ${undefined as unknown as number})`]],
+    ['fails in the database', () => (tx) => [tx`insert into nowhere values (1)`]],
+    ['cannot be encoded', () => (tx) => [tx`insert into seen values (1, ${undefined as unknown as number})`]],
     [
       'throws',
       () => {
@@ -138,7 +138,9 @@ describe('the recorder', () => {
     const { sql, open } = await stage();
     await table(sql);
     let breaks = false;
-    const exchange = await open({ recorder: (tx, entries) => (breaks ? broken : record)(tx, entries) });
+    const exchange = await open({
+      recorder: (entries, reading) => (breaks ? broken : record)(entries, reading),
+    });
     // Twice: statements are pipelined only once they are prepared.
     await exchange.execute({ kind: 'deposit', account: ALICE, amount: MICRO });
     await exchange.execute({ kind: 'deposit', account: ALICE, amount: MICRO });

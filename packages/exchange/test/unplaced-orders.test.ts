@@ -21,7 +21,7 @@ async function funded() {
   const recorded: Entry[] = [];
   const openOne = () =>
     open({
-      recorder: (_, entries) => {
+      recorder: (entries) => () => {
         recorded.push(...entries);
         return [];
       },

@@ -12,6 +12,7 @@ import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import type { PoolOptions } from './adapters/postgres/connection.ts';
+import { PositionsInPlay } from './adapters/postgres/positions-in-play.ts';
 import { keepVenueBackends } from './adapters/postgres/venue-backends.ts';
 import { loadRecover } from './adapters/system/recover.ts';
 import { createReplicaCalls } from './adapters/system/replica-calls.ts';
@@ -138,10 +139,18 @@ async function start(
 
   const faults = overrides.faults ?? openFaults(config, clock);
   const { sign } = replicaCalls;
-  const paper = await startPaper({ ...base, keys, replicaId, sign, platformWallet: signing.address });
+  const positions = new PositionsInPlay();
+  const paper = await startPaper({
+    ...base,
+    keys,
+    positions,
+    replicaId,
+    sign,
+    platformWallet: signing.address,
+  });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const stores = await openStores({ ...base, stops, journal: paperJournal(config, paper) });
+  const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
   const { isCredited } = stores.wallets;
   const venues = createVenues(
     { ...base, paper, keys, isCredited, secrets, replicaId, stops },

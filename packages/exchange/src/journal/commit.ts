@@ -31,19 +31,16 @@ const MAX_BATCH_ROWS = 500;
 export type Leading = Pick<Lead, 'session' | 'term'>;
 
 /** @throws CommitInDoubt when the connection was lost during the commit; other errors prove that nothing was written */
-export const commitRows = (
+export async function commitRows(
   { session, term }: Leading,
   take: Take<JournalRow>,
   recorder: Recorder | undefined,
-): Promise<void> => {
+): Promise<void> {
   const rows = take(MAX_BATCH_ROWS);
   const entries = rows.map(({ entry }) => entry);
-  return commitAll(session, (tx) => [
-    term.assert(tx),
-    ...(recorder?.(tx, entries) ?? []),
-    ...journalRows(tx, rows),
-  ]);
-};
+  const recorded = await recorder?.(entries, { sql: session, term: term.number });
+  await commitAll(session, (tx) => [term.assert(tx), ...(recorded?.(tx) ?? []), ...journalRows(tx, rows)]);
+}
 
 /** Issues the statements that journal the rows. */
 export function journalRows(tx: Tx, rows: readonly JournalRow[]): PromiseLike<unknown>[] {

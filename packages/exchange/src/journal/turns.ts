@@ -10,8 +10,8 @@ import { type JournalRow, journalRows, type Leading } from './commit.ts';
 export interface TurnOptions {
   readonly lead: Leading;
   place(order: NewOrder): readonly EngineEvent[];
-  /** The commit is sent. @param durable its outcome */
-  sent(durable: Promise<void>): void;
+  /** The commit is sent. @param seq its last entry's, if it has one @param durable its outcome */
+  sent(seq: number | undefined, durable: Promise<void>): void;
   /** The orders are durable. */
   committed(): void;
   /** Called when the commit failed: the orders in memory are not durable. @returns the error for the holder */
@@ -39,6 +39,10 @@ export class Turn implements JournalTurn {
 
   get tx(): JournalTurn['tx'] {
     return this.#transaction.tx;
+  }
+
+  get term(): bigint {
+    return this.#options.lead.term.number;
   }
 
   /** Hands the exchange to the holder. Resolves when the turn is over. @throws why its commit failed */
@@ -82,7 +86,7 @@ export class Turn implements JournalTurn {
       for (const statement of journalRows(this.tx, this.#rows as readonly JournalRow[]))
         statement.then(undefined, () => {});
       const committed = this.#transaction.commit();
-      this.#options.sent(this.#over.promise);
+      this.#options.sent(this.#rows?.at(-1)?.entry.seq, this.#over.promise);
       await committed;
     } catch (cause) {
       throw this.#fail(cause);
@@ -119,10 +123,10 @@ export class Turns {
   constructor(options: TurnOptions) {
     this.#options = {
       ...options,
-      sent: (durable) => {
+      sent: (seq, durable) => {
         this.#isCommitSent = true;
         this.#ahead ??= this.#begin();
-        options.sent(durable);
+        options.sent(seq, durable);
       },
     };
   }

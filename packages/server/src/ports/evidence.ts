@@ -1,5 +1,6 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
-import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Fill, Payout } from '@bellwether/contract/positions';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
 import type { VenueId } from './venue.ts';
 
@@ -34,22 +35,8 @@ export interface OutcomeEvidence {
   readonly at: number;
 }
 
-export interface FillEvidence {
-  readonly wallet: string;
-  readonly orderId: string;
-  readonly tradeId: number;
-  readonly conditionId: string;
-  readonly tokenId: string;
-  readonly outcome: 'YES' | 'NO';
-  readonly side: 'BUY' | 'SELL';
-  readonly price: Pips;
-  readonly size: Micro;
-  readonly cost: Micro;
-  readonly fee: Micro;
-  readonly liquidity: 'maker' | 'taker';
-  readonly matchKind: string;
-  readonly at: number;
-}
+/** A fill, or what else moved a position. */
+export type FillEvidence = Fill;
 
 /** A market that an account of the desk has traded. Kept permanently, because the venue forgets it. */
 export interface MarketEvidence {
@@ -63,7 +50,7 @@ export interface MarketEvidence {
 
 export interface ResolutionEvidence {
   readonly conditionId: string;
-  readonly payout: 'YES' | 'NO' | 'HALF';
+  readonly payout: Payout;
   readonly at: number;
 }
 

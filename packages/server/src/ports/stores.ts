@@ -337,6 +337,8 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   readonly venue: VenueId;
   readonly orderId: string;
   readonly wallets: readonly Address[];
+  /** The token that it sells; missing: it buys. */
+  readonly sells?: string;
   /** Quoted orders only. */
   readonly quoteId?: string;
   /** Throws when the request has ended. Called when the trade's turn comes, which may be long after this call. */

@@ -4,6 +4,7 @@ import {
   ExchangeLedElsewhere,
   type JournalledExchange,
   openExchange,
+  type Recorder,
   systemClock,
 } from '@bellwether/exchange';
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
@@ -14,6 +15,7 @@ import { AWAITED_SIGNATURES } from '../adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../adapters/postgres/connection.ts';
 import { writeEvidence } from '../adapters/postgres/evidence.ts';
 import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
+import type { PositionsInPlay } from '../adapters/postgres/positions-in-play.ts';
 import type { VenueJournal } from '../adapters/postgres/trade-ledger.ts';
 import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
 import { startLiveMirror } from '../adapters/venues/paper/live-mirror.ts';
@@ -41,6 +43,7 @@ export interface PaperParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly keys: VenueKeys;
+  readonly positions: PositionsInPlay;
   readonly clock: Clock;
   readonly replicaId: string;
   readonly meters: Pick<Meters, 'committed'>;
@@ -52,11 +55,15 @@ export interface PaperParts {
 }
 
 /** The exchange's journal, while this process leads; `null` where venue A is live, so that nothing is traded there. */
-export const paperJournal = (config: Config, paper: PaperBackend): VenueJournal | null =>
-  config.exchange.live === null ? journalOf(config.exchange.name, paper) : null;
+export const paperJournal = (
+  { config, positions }: Pick<PaperParts, 'config' | 'positions'>,
+  paper: PaperBackend,
+): VenueJournal | null =>
+  config.exchange.live === null ? journalOf(config.exchange.name, positions, paper) : null;
 
-const journalOf = (venue: string, paper: PaperBackend): VenueJournal => ({
+const journalOf = (venue: string, positions: PositionsInPlay, paper: PaperBackend): VenueJournal => ({
   venue,
+  positions,
   isHere: () => paper.local() !== null,
   async nextTurn() {
     const local = paper.local();
@@ -65,11 +72,19 @@ const journalOf = (venue: string, paper: PaperBackend): VenueJournal => ({
   },
 });
 
+const recorderOf =
+  (venue: string, positions: PositionsInPlay): Recorder =>
+  async (entries, { sql, term }) => {
+    const evidence = toEvidence(entries, venue);
+    const folded = await positions.fold(sql, term, evidence);
+    return (tx) => writeEvidence(tx, evidence, folded);
+  };
+
 /** What the platform's wallet is given on a sandbox chain where it has nothing: fees of a million charges. */
 const PLATFORM_LAMPORTS = 10_000_000_000n;
 
 export function startPaper(parts: PaperParts): Promise<PaperBackend> {
-  const { config, sql, keys, clock, log } = parts;
+  const { config, sql, keys, positions, clock, log } = parts;
   const worldClock = { now: clock.now, every: systemClock.every };
   const note = (message: string, details?: unknown) => log.warn({ details }, message);
   const verifyCredentials: SignedOrders['verifyCredentials'] = async (given) =>
@@ -89,8 +104,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         log: note,
         onCommitMs: parts.meters.committed,
         // Behind a live venue A the exchange is only the liquidity of venue B's sandbox.
-        recorder: (tx, entries) =>
-          config.exchange.live === null ? writeEvidence(tx, toEvidence(entries, config.exchange.name)) : [],
+        ...(config.exchange.live === null ? { recorder: recorderOf(config.exchange.name, positions) } : {}),
       });
       const venue = createExchangeCalls({
         exchange,

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../../test/postgres.ts';
 import { openPool, type Sql } from '../../src/adapters/postgres/connection.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { PositionsInPlay } from '../../src/adapters/postgres/positions-in-play.ts';
 import { createLocalSigning } from '../../src/adapters/signing/local.ts';
 import type { ForwardedName } from '../../src/adapters/venues/paper/forwarded-port.ts';
 import { LEADER_CALLS, type LeaderPorts } from '../../src/adapters/venues/paper/leader-calls.ts';
@@ -46,6 +47,7 @@ async function startReplica(databaseUrl: string, secret: Buffer, name: string): 
     config: readConfig({ DATABASE_URL: databaseUrl, MASTER_KEY: secret.toString('hex'), PAPER_WORLD: 'off' }),
     sql,
     keys: new VenueKeys({ sql, secret }),
+    positions: new PositionsInPlay(),
     clock: { now: () => Date.now() },
     replicaId: name,
     sign: () => 'signed',

@@ -8,7 +8,7 @@ import type { Evidence } from '../../ports/evidence.ts';
 import type { ChainOrderStore } from '../../ports/quoted-orders.ts';
 import { createBatches } from './batches.ts';
 import type { Sql, Tx } from './connection.ts';
-import { writeEvidence } from './evidence.ts';
+import { recordEvidence } from './evidence.ts';
 import type { ChainOrdersRow, TradedMarketsRow } from './rows.generated.ts';
 import { chainOrderRow } from './rows.ts';
 
@@ -102,7 +102,7 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         const unwritten = new Set(open.map((row) => row.condition_id));
         const fresh = resolutions.filter(({ conditionId }) => unwritten.has(conditionId));
         const evidence = { outcomes: [], fills: [], markets: [], deposits: [], resolutions: fresh };
-        await Promise.all(writeEvidence(tx, evidence));
+        await recordEvidence(tx, evidence);
       });
     },
   };
@@ -155,7 +155,7 @@ async function advanceAll(tx: Tx, moves: readonly Move[]): Promise<boolean[]> {
   };
   const done = moves.map(isUnmoved);
   const moved = moves.filter((_, nth) => done[nth]);
-  if (moved.length > 0) await Promise.all([...writeEvidence(tx, togetherOf(moved)), writeMoves(tx, moved)]);
+  if (moved.length > 0) await Promise.all([recordEvidence(tx, togetherOf(moved)), writeMoves(tx, moved)]);
   return done;
 }
 

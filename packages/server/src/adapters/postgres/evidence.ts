@@ -3,10 +3,19 @@
  * the caller's transaction and are sent without waiting for one another.
  */
 
+import {
+  fold,
+  type Holding,
+  holdingKey,
+  type Part,
+  type PositionEvent,
+} from '@bellwether/contract/positions';
 import { transact } from '@bellwether/durable';
 import type { Evidence, EvidenceLog, FirstAnswer } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
 import { journalText } from './order-journal.ts';
+import { lockPositions, type Resolved, readHeld } from './position-reads.ts';
+import { writeParts } from './position-writes.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const text = (value: bigint): string => value.toString();
@@ -19,47 +28,102 @@ export const firstAnswerJson = (first: FirstAnswer | null) =>
 
 /** Writes each batch in a separate transaction. */
 export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
-  record: async (evidence) => {
-    await transact(sql, (tx) => Promise.all(writeEvidence(tx, evidence)));
-  },
+  record: (evidence) => transact(sql, (tx) => recordEvidence(tx, evidence)),
 });
 
-/** Bigints are text inside JSON; the column types convert them back. */
-export function writeEvidence(tx: Tx | Sql, evidence: Evidence): PromiseLike<unknown>[] {
+/** A fill whose settlement failed: it never happened. */
+export interface Reversal {
+  readonly wallet: string;
+  readonly tokenId: string;
+  readonly orderId: string;
+  readonly tradeId: number;
+  readonly at: number;
+}
+
+/** What evidence does to positions, in the order in which it is written. */
+export interface FoldedPositions {
+  readonly reversed: readonly Part[];
+  readonly told: readonly Part[];
+  readonly resolved: readonly Part[];
+}
+
+/** Reads positions under their locks, folds the evidence into them and writes both. Fills are taken back first. */
+export async function recordEvidence(
+  tx: Tx,
+  evidence: Evidence,
+  reversals: readonly Reversal[] = [],
+): Promise<void> {
+  const { fills, resolutions } = evidence;
+  const [locked, held] = await Promise.all([
+    lockPositions(tx, fills, reversals),
+    readHeld(tx, conditionsOf(resolutions), true),
+  ]);
+  const positions = foldEvidence(new Map([...held, ...locked.holdings]), evidence, {
+    reversals,
+    resolvedBefore: locked.resolved,
+  });
+  await Promise.all(writeEvidence(tx, evidence, positions));
+}
+
+const conditionsOf = (resolutions: Evidence['resolutions']): string[] =>
+  resolutions.map(({ conditionId }) => conditionId);
+
+interface FoldTerms {
+  readonly reversals: readonly Reversal[];
+  /** Of the fills' markets: what they bought there in vain is lost at once. */
+  readonly resolvedBefore: readonly Resolved[];
+}
+
+function foldEvidence(
+  known: Map<string, Holding>,
+  { fills, resolutions }: Evidence,
+  { reversals, resolvedBefore }: FoldTerms,
+): FoldedPositions {
+  const take = (events: readonly PositionEvent[]): readonly Part[] => {
+    const { holdings, parts } = fold(known, events);
+    for (const [key, holding] of holdings) known.set(key, holding);
+    return parts;
+  };
+  const reversed = [...Map.groupBy(reversals, holdingKey)].map(
+    ([key, ofOne]): PositionEvent => ({
+      kind: 'reversal',
+      key,
+      fills: ofOne,
+      at: Math.max(...ofOne.map(({ at }) => at)),
+    }),
+  );
+  return {
+    reversed: take(reversed),
+    told: take([{ kind: 'fills', fills }, ...resolvedBefore]),
+    resolved: take(resolutions.map((one) => ({ kind: 'resolution', ...one }))),
+  };
+}
+
+/**
+ * Issues the statements. Bigints are text inside JSON; the column types convert them back.
+ * @param positions what the evidence makes of positions
+ */
+export function writeEvidence(
+  tx: Tx,
+  evidence: Evidence,
+  { reversed, told, resolved }: FoldedPositions,
+): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
   const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
     condition_id: conditionId,
     payout,
     at: iso(at),
   }));
+  statements.push(...writeParts(tx, reversed));
   if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
-  if (evidence.fills.length > 0) {
-    const batch = evidence.fills.map((fill) => ({
-      wallet: fill.wallet,
-      order_id: fill.orderId,
-      trade_id: fill.tradeId,
-      condition_id: fill.conditionId,
-      token_id: fill.tokenId,
-      outcome: fill.outcome,
-      side: fill.side,
-      price: fill.price,
-      size: text(fill.size),
-      cost: text(fill.cost),
-      fee: text(fill.fee),
-      liquidity: fill.liquidity,
-      match_kind: fill.matchKind,
-      at: iso(fill.at),
-    }));
-    statements.push(tx`select apply_fills(${tx.json(batch)}::jsonb)`);
-  }
-  if (resolutions.length > 0) {
+  statements.push(...writeParts(tx, told));
+  if (resolutions.length > 0)
     statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
       from jsonb_to_recordset(${tx.json(resolutions)}) as t(condition_id text, payout text, at timestamptz)
       where m.condition_id = t.condition_id`);
-    statements.push(tx`select close_lost(${tx.json(resolutions)}::jsonb)`);
-  }
+  statements.push(...writeParts(tx, resolved));
   if (evidence.deposits.length > 0) {
     const batch = evidence.deposits.map(({ wallet, amount, reason, at }) => ({
       wallet,
@@ -87,7 +151,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     on conflict (condition_id) do nothing`;
 }
 
-function writeOutcomes(tx: Tx | Sql, { outcomes }: Evidence): PromiseLike<unknown> {
+export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcomes'>): PromiseLike<unknown> {
   const batch = outcomes.map((outcome) => ({
     order_id: outcome.orderId,
     status: outcome.status,

@@ -11,7 +11,7 @@ import type {
 } from '../../ports/live-orders.ts';
 import type { VenueId } from '../../ports/venue.ts';
 import type { Sql, Tx } from './connection.ts';
-import { writeEvidence } from './evidence.ts';
+import { recordEvidence } from './evidence.ts';
 import type { CredentialsRow, OrdersRow, VenueOrdersRow, VenueTradesRow } from './rows.generated.ts';
 import { msOrNull, signedOrderRow } from './rows.ts';
 
@@ -216,12 +216,11 @@ function write(
       is_counted: trade.isCounted,
     })),
   );
-  const reversals = changes.flatMap(([, change]) =>
-    change.reversals.map(({ wallet, orderId, tradeId, at }) => ({
-      wallet,
-      order_id: orderId,
-      trade_id: tradeId.toString(),
-      at: iso(at),
+  const reversals = changes.flatMap(([{ order }, change]) =>
+    change.reversals.map((reversal) => ({
+      ...reversal,
+      tokenId: order.tokenId,
+      tradeId: Number(reversal.tradeId),
     })),
   );
   const evidence = changes.map(([, change]) => change.evidence);
@@ -232,14 +231,16 @@ function write(
       on conflict (order_id) do update set matched = excluded.matched, ended = excluded.ended,
         is_counted = excluded.is_counted, missing_since = excluded.missing_since, is_final = excluded.is_final`,
     ...(trades.length === 0 ? [] : [writeTrades(tx, trades)]),
-    // Fills are taken back first: an order's new amounts and its budget are without them.
-    ...(reversals.length === 0 ? [] : [tx`select reverse_fills(${tx.json(reversals)}::jsonb)`]),
-    ...writeEvidence(tx, {
-      ...NOTHING,
-      outcomes: evidence.flatMap(({ outcomes }) => outcomes),
-      fills: evidence.flatMap(({ fills }) => fills),
-      markets: evidence.flatMap(({ markets }) => markets),
-    }),
+    recordEvidence(
+      tx,
+      {
+        ...NOTHING,
+        outcomes: evidence.flatMap(({ outcomes }) => outcomes),
+        fills: evidence.flatMap(({ fills }) => fills),
+        markets: evidence.flatMap(({ markets }) => markets),
+      },
+      reversals,
+    ),
   ];
 }
 

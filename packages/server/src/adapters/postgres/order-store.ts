@@ -3,7 +3,7 @@ import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-wo
 import { utcDay } from '../../domain/utc-day.ts';
 import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
-import { writeEvidence } from './evidence.ts';
+import { writeOutcomes } from './evidence.ts';
 import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
 import { openStatuses } from './open-statuses.ts';
 import type { FillsRow, OrdersRow } from './rows.generated.ts';
@@ -220,27 +220,21 @@ export function createOrderStore(sql: Sql): OrderStore {
     },
 
     async settle(orderId, outcome, at) {
-      await Promise.all(
-        writeEvidence(sql, {
-          fills: [],
-          deposits: [],
-          markets: [],
-          resolutions: [],
-          outcomes: [
-            {
-              orderId,
-              status: outcome.status,
-              filled: 0n,
-              cost: 0n,
-              fees: 0n,
-              errorCode: outcome.errorCode,
-              first: outcome.status === 'unknown' ? null : outcome,
-              journal: [{ at, event: outcome.event, status: outcome.status }],
-              at,
-            },
-          ],
-        }),
-      );
+      await writeOutcomes(sql, {
+        outcomes: [
+          {
+            orderId,
+            status: outcome.status,
+            filled: 0n,
+            cost: 0n,
+            fees: 0n,
+            errorCode: outcome.errorCode,
+            first: outcome.status === 'unknown' ? null : outcome,
+            journal: [{ at, event: outcome.event, status: outcome.status }],
+            at,
+          },
+        ],
+      });
     },
   };
 }

@@ -1,7 +1,11 @@
 /** Resolved markets, the holders of their tokens, and the agents that requested the redemption. */
+import { fold, holdingKey, type PositionEvent } from '@bellwether/contract/positions';
+import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import type { RedemptionStore } from '../../ports/redemptions.ts';
 import type { Sql } from './connection.ts';
+import { lockRedeemed } from './position-reads.ts';
+import { writeParts } from './position-writes.ts';
 import { evmWallets } from './reachable-wallets.ts';
 import type { AgentsRow, PositionsRow, TradedMarketsRow } from './rows.generated.ts';
 
@@ -120,16 +124,17 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
         where venue = ${venue} and wallet = any(${[...wallets]}::text[])`;
     },
 
-    async recordRedeemed(tokens) {
-      const batch = tokens.map(({ wallet, tokenId, size, at }) => ({
-        wallet,
-        token_id: tokenId,
-        size: size.toString(),
-        at: new Date(at).toISOString(),
-      }));
-      const [row] = await sql<{ readonly closed: bigint }[]>`
-        select close_redeemed(${sql.json(batch)}::jsonb) as closed`;
-      return Number(row?.closed ?? 0n);
-    },
+    recordRedeemed: (tokens) =>
+      transact(sql, async (tx) => {
+        const holdings = await lockRedeemed(tx, tokens);
+        const events = tokens.flatMap((token): PositionEvent[] => {
+          const key = holdingKey(token);
+          const payout = holdings.get(key)?.payout ?? null;
+          return payout === null ? [] : [{ kind: 'redemption', key, size: token.size, payout, at: token.at }];
+        });
+        const { parts } = fold(holdings, events);
+        await Promise.all(writeParts(tx, parts));
+        return parts.length;
+      }),
   };
 }

@@ -18,8 +18,10 @@ import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
 import type { Sql, Tx } from './connection.ts';
 import { databaseFault } from './database-faults.ts';
-import { writeEvidence } from './evidence.ts';
+import { type FoldedPositions, writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
+import type { TokenKey } from './position-reads.ts';
+import type { PositionsInPlay } from './positions-in-play.ts';
 import { only, orderRow } from './rows.ts';
 import { KnownCallers } from './trade-callers.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
@@ -27,6 +29,7 @@ import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './
 /** A venue's journal in the desk's database. */
 export interface VenueJournal {
   readonly venue: VenueId;
+  readonly positions: PositionsInPlay;
   /** Whether this process may write it now. */
   isHere(): boolean;
   /** @throws where none is to be had: then nothing happened */
@@ -37,9 +40,11 @@ export interface VenueJournal {
 export interface VenueTurn {
   /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
   readonly tx: Tx;
+  /** While it lasts, nobody else writes positions at the venue. */
+  readonly term: bigint;
   readonly venue: VenueInCommit;
   /**
-   * Resolves when the commit before is durable: from then until `commit` or `giveUp` the venue is the holder's, who must not wait for
+   * Resolves when the commit before is durable: from then until `evidence`, or `giveUp`, the venue is the holder's, who must not wait for
    * anything. @throws to be given up then
    */
   begin(): Promise<void>;
@@ -83,7 +88,8 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       ? null
       : new Line(
           {
-            run: async (group) => admitGroup(turnInJournal(await journal.nextTurn(), broken), group, known),
+            run: async (group) =>
+              admitGroup(turnInJournal(await journal.nextTurn(), journal.positions, broken), group, known),
             // A journal is one connection: one group commits, one reads.
             most: 2,
             readsAhead: true,
@@ -153,12 +159,18 @@ interface Known {
 }
 
 /** The transaction of a group, with the venue in it where this process keeps its journal. */
-interface Turn extends Pick<VenueTurn, 'tx' | 'begin' | 'giveUp'> {
+interface Turn extends Pick<VenueTurn, 'tx' | 'giveUp'> {
   readonly venue: VenueInCommit | null;
+  /** Reads what only the way needs, then resolves as a venue's turn does. */
+  begin(admissions: readonly Admission[]): Promise<unknown>;
   /** `null` where the venue is not in the transaction: its evidence follows. */
-  evidence(): Evidence | null;
+  evidence(): Promise<FoldedEvidence | null>;
   /** @throws where the trades may be admitted in another way */
   commit(): Promise<'recorded' | 'unknown' | { readonly failed: unknown }>;
+}
+
+interface FoldedEvidence extends Evidence {
+  readonly positions: FoldedPositions;
 }
 
 /**
@@ -174,10 +186,10 @@ async function admitGroup(
   let newMarkets: Evidence['markets'] = [];
   try {
     const admissions = group.take();
-    const [, facts] = await Promise.all([turn.begin(), readGroup(turn.tx, admissions, callers)]);
+    const [, facts] = await Promise.all([turn.begin(admissions), readGroup(turn.tx, admissions, callers)]);
     judged = judgeGroup(admissions, facts, { venue: turn.venue });
     group.judged(judged.verdicts);
-    const evidence = turn.evidence();
+    const evidence = await turn.evidence();
     if (evidence === null && judged.budgets.length === 0) {
       await turn.giveUp(null);
       return judged.verdicts;
@@ -198,12 +210,12 @@ async function admitGroup(
 }
 
 /** Issues the statements for the group's orders, each with what their venue has said, and for what it proved of others. */
-function writeJudged(tx: Tx, { accepted, budgets }: JudgedGroup, evidence: Evidence | null): void {
+function writeJudged(tx: Tx, { accepted, budgets }: JudgedGroup, evidence: FoldedEvidence | null): void {
   const own = new Set(accepted.map(({ question }) => question.orderId));
   const [ofGroup, ofOthers] = partition(evidence?.outcomes ?? [], ({ orderId }) => own.has(orderId));
   const outcomes = new Map(ofGroup.map((one) => [one.orderId, one]));
   if (budgets.length > 0) issue(writeGroup(tx, { accepted, budgets, outcomes }));
-  if (evidence !== null) issue(writeEvidence(tx, { ...evidence, outcomes: ofOthers }));
+  if (evidence !== null) issue(writeEvidence(tx, { ...evidence, outcomes: ofOthers }, evidence.positions));
 }
 
 /** The orders are recorded; their callers send them. */
@@ -212,8 +224,8 @@ function turnOnPool(sql: Sql): Turn {
   return {
     tx,
     venue: null,
-    begin: async () => void (await keepGroupPlans(tx).execute()),
-    evidence: () => null,
+    begin: () => keepGroupPlans(tx).execute(),
+    evidence: async () => null,
     giveUp: rollback,
     commit: () =>
       commit().then(
@@ -227,14 +239,23 @@ function turnOnPool(sql: Sql): Turn {
 }
 
 /** The orders are recorded with their venue's answers, in the commit of the venue's journal. */
-const turnInJournal = (turn: VenueTurn, broken: BrokenCommits): Turn => ({
+const turnInJournal = (turn: VenueTurn, positions: PositionsInPlay, broken: BrokenCommits): Turn => ({
   ...turn,
+  begin: (admissions) =>
+    Promise.all([turn.begin(), positions.read(turn.tx, turn.term, admissions.flatMap(soldBy))]),
+  async evidence() {
+    const evidence = turn.evidence();
+    return { ...evidence, positions: await positions.fold(turn.tx, turn.term, evidence) };
+  },
   commit: () =>
     turn.commit().catch((error: unknown) => {
       broken.inJournal(error);
       return { failed: databaseCause(error) ?? error };
     }),
 });
+
+const soldBy = ({ funder, sells }: Admission): TokenKey[] =>
+  sells === undefined ? [] : [{ wallet: funder, tokenId: sells }];
 
 const issue = (statements: readonly PromiseLike<unknown>[]): void => {
   // The commit reports their failure.

@@ -84,6 +84,7 @@ export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
     const turn = await exchange.nextTurn();
     return {
       tx: turn.tx,
+      term: turn.term,
       venue: {
         balance: (account: Address): PaperBalance => liveBalance(exchange, account),
         book: (conditionId: string, outcome: Book['outcome']): Book | null =>
