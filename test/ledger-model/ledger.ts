@@ -1,16 +1,20 @@
-/** The desk's books over positions: what each agent has won and lost, in total and by day. */
+/** The desk's books over positions, in memory: what the fold makes of each, and what each agent has won and lost, in total and by day. */
 import {
-  EMPTY,
+  type Change,
+  type Counted,
   type Fill,
-  lacksShares,
-  lastOf,
-  type Moves,
+  fold,
+  type Holding,
+  holdingKey,
+  holdingOf,
+  isTrade,
+  NO_POSITION,
+  type PastFill,
   type Position,
-  replay,
-  type Step,
-  salesToMove,
-  step,
-} from './fold.ts';
+  type PositionEvent,
+  type Recounted,
+  type Token,
+} from '@bellwether/contract/positions';
 
 const DAY_MS = 86_400_000;
 
@@ -27,106 +31,96 @@ export interface Day {
   fees: bigint;
 }
 
-interface Entry {
-  position: Position;
-  /** Who traded it last. */
-  agent: string | null;
-  readonly fills: Fill[];
-  /** What each fill counted as. */
-  readonly gains: Map<Fill, bigint>;
-  moves: Moves;
-}
-
 export class Ledger {
-  readonly entries = new Map<string, Entry>();
+  readonly #agentOf: (orderId: string) => string | null;
+  readonly #holdings = new Map<string, Holding>();
+  /** Who traded each position last. */
+  readonly #traders = new Map<string, string>();
+  /** Whose each fill is. */
+  readonly #owners = new Map<string, string | null>();
   readonly results = new Map<string, Results>();
   readonly days = new Map<string, Day>();
 
-  position(token: string): Position {
-    return this.entries.get(token)?.position ?? EMPTY;
+  /** @param agentOf whose order it is */
+  constructor(agentOf: (orderId: string) => string | null) {
+    this.#agentOf = agentOf;
   }
 
-  fills(token: string): readonly Fill[] {
-    return this.entries.get(token)?.fills ?? [];
+  position(token: Pick<Token, 'wallet' | 'tokenId'>): Position {
+    return this.#holdings.get(holdingKey(token))?.position ?? NO_POSITION;
   }
 
-  /** Fills of one token, in the order in which they were told. */
-  apply(token: string, fills: readonly Fill[]): void {
-    const entry = this.entries.get(token) ?? {
-      ...{ position: EMPTY, agent: null, fills: [], gains: new Map(), moves: new Map() },
-    };
-    for (const fill of fills) this.#take(entry, fill);
-    if (entry.fills.length > 0) this.entries.set(token, entry);
-    const told = entry.fills.slice(-fills.length);
-    const isLate = told.some(
-      (fill) =>
-        fill.kind === 'live' &&
-        (entry.fills.some(({ kind, at, side }) => kind === 'live' && at > fill.at && side !== fill.side) ||
-          (fill.side === 'BUY' && lacksShares(entry.fills, entry.position, fill.at))),
-    );
-    if (isLate) this.#recount(token, entry, new Set(), told);
+  fills(token: Pick<Token, 'wallet' | 'tokenId'>): readonly PastFill[] {
+    return this.#holdings.get(holdingKey(token))?.history ?? [];
   }
 
-  /** Fills that never happened. */
-  reverse(token: string, gone: ReadonlySet<Fill>): void {
-    const entry = this.entries.get(token);
-    if (entry !== undefined) this.#recount(token, entry, gone, []);
+  trader(token: Pick<Token, 'wallet' | 'tokenId'>): string | null {
+    return this.#traders.get(holdingKey(token)) ?? null;
   }
 
-  #take(entry: Entry, fill: Fill): void {
-    // Closed at a loss by the resolution before.
-    if (fill.kind === 'redeemed' && entry.position.size === 0n) return;
-    const { position, gain, outcomeNet } = step(entry.position, fill);
-    const agent = fill.kind === 'redeemed' ? entry.agent : fill.agent;
-    const own = { ...fill, agent };
-    entry.position = position;
-    entry.fills.push(own);
-    entry.gains.set(own, gain);
-    if (fill.side === 'BUY' || fill.kind !== 'redeemed') entry.agent = fill.agent ?? entry.agent;
-    this.#add(own, {
-      ...{ volume: fill.kind === 'redeemed' ? 0n : fill.cost, fees: fill.fee, realized: gain },
-      ...{ wins: Number(outcomeNet > 0n), losses: Number(outcomeNet < 0n) },
+  take(...events: readonly PositionEvent[]): void {
+    for (const event of events) {
+      // Of a position that has no fill yet, all are known.
+      const begun =
+        event.kind === 'fills' ? event.fills.filter((fill) => !this.#holdings.has(holdingKey(fill))) : [];
+      const known = new Map([
+        ...begun.map((fill) => [holdingKey(fill), holdingOf(fill, [])] as const),
+        ...this.#holdings,
+      ]);
+      const { holdings, parts } = fold(known, [event]);
+      for (const part of parts)
+        if (part.kind === 'counted') for (const one of part.fills) this.#count(one);
+        else this.#recount(part.fills, part.change);
+      for (const [key, holding] of holdings)
+        if (holding.history?.length === 0) this.#holdings.delete(key);
+        else this.#holdings.set(key, holding);
+    }
+  }
+
+  #count({ fill, gain, net }: Counted): void {
+    const key = holdingKey(fill);
+    const isEnd = fill.matchKind === 'REDEEMED' || fill.matchKind === 'LOST';
+    const agent = isEnd ? (this.#traders.get(key) ?? null) : this.#agentOf(fill.orderId);
+    this.#owners.set(nameOf(fill), agent);
+    if (!isEnd && agent !== null) this.#traders.set(key, agent);
+    this.#add(agent, fill, {
+      volume: isTrade(fill.matchKind) ? fill.cost : 0n,
+      fees: fill.fee,
+      realized: gain,
+      wins: Number(net > 0n),
+      losses: Number(net < 0n),
     });
   }
 
-  #recount(token: string, entry: Entry, gone: ReadonlySet<Fill>, late: readonly Fill[]): void {
-    const left = entry.fills.filter((fill) => !gone.has(fill));
-    const before = replay(entry.fills, entry.moves, late);
-    const counted = replay(entry.fills, entry.moves);
-    entry.moves = salesToMove(left, counted);
-    const after = replay(left, entry.moves);
-    for (const fill of entry.fills) {
-      const [was, is] = [before.get(fill) as Step, after.get(fill)];
-      const gain = is?.gain ?? 0n;
-      const net = is?.outcomeNet ?? 0n;
-      this.#add(fill, {
-        volume: is === undefined ? -fill.cost : 0n,
-        fees: is === undefined ? -fill.fee : 0n,
-        realized: gain - (entry.gains.get(fill) as bigint),
-        wins: Number(net > 0n) - Number(was.outcomeNet > 0n),
-        losses: Number(net < 0n) - Number(was.outcomeNet < 0n),
+  #recount(fills: readonly Recounted[], { token }: Change): void {
+    for (const { fill, isGone, gain, wins, losses } of fills) {
+      const name = nameOf({ ...fill, wallet: token.wallet });
+      this.#add(this.#owners.get(name) ?? null, fill, {
+        volume: isGone ? -fill.cost : 0n,
+        fees: isGone ? -fill.fee : 0n,
+        realized: gain - fill.gain,
+        wins,
+        losses,
       });
-      entry.gains.set(fill, gain);
     }
-    for (const fill of gone) entry.gains.delete(fill);
-    entry.fills.splice(0, entry.fills.length, ...left);
-    entry.position = lastOf(after);
-    if (left.length === 0) this.entries.delete(token);
   }
 
-  #add({ agent, at }: Fill, { volume, fees, realized, wins, losses }: Results): void {
+  #add(agent: string | null, { at }: { readonly at: number }, more: Results): void {
     if (agent === null) return;
     const all = this.results.get(agent) ?? { volume: 0n, fees: 0n, realized: 0n, wins: 0, losses: 0 };
-    all.volume += volume;
-    all.fees += fees;
-    all.realized += realized;
-    all.wins += wins;
-    all.losses += losses;
+    all.volume += more.volume;
+    all.fees += more.fees;
+    all.realized += more.realized;
+    all.wins += more.wins;
+    all.losses += more.losses;
     this.results.set(agent, all);
     const key = `${agent} ${Math.floor(at / DAY_MS)}`;
     const day = this.days.get(key) ?? { realized: 0n, fees: 0n };
-    day.realized += realized;
-    day.fees += fees;
+    day.realized += more.realized;
+    day.fees += more.fees;
     this.days.set(key, day);
   }
 }
+
+const nameOf = ({ wallet, orderId, tradeId }: Pick<Fill, 'wallet' | 'orderId' | 'tradeId'>): string =>
+  `${wallet} ${orderId} ${tradeId}`;

@@ -2,15 +2,15 @@
  * npm run simulate:ledger: random trades between wallets, failed settlements and redemptions, in memory. What must hold of money and shares
  * is asked after every operation; `--help` names the options.
  */
+import { type Fill, holdingKey } from '@bellwether/contract/positions';
 import { CommandOptions } from '../command-options.ts';
 import { Random } from '../simulation/random.ts';
 import { shrink } from '../simulation/shrink.ts';
-import type { Fill } from './fold.ts';
 import { Ledger } from './ledger.ts';
 
 const HELP = `npm run simulate:ledger -- [--operations N] [--seed N]
 
-Trades between wallets, failed settlements and redemptions, on the pure model of the ledger.
+Trades between wallets, failed settlements and redemptions, folded into positions.
 Ends with 1 when money or shares are not conserved, and prints the shortest list of operations that does it.
 
   --operations N  how many (default 1000000)
@@ -52,6 +52,13 @@ function operationsOf(seed: number): readonly Operation[] {
   });
 }
 
+const tokenOf = (wallet: string) => ({
+  wallet,
+  conditionId: 'market',
+  tokenId: 'token',
+  outcome: 'YES' as const,
+});
+
 interface Trade {
   readonly bought: Fill;
   readonly sold: Fill | null;
@@ -59,7 +66,8 @@ interface Trade {
 
 /** @returns a sentence when something does not hold */
 function play(operations: readonly Operation[]): string | null {
-  const ledger = new Ledger();
+  const agents = new Map<string, string>();
+  const ledger = new Ledger((orderId) => agents.get(orderId) ?? null);
   // What really happened, by other means than the ledger's.
   const money = new Map(NAMES.map((name) => [name, 0n]));
   const shares = new Map(NAMES.map((name) => [name, 0n]));
@@ -77,44 +85,37 @@ function play(operations: readonly Operation[]): string | null {
     const at = nth * MINUTE_MS;
     const { kind, size, cost, fee } = operation;
     const [buyer, seller] = [own(operation.buyer), own(operation.seller)];
-    const fill = (agent: string, side: Fill['side'], own: bigint): Fill => ({
-      ...{
-        orderId: `${nth} ${side}`,
-        tradeId: BigInt(nth),
-        agent,
-        side,
-        kind: 'live',
-        size,
-        cost,
-        fee: own,
-        at,
-      },
-    });
+    const fill = (wallet: string, side: Fill['side'], own: bigint): Fill => {
+      const orderId = `${nth} ${side}`;
+      agents.set(orderId, wallet);
+      return {
+        ...tokenOf(wallet),
+        ...{ orderId, tradeId: nth, side, price: 5_000, size, cost, fee: own, at },
+        ...{ liquidity: 'taker', matchKind: 'LIVE' },
+      };
+    };
     if (kind === 'trade') {
       const held = shares.get(seller) as bigint;
       const bought = fill(buyer, 'BUY', fee);
       // Who holds nothing sells nothing: then the house does.
       const sold = held >= size ? fill(seller, 'SELL', 0n) : null;
       move(buyer, bought, 1n);
-      ledger.apply(buyer, [bought]);
+      ledger.take({ kind: 'fills', fills: [bought] });
       if (sold === null) house = { money: house.money + cost, shares: house.shares - size };
       else {
         move(seller, sold, 1n);
-        ledger.apply(seller, [sold]);
+        ledger.take({ kind: 'fills', fills: [sold] });
       }
       trades.push({ bought, sold });
     } else if (kind === 'fail') {
       const trade = trades.at(-1 - operation.back);
       // As at a venue: nothing is taken back that is not there.
-      if (trade === undefined || (shares.get(trade.bought.agent as string) as bigint) < trade.bought.size)
-        continue;
+      if (trade === undefined || (shares.get(trade.bought.wallet) as bigint) < trade.bought.size) continue;
       trades = trades.filter((one) => one !== trade);
       for (const one of [trade.bought, trade.sold]) {
         if (one === null) continue;
-        const wallet = one.agent as string;
-        move(wallet, one, -1n);
-        const known = ledger.fills(wallet).find(({ orderId }) => orderId === one.orderId) as Fill;
-        ledger.reverse(wallet, new Set([known]));
+        move(one.wallet, one, -1n);
+        ledger.take({ kind: 'reversal', key: holdingKey(one), fills: [one], at });
       }
       if (trade.sold === null)
         house = { money: house.money - trade.bought.cost, shares: house.shares + trade.bought.size };
@@ -123,7 +124,7 @@ function play(operations: readonly Operation[]): string | null {
       if (all === 0n) continue;
       const redeemed = { ...fill(buyer, 'SELL', 0n), size: all, cost: all };
       move(buyer, redeemed, 1n);
-      ledger.apply(buyer, [redeemed]);
+      ledger.take({ kind: 'fills', fills: [redeemed] });
       house = { money: house.money - all, shares: house.shares + all };
     }
     const fault = faultOf(ledger, money, shares, venue, house);
@@ -144,7 +145,7 @@ function faultOf(
   if (sum(money.values()) + venue + house.money !== 0n) return 'money is not conserved';
   if (sum(shares.values()) + house.shares !== 0n) return 'shares are not conserved';
   for (const wallet of NAMES) {
-    const { size, cost, realized, fees, boughtSize, boughtCost } = ledger.position(wallet);
+    const { size, cost, realized, fees, boughtSize, boughtCost } = ledger.position(tokenOf(wallet));
     if (size < 0n || cost < 0n) return `${wallet} has a negative position`;
     if (size === 0n && cost !== 0n) return `${wallet} holds nothing, at a cost of ${cost}`;
     if (size !== shares.get(wallet))
