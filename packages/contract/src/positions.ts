@@ -341,8 +341,12 @@ class Folding {
       ends.filter((fill) => (this.#find(holdingKey(fill))?.position.size ?? 0n) > 0n),
       true,
     );
-    const told = Map.groupBy(trades.filter(isOrderOnChain), holdingKey);
-    for (const [key, ofOne] of told) this.#placeLate(key, ofOne);
+    const told = trades.filter(isOrderOnChain);
+    for (const key of new Set(told.map(holdingKey)))
+      this.#placeLate(
+        key,
+        told.filter((fill) => holdingKey(fill) === key),
+      );
   }
 
   #find(key: string): Holding | undefined {
