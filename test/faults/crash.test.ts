@@ -27,7 +27,7 @@ import {
 const IN_DOUBT = ['submitting', 'unknown'];
 const PAGE = 100;
 const WORKERS = 8;
-/** Killed once this many orders are acknowledged, with the workers' next ones in flight. */
+/** Killed at the next order that is sent once this many are acknowledged, with those of the other workers in flight. */
 const ACKNOWLEDGED_AT_LEAST = 60;
 const CREDITED = 10_000;
 
@@ -47,16 +47,17 @@ async function tradeUntilKilled(trader: Trader, market: Market, service: Service
       const request = await orderOfTurn(turn, trader, market);
       const orderId = orderIdOf(request);
       sent.set(orderId, { request });
+      const placing = client.placeTrade(request);
+      if (acknowledged >= ACKNOWLEDGED_AT_LEAST && !killed) {
+        killed = true;
+        kill(service.child.pid as number, 'SIGKILL');
+      }
       try {
-        const answer = await client.placeTrade(request);
+        const answer = await placing;
         sent.set(orderId, { request, answer });
         acknowledged += 1;
       } catch {
         // Killed in flight: the outcome is unknown, which is what this test needs.
-      }
-      if (acknowledged >= ACKNOWLEDGED_AT_LEAST && !killed) {
-        killed = true;
-        kill(service.child.pid as number, 'SIGKILL');
       }
     }
   };
