@@ -12,6 +12,7 @@ import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts'
 import { PositionsInPlay } from '../../packages/server/src/adapters/postgres/positions-in-play.ts';
 import { createRedemptionStore } from '../../packages/server/src/adapters/postgres/redemption-store.ts';
 import type { Evidence } from '../../packages/server/src/ports/evidence.ts';
+import { NO_EVIDENCE } from '../../packages/server/test/no-evidence.ts';
 import { openTestDatabase } from '../postgres.ts';
 import { budget } from '../setup/budget.ts';
 import { Ledger } from './ledger.ts';
@@ -20,7 +21,6 @@ const NOW = Date.UTC(2026, 5, 1, 20);
 const HOUR_MS = 3_600_000;
 const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
-const NOTHING: Evidence = { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] };
 
 type Kind = 'live' | 'paper';
 
@@ -84,7 +84,7 @@ const byFunctions = (wallet: string): Record => ({
 /** As this release records what a live venue tells. */
 const underLocks = (wallet: string): Record => {
   const record = (evidence: Partial<Evidence>, reversals: Parameters<typeof recordEvidence>[2] = []) =>
-    transact(sql, (tx) => recordEvidence(tx, { ...NOTHING, ...evidence }, reversals));
+    transact(sql, (tx) => recordEvidence(tx, { ...NO_EVIDENCE, ...evidence }, reversals));
   const token = tokenOf(wallet);
   return {
     tell: (fills) => record({ fills }),
@@ -104,7 +104,7 @@ function inPlay(wallet: string): Record {
     transact(sql, async (tx) => {
       commits += 1;
       const term = BigInt(Math.floor(commits / 5));
-      const all = { ...NOTHING, ...evidence };
+      const all = { ...NO_EVIDENCE, ...evidence };
       const folded = await positions.fold(tx, term, all);
       await Promise.all(writeEvidence(tx, all, folded));
     });

@@ -1,4 +1,5 @@
 /** Cost bases: exact sums, the same however often and however far they were read before, bounded, and each caller's own limit. */
+import { NO_POSITION } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AccountBases } from '../src/doors/data/account-bases.ts';
@@ -67,7 +68,11 @@ function fakeHistory(trades: readonly TradeRecord[], moves: readonly MoveRecord[
 }
 
 const free = async () => {};
-const yesOf = (basis: Basis) => basis.holdings.get(`${MARKET.conditionId} YES`)!;
+const holdingOf = (basis: Basis, outcome: 'YES' | 'NO') => {
+  const found = basis.holdings.get(`${MARKET.conditionId} ${outcome}`);
+  return { ...(found?.position ?? NO_POSITION), fees: found?.fees ?? 0n };
+};
+const yesOf = (basis: Basis) => holdingOf(basis, 'YES');
 
 describe('a basis', () => {
   test('takes the average at a sale, and the rest of the cost with the last token', () => {
@@ -80,7 +85,7 @@ describe('a basis', () => {
       size: 2n,
       cost: 2n,
       realized: 2n,
-      bought: 7n,
+      boughtSize: 7n,
       boughtCost: 6n,
     });
     change.trade(trade(4, { size: 2n, cost: 1n, isSell: true }), ME);
@@ -100,8 +105,8 @@ describe('a basis', () => {
         let [paid, received] = [0n, 0n];
         for (const [nth, { size: wanted, cents, kind }] of steps.entries()) {
           const held = {
-            yes: change.basis.holdings.get(`${MARKET.conditionId} YES`)?.size ?? 0n,
-            no: change.basis.holdings.get(`${MARKET.conditionId} NO`)?.size ?? 0n,
+            yes: yesOf(change.basis).size,
+            no: holdingOf(change.basis, 'NO').size,
           };
           const least = (limit: bigint): bigint => (wanted < limit ? wanted : limit);
           if (kind === 'buy' || kind === 'sell') {
@@ -121,7 +126,7 @@ describe('a basis', () => {
           if (kind === 'split') paid += collateral;
           else received += collateral;
         }
-        const holdings = [...change.basis.holdings.values()];
+        const holdings = [...change.basis.holdings.values()].map(({ position }) => position);
         const sum = (pick: (holding: (typeof holdings)[number]) => bigint): bigint =>
           holdings.reduce((total, holding) => total + pick(holding), 0n);
         expect(sum(({ realized }) => realized)).toBe(received - (paid - sum(({ cost }) => cost)));

@@ -5,8 +5,9 @@
 import { openTransaction, type Transaction, transact } from '@bellwether/durable';
 import { type ReceiptEntry, verifyReceipts } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
+import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
 import { createEventLog } from '../src/adapters/postgres/event-log.ts';
+import { recordEvidence } from '../src/adapters/postgres/evidence.ts';
 import { auditReceipts as inDatabase } from '../src/adapters/postgres/receipt-audit.ts';
 import { createReceiptCorrections } from '../src/adapters/postgres/receipt-corrections.ts';
 import { createReceiptLog } from '../src/adapters/postgres/receipt-log.ts';
@@ -18,6 +19,7 @@ import { receiptPage } from '../src/app/receipts/read-receipts.ts';
 import { linkReceipts } from '../src/app/receipts/write-receipts.ts';
 import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
+import { NO_EVIDENCE } from './no-evidence.ts';
 
 /** A transaction that has its number, so that whatever begins now has a higher one. */
 async function numbered(sql: Sql): Promise<Transaction> {
@@ -38,13 +40,35 @@ async function nextTransaction(sql: Sql): Promise<void> {
 }
 
 /** Fills an order wholly, as evidence of a venue does. */
-async function fill(tx: Pick<Sql, 'unsafe'>, id: string): Promise<void> {
+async function fill(tx: Tx, id: string): Promise<void> {
   await tx.unsafe(`update orders set status = 'filled', filled = 2000000, cost = 1000000, updated_at = now(),
     first_answer = '{"success": true, "status": "matched", "filled": "2000000", "cost": "1000000", "fees": "0", "errorCode": null}'
     where order_id = '${id}'`);
-  await tx.unsafe(`select apply_fills('[{"wallet": "0xw", "order_id": "${id}", "trade_id": 1, "condition_id": "c1",
-    "token_id": "t1", "outcome": "YES", "side": "BUY", "price": 5000, "size": 2000000, "cost": 1000000, "fee": 0,
-    "liquidity": "taker", "match_kind": "NORMAL", "at": "2026-01-01T00:00:00Z"}]')`);
+  await recordEvidence(tx, {
+    ...NO_EVIDENCE,
+    fills: [
+      {
+        ...{
+          wallet: '0xw',
+          orderId: id,
+          tradeId: 1,
+          conditionId: 'c1',
+          tokenId: 't1',
+          outcome: 'YES',
+          side: 'BUY',
+        },
+        ...{
+          price: 5000,
+          size: 2_000_000n,
+          cost: 1_000_000n,
+          fee: 0n,
+          liquidity: 'taker',
+          matchKind: 'NORMAL',
+        },
+        at: Date.UTC(2026, 0, 1),
+      },
+    ],
+  });
 }
 
 const told = (events: readonly LoggedEvent[]) =>

@@ -6,6 +6,7 @@ import { afterFile } from '../../../test/setup/clean-up.ts';
 import { createChainOrderStore } from '../src/adapters/postgres/chain-order-store.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import type { ChainOrderRow, ChainOrderStore } from '../src/ports/quoted-orders.ts';
+import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AGENT = '00000000-0000-4000-8000-000000000001';
 const NOW = Date.UTC(2026, 5, 1, 12);
@@ -34,7 +35,7 @@ const read = async (orderId: string): Promise<ChainOrderRow> =>
 const move = (seen: ChainOrderRow, to: Partial<ChainOrderRow>): Promise<boolean> =>
   store.advance({
     seen,
-    evidence: { outcomes: [], fills: [], markets: [], deposits: [], resolutions: [] },
+    evidence: NO_EVIDENCE,
     to: { ...seen, ...to },
     ...{ dueAt: NOW, at: NOW },
   });

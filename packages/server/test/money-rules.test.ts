@@ -1,8 +1,11 @@
-/** What the database itself computes of money: budgets that come back, results of a day, costs of open orders and of what is sold. */
+/** What is computed of money: budgets that come back, results of a day, costs of open orders and of what is sold. */
+import type { Fill } from '@bellwether/contract/positions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createEvidenceLog } from '../src/adapters/postgres/evidence.ts';
 import { createIdempotencyStore } from '../src/adapters/postgres/idempotency-store.ts';
+import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AT = '2026-06-01T12:00:00Z';
 const DAY = '2026-06-01';
@@ -86,21 +89,22 @@ test('what an open purchase can still cost is rounded up', async () => {
 });
 
 describe('sales of a position', () => {
-  const fill = (wallet: string, nth: number, side: string, size: number, cost: number) => ({
+  const fill = (wallet: string, nth: number, side: 'BUY' | 'SELL', size: bigint, cost: bigint): Fill => ({
     ...{
       wallet,
-      order_id: `${wallet} ${nth}`,
-      trade_id: 0,
-      condition_id: `c ${wallet}`,
-      token_id: `t ${wallet}`,
-      outcome: 'YES',
+      orderId: `${wallet} ${nth}`,
+      tradeId: 0,
+      conditionId: `c ${wallet}`,
+      tokenId: `t ${wallet}`,
     },
-    ...{ side, price: 5000, size, cost, fee: 0, liquidity: 'taker', match_kind: 'COMPLEMENTARY', at: AT },
+    ...{ outcome: 'YES', side, price: 5000, size, cost, fee: 0n, liquidity: 'taker' },
+    ...{ matchKind: 'COMPLEMENTARY', at: Date.parse(AT) },
   });
-  const applied = async (wallet: string, fills: readonly object[], batches: readonly number[]) => {
+  const applied = async (wallet: string, fills: readonly Fill[], batches: readonly number[]) => {
+    const log = createEvidenceLog(sql);
     let from = 0;
     for (const length of batches) {
-      await sql`select apply_fills(${sql.json(fills.slice(from, from + length) as never)}::jsonb)`;
+      await log.record({ ...NO_EVIDENCE, fills: fills.slice(from, from + length) });
       from += length;
     }
     const [position] = await sql`select size, cost, realized from positions where wallet = ${wallet}`;
@@ -117,8 +121,8 @@ describe('sales of a position', () => {
     async (what, batches) => {
       const wallet = `seller ${what}`;
       const fills = [
-        fill(wallet, 0, 'BUY', 3_000_000, 1_000_000),
-        ...[1, 2, 3].map((nth) => fill(wallet, nth, 'SELL', 1_000_000, 400_000)),
+        fill(wallet, 0, 'BUY', 3_000_000n, 1_000_000n),
+        ...[1, 2, 3].map((nth) => fill(wallet, nth, 'SELL', 1_000_000n, 400_000n)),
       ];
       expect(await applied(wallet, fills, batches)).toEqual({
         // 1,000,000 is 333,333 and 333,333 and 333,334.

@@ -7,6 +7,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createRedemptionStore } from '../src/adapters/postgres/redemption-store.ts';
 import type { FillEvidence } from '../src/ports/evidence.ts';
 import type { RedemptionStore } from '../src/ports/redemptions.ts';
+import { NO_EVIDENCE } from './no-evidence.ts';
 
 const M = 1_000_000n;
 const VENUE = 'live';
@@ -37,10 +38,9 @@ async function newWorld(payout: 'YES' | 'NO' | 'HALF'): Promise<World> {
   const wallet = `0x${String(id).padStart(40, '0')}` as const;
   const condition = `c${id}`;
   const evidence = createEvidenceLog(sql);
-  const nothing = { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] };
   let trades = 0;
   await evidence.record({
-    ...nothing,
+    ...NO_EVIDENCE,
     markets: [
       { conditionId: condition, marketId: `m${id}`, slug: `s${id}`, question: '?', endDate: 0, venue: VENUE },
     ],
@@ -65,7 +65,7 @@ async function newWorld(payout: 'YES' | 'NO' | 'HALF'): Promise<World> {
         ...{ side: 'BUY', price: 5_000, size, cost, fee: 0n, liquidity: 'taker', matchKind: 'LIVE' },
         at: RESOLVED_AT - 10_000 + trades,
       };
-      await evidence.record({ ...nothing, fills: [fill] });
+      await evidence.record({ ...NO_EVIDENCE, fills: [fill] });
     },
     redeemed: (outcome, size, by = store) =>
       by.recordRedeemed([

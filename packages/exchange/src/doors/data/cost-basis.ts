@@ -1,25 +1,20 @@
 /**
- * What an account paid for its tokens, and what it earned with those that it gave away. Pure, in micro-units: costs are
- * moving averages, a part that leaves takes its share of the cost, rounded down, and the last part takes the rest; so the
- * sums are exact. Costs and results are before fees; fees stand beside them.
+ * What an account paid for its tokens, and what it earned with those that it gave away. Pure, in micro-units. The arithmetic is that
+ * of every position (`step`); fees stand beside it, for this door tells those of the tokens that are left.
  *
  * A split makes a token of each outcome for half a collateral each, a merge uses them up for the same.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import { NO_POSITION, type Position, step } from '@bellwether/contract/positions';
 import type { AccountId, ConditionId, MarketFacts, Outcome, Side } from '../../paper-exchange.ts';
 import type { MoveRecord, TradeRecord } from '../../trade-history.ts';
 
 export interface Holding {
   readonly market: MarketFacts;
   readonly outcome: Outcome;
-  readonly size: Micro;
-  /** Of the tokens that are left. */
-  readonly cost: Micro;
+  readonly position: Position;
+  /** Of the tokens that are left: a part that leaves takes its share of them along. */
   readonly fees: Micro;
-  /** Over all time. */
-  readonly bought: Micro;
-  readonly boughtCost: Micro;
-  readonly realized: Micro;
   readonly lastAt: number;
 }
 
@@ -83,8 +78,7 @@ export class BasisChange {
     const { market, at } = trade;
     for (const leg of legsOf(trade, account)) {
       this.#volume += leg.cost;
-      if (leg.side === 'BUY') this.#receive({ ...leg, market, at });
-      else this.#give({ ...leg, market, at });
+      this.#change({ ...leg, market, at });
     }
   }
 
@@ -92,57 +86,24 @@ export class BasisChange {
     const { kind, market, at, collateral, yes, no } = move;
     if (market === undefined || kind === 'deposit') return;
     const worth = worthOf(move, market);
+    const side = kind === 'split' ? 'BUY' : 'SELL';
     const parts = [
-      { outcome: 'YES', size: yes, cost: worth, fee: 0n, market, at },
-      { outcome: 'NO', size: no, cost: collateral - worth, fee: 0n, market, at },
+      { outcome: 'YES', size: yes, cost: worth },
+      { outcome: 'NO', size: no, cost: collateral - worth },
     ] as const;
-    for (const part of parts) {
-      if (part.size === 0n) continue;
-      if (kind === 'split') this.#receive(part);
-      else this.#give(part);
-    }
+    for (const part of parts) if (part.size > 0n) this.#change({ ...part, side, fee: 0n, market, at });
   }
 
-  #receive({ market, outcome, size, cost, fee, at }: Change): void {
+  /** Tokens from before the history have no known cost: what they bring counts as no result. */
+  #change(change: Leg & { readonly market: MarketFacts; readonly at: number }): void {
+    const { market, outcome, side, fee, at } = change;
     const key = holdingKey(market.conditionId, outcome);
-    const before = this.#holdings.get(key) ?? emptyHolding(market, outcome);
-    this.#holdings.set(key, {
-      ...before,
-      size: before.size + size,
-      cost: before.cost + cost,
-      fees: before.fees + fee,
-      bought: before.bought + size,
-      boughtCost: before.boughtCost + cost,
-      lastAt: at,
-    });
-  }
-
-  #give({ market, outcome, size, cost: proceeds, at }: Change): void {
-    const key = holdingKey(market.conditionId, outcome);
-    const before = this.#holdings.get(key) ?? emptyHolding(market, outcome);
-    // Tokens from before the history have no known cost: their result is taken as nothing.
-    const known = size < before.size ? size : before.size;
-    const [cost, fees] =
-      known === 0n ? [0n, 0n] : [before.cost, before.fees].map((all) => (all * known) / before.size);
-    const earned = size === 0n ? 0n : (proceeds * known) / size;
-    this.#holdings.set(key, {
-      ...before,
-      market,
-      size: before.size - known,
-      cost: before.cost - (cost ?? 0n),
-      fees: before.fees - (fees ?? 0n),
-      realized: before.realized + earned - (cost ?? 0n),
-      lastAt: at,
-    });
+    const { position: before, fees } = this.#holdings.get(key) ?? { position: NO_POSITION, fees: 0n };
+    const { position, known } = step(before, change);
+    const left = side === 'BUY' ? fees + fee : known === 0n ? fees : fees - (fees * known) / before.size;
+    this.#holdings.set(key, { market, outcome, position, fees: left, lastAt: at });
   }
 }
-
-type Change = Omit<Leg, 'side'> & { readonly market: MarketFacts; readonly at: number };
-
-const emptyHolding = (market: MarketFacts, outcome: Outcome): Holding => ({
-  ...{ market, outcome, lastAt: 0 },
-  ...{ size: 0n, cost: 0n, fees: 0n, bought: 0n, boughtCost: 0n, realized: 0n },
-});
 
 /** The YES tokens' part of the collateral of a move. */
 function worthOf({ kind, yes, no, collateral }: MoveRecord, { payout }: MarketFacts): Micro {

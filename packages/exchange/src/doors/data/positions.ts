@@ -3,6 +3,7 @@
  * does not reach back to all tokens, the known average price counts for all of them.
  */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { NO_POSITION } from '@bellwether/contract/positions';
 import type { AccountId, MarketFacts, MarketView, Outcome, PaperExchange } from '../../paper-exchange.ts';
 import { type Basis, type Holding, holdingKey } from './cost-basis.ts';
 import { factsOf, PRICE_UNIT, priceOf, ratio, wordsOf, worthOf } from './market-facts.ts';
@@ -70,17 +71,26 @@ interface Found {
 function positionOf({ account, outcome, size, held, facts, view, isMergeable }: Found): Position {
   const price = priceOf(facts, outcome, view);
   const value = worthOf(size, price);
-  const known = held?.size ?? 0n;
+  const {
+    size: known,
+    cost,
+    boughtSize,
+    boughtCost,
+    realized,
+  } = held?.position ?? {
+    ...NO_POSITION,
+    ...{ boughtSize: size, boughtCost: value },
+  };
   const scaled = (amount: Micro): Micro =>
     known === size || known === 0n ? amount : (amount * size) / known;
   return {
     ...{ account, facts, view, outcome, size, price, value, isMergeable },
     // Tokens of which nothing is known have neither gained nor lost.
-    cost: size === 0n ? 0n : known === 0n ? value : scaled(held?.cost ?? 0n),
+    cost: size === 0n ? 0n : known === 0n ? value : scaled(cost),
     fees: size === 0n ? 0n : scaled(held?.fees ?? 0n),
-    bought: held?.bought ?? size,
-    boughtCost: held?.boughtCost ?? value,
-    realized: held?.realized ?? 0n,
+    bought: boughtSize,
+    boughtCost,
+    realized,
     isResolved: (view?.payout ?? facts.payout) !== undefined,
     lastAt: held?.lastAt ?? view?.createdAt ?? 0,
   };
