@@ -82,6 +82,7 @@ export class PositionsInPlay {
   }
 
   #begin(term: bigint): void {
+    if (this.#term !== null && term < this.#term) this.#require(term);
     if (this.#term === term && this.#known.size <= MOST) return;
     this.#term = term;
     this.#known.clear();

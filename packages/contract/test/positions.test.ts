@@ -1,0 +1,218 @@
+/** The fold of positions by itself: costs, lots, results, resolutions, late fills and reversals, on random histories. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Fill,
+  fold,
+  type Holding,
+  holdingKey,
+  holdingOf,
+  lotsOf,
+  type Move,
+  mayBeLate,
+  NO_POSITION,
+  type PositionEvent,
+  step,
+} from '../src/positions.ts';
+
+const TOKEN = { wallet: 'w', conditionId: 'c', tokenId: 't', outcome: 'YES' } as const;
+const KEY = holdingKey(TOKEN);
+const NOW = Date.UTC(2026, 5, 1);
+
+const fill = (
+  nth: number,
+  side: Fill['side'],
+  size: bigint,
+  cost: bigint,
+  more: Partial<Fill> = {},
+): Fill => ({
+  ...TOKEN,
+  ...{ orderId: `o${nth}`, tradeId: nth, side, size, cost, fee: 0n, price: 5_000, liquidity: 'taker' },
+  ...{ matchKind: 'LIVE', at: NOW + nth * 60_000, ...more },
+});
+const fills = (...told: readonly Fill[]): PositionEvent => ({ kind: 'fills', fills: told });
+const nothing = (history: Holding['history'] = []): ReadonlyMap<string, Holding> =>
+  new Map([[KEY, holdingOf(TOKEN, history)]]);
+const positionAfter = (events: readonly PositionEvent[], from = nothing()) =>
+  fold(from, events).holdings.get(KEY)?.position;
+
+const moves = fc.array(
+  fc.record({
+    side: fc.constantFrom('BUY' as const, 'BUY' as const, 'SELL' as const),
+    size: fc.bigInt(1n, 20_000_000n),
+    pips: fc.bigInt(1n, 9_999n),
+    fee: fc.bigInt(0n, 1_000n),
+  }),
+  { maxLength: 40 },
+);
+type Given = {
+  readonly side: Move['side'];
+  readonly size: bigint;
+  readonly pips: bigint;
+  readonly fee: bigint;
+};
+const toFills = (given: readonly Given[]): Fill[] =>
+  given.map(({ side, size, pips, fee }, nth) => fill(nth, side, size, (size * pips) / 10_000n, { fee }));
+
+describe('a position', () => {
+  test('after any moves has won what it received beyond what it paid, and no cost without shares', () => {
+    fc.assert(
+      fc.property(moves, (given) => {
+        let position = NO_POSITION;
+        let [paid, received] = [0n, 0n];
+        for (const one of toFills(given)) {
+          const done = step(position, one);
+          // A sale of shares that the desk does not know of is neither a gain nor a loss.
+          if (one.side === 'BUY') paid += one.cost;
+          else received += done.known === one.size ? one.cost : (one.cost * done.known) / one.size;
+          position = done.position;
+          if (position.size === 0n) expect(position.cost).toBe(0n);
+          expect(position.closedAt === null).toBe(position.size > 0n || one.side === 'BUY');
+        }
+        expect(position.realized).toBe(received - (paid - position.cost));
+      }),
+    );
+  });
+
+  test('says with each close what was won or lost since the one before, fees included', () => {
+    let position = NO_POSITION;
+    const nets: bigint[] = [];
+    for (const one of [
+      fill(0, 'BUY', 10n, 5n, { fee: 1n }),
+      fill(1, 'SELL', 10n, 8n, { fee: 1n }),
+      fill(2, 'BUY', 10n, 5n, { fee: 1n }),
+      fill(3, 'SELL', 10n, 6n, { fee: 1n }),
+    ]) {
+      const done = step(position, one);
+      position = done.position;
+      nets.push(done.net);
+    }
+    expect(nets).toEqual([0n, 1n, 0n, -1n]);
+    expect(position).toMatchObject({ realized: 4n, fees: 4n, settled: 0n });
+  });
+});
+
+describe('lots', () => {
+  test('hold what the position holds, and earn with it what it earns once it is closed', () => {
+    fc.assert(
+      fc.property(moves, (given) => {
+        const all = toFills(given);
+        const held = all.reduce((position, one) => step(position, one).position, NO_POSITION);
+        const closed = held.size === 0n ? all : [...all, fill(all.length, 'SELL', held.size, held.cost)];
+        const sizeOf = (of: readonly Fill[]) => lotsOf(of).open.reduce((sum, { size }) => sum + size, 0n);
+        expect(sizeOf(all)).toBe(held.size);
+        expect(sizeOf(closed)).toBe(0n);
+        const fifo = [...lotsOf(closed).gains.values()].reduce((sum, gain) => sum + gain, 0n);
+        const average = closed.reduce((position, one) => step(position, one).position, NO_POSITION).realized;
+        expect(fifo).toBe(average);
+      }),
+    );
+  });
+
+  test('are sold oldest first', () => {
+    const [first, second, sale] = [
+      fill(0, 'BUY', 10n, 2n),
+      fill(1, 'BUY', 10n, 6n),
+      fill(2, 'SELL', 15n, 9n),
+    ];
+    const { open, gains } = lotsOf([first, second, sale]);
+    // All of the first, and half of the second.
+    expect(gains.get(sale)).toBe(9n - (2n + 3n));
+    expect(open).toEqual([{ move: second, size: 5n, cost: 3n }]);
+  });
+});
+
+describe('the fold', () => {
+  test('gives one event after another the same as all at once', () => {
+    fc.assert(
+      fc.property(moves, fc.nat({ max: 40 }), (given, at) => {
+        const all = toFills(given);
+        const [before, after] = [all.slice(0, at), all.slice(at)];
+        const first = fold(nothing(), [fills(...before)]);
+        const known = first.holdings.size === 0 ? nothing() : first.holdings;
+        expect(positionAfter([fills(...after)], known) ?? first.holdings.get(KEY)?.position).toEqual(
+          positionAfter([fills(...before), fills(...after)]),
+        );
+      }),
+    );
+  });
+
+  test('changes nothing that it is given', () => {
+    const known = nothing();
+    const before = structuredClone(known);
+    fold(known, [
+      fills(fill(0, 'BUY', 10n, 5n)),
+      { kind: 'resolution', conditionId: 'c', payout: 'NO', at: NOW },
+    ]);
+    expect(known).toEqual(before);
+  });
+
+  test('of a reversed fill leaves nothing: as if it had never happened', () => {
+    fc.assert(
+      fc.property(moves, fc.nat(), (given, which) => {
+        // Purchases alone: what was sold of a failed purchase has rules of its own.
+        const all = toFills(given).filter(({ side }) => side === 'BUY');
+        const gone = all[which % Math.max(1, all.length)];
+        if (gone === undefined) return;
+        const at = NOW + 86_400_000;
+        const with_ = positionAfter([fills(...all), { kind: 'reversal', key: KEY, fills: [gone], at }]);
+        const without = positionAfter([fills(...all.filter((one) => one !== gone))]);
+        expect(with_).toEqual(without ?? NO_POSITION);
+      }),
+    );
+  });
+
+  test('ignores the reversal of a fill that is not there, also when it comes twice', () => {
+    const [kept, gone] = [fill(0, 'BUY', 10n, 5n), fill(1, 'BUY', 10n, 9n)];
+    const reversal: PositionEvent = { kind: 'reversal', key: KEY, fills: [gone], at: NOW };
+    expect(positionAfter([fills(kept, gone), reversal, reversal])).toMatchObject({ size: 10n, cost: 5n });
+  });
+
+  test('counts a sale that is told before its purchase with the purchase', () => {
+    const [bought, sold] = [fill(0, 'BUY', 10n, 4n), fill(1, 'SELL', 10n, 7n)];
+    expect(mayBeLate([bought], holdingOf(TOKEN), { fills: [sold], sold: 10n })).toBe(true);
+    const { parts, holdings } = fold(nothing(), [fills(sold), fills(bought)]);
+    expect(holdings.get(KEY)?.position).toMatchObject({ size: 0n, realized: 3n });
+    expect(parts.at(-1)).toMatchObject({
+      kind: 'recounted',
+      fills: [{ fill: { orderId: 'o1' }, gain: 3n, wins: 1, losses: 0 }],
+    });
+  });
+
+  test('loses what a resolution leaves worthless, once, and nothing of a draw', () => {
+    const resolution = { kind: 'resolution', conditionId: 'c', at: NOW + 9e6 } as const;
+    const bought = fills(fill(0, 'BUY', 10n, 4n));
+    expect(positionAfter([bought, { ...resolution, payout: 'HALF' }])).toMatchObject({
+      size: 10n,
+      closedAt: null,
+    });
+    expect(positionAfter([bought, { ...resolution, payout: 'YES' }])).toMatchObject({ size: 10n });
+    const no: PositionEvent = { ...resolution, payout: 'NO' };
+    const { parts, holdings } = fold(nothing(), [bought, no, no]);
+    expect(holdings.get(KEY)?.position).toMatchObject({ size: 0n, realized: -4n, closedAt: resolution.at });
+    expect(parts.filter(({ kind }) => kind === 'counted')).toHaveLength(2);
+  });
+
+  test('takes of redemptions past the desk only what was not recorded before', () => {
+    const redeemed = (size: bigint): PositionEvent => ({
+      kind: 'redemption',
+      key: KEY,
+      size,
+      payout: 'YES',
+      at: NOW,
+    });
+    const bought = fills(fill(0, 'BUY', 10n, 4n));
+    expect(positionAfter([bought, redeemed(4n), redeemed(4n)])).toMatchObject({ size: 6n, realized: 3n });
+    expect(positionAfter([bought, redeemed(4n), redeemed(99n)])).toMatchObject({ size: 0n, realized: 6n });
+  });
+
+  test('refuses a sale at a paper venue of what is not there', () => {
+    const sale = fill(0, 'SELL', 10n, 4n, { matchKind: 'COMPLEMENTARY' });
+    expect(() => fold(nothing(), [fills(sale)])).toThrow(RangeError);
+  });
+
+  test('refuses a reversal of a position whose fills were not read', () => {
+    const reversal: PositionEvent = { kind: 'reversal', key: KEY, fills: [fill(0, 'BUY', 1n, 1n)], at: NOW };
+    expect(() => fold(nothing(null), [reversal])).toThrow('were not read');
+  });
+});
