@@ -5,7 +5,7 @@
 import { type Fill, holdingKey, type PastFill, type Payout } from '@bellwether/contract/positions';
 import { transact } from '@bellwether/durable';
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { recordEvidence, writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
 import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
@@ -21,6 +21,11 @@ const NOW = Date.UTC(2026, 5, 1, 20);
 const HOUR_MS = 3_600_000;
 const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
+/** Wallets that are told together, each with its own sequence: more events in less time. */
+const WALLETS = Number(process.env.LEDGER_WALLETS ?? budget(200));
+/** Of these wallets, at least; one sequence each, where none are asked for. */
+const EVENTS = Number(process.env.LEDGER_EVENTS ?? 0);
+const LIMIT_MS = EVENTS > 0 ? 7_200_000 : 180_000;
 
 type Kind = 'live' | 'paper';
 
@@ -39,65 +44,96 @@ const tokenOf = (wallet: string) => ({
   tokenId: `token of ${wallet}`,
   outcome: 'YES' as const,
 });
-const agentIds = (first: number): readonly [string, string] => [agentId(first), agentId(first + 1)];
-const agentId = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 
-/** A wallet that two agents trade, and one of the ways in which its fills are recorded. */
-interface Desk {
+interface Gone extends Pick<PastFill, 'orderId' | 'tradeId'> {
   readonly wallet: string;
-  readonly agents: readonly [string, string];
-  tell(fills: readonly Fill[]): Promise<void>;
-  takeBack(fill: PastFill, at: number): Promise<void>;
-  resolve(payout: Payout, at: number): Promise<void>;
-  redeemPast(size: bigint, at: number): Promise<void>;
+}
+interface Resolved {
+  readonly wallet: string;
+  readonly payout: Payout;
+}
+interface Redeemed {
+  readonly wallet: string;
+  readonly size: bigint;
 }
 
-type Record = Pick<Desk, 'tell' | 'takeBack' | 'resolve' | 'redeemPast'>;
+/** One of the ways in which events are recorded. Of one moment, each wallet has one. */
+interface Record {
+  tell(fills: readonly Fill[]): Promise<void>;
+  takeBack(fills: readonly Gone[], at: number): Promise<void>;
+  resolve(markets: readonly Resolved[], at: number): Promise<void>;
+  redeemPast(tokens: readonly Redeemed[], at: number): Promise<void>;
+}
+
+/** Two agents trade on its wallets. */
+interface Desk extends Record {
+  readonly name: string;
+  readonly agents: readonly [string, string];
+}
 
 /** As the release before records them. */
-const byFunctions = (wallet: string): Record => ({
+const byFunctions = (): Record => ({
   async tell(fills) {
     const rows = fills.map((fill) => ({
-      ...{ wallet, order_id: fill.orderId, trade_id: fill.tradeId, condition_id: fill.conditionId },
+      ...{
+        wallet: fill.wallet,
+        order_id: fill.orderId,
+        trade_id: fill.tradeId,
+        condition_id: fill.conditionId,
+      },
       ...{ token_id: fill.tokenId, outcome: fill.outcome, side: fill.side, price: fill.price },
       ...{ size: String(fill.size), cost: String(fill.cost), fee: String(fill.fee) },
       ...{ liquidity: fill.liquidity, match_kind: fill.matchKind, at: iso(fill.at) },
     }));
     await sql`select apply_fills(${sql.json(rows)}::jsonb)`;
   },
-  async takeBack({ orderId, tradeId }, at) {
-    const rows = [{ wallet, order_id: orderId, trade_id: tradeId, at: iso(at) }];
+  async takeBack(fills, at) {
+    const rows = fills.map(({ wallet, orderId, tradeId }) => ({
+      ...{ wallet, order_id: orderId, trade_id: tradeId, at: iso(at) },
+    }));
     await sql`select reverse_fills(${sql.json(rows)}::jsonb)`;
   },
-  async resolve(payout, at) {
-    const { conditionId } = tokenOf(wallet);
-    await sql`update traded_markets set payout = ${payout}, resolved_at = ${new Date(at)} where condition_id = ${conditionId}`;
-    await sql`select close_lost(${sql.json([{ condition_id: conditionId, payout, at: iso(at) }])}::jsonb)`;
+  async resolve(markets, at) {
+    const rows = markets.map(({ wallet, payout }) => ({
+      ...{ condition_id: tokenOf(wallet).conditionId, payout, at: iso(at) },
+    }));
+    await sql`update traded_markets m set payout = t.payout, resolved_at = t.at
+      from jsonb_to_recordset(${sql.json(rows)}) as t(condition_id text, payout text, at timestamptz)
+      where m.condition_id = t.condition_id`;
+    await sql`select close_lost(${sql.json(rows)}::jsonb)`;
   },
-  async redeemPast(size, at) {
-    const { tokenId } = tokenOf(wallet);
-    const rows = [{ wallet, token_id: tokenId, size: String(size), at: iso(at) }];
+  async redeemPast(tokens, at) {
+    const rows = tokens.map(({ wallet, size }) => ({
+      ...{ wallet, token_id: tokenOf(wallet).tokenId, size: String(size), at: iso(at) },
+    }));
     await sql`select close_redeemed(${sql.json(rows)}::jsonb)`;
   },
 });
 
+const resolutionsOf = (markets: readonly Resolved[], at: number): Evidence['resolutions'] =>
+  markets.map(({ wallet, payout }) => ({ conditionId: tokenOf(wallet).conditionId, payout, at }));
+
 /** As this release records what a live venue tells. */
-const underLocks = (wallet: string): Record => {
+const underLocks = (): Record => {
   const record = (evidence: Partial<Evidence>, reversals: Parameters<typeof recordEvidence>[2] = []) =>
     transact(sql, (tx) => recordEvidence(tx, { ...NO_EVIDENCE, ...evidence }, reversals));
-  const token = tokenOf(wallet);
   return {
     tell: (fills) => record({ fills }),
-    takeBack: ({ orderId, tradeId }, at) =>
-      record({}, [{ wallet, tokenId: token.tokenId, orderId, tradeId, at }]),
-    resolve: (payout, at) => record({ resolutions: [{ conditionId: token.conditionId, payout, at }] }),
-    redeemPast: async (size, at) =>
-      void (await createRedemptionStore(sql).recordRedeemed([{ ...token, size, at } as never])),
+    takeBack: (fills, at) =>
+      record(
+        {},
+        fills.map((fill) => ({ ...fill, tokenId: tokenOf(fill.wallet).tokenId, at })),
+      ),
+    resolve: (markets, at) => record({ resolutions: resolutionsOf(markets, at) }),
+    redeemPast: async (tokens, at) =>
+      void (await createRedemptionStore(sql).recordRedeemed(
+        tokens.map(({ wallet, size }) => ({ ...tokenOf(wallet), size, at }) as never),
+      )),
   };
 };
 
 /** As this release records what the paper exchange does, where it leads: positions stay in memory, until another term begins. */
-function inPlay(wallet: string): Record {
+function inPlay(): Record {
   const positions = new PositionsInPlay();
   let commits = 0;
   const record = (evidence: Partial<Evidence>) =>
@@ -113,125 +149,141 @@ function inPlay(wallet: string): Record {
   };
   return {
     tell: (fills) => record({ fills }),
-    resolve: (payout, at) =>
-      record({ resolutions: [{ conditionId: tokenOf(wallet).conditionId, payout, at }] }),
+    resolve: (markets, at) => record({ resolutions: resolutionsOf(markets, at) }),
     takeBack: never,
     redeemPast: never,
   };
 }
 
-async function newDesk(name: string, first: number, how: (wallet: string) => Record): Promise<Desk> {
-  const agents = agentIds(first);
-  const wallet = `${name} ${worlds}`;
+async function newDesk(name: string, nth: number, count: number, how: () => Record): Promise<Desk> {
+  const agents = [agentId(nth), agentId(nth + 1)] as const;
   for (const agent of agents)
     await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
       insert into agents (agent_id, user_id, name, description, claim_code, created_at)
       select ${agent}::uuid, user_id, 'Agent', '', ${agent}, now() from o`;
+  const conditions = Array.from(
+    { length: count },
+    (_, wallet) => tokenOf(walletOf(name, wallet)).conditionId,
+  );
   await sql`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
-    values (${tokenOf(wallet).conditionId}, 'm1', 'm1', 'Why?', now(), 'live')`;
-  return { wallet, agents, ...how(wallet) };
+    select *, 'm1', 'm1', 'Why?', now(), 'live' from unnest(${conditions}::text[])`;
+  return { name, agents, ...how() };
 }
 
-async function insertOrder(
-  { wallet, agents }: Desk,
-  agent: 0 | 1,
-  orderId: string,
-  side: string,
-): Promise<void> {
-  const { conditionId, tokenId } = tokenOf(wallet);
+const agentId = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+const walletOf = (desk: string, nth: number): string => `${desk} w${String(nth).padStart(4, '0')}`;
+
+interface NewOrder {
+  readonly wallet: number;
+  readonly agent: 0 | 1;
+  readonly name: string;
+  readonly side: string;
+}
+
+async function insertOrders({ name, agents }: Desk, orders: readonly NewOrder[]): Promise<void> {
+  const rows = orders.map((order) => {
+    const wallet = walletOf(name, order.wallet);
+    const { conditionId, tokenId } = tokenOf(wallet);
+    return {
+      ...{ wallet, agent_id: agents[order.agent], order_id: `${wallet} ${order.name}`, side: order.side },
+      ...{ condition_id: conditionId, token_id: tokenId },
+    };
+  });
   await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
       kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
       money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
       updated_at)
-    select ${agents[agent]}, ${`${wallet} ${orderId}`}, user_id, 'live', 'm1', ${conditionId}, 'Why?', ${tokenId}, 'YES', 'signed', 0, 2,
-      ${side}, true, 'GTC', false, false, 5000, 5000, 1, 1, ${wallet}, ${wallet}, 0, 'r', ${new Date(NOW)}, 'submitting',
-      '[]', ${new Date(NOW)}, 1, ${new Date(NOW)} from agents where agent_id = ${agents[agent]}`;
+    select agent_id, order_id, user_id, 'live', 'm1', condition_id, 'Why?', token_id, 'YES', 'signed', 0, 2,
+      t.side, true, 'GTC', false, false, 5000, 5000, 1, 1, wallet, wallet, 0, 'r', ${new Date(NOW)}, 'submitting',
+      '[]', ${new Date(NOW)}, 1, ${new Date(NOW)}
+    from jsonb_to_recordset(${sql.json(rows)}) as t(wallet text, agent_id uuid, order_id text, side text,
+      condition_id text, token_id text) join agents using (agent_id)`;
 }
 
-const byName = (a: readonly [string, number, ...unknown[]], b: readonly [string, number, ...unknown[]]) =>
-  a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1];
-
-/** All rows of a desk, with its agents by number and its orders without the wallet's name. */
-async function inDatabase({ wallet, agents }: Desk) {
+/** All rows of a desk, with its agents by number and its wallets without the desk's name. */
+async function inDatabase({ name, agents }: Desk) {
   const ids = agents as readonly string[];
   const nth = (agent: string | null): number | null => (agent === null ? null : ids.indexOf(agent));
-  const plain = (text: string): string => text.replaceAll(wallet, '').trim();
-  const [position] =
-    await sql`select agent_id, size, cost, realized, fees, settled, bought_size, bought_cost, closed_at, updated_at
-    from positions where wallet = ${wallet}`;
-  const fills =
-    await sql`select order_id, trade_id, realized, counts_at, agent_id from fills where wallet = ${wallet}`;
+  const plain = (text: string): string => text.replaceAll(name, '');
+  const [wallets, days] = [`${name} w%`, { from: '2026-01-01' }];
+  const positions =
+    await sql`select wallet, agent_id, size, cost, realized, fees, settled, bought_size, bought_cost, closed_at,
+    updated_at from positions where wallet like ${wallets} order by wallet`;
+  const fills = await sql`select wallet, order_id, trade_id, realized, counts_at, agent_id from fills
+    where wallet like ${wallets}`;
   const results = await sql`select agent_id, volume, fees, realized, wins, losses from agent_results
     where agent_id = any(${ids}::uuid[]) order by 1`;
-  const days = await sql`select agent_id, day::text, realized, fees from daily_results
-    where agent_id = any(${ids}::uuid[]) and (realized <> 0 or fees <> 0) order by 1, 2`;
+  const daily = await sql`select agent_id, day::text, realized, fees from daily_results
+    where agent_id = any(${ids}::uuid[]) and day > ${days.from} and (realized <> 0 or fees <> 0) order by 1, 2`;
+  // Which wallet of a batch comes first says nothing.
   const facts = await sql`select agent_id, kind, subject, at, payload::text as payload from facts
-    where agent_id = any(${ids}::uuid[]) and kind <> 'resolution' order by seq`;
+    where agent_id = any(${ids}::uuid[]) and kind <> 'resolution'
+    order by substring(payload::text from ${`${name} w[0-9]+`}), seq`;
   return {
-    position:
-      position === undefined
-        ? null
-        : { ...position, updated_at: position.updated_at as Date, agent_id: nth(position.agent_id) },
+    positions: positions.map((row) => ({ ...row, wallet: plain(row.wallet), agent_id: nth(row.agent_id) })),
     fills: fills
-      .map(
-        (row) =>
-          [
-            ...([plain(row.order_id), Number(row.trade_id), row.realized] as const),
-            ...([row.counts_at?.getTime() ?? null, nth(row.agent_id)] as const),
-          ] as const,
-      )
+      .map((row) => ({
+        ...{ wallet: plain(row.wallet), orderId: plain(row.order_id), tradeId: Number(row.trade_id) },
+        ...{ gain: row.realized, countsAt: row.counts_at?.getTime() ?? null, agent: nth(row.agent_id) },
+      }))
       .sort(byName),
     results: results.map((row) => ({
-      ...row,
-      agent_id: nth(row.agent_id),
-      wins: Number(row.wins),
-      losses: Number(row.losses),
+      ...{ ...row, agent_id: nth(row.agent_id) },
+      ...{ wins: Number(row.wins), losses: Number(row.losses) },
     })),
-    days: days.map((row) => ({ ...row, agent_id: nth(row.agent_id) })),
+    days: daily.map((row) => ({ ...row, agent_id: nth(row.agent_id) })),
     facts: facts.map((row) => [
-      nth(row.agent_id),
-      row.kind,
-      plain(row.subject),
-      row.at.getTime(),
-      plain(row.payload),
+      ...[nth(row.agent_id), row.kind, plain(row.subject), row.at.getTime(), plain(row.payload)],
     ]),
   };
 }
 
-function inMemory(ledger: Ledger, wallet: string, lastAt: number) {
-  const token = tokenOf(wallet);
-  const fills = ledger.fills(token);
-  const p = ledger.position(token);
-  const owner = ledger.trader(token);
-  const by = <T extends readonly [string, ...unknown[]]>(a: T, b: T) => (a[0] < b[0] ? -1 : 1);
+type Row = { readonly wallet: string; readonly orderId: string; readonly tradeId: number };
+const byName = (a: Row, b: Row): number =>
+  compareText(a.wallet, b.wallet) || compareText(a.orderId, b.orderId) || a.tradeId - b.tradeId;
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The same of the fold in memory. */
+function inMemory(ledger: Ledger, count: number) {
+  const tokens = Array.from({ length: count }, (_, nth) => tokenOf(walletOf('', nth)));
+  const traded = tokens.filter((token) => ledger.fills(token).length > 0);
   return {
-    position:
-      fills.length === 0
-        ? null
-        : {
-            ...{ agent_id: owner === null ? null : Number(owner), size: p.size, cost: p.cost },
-            ...{ realized: p.realized, fees: p.fees, settled: p.settled },
-            ...{ bought_size: p.boughtSize, bought_cost: p.boughtCost },
-            ...{ closed_at: p.closedAt === null ? null : new Date(p.closedAt), updated_at: new Date(lastAt) },
-          },
-    fills: fills
-      .map(
-        ({ orderId, tradeId, gain, countsAt }) =>
-          [orderId.replaceAll(wallet, '').trim(), tradeId, gain, countsAt] as const,
+    positions: traded.map((token) => {
+      const p = ledger.position(token);
+      const owner = ledger.trader(token);
+      return {
+        ...{
+          wallet: token.wallet,
+          agent_id: owner === null ? null : Number(owner),
+          size: p.size,
+          cost: p.cost,
+        },
+        ...{ realized: p.realized, fees: p.fees, settled: p.settled },
+        ...{ bought_size: p.boughtSize, bought_cost: p.boughtCost },
+        closed_at: p.closedAt === null ? null : new Date(p.closedAt),
+      };
+    }),
+    fills: traded
+      .flatMap((token) =>
+        ledger.fills(token).map(({ orderId, tradeId, gain, countsAt }) => ({
+          ...{ wallet: token.wallet, orderId, tradeId, gain, countsAt },
+        })),
       )
       .sort(byName),
-    results: [...ledger.results].sort(by).map(([agent, all]) => ({ agent_id: Number(agent), ...all })),
+    results: [...ledger.results]
+      .sort(([a], [b]) => compareText(a, b))
+      .map(([agent, all]) => ({ agent_id: Number(agent), ...all })),
     days: [...ledger.days]
       .filter(([, { realized, fees }]) => realized !== 0n || fees !== 0n)
       .map(([key, day]) => {
         const [agent, number] = key.split(' ') as [string, string];
         return { agent_id: Number(agent), day: iso(Number(number) * 86_400_000).slice(0, 10), ...day };
       })
-      .sort((a, b) => (`${a.agent_id}${a.day}` < `${b.agent_id}${b.day}` ? -1 : 1)),
+      .sort((a, b) => compareText(`${a.agent_id}${a.day}`, `${b.agent_id}${b.day}`)),
   };
 }
 
-const told = fc.record({
+const toldAct = fc.record({
   what: fc.constant('told' as const),
   agent: fc.constantFrom(0 as const, 1 as const),
   side: fc.constantFrom('BUY' as const, 'BUY' as const, 'SELL' as const),
@@ -263,23 +315,39 @@ const redeemedPast = fc.record({
 
 type Of<T> = T extends fc.Arbitrary<infer A> ? A : never;
 type Act =
-  | Of<typeof told>
+  | Of<typeof toldAct>
   | Of<typeof failed>
   | Of<typeof redeemed>
   | Of<typeof resolved>
   | Of<typeof redeemedPast>;
 
-async function play(kind: Kind, acts: readonly Act[]): Promise<void> {
+/** What a wallet of the play is at. */
+interface Playing {
+  readonly nth: number;
+  readonly acts: readonly Act[];
+  /** Told with the next one that does not join. */
+  waiting: Fill[];
+  payout: Payout | null;
+  resolvedAt: number;
+}
+
+/** The same sequences, one for each wallet, at three desks: rows of two databases and of the fold in memory. @returns events that were told */
+async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareEvery = 1): Promise<number> {
   worlds += 1;
-  const old = await newDesk('old', worlds * 4, byFunctions);
-  const present = await newDesk('new', worlds * 4 + 2, kind === 'live' ? underLocks : inPlay);
-  const wallet = 'memory';
+  const count = sequences.length;
+  const old = await newDesk(`old ${worlds}`, worlds * 4, count, byFunctions);
+  const present = await newDesk(
+    `new ${worlds}`,
+    worlds * 4 + 2,
+    count,
+    kind === 'live' ? underLocks : inPlay,
+  );
   const agentOf = new Map<string, string>();
   const ledger = new Ledger((orderId) => agentOf.get(orderId) ?? null);
-  const token = tokenOf(wallet);
-  let waiting: Fill[] = [];
-  let payout: Payout | null = null;
-  let resolvedAt = 0;
+  const playing = sequences.map(
+    (acts, nth): Playing => ({ nth, acts, waiting: [], payout: null, resolvedAt: 0 }),
+  );
+  let events = 0;
   const onBoth = async (work: (desk: Desk) => Promise<void>): Promise<void> => {
     await work(old);
     await work(present);
@@ -287,122 +355,225 @@ async function play(kind: Kind, acts: readonly Act[]): Promise<void> {
   const compare = async (): Promise<void> => {
     const [before, after] = [await inDatabase(old), await inDatabase(present)];
     expect(after).toEqual(before);
-    const { facts: _, fills, ...rows } = after;
-    const plainFills = fills.map(([orderId, tradeId, gain, countsAt]) => [orderId, tradeId, gain, countsAt]);
-    const at = after.position?.updated_at.getTime() ?? 0;
-    expect({ ...rows, fills: plainFills }).toEqual(inMemory(ledger, wallet, at));
+    const { facts: _, ...rows } = after;
+    expect({
+      ...rows,
+      positions: rows.positions.map((row) => ({ ...row, updated_at: undefined })),
+      fills: rows.fills.map((row) => ({ ...row, agent: undefined })),
+    }).toEqual(inMemory(ledger, count));
   };
-  /** The same fill of another wallet. */
-  const own = <F extends { readonly orderId: string }>(fill: F, desk: Desk): F => ({
+  const token = ({ nth }: Playing) => tokenOf(walletOf('', nth));
+  /** The same of a desk's wallet. */
+  const own = (text: string, desk: Desk): string =>
+    text.replaceAll(/ w\d+/g, (wallet) => `${desk.name}${wallet}`);
+  const ownFill = (fill: Fill, desk: Desk): Fill => ({
     ...fill,
-    ...tokenOf(desk.wallet),
-    orderId: fill.orderId
-      .replace('memory', desk.wallet)
-      .replace(`lost:market of ${wallet}`, `lost:${tokenOf(desk.wallet).conditionId}`),
+    ...tokenOf(own(fill.wallet, desk)),
+    orderId: own(fill.orderId, desk),
   });
-  const tell = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    const fills = waiting;
-    waiting = [];
-    await onBoth((desk) => desk.tell(fills.map((fill) => own(fill, desk))));
+  const held = (one: Playing): bigint =>
+    one.waiting.reduce(
+      (sum, { side, size }) => sum + (side === 'BUY' ? size : -size),
+      ledger.position(token(one)).size,
+    );
+  const tell = async (some: readonly Playing[]): Promise<void> => {
+    const fills = some.flatMap(({ waiting }) => waiting);
+    if (fills.length === 0) return;
+    await onBoth((desk) => desk.tell(fills.map((fill) => ownFill(fill, desk))));
+    events += fills.length;
     ledger.take({ kind: 'fills', fills });
-    if (kind === 'live' && payout !== null)
-      ledger.take({ kind: 'resolution', conditionId: token.conditionId, payout, at: resolvedAt });
-    await compare();
-  };
-  let at = NOW;
-  for (const [nth, act] of acts.entries()) {
-    at += act.what === 'told' ? act.gapMs : HOUR_MS;
-    const held = (): bigint =>
-      waiting.reduce(
-        (sum, one) => sum + (one.side === 'BUY' ? one.size : -one.size),
-        ledger.position(token).size,
-      );
-    if (act.what === 'told') {
-      // On paper nothing trades after the resolution, and what is sold is there.
-      if (kind === 'paper' && payout !== null) continue;
-      const side = kind === 'paper' && held() < act.size ? 'BUY' : act.side;
-      const orderId = String(nth).padStart(3, '0');
-      await onBoth((desk) => insertOrder(desk, act.agent, orderId, side));
-      agentOf.set(`${wallet} ${orderId}`, String(act.agent));
-      if (!act.joins) await tell();
-      waiting.push({
-        ...token,
-        ...{ orderId: `${wallet} ${orderId}`, tradeId: nth, side, price: 5_000, size: act.size },
-        ...{ cost: (act.size * act.pips) / 10_000n, fee: act.fee, liquidity: 'taker' },
-        ...{
-          matchKind: kind === 'live' ? 'LIVE' : 'COMPLEMENTARY',
-          at: kind === 'paper' ? at : at - act.lateMs,
-        },
-      });
-      continue;
+    for (const one of some) {
+      if (kind === 'live' && one.payout !== null && one.waiting.length > 0)
+        ledger.take({
+          kind: 'resolution',
+          ...{ conditionId: token(one).conditionId, payout: one.payout, at: one.resolvedAt },
+        });
+      one.waiting = [];
     }
-    await tell();
-    if (act.what === 'failed' && kind === 'live') {
-      const fills = ledger.fills(token).filter(({ matchKind }) => matchKind === 'LIVE');
-      const gone = fills[act.which % Math.max(1, fills.length)];
-      if (gone === undefined) continue;
-      ledger.take({ kind: 'reversal', key: holdingKey(token), fills: [gone], at });
-      await onBoth((desk) => desk.takeBack(own(gone, desk), at));
-    } else if (act.what === 'redeemed' && kind === 'paper') {
-      const size = held() / act.share;
-      if (size === 0n) continue;
-      waiting.push({
-        ...token,
-        ...{ orderId: `redeemed:${nth}`, tradeId: nth, side: 'SELL', price: 10_000, size, cost: size },
+  };
+  /** One that is told is not told yet: it waits for others that join it. */
+  const begin = async (
+    told: readonly (readonly [Playing, Of<typeof toldAct>])[],
+    nth: number,
+    at: number,
+  ) => {
+    // On paper nothing trades after the resolution, and what is sold is there.
+    const open = told.filter(([one]) => kind === 'live' || one.payout === null);
+    await tell(open.flatMap(([one, { joins }]) => (joins ? [] : [one])));
+    const name = String(nth).padStart(3, '0');
+    const orders = open.map(([one, act]): NewOrder => {
+      const side = kind === 'paper' && held(one) < act.size ? 'BUY' : act.side;
+      const { wallet } = token(one);
+      agentOf.set(`${wallet} ${name}`, String(act.agent));
+      one.waiting.push({
+        ...token(one),
+        ...{ orderId: `${wallet} ${name}`, tradeId: nth, side, price: 5_000, size: act.size },
+        ...{ cost: (act.size * act.pips) / 10_000n, fee: act.fee, liquidity: 'taker' },
+        matchKind: kind === 'live' ? 'LIVE' : 'COMPLEMENTARY',
+        at: kind === 'paper' ? at : at - act.lateMs,
+      });
+      return { wallet: one.nth, agent: act.agent, name, side };
+    });
+    await onBoth((desk) => insertOrders(desk, orders));
+  };
+  const takeBack = async (some: readonly (readonly [Playing, Of<typeof failed>])[], at: number) => {
+    const gone = some.flatMap(([one, { which }]) => {
+      const fills = ledger.fills(token(one)).filter(({ matchKind }) => matchKind === 'LIVE');
+      const fill = fills[which % Math.max(1, fills.length)];
+      return kind === 'paper' || fill === undefined ? [] : [{ ...fill, wallet: token(one).wallet }];
+    });
+    if (gone.length === 0) return;
+    events += gone.length;
+    for (const fill of gone)
+      ledger.take({ kind: 'reversal', key: holdingKey(tokenOf(fill.wallet)), fills: [fill], at });
+    await onBoth((desk) =>
+      desk.takeBack(
+        gone.map(({ wallet, orderId, tradeId }) => ({
+          ...{ wallet: own(wallet, desk), orderId: own(orderId, desk), tradeId },
+        })),
+        at,
+      ),
+    );
+  };
+  const redeem = async (
+    some: readonly (readonly [Playing, Of<typeof redeemed>])[],
+    nth: number,
+    at: number,
+  ) => {
+    for (const [one, { share }] of some) {
+      const size = held(one) / share;
+      if (kind === 'live' || size === 0n) continue;
+      one.waiting.push({
+        ...token(one),
+        ...{
+          orderId: `redeemed:${nth}${token(one).wallet}`,
+          tradeId: nth,
+          side: 'SELL',
+          price: 10_000,
+          size,
+          cost: size,
+        },
         ...{ fee: 0n, liquidity: 'taker', matchKind: 'REDEEMED', at },
       });
-      await tell();
-    } else if (act.what === 'resolved' && payout === null) {
-      payout = act.payout;
-      resolvedAt = at;
-      const resolution = { payout, at } as const;
-      ledger.take({ kind: 'resolution', conditionId: token.conditionId, ...resolution });
-      await onBoth((desk) => desk.resolve(resolution.payout, at));
-    } else if (act.what === 'redeemed past' && kind === 'live' && payout !== null) {
-      const { size } = act;
-      ledger.take({ kind: 'redemption', key: holdingKey(token), size, payout, at });
-      await onBoth((desk) => desk.redeemPast(size, at));
     }
-    await compare();
+    await tell(some.map(([one]) => one));
+  };
+  const resolve = async (some: readonly (readonly [Playing, Of<typeof resolved>])[], at: number) => {
+    const markets = some.flatMap(([one, { payout }]) => {
+      if (one.payout !== null) return [];
+      one.payout = payout;
+      one.resolvedAt = at;
+      ledger.take({ kind: 'resolution', conditionId: token(one).conditionId, payout, at });
+      return [{ wallet: token(one).wallet, payout }];
+    });
+    if (markets.length === 0) return;
+    events += markets.length;
+    await onBoth((desk) =>
+      desk.resolve(
+        markets.map((market) => ({ ...market, wallet: own(market.wallet, desk) })),
+        at,
+      ),
+    );
+  };
+  const redeemPast = async (some: readonly (readonly [Playing, Of<typeof redeemedPast>])[], at: number) => {
+    const tokens = some.flatMap(([one, { size }]) => {
+      if (kind === 'paper' || one.payout === null) return [];
+      ledger.take({ kind: 'redemption', key: holdingKey(token(one)), size, payout: one.payout, at });
+      return [{ wallet: token(one).wallet, size }];
+    });
+    if (tokens.length === 0) return;
+    events += tokens.length;
+    await onBoth((desk) =>
+      desk.redeemPast(
+        tokens.map(({ wallet, size }) => ({ wallet: own(wallet, desk), size })),
+        at,
+      ),
+    );
+  };
+
+  const longest = Math.max(...sequences.map(({ length }) => length));
+  let at = NOW;
+  for (let nth = 0; nth < longest; nth += 1) {
+    const turn = playing.flatMap((one) => {
+      const act = one.acts[nth];
+      return act === undefined ? [] : [[one, act] as const];
+    });
+    const all = <W extends Act['what']>(what: W) =>
+      turn.filter((pair): pair is readonly [Playing, Extract<Act, { what: W }>] => pair[1].what === what);
+    const [first] = all('told');
+    at += first?.[1].gapMs ?? HOUR_MS;
+    await begin(all('told'), nth, at);
+    await tell(turn.flatMap(([one, { what }]) => (what === 'told' ? [] : [one])));
+    await takeBack(all('failed'), at);
+    await redeem(all('redeemed'), nth, at);
+    await resolve(all('resolved'), at);
+    await redeemPast(all('redeemed past'), at);
+    if (nth % compareEvery === 0) await compare();
   }
-  await tell();
+  await tell(playing);
+  await compare();
+  return events;
 }
 
-test.each<Kind>(['live', 'paper'])(
-  '%s: the fold, what is written of it, and the functions of the release before agree on every row',
-  async (kind) => {
-    const rest =
-      kind === 'live'
-        ? [
-            { weight: 4, arbitrary: failed },
-            { weight: 1, arbitrary: resolved },
-            { weight: 1, arbitrary: redeemedPast },
-          ]
-        : [
-            { weight: 4, arbitrary: redeemed },
-            { weight: 1, arbitrary: resolved },
-          ];
-    const acts = fc.array(fc.oneof({ weight: 14, arbitrary: told }, ...rest), {
-      ...{ minLength: 4, maxLength: 22, size: 'max' },
+const actsOf = (kind: Kind): fc.Arbitrary<readonly Act[]> => {
+  const rest =
+    kind === 'live'
+      ? [
+          { weight: 4, arbitrary: failed },
+          { weight: 1, arbitrary: resolved },
+          { weight: 1, arbitrary: redeemedPast },
+        ]
+      : [
+          { weight: 4, arbitrary: redeemed },
+          { weight: 1, arbitrary: resolved },
+        ];
+  return fc.array(fc.oneof({ weight: 14, arbitrary: toldAct }, ...rest), {
+    ...{ minLength: 4, maxLength: 22, size: 'max' },
+  });
+};
+
+describe.each<Kind>(['live', 'paper'])(
+  '%s: fold, rows and the functions of the release before agree',
+  (kind) => {
+    test('on one wallet, after each act', async () => {
+      await fc.assert(
+        fc.asyncProperty(actsOf(kind), async (acts) => void (await play(kind, [acts]))),
+        { numRuns: RUNS, seed: SEED, endOnFailure: false },
+      );
     });
-    await fc.assert(
-      fc.asyncProperty(acts, (some) => play(kind, some)),
-      { numRuns: RUNS, seed: SEED, endOnFailure: false },
+
+    test(
+      'on many wallets that are told together',
+      async () => {
+        let events = 0;
+        for (let round = 0; round === 0 || events < EVENTS; round += 1) {
+          const sequences = fc.sample(actsOf(kind), { numRuns: WALLETS, seed: SEED + round });
+          events += await play(kind, sequences, EVENTS > 0 ? 11 : 1);
+          await forget();
+        }
+        if (EVENTS > 0) process.stdout.write(`${kind}: ${events} events\n`);
+      },
+      LIMIT_MS,
     );
   },
 );
 
+/** What was compared: a long run would make every further one slower. */
+async function forget(): Promise<void> {
+  await sql`truncate orders, fills, positions, facts, daily_results, agent_results, traded_markets, budget_returns cascade`;
+}
+
 test('a purchase brought what was sold before, also where its replica’s clock is ahead', async () => {
   worlds += 1;
-  const desk = await newDesk('ahead', worlds * 4, underLocks);
+  const desk = await newDesk('ahead', worlds * 4, 1, underLocks);
+  const wallet = walletOf(desk.name, 0);
   const tell = async (name: string, side: Fill['side'], size: bigint, at: number): Promise<void> => {
-    await insertOrder(desk, 0, name, side);
+    await insertOrders(desk, [{ wallet: 0, agent: 0, name, side }]);
     await desk.tell([
       {
-        ...tokenOf(desk.wallet),
+        ...tokenOf(wallet),
         ...{
-          orderId: `${desk.wallet} ${name}`,
+          orderId: `${wallet} ${name}`,
           tradeId: 1,
           side,
           price: 5_000,
@@ -415,7 +586,7 @@ test('a purchase brought what was sold before, also where its replica’s clock 
     ]);
   };
   const held = async (): Promise<bigint> =>
-    (await sql`select size from positions where wallet = ${desk.wallet}`)[0]?.size as bigint;
+    (await sql`select size from positions where wallet = ${wallet}`)[0]?.size as bigint;
   await tell('known', 'BUY', 10_000_000n, NOW);
   await tell('sale', 'SELL', 25_000_000n, NOW + 1_000);
   await tell('ahead', 'BUY', 20_000_000n, NOW + 3_000);

@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
 import { recordEvidence, writeEvidence } from '../src/adapters/postgres/evidence.ts';
+import { lockPositions } from '../src/adapters/postgres/position-reads.ts';
 import { PositionsInPlay } from '../src/adapters/postgres/positions-in-play.ts';
 import type { Evidence } from '../src/ports/evidence.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
@@ -140,10 +141,18 @@ test.each([
       fill(side, size, cost, { matchKind: 'LIVE', at });
     const bought = chain('BUY', 10n, 3n, AT - 60_000);
     if (isThere) await transact(sql, (tx) => recordEvidence(tx, evidence(bought)));
+    const told = [...(isThere ? [] : [bought]), chain('SELL', 5n, 5n, AT)];
     const first = openTransaction(sql);
-    await recordEvidence(first.tx, evidence(...(isThere ? [] : [bought]), chain('SELL', 5n, 5n, AT)));
-    const second = transact(sql, (tx) => recordEvidence(tx, evidence(chain('SELL', 5n, 5n, AT + 1))));
-    await expect.poll(isWaitingForALock).toBe(true);
+    await lockPositions(first.tx, told, []);
+    let isDone = false;
+    const second = transact(sql, (tx) => recordEvidence(tx, evidence(chain('SELL', 5n, 5n, AT + 1)))).then(
+      () => {
+        isDone = true;
+      },
+    );
+    await expect.poll(async () => isDone || (await isWaitingForALock())).toBe(true);
+    expect(isDone).toBe(false);
+    await recordEvidence(first.tx, evidence(...told));
     await first.commit();
     await second;
     expect(await inDatabase()).toEqual({ size: 0n, cost: 0n, realized: 7n });

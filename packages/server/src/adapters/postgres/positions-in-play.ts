@@ -44,13 +44,13 @@ export class PositionsInPlay {
    */
   async fold(sql: Sql | Tx, term: bigint, { fills, resolutions }: Evidence): Promise<FoldedPositions> {
     if (fills.length === 0 && resolutions.length === 0) return NOTHING;
-    const resolved = new Set(resolutions.map(({ conditionId }) => conditionId));
+    const conditionIds = resolutions.map(({ conditionId }) => conditionId);
     const [held] = await Promise.all([
-      resolved.size === 0 ? NONE : readHeld(sql, [...resolved], false),
+      readHeld(sql, conditionIds, false),
       this.read(
         sql,
         term,
-        fills.filter(({ side, conditionId }) => side === 'SELL' || resolved.has(conditionId)),
+        fills.filter(({ side }) => side === 'SELL'),
       ),
     ]);
     this.#require(term);
@@ -70,7 +70,7 @@ export class PositionsInPlay {
     const { holdings, parts } = fold(concerned, events);
     for (const [key, holding] of holdings) {
       concerned.set(key, holding);
-      // A purchase of an unknown one was counted from nothing.
+      // A purchase of an unknown one was counted from nothing: its commit adds to what is there.
       if (this.#known.has(key)) this.#known.set(key, holding);
     }
     return parts;
@@ -90,4 +90,3 @@ export class PositionsInPlay {
 }
 
 const NOTHING: FoldedPositions = { reversed: [], told: [], resolved: [] };
-const NONE: ReadonlyMap<string, Holding> = new Map();

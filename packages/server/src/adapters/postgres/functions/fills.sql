@@ -1,3 +1,6 @@
+-- For replicas of the release before, which run beside this one while they are replaced, and the oracle that the fold of positions is
+-- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts, ADR 0068.
+
 -- Closes the positions that a resolution leaves worthless: each is sold for nothing at the moment of the resolution, so
 -- that its loss is that day's. What they held of the venue's tokens pays nothing and is no position any more.
 create or replace function close_lost(batch jsonb) returns void language plpgsql as $$
@@ -15,22 +18,6 @@ begin
   if lost is not null then
     perform apply_fills(lost);
   end if;
-end
-$$;
-
--- What only some fills need is a function of its own: as a part of the statement it would be started with each batch.
--- Who asked for the redemption of a wallet's tokens.
-create or replace function redeemer(account text, market text) returns uuid language plpgsql stable as $$
-begin
-  return (select r.agent_id from redemption_requests r where r.wallet = account and r.condition_id = market limit 1);
-end
-$$;
-
--- Agents of other owners whose locks bind the wallet of an agent.
-create or replace function bound_by_wallet(account text, agent uuid) returns uuid[] language plpgsql stable as $$
-begin
-  return array(select r from agent_wallets w cross join lateral restricting_agents(w.signer, agent) r
-    where w.address = account and w.agent_id = agent);
 end
 $$;
 
