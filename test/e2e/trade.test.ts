@@ -22,14 +22,27 @@ import { recordFirst } from '../record-first.ts';
 let service: TestService;
 let trader: Trader;
 let market: Market;
-/** Every statement since the last reset, with the connection that it went out on. */
-const statements: { connection: number; statement: string }[] = [];
+/** Every statement since the last reset, with the connection that it went out on, and which of them went out together. */
+interface Sent {
+  readonly connection: number;
+  readonly statement: string;
+  readonly sending: number;
+}
+const statements: Sent[] = [];
+let sending = 0;
+let isSending = false;
+function sent(connection: number, statement: string): void {
+  statements.push({ connection, statement, sending });
+  if (isSending) return;
+  isSending = true;
+  setImmediate(() => {
+    isSending = false;
+    sending += 1;
+  });
+}
 
 beforeAll(async () => {
-  service = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { onStatement: (connection, statement) => statements.push({ connection, statement }) },
-  );
+  service = await startTestService({ PAPER_WORLD: 'off' }, { onStatement: sent });
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
@@ -192,6 +205,26 @@ describe('speed', () => {
     statements.length = 0;
     await send(request);
     expect(tripsOf(statements)).toEqual(['lock and read', 'record, journal, commit']);
+  });
+
+  test('a sale takes no more: its position is read with the rest, and from then on it is known', async () => {
+    const agent = await newTrader(service);
+    await send(await marketBuy(50, agent), agent);
+    const reads: number[] = [];
+    for (let nth = 0; nth < 2; nth += 1) {
+      const common = { signer: agent.signer, market, outcome: 'YES', side: 'SELL' } as const;
+      const request = await buildMarketOrder({ ...common, shares: 5 + nth, worstPrice: 0.02 });
+      statements.length = 0;
+      expect(await send(request, agent)).toMatchObject({ status: 201, body: { success: true } });
+      expect(tripsOf(statements)).toEqual(['lock and read', 'record, journal, commit']);
+      const { connection } = statements.find((one) => one.statement.includes('exchange_journal')) as Sent;
+      const own = statements.filter(
+        (one) => one.connection === connection && !BESIDE_TRADES.test(one.statement),
+      );
+      expect(new Set(own.map((one) => one.sending)).size).toBe(2);
+      reads.push(own.filter((one) => one.statement.includes('join positions p using')).length);
+    }
+    expect(reads).toEqual([1, 0]);
   });
 
   test('trades of different agents that arrive together share these two trips', async () => {
