@@ -171,6 +171,8 @@ async function newDesk(name: string, nth: number, count: number, how: () => Reco
 }
 
 const agentId = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+/** Sorts among the ids of orders as those of the desks do. */
+const IN_MEMORY = 'own';
 const walletOf = (desk: string, nth: number): string => `${desk} w${String(nth).padStart(4, '0')}`;
 
 interface NewOrder {
@@ -245,7 +247,8 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 
 /** The same of the fold in memory. */
 function inMemory(ledger: Ledger, count: number) {
-  const tokens = Array.from({ length: count }, (_, nth) => tokenOf(walletOf('', nth)));
+  const plain = (text: string): string => text.replaceAll(IN_MEMORY, '');
+  const tokens = Array.from({ length: count }, (_, nth) => tokenOf(walletOf(IN_MEMORY, nth)));
   const traded = tokens.filter((token) => ledger.fills(token).length > 0);
   return {
     positions: traded.map((token) => {
@@ -266,7 +269,7 @@ function inMemory(ledger: Ledger, count: number) {
     fills: traded
       .flatMap((token) =>
         ledger.fills(token).map(({ orderId, tradeId, gain, countsAt }) => ({
-          ...{ wallet: token.wallet, orderId, tradeId, gain, countsAt },
+          ...{ wallet: plain(token.wallet), orderId: plain(orderId), tradeId, gain, countsAt },
         })),
       )
       .sort(byName),
@@ -362,7 +365,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
       fills: rows.fills.map((row) => ({ ...row, agent: undefined })),
     }).toEqual(inMemory(ledger, count));
   };
-  const token = ({ nth }: Playing) => tokenOf(walletOf('', nth));
+  const token = ({ nth }: Playing) => tokenOf(walletOf(IN_MEMORY, nth));
   /** The same of a desk's wallet. */
   const own = (text: string, desk: Desk): string =>
     text.replaceAll(/ w\d+/g, (wallet) => `${desk.name}${wallet}`);
