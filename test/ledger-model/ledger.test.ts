@@ -256,7 +256,7 @@ function inMemory(ledger: Ledger, count: number) {
       const owner = ledger.trader(token);
       return {
         ...{
-          wallet: token.wallet,
+          wallet: plain(token.wallet),
           agent_id: owner === null ? null : Number(owner),
           size: p.size,
           cost: p.cost,
@@ -367,8 +367,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
   };
   const token = ({ nth }: Playing) => tokenOf(walletOf(IN_MEMORY, nth));
   /** The same of a desk's wallet. */
-  const own = (text: string, desk: Desk): string =>
-    text.replaceAll(/ w\d+/g, (wallet) => `${desk.name}${wallet}`);
+  const own = (text: string, desk: Desk): string => text.replaceAll(`${IN_MEMORY} w`, `${desk.name} w`);
   const ownFill = (fill: Fill, desk: Desk): Fill => ({
     ...fill,
     ...tokenOf(own(fill.wallet, desk)),
