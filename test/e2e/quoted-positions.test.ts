@@ -222,7 +222,7 @@ describe('positions and portfolio', () => {
       const portfolio = (await get('/markets/portfolio', both.apiKey)).body;
       expect(portfolio.warnings).toMatchObject([{ code: 'venue_not_answering' }]);
       expect(portfolio.warnings[0].message).toContain('what they cost');
-      expect(performance.now() - begun).toBeLessThan(4_000);
+      expect(performance.now() - begun).toBeLessThan(20_000);
       const asked = await get('/markets/current-positions?venue=kalshi', both.apiKey);
       expect({ status: asked.status, code: asked.body.code }).toEqual({
         status: 503,
