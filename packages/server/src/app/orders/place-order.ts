@@ -75,45 +75,40 @@ export interface PlaceCall {
 }
 
 /** @throws Refusal */
-export function placeOrder<Sound, Order extends NewOrder, Answer>(
+export async function placeOrder<Sound, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
   call: PlaceCall,
   placement: Placement<Sound, Order, Answer>,
 ): Promise<Answer> {
-  const { trace } = call;
-  if (trace === undefined) return placeInSteps(needs, call, placement);
-  trace.enter('check');
-  return placeInSteps(needs, call, placement).finally(() => trace.leave());
-}
-
-async function placeInSteps<Sound, Order extends NewOrder, Answer>(
-  needs: PlaceOrderNeeds,
-  call: PlaceCall,
-  placement: Placement<Sound, Order, Answer>,
-): Promise<Answer> {
-  const before = await lookAndJudge(placement);
-  if ('same' in before) return before.same;
-  const { sound } = before;
-  const { judged, answer } = await withApproval(
-    placement,
-    sound,
-    (approval) => admitOrder(needs, call, { placement, sound, approval }),
-    (needed) => {
-      call.trace?.leave();
-      requireTime(call.deadline);
-      return placement.approval(needed, sound, 'ask');
-    },
-  );
-  if ('answerSame' in judged) return judged.answerSame();
-  if (answer !== null && placement.answered !== undefined) return placement.answered(judged, answer);
-  const { order } = judged;
-  if (placement.handedOverBy === 'sending' && !call.deadline.handOver(doubtOf(order))) {
-    // Recorded in time and too late for the venue: what it reserved goes back at once.
-    await settleWithoutFill(needs, order.orderId, 'rejected');
-    throw tooLate();
+  const { trace, deadline } = call;
+  trace?.enter('check');
+  try {
+    const before = await lookAndJudge(placement);
+    if ('same' in before) return before.same;
+    const { sound } = before;
+    const { judged, answer } = await withApproval(
+      placement,
+      sound,
+      (approval) => admitOrder(needs, call, { placement, sound, approval }),
+      (needed) => {
+        trace?.leave();
+        requireTime(deadline);
+        return placement.approval(needed, sound, 'ask');
+      },
+    );
+    if ('answerSame' in judged) return await judged.answerSame();
+    if (answer !== null && placement.answered !== undefined) return await placement.answered(judged, answer);
+    const { order } = judged;
+    if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
+      // Recorded in time and too late for the venue: what it reserved goes back at once.
+      await settleWithoutFill(needs, order.orderId, 'rejected');
+      throw tooLate();
+    }
+    trace?.enter('send');
+    return await placement.send(judged, sound);
+  } finally {
+    trace?.leave();
   }
-  call.trace?.enter('send');
-  return placement.send(judged, sound);
 }
 
 interface Admitted<Order extends NewOrder, Answer> {
