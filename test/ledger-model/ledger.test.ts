@@ -2,22 +2,30 @@
  * The fold of positions, what the desk writes of it, and the database's functions of the release before, which know the same rules by
  * other means: the same random sequences, on a real PostgreSQL, and every row compared after each step.
  */
-import { type Fill, holdingKey, type PastFill, type Payout } from '@bellwether/contract/positions';
-import { transact } from '@bellwether/durable';
+import { type Fill, holdingKey, type Payout } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { recordEvidence, writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
 import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
-import { PositionsInPlay } from '../../packages/server/src/adapters/postgres/positions-in-play.ts';
-import { createRedemptionStore } from '../../packages/server/src/adapters/postgres/redemption-store.ts';
-import type { Evidence } from '../../packages/server/src/ports/evidence.ts';
-import { NO_EVIDENCE } from '../../packages/server/test/no-evidence.ts';
 import { openTestDatabase } from '../postgres.ts';
 import { budget } from '../setup/budget.ts';
+import {
+  byFunctions,
+  type Desk,
+  IN_MEMORY,
+  inDatabase,
+  inMemory,
+  inPlay,
+  insertOrders,
+  type NewOrder,
+  NOW,
+  newDesk,
+  tokenOf,
+  underLocks,
+  walletOf,
+} from './desks.ts';
 import { Ledger } from './ledger.ts';
 
-const NOW = Date.UTC(2026, 5, 1, 20);
 const HOUR_MS = 3_600_000;
 const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
@@ -36,255 +44,6 @@ beforeAll(async () => {
   sql = await openTestDatabase();
   await migrate(sql);
 });
-
-const iso = (at: number): string => new Date(at).toISOString();
-const tokenOf = (wallet: string) => ({
-  wallet,
-  conditionId: `market of ${wallet}`,
-  tokenId: `token of ${wallet}`,
-  outcome: 'YES' as const,
-});
-
-interface Gone extends Pick<PastFill, 'orderId' | 'tradeId'> {
-  readonly wallet: string;
-}
-interface Resolved {
-  readonly wallet: string;
-  readonly payout: Payout;
-}
-interface Redeemed {
-  readonly wallet: string;
-  readonly size: bigint;
-}
-
-/** One of the ways in which events are recorded. Of one moment, each wallet has one. */
-interface Record {
-  tell(fills: readonly Fill[]): Promise<void>;
-  takeBack(fills: readonly Gone[], at: number): Promise<void>;
-  resolve(markets: readonly Resolved[], at: number): Promise<void>;
-  redeemPast(tokens: readonly Redeemed[], at: number): Promise<void>;
-}
-
-/** Two agents trade on its wallets. */
-interface Desk extends Record {
-  readonly name: string;
-  readonly agents: readonly [string, string];
-}
-
-/** As the release before records them. */
-const byFunctions = (): Record => ({
-  async tell(fills) {
-    const rows = fills.map((fill) => ({
-      ...{
-        wallet: fill.wallet,
-        order_id: fill.orderId,
-        trade_id: fill.tradeId,
-        condition_id: fill.conditionId,
-      },
-      ...{ token_id: fill.tokenId, outcome: fill.outcome, side: fill.side, price: fill.price },
-      ...{ size: String(fill.size), cost: String(fill.cost), fee: String(fill.fee) },
-      ...{ liquidity: fill.liquidity, match_kind: fill.matchKind, at: iso(fill.at) },
-    }));
-    await sql`select apply_fills(${sql.json(rows)}::jsonb)`;
-  },
-  async takeBack(fills, at) {
-    const rows = fills.map(({ wallet, orderId, tradeId }) => ({
-      ...{ wallet, order_id: orderId, trade_id: tradeId, at: iso(at) },
-    }));
-    await sql`select reverse_fills(${sql.json(rows)}::jsonb)`;
-  },
-  async resolve(markets, at) {
-    const rows = markets.map(({ wallet, payout }) => ({
-      ...{ condition_id: tokenOf(wallet).conditionId, payout, at: iso(at) },
-    }));
-    await sql`update traded_markets m set payout = t.payout, resolved_at = t.at
-      from jsonb_to_recordset(${sql.json(rows)}) as t(condition_id text, payout text, at timestamptz)
-      where m.condition_id = t.condition_id`;
-    await sql`select close_lost(${sql.json(rows)}::jsonb)`;
-  },
-  async redeemPast(tokens, at) {
-    const rows = tokens.map(({ wallet, size }) => ({
-      ...{ wallet, token_id: tokenOf(wallet).tokenId, size: String(size), at: iso(at) },
-    }));
-    await sql`select close_redeemed(${sql.json(rows)}::jsonb)`;
-  },
-});
-
-const resolutionsOf = (markets: readonly Resolved[], at: number): Evidence['resolutions'] =>
-  markets.map(({ wallet, payout }) => ({ conditionId: tokenOf(wallet).conditionId, payout, at }));
-
-/** As this release records what a live venue tells. */
-const underLocks = (): Record => {
-  const record = (evidence: Partial<Evidence>, reversals: Parameters<typeof recordEvidence>[2] = []) =>
-    transact(sql, (tx) => recordEvidence(tx, { ...NO_EVIDENCE, ...evidence }, reversals));
-  return {
-    tell: (fills) => record({ fills }),
-    takeBack: (fills, at) =>
-      record(
-        {},
-        fills.map((fill) => ({ ...fill, tokenId: tokenOf(fill.wallet).tokenId, at })),
-      ),
-    resolve: (markets, at) => record({ resolutions: resolutionsOf(markets, at) }),
-    redeemPast: async (tokens, at) =>
-      void (await createRedemptionStore(sql).recordRedeemed(
-        tokens.map(({ wallet, size }) => ({ ...tokenOf(wallet), size, at }) as never),
-      )),
-  };
-};
-
-/** As this release records what the paper exchange does, where it leads: positions stay in memory, until another term begins. */
-function inPlay(): Record {
-  const positions = new PositionsInPlay();
-  let commits = 0;
-  const record = (evidence: Partial<Evidence>) =>
-    transact(sql, async (tx) => {
-      commits += 1;
-      const term = BigInt(Math.floor(commits / 5));
-      const all = { ...NO_EVIDENCE, ...evidence };
-      const folded = await positions.fold(tx, term, all);
-      await Promise.all(writeEvidence(tx, all, folded));
-    });
-  const never = (): never => {
-    throw new Error('the paper exchange does not');
-  };
-  return {
-    tell: (fills) => record({ fills }),
-    resolve: (markets, at) => record({ resolutions: resolutionsOf(markets, at) }),
-    takeBack: never,
-    redeemPast: never,
-  };
-}
-
-async function newDesk(name: string, nth: number, count: number, how: () => Record): Promise<Desk> {
-  const agents = [agentId(nth), agentId(nth + 1)] as const;
-  for (const agent of agents)
-    await sql`with o as (insert into owners (created_at) values (now()) returning user_id)
-      insert into agents (agent_id, user_id, name, description, claim_code, created_at)
-      select ${agent}::uuid, user_id, 'Agent', '', ${agent}, now() from o`;
-  const conditions = Array.from(
-    { length: count },
-    (_, wallet) => tokenOf(walletOf(name, wallet)).conditionId,
-  );
-  await sql`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
-    select *, 'm1', 'm1', 'Why?', now(), 'live' from unnest(${conditions}::text[])`;
-  return { name, agents, ...how() };
-}
-
-const agentId = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
-/** Sorts among the ids of orders as those of the desks do. */
-const IN_MEMORY = 'own';
-const walletOf = (desk: string, nth: number): string => `${desk} w${String(nth).padStart(4, '0')}`;
-
-interface NewOrder {
-  readonly wallet: number;
-  readonly agent: 0 | 1;
-  readonly name: string;
-  readonly side: string;
-}
-
-async function insertOrders({ name, agents }: Desk, orders: readonly NewOrder[]): Promise<void> {
-  const rows = orders.map((order) => {
-    const wallet = walletOf(name, order.wallet);
-    const { conditionId, tokenId } = tokenOf(wallet);
-    return {
-      ...{ wallet, agent_id: agents[order.agent], order_id: `${wallet} ${order.name}`, side: order.side },
-      ...{ condition_id: conditionId, token_id: tokenId },
-    };
-  });
-  await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
-      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
-      money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
-      updated_at)
-    select agent_id, order_id, user_id, 'live', 'm1', condition_id, 'Why?', token_id, 'YES', 'signed', 0, 2,
-      t.side, true, 'GTC', false, false, 5000, 5000, 1, 1, wallet, wallet, 0, 'r', ${new Date(NOW)}, 'submitting',
-      '[]', ${new Date(NOW)}, 1, ${new Date(NOW)}
-    from jsonb_to_recordset(${sql.json(rows)}) as t(wallet text, agent_id uuid, order_id text, side text,
-      condition_id text, token_id text) join agents using (agent_id)`;
-}
-
-/** All rows of a desk, with its agents by number and its wallets without the desk's name. */
-async function inDatabase({ name, agents }: Desk) {
-  const ids = agents as readonly string[];
-  const nth = (agent: string | null): number | null => (agent === null ? null : ids.indexOf(agent));
-  const plain = (text: string): string => text.replaceAll(name, '');
-  const [wallets, days] = [`${name} w%`, { from: '2026-01-01' }];
-  const positions =
-    await sql`select wallet, agent_id, size, cost, realized, fees, settled, bought_size, bought_cost, closed_at,
-    updated_at from positions where wallet like ${wallets} order by wallet`;
-  const fills = await sql`select wallet, order_id, trade_id, realized, counts_at, agent_id from fills
-    where wallet like ${wallets}`;
-  const results = await sql`select agent_id, volume, fees, realized, wins, losses from agent_results
-    where agent_id = any(${ids}::uuid[]) order by 1`;
-  const daily = await sql`select agent_id, day::text, realized, fees from daily_results
-    where agent_id = any(${ids}::uuid[]) and day > ${days.from} and (realized <> 0 or fees <> 0) order by 1, 2`;
-  // Which wallet of a batch comes first says nothing.
-  const facts = await sql`select agent_id, kind, subject, at, payload::text as payload from facts
-    where agent_id = any(${ids}::uuid[]) and kind <> 'resolution'
-    order by substring(payload::text from ${`${name} w[0-9]+`}), seq`;
-  return {
-    positions: positions.map((row) => ({ ...row, wallet: plain(row.wallet), agent_id: nth(row.agent_id) })),
-    fills: fills
-      .map((row) => ({
-        ...{ wallet: plain(row.wallet), orderId: plain(row.order_id), tradeId: Number(row.trade_id) },
-        ...{ gain: row.realized, countsAt: row.counts_at?.getTime() ?? null, agent: nth(row.agent_id) },
-      }))
-      .sort(byName),
-    results: results.map((row) => ({
-      ...{ ...row, agent_id: nth(row.agent_id) },
-      ...{ wins: Number(row.wins), losses: Number(row.losses) },
-    })),
-    days: daily.map((row) => ({ ...row, agent_id: nth(row.agent_id) })),
-    facts: facts.map((row) => [
-      ...[nth(row.agent_id), row.kind, plain(row.subject), row.at.getTime(), plain(row.payload)],
-    ]),
-  };
-}
-
-type Row = { readonly wallet: string; readonly orderId: string; readonly tradeId: number };
-const byName = (a: Row, b: Row): number =>
-  compareText(a.wallet, b.wallet) || compareText(a.orderId, b.orderId) || a.tradeId - b.tradeId;
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The same of the fold in memory. */
-function inMemory(ledger: Ledger, count: number) {
-  const plain = (text: string): string => text.replaceAll(IN_MEMORY, '');
-  const tokens = Array.from({ length: count }, (_, nth) => tokenOf(walletOf(IN_MEMORY, nth)));
-  const traded = tokens.filter((token) => ledger.fills(token).length > 0);
-  return {
-    positions: traded.map((token) => {
-      const p = ledger.position(token);
-      const owner = ledger.trader(token);
-      return {
-        ...{
-          wallet: plain(token.wallet),
-          agent_id: owner === null ? null : Number(owner),
-          size: p.size,
-          cost: p.cost,
-        },
-        ...{ realized: p.realized, fees: p.fees, settled: p.settled },
-        ...{ bought_size: p.boughtSize, bought_cost: p.boughtCost },
-        closed_at: p.closedAt === null ? null : new Date(p.closedAt),
-      };
-    }),
-    fills: traded
-      .flatMap((token) =>
-        ledger.fills(token).map(({ orderId, tradeId, gain, countsAt }) => ({
-          ...{ wallet: plain(token.wallet), orderId: plain(orderId), tradeId, gain, countsAt },
-        })),
-      )
-      .sort(byName),
-    results: [...ledger.results]
-      .sort(([a], [b]) => compareText(a, b))
-      .map(([agent, all]) => ({ agent_id: Number(agent), ...all })),
-    days: [...ledger.days]
-      .filter(([, { realized, fees }]) => realized !== 0n || fees !== 0n)
-      .map(([key, day]) => {
-        const [agent, number] = key.split(' ') as [string, string];
-        return { agent_id: Number(agent), day: iso(Number(number) * 86_400_000).slice(0, 10), ...day };
-      })
-      .sort((a, b) => compareText(`${a.agent_id}${a.day}`, `${b.agent_id}${b.day}`)),
-  };
-}
 
 const toldAct = fc.record({
   what: fc.constant('told' as const),
@@ -338,11 +97,10 @@ interface Playing {
 async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareEvery = 1): Promise<number> {
   worlds += 1;
   const count = sequences.length;
-  const old = await newDesk(`old ${worlds}`, worlds * 4, count, byFunctions);
+  const old = await newDesk(sql, { name: `old ${worlds}`, nth: worlds * 4, count }, byFunctions);
   const present = await newDesk(
-    `new ${worlds}`,
-    worlds * 4 + 2,
-    count,
+    sql,
+    { name: `new ${worlds}`, nth: worlds * 4 + 2, count },
     kind === 'live' ? underLocks : inPlay,
   );
   const agentOf = new Map<string, string>();
@@ -356,7 +114,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
     await work(present);
   };
   const compare = async (): Promise<void> => {
-    const [before, after] = [await inDatabase(old), await inDatabase(present)];
+    const [before, after] = [await inDatabase(sql, old), await inDatabase(sql, present)];
     expect(after).toEqual(before);
     const { facts: _, ...rows } = after;
     expect({
@@ -416,7 +174,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
       });
       return { wallet: one.nth, agent: act.agent, name, side };
     });
-    await onBoth((desk) => insertOrders(desk, orders));
+    await onBoth((desk) => insertOrders(sql, desk, orders));
   };
   const takeBack = async (some: readonly (readonly [Playing, Of<typeof failed>])[], at: number) => {
     const gone = some.flatMap(([one, { which }]) => {
@@ -567,10 +325,10 @@ async function forget(): Promise<void> {
 
 test('a purchase brought what was sold before, also where its replica’s clock is ahead', async () => {
   worlds += 1;
-  const desk = await newDesk('ahead', worlds * 4, 1, underLocks);
+  const desk = await newDesk(sql, { name: 'ahead', nth: worlds * 4, count: 1 }, underLocks);
   const wallet = walletOf(desk.name, 0);
   const tell = async (name: string, side: Fill['side'], size: bigint, at: number): Promise<void> => {
-    await insertOrders(desk, [{ wallet: 0, agent: 0, name, side }]);
+    await insertOrders(sql, desk, [{ wallet: 0, agent: 0, name, side }]);
     await desk.tell([
       {
         ...tokenOf(wallet),
