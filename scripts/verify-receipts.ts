@@ -12,9 +12,8 @@ import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
 import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
-import { auditReceipts as inDatabase } from '../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../packages/server/src/adapters/system/sha256.ts';
-import { type AuditCounts, auditReceipts } from '../packages/server/src/app/receipts/audit-receipts.ts';
+import { type AuditCounts, auditReceipts } from '../packages/server/src/receipts/audit.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -111,9 +110,11 @@ function poolOn(url: string): Sql {
 async function verifyDatabase(url: string): Promise<boolean> {
   const sql = poolOn(url);
   try {
-    const { agents, entries, orders, faults } = await inDatabase(sql, (audit) =>
-      auditReceipts(audit, { kept, sha256: nativeSha256, onProgress: progressEvery(PROGRESS_MS) }),
-    );
+    const { agents, entries, orders, faults } = await auditReceipts(sql, {
+      kept,
+      sha256: nativeSha256,
+      onProgress: progressEvery(PROGRESS_MS),
+    });
     for (const { agentId, row, problem } of faults)
       console.log(`ALTERED agent ${agentId}, ${row}: ${problem}`);
     console.log(

@@ -152,6 +152,26 @@ const LAW: Readonly<Record<string, Rule>> = {
     may: ['server/http/console', 'server/http/page-limit', 'server/http/pages', 'fastify', 'rolldown', NODE],
     types: ['server/http/routes'],
   },
+  'server/receipts': {
+    may: [
+      'server/receipts',
+      'server/http/use-cases',
+      'server/app/refusal',
+      'server/app/orders/checked-record',
+      'server/domain',
+      'server/adapters/postgres/connection',
+      'server/adapters/postgres/rows',
+      'contract',
+      'durable',
+    ],
+    types: [
+      'server/app/owners',
+      'server/http/routes',
+      'server/jobs/jobs',
+      'server/ports',
+      'server/adapters/postgres/rows.generated',
+    ],
+  },
   'server/jobs': { may: ['server/jobs', 'server/app', 'contract'], types: ['server/domain'] },
   'server/app': {
     may: ['server/app', 'server/domain', 'contract', 'protocol'],
@@ -232,6 +252,11 @@ const LAW: Readonly<Record<string, Rule>> = {
   },
 };
 
+/** Subjects that a user could name: each has what belongs to it in one folder, and others use its index alone. */
+const ROOMS = ['server/receipts'];
+/** Bring rooms together. Nothing else of the service may know one, but another room. */
+const KNOW_ROOMS = ['server/service', 'server/wiring', ...ROOMS];
+
 interface Edge {
   readonly from: string;
   readonly to: string;
@@ -289,6 +314,11 @@ function violation(edge: Edge): string | null {
     return `${edge.from} imports the wiring; only service and its parts may`;
   const mayKnowConfig = within(edge.from, 'server/main') || (edge.typeOnly && wires);
   if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
+  const room = ROOMS.find((one) => within(edge.to, one));
+  if (room !== undefined && !within(edge.from, room)) {
+    if (edge.to !== `${room}/index`) return `${edge.from} imports the inside of the room ${room}: ${edge.to}`;
+    if (!KNOW_ROOMS.some((one) => within(edge.from, one))) return `${edge.from} imports a room: ${edge.to}`;
+  }
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
   if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;
   return `${edge.from} imports ${edge.to}${edge.typeOnly ? ' (types)' : ''}`;
@@ -362,6 +392,9 @@ describe('the import law', () => {
   });
 
   test.each([
+    ['server/wiring/stores', "import { createReceiptStore } from '../receipts/store.ts';"],
+    ['server/http/resources', "import { bindReceipts } from '../receipts/index.ts';"],
+    ['server/receipts/read', "import { createWebhookStore } from '../adapters/postgres/webhook-store.ts';"],
     ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],
     ['server/app/orders', "import { createOrderStore } from '../adapters/postgres/order-store.ts';"],

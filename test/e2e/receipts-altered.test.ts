@@ -8,9 +8,8 @@ import { promisify } from 'node:util';
 import { verifyReceipts } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { auditReceipts as inDatabase } from '../../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { type AuditFault, auditReceipts } from '../../packages/server/src/app/receipts/audit-receipts.ts';
+import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { newTrader, type Trader } from '../harness.ts';
 import { audit, buy, chainOf, openReceiptsStage, type ReceiptsStage } from './receipts-stage.ts';
 
@@ -268,9 +267,7 @@ describe('an altered row is found, and the first one is named', () => {
       fault: { sequence: 2, problem: expect.stringContaining('rewritten') },
     });
     const heads = new Map([[trader.agentId, rewritten]]);
-    const { faults } = await inDatabase(sql, (reads) =>
-      auditReceipts(reads, { sha256: nativeSha256, kept: heads }),
-    );
+    const { faults } = await auditReceipts(sql, { sha256: nativeSha256, kept: heads });
     expect(faults).toEqual([
       expect.objectContaining({ row: 'receipt 2', problem: expect.stringContaining('rewritten') }),
     ]);

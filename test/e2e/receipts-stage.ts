@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, type ReceiptEntry } from '@bellwether/sdk';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { auditReceipts as inDatabase } from '../../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { type AuditFault, auditReceipts } from '../../packages/server/src/app/receipts/audit-receipts.ts';
+import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
@@ -49,4 +48,4 @@ export async function chainOf(
 }
 
 export const audit = async ({ sql }: ReceiptsStage): Promise<readonly AuditFault[]> =>
-  (await inDatabase(sql, (reads) => auditReceipts(reads, { sha256: nativeSha256 }))).faults;
+  (await auditReceipts(sql, { sha256: nativeSha256 })).faults;

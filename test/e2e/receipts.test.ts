@@ -1,9 +1,9 @@
 import { openTransaction } from '@bellwether/durable';
 import { verifyReceipts } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createReceiptLog } from '../../packages/server/src/adapters/postgres/receipt-log.ts';
 import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { linkReceipts } from '../../packages/server/src/app/receipts/write-receipts.ts';
+import { createReceiptStore } from '../../packages/server/src/receipts/index.ts';
+import { linkReceipts } from '../../packages/server/src/receipts/write.ts';
 import { newTrader, restingOrder } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { newQuoteTrader } from '../quote-trader.ts';
@@ -148,8 +148,8 @@ describe('an order has a receipt', () => {
 describe('who writes', () => {
   test('two writers at once add nothing twice, and one that dies before it writes leaves nothing', async () => {
     const trader = await newTrader(service);
-    const logs = [createReceiptLog(sql), createReceiptLog(sql), createReceiptLog(sql)];
-    const dying = createReceiptLog(sql)
+    const logs = [createReceiptStore(sql), createReceiptStore(sql), createReceiptStore(sql)];
+    const dying = createReceiptStore(sql)
       .extend(5, () => {
         throw new Error('killed');
       })

@@ -9,9 +9,8 @@ import {
 } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { auditReceipts as inDatabase } from '../../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { auditReceipts } from '../../packages/server/src/app/receipts/audit-receipts.ts';
+import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { orderOfTurn, place } from '../group-trading.ts';
 import { aMarket, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
@@ -104,7 +103,7 @@ describe.each([2, 3])('%i processes', (count) => {
       }),
     );
     await expect.poll(() => isBehind(sql), { timeout: 120_000 }).toBe(false);
-    const report = await inDatabase(sql, (reads) => auditReceipts(reads, { sha256: nativeSha256 }));
+    const report = await auditReceipts(sql, { sha256: nativeSha256 });
     expect(report.orders).toBeGreaterThanOrEqual(TRADERS * TURNS);
     expect(report.faults).toEqual([]);
     const inLog = await sql<{ subject: string; status: string }[]>`

@@ -3,10 +3,9 @@
 import { openPool, type Sql } from '@bellwether/durable';
 import { type JournalledExchange, openExchange } from '@bellwether/exchange';
 import { BellwetherClient, verifyReceipts } from '@bellwether/sdk';
-import { auditReceipts as inDatabase } from '../../packages/server/src/adapters/postgres/receipt-audit.ts';
 import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { auditReceipts } from '../../packages/server/src/app/receipts/audit-receipts.ts';
 import { eventWord } from '../../packages/server/src/domain/orders/status-words.ts';
+import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import type { Agent } from './agents.ts';
 import type { DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
 import type { Place } from './place.ts';
@@ -112,9 +111,7 @@ function supplies(exchange: Exchange): FinalFacts['supplies'] {
 }
 
 async function receiptFaults(url: string, sql: Sql, agents: readonly Agent[]): Promise<string[]> {
-  const { faults } = await inDatabase(sql as never, (audit) =>
-    auditReceipts(audit, { sha256: nativeSha256 }),
-  );
+  const { faults } = await auditReceipts(sql as never, { sha256: nativeSha256 });
   const exported = await Promise.all(
     agents.map(async ({ agentId, apiKey }) => {
       const client = new BellwetherClient({ baseUrl: url, apiKey });

@@ -8,16 +8,12 @@ import { describe, expect, test } from 'vitest';
 import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
 import { createEventLog } from '../src/adapters/postgres/event-log.ts';
 import { recordEvidence } from '../src/adapters/postgres/evidence.ts';
-import { auditReceipts as inDatabase } from '../src/adapters/postgres/receipt-audit.ts';
-import { createReceiptCorrections } from '../src/adapters/postgres/receipt-corrections.ts';
-import { createReceiptLog } from '../src/adapters/postgres/receipt-log.ts';
-import { createReceiptStore } from '../src/adapters/postgres/receipt-store.ts';
 import { nativeSha256 } from '../src/adapters/system/sha256.ts';
-import { auditReceipts } from '../src/app/receipts/audit-receipts.ts';
-import { linkCorrections } from '../src/app/receipts/correct-receipts.ts';
-import { receiptPage } from '../src/app/receipts/read-receipts.ts';
-import { linkReceipts } from '../src/app/receipts/write-receipts.ts';
 import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
+import { linkCorrections } from '../src/receipts/correct.ts';
+import { auditReceipts, createReceiptStore } from '../src/receipts/index.ts';
+import { receiptPage } from '../src/receipts/read.ts';
+import { linkReceipts } from '../src/receipts/write.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 
@@ -79,7 +75,7 @@ const told = (events: readonly LoggedEvent[]) =>
 /** What every reader has heard. Each reads on after whatever it read before. */
 async function allReaders(sql: Sql) {
   const log = createEventLog(sql);
-  const receipts = createReceiptLog(sql);
+  const receipts = createReceiptStore(sql);
   let head: LogPosition = (await log.fresh(null, 100)).upTo;
   const begun = head;
   let since = (await brief(sql, { at: 0, snapshot: null })).next;
@@ -118,7 +114,7 @@ async function allReaders(sql: Sql) {
 }
 
 const statesOf = (entries: readonly ReceiptEntry[]) => entries.map(({ body }) => body.state?.status);
-const audited = (sql: Sql) => inDatabase(sql, (reads) => auditReceipts(reads, { sha256: nativeSha256 }));
+const audited = (sql: Sql) => auditReceipts(sql, { sha256: nativeSha256 });
 
 describe('an order that a transaction with a lower number fills', () => {
   test('is filled after it was recorded, for every reader', async () => {
@@ -206,11 +202,11 @@ describe('receipts that were made in the wrong order', () => {
     await fill(leader.tx, id);
     await leader.commit();
     await nextTransaction(sql);
-    await createReceiptLog(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
+    await createReceiptStore(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
   }
 
   const correct = async (sql: Sql) => {
-    const { correct: next } = createReceiptCorrections(sql);
+    const { correct: next } = createReceiptStore(sql);
     while (await next(2, (piece) => linkCorrections(piece, nativeSha256)));
   };
 
@@ -243,7 +239,7 @@ describe('receipts that were made in the wrong order', () => {
     await place(sql, 'o1');
     await move(sql, 'o1', 'live');
     await nextTransaction(sql);
-    await createReceiptLog(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
+    await createReceiptStore(sql).extend(100, (piece) => linkReceipts(piece, nativeSha256));
     await sql`alter table orders disable trigger user`;
     await move(sql, 'o1', 'canceled');
     await sql`update receipt_log set uncorrected_after = ''`;

@@ -3,7 +3,7 @@ import { openTransaction } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
-import { createReceiptLog } from '../src/adapters/postgres/receipt-log.ts';
+import { createReceiptStore } from '../src/receipts/index.ts';
 
 let sql: Sql;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const tell = (on: Sql | Tx, orderId: string) => on`insert into facts (agent_id, 
   values (${AGENT}, 'order', ${orderId}, now(), '{}')`;
 
 test('what was begun earlier and is committed later is not passed by', async () => {
-  const receipts = createReceiptLog(sql);
+  const receipts = createReceiptStore(sql);
   const seen: string[] = [];
   const extend = () =>
     receipts.extend(100, ({ matters }) => {

@@ -16,7 +16,6 @@ import type { Site } from './pages/layout.ts';
 import { bindPositions } from './positions.ts';
 import { bindPrepareTrade } from './prepare-trade.ts';
 import { bindQuotes } from './quotes.ts';
-import { bindReceipts } from './receipts.ts';
 import type { Bind, Gate } from './routes.ts';
 import { bindSkills } from './skills.ts';
 import { bindStreams, type Streams } from './streams.ts';
@@ -28,7 +27,6 @@ import { bindWebhooks } from './webhooks.ts';
 
 const RESOURCES = [
   bindApprovals,
-  bindReceipts,
   bindSkills,
   bindWallet,
   bindWalletLink,

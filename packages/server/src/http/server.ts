@@ -32,7 +32,7 @@ import { quoteAliases } from './quotes.ts';
 import { watchRequests } from './recent-requests.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from './replicas.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
-import { createBinder, type Gate, type Route } from './routes.ts';
+import { type Bind, createBinder, type Gate, type Route } from './routes.ts';
 import type { Streams } from './streams.ts';
 import { takeIn } from './take-in.ts';
 import { guardTargets, showToPages } from './targets.ts';
@@ -53,6 +53,8 @@ export type ServerNeeds = ResourceNeeds &
 export interface ServerOptions {
   readonly needs: ServerNeeds;
   readonly gate: Gate;
+  /** Binds the operations of the rooms, which the edge does not know. */
+  readonly bindRooms: (bind: Bind) => void;
   readonly forgetKey: (keyId: bigint) => Promise<void>;
   readonly logger: FastifyBaseLogger;
   readonly basePath: string;
@@ -153,6 +155,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       const aliases = quoteAliases(quotingVenue(options.needs).id);
       const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
       bindResources(bind, { ...options, siteOf, operator: { ...options, seen } });
+      options.bindRooms(bind);
       await scope.register(async (raw) => {
         takeRawBodies(raw);
         const inbound = createBinder(raw, options.gate);

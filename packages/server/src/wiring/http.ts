@@ -21,6 +21,7 @@ import type { ReplicaDoor } from '../http/replicas.ts';
 import { createServer } from '../http/server.ts';
 import type { Streams } from '../http/streams.ts';
 import type { Tracer } from '../ports/tracing.ts';
+import { bindReceipts } from '../receipts/index.ts';
 import { paperDoors } from './doors.ts';
 import { describeOutage } from './outages.ts';
 import { createReadiness } from './readiness.ts';
@@ -136,6 +137,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
       admission: new Admission({ ...config.load, now: () => performance.now() }),
       paperOnly: config.exchange.live === null && config.dflow.live === null,
     },
+    bindRooms: (bind) => bindReceipts(bind, needs),
     forgetKey,
     replicas,
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },

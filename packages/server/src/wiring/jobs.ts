@@ -6,7 +6,6 @@ import { createEquityRecorder } from '../app/record-equity.ts';
 import type { Config } from '../config.ts';
 import type { Meters } from '../http/metrics.ts';
 import { autoRedeemJob } from '../jobs/auto-redeem.ts';
-import { correctReceiptsJob } from '../jobs/correct-receipts.ts';
 import { deliverWebhooksJob } from '../jobs/deliver-webhooks.ts';
 import { followChainOrdersJob } from '../jobs/follow-chain-orders.ts';
 import { followFeesJob } from '../jobs/follow-fees.ts';
@@ -28,7 +27,7 @@ import { thinPricesJob } from '../jobs/thin-prices.ts';
 import { touchAgentsJob } from '../jobs/touch-agents.ts';
 import { trimWebhooksJob } from '../jobs/trim-webhooks.ts';
 import { watchRisksJob } from '../jobs/watch-risks.ts';
-import { writeReceiptsJob } from '../jobs/write-receipts.ts';
+import { receiptJobs } from '../receipts/index.ts';
 import type { Door } from './http.ts';
 import type { Stops } from './stopping.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
@@ -64,8 +63,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
       resolveDoubtJob(needs, config.databaseUrl !== null),
       followChainOrdersJob(needs),
       resolveMarketsJob(needs),
-      writeReceiptsJob(needs),
-      correctReceiptsJob(needs),
+      ...receiptJobs(needs),
       followFeesJob(needs),
       sweepQuotesJob(needs),
       sweepRateLimitsJob(rateLimits),

@@ -19,9 +19,6 @@ import { createPositionStore } from '../adapters/postgres/position-store.ts';
 import { createPriceRetention } from '../adapters/postgres/price-retention.ts';
 import { createQueueDepths } from '../adapters/postgres/queue-depths.ts';
 import { createQuoteStore } from '../adapters/postgres/quote-store.ts';
-import { createReceiptCorrections } from '../adapters/postgres/receipt-corrections.ts';
-import { createReceiptLog } from '../adapters/postgres/receipt-log.ts';
-import { createReceiptStore } from '../adapters/postgres/receipt-store.ts';
 import { createRedemptionStore } from '../adapters/postgres/redemption-store.ts';
 import { createRefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { createResultStore } from '../adapters/postgres/result-store.ts';
@@ -33,6 +30,7 @@ import { createWalletLinkStore } from '../adapters/postgres/wallet-link-store.ts
 import { createWalletStore } from '../adapters/postgres/wallet-store.ts';
 import { createWebhookStore } from '../adapters/postgres/webhook-store.ts';
 import type { Clock } from '../ports/clock.ts';
+import { createReceiptStore } from '../receipts/index.ts';
 import type { Stops } from './stopping.ts';
 
 const LEADERBOARD_FRESH_MS = 5_000;
@@ -55,8 +53,6 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   orders: createOrderStore(sql),
   approvals: createApprovalStore(sql),
   receipts: createReceiptStore(sql),
-  receiptLog: createReceiptLog(sql),
-  receiptCorrections: createReceiptCorrections(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),

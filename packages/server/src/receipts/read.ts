@@ -7,19 +7,16 @@ import {
   type ReceiptEntry,
   type ReceiptPage,
 } from '@bellwether/contract';
-import type { LinkedReceipt, ReceiptStore } from '../../ports/receipts.ts';
-import type { AgentStore, OrderStore } from '../../ports/stores.ts';
-import type { Owner } from '../owners.ts';
-import { refusal } from '../refusal.ts';
+import { refusal } from '../app/refusal.ts';
+import type { OrderStore } from '../ports/stores.ts';
+import type { LinkedReceipt, ReceiptStore } from './store.ts';
 
 export interface ReadReceiptsNeeds {
-  readonly receipts: ReceiptStore;
+  readonly receipts: Pick<ReceiptStore, 'head' | 'page' | 'ofOrder'>;
   readonly orders: Pick<OrderStore, 'byId'>;
 }
 
-export type OwnersReceiptsNeeds = ReadReceiptsNeeds & { readonly agents: Pick<AgentStore, 'byId'> };
-
-interface Agent {
+export interface Agent {
   readonly agentId: string;
 }
 
@@ -54,7 +51,7 @@ export async function orderReceipt(
 }
 
 export async function receiptPage(
-  { receipts }: Pick<ReadReceiptsNeeds, 'receipts'>,
+  { receipts }: { readonly receipts: Pick<ReceiptStore, 'head' | 'page'> },
   { agentId }: Agent,
   { after = 0, limit = RECEIPT_LIMITS.entriesPerPage }: { readonly after?: number; readonly limit?: number },
 ): Promise<ReceiptPage> {
@@ -64,15 +61,4 @@ export async function receiptPage(
   const last = rows.at(-1);
   const hasMore = last !== undefined && rows.length === limit && last.sequence < head.sequence;
   return { agentId, entries: rows.map(entryOf), next: hasMore ? last.sequence : null, head };
-}
-
-/** @throws Refusal agent_not_found, for other people's agents too */
-export async function ownersAgent(
-  { agents }: Pick<OwnersReceiptsNeeds, 'agents'>,
-  { userId }: Owner,
-  agentId: string,
-): Promise<Agent> {
-  const row = await agents.byId(agentId);
-  if (row === null || !row.claimed || row.userId !== userId) throw refusal('agent_not_found');
-  return row;
 }

@@ -12,10 +12,11 @@ import {
   type ReceiptLink,
   type Sha256,
 } from '@bellwether/contract';
-import type { AuditedOrder, LinkedReceipt, ReceiptAudit } from '../../ports/receipts.ts';
-import type { OrderRow } from '../../ports/stores.ts';
-import { entryOf } from './read-receipts.ts';
-import { answeredRecord, askedRecord, fillRecord, journalRecord, stateRecord } from './write-receipts.ts';
+import type { Sql } from '../adapters/postgres/connection.ts';
+import type { OrderRow } from '../ports/stores.ts';
+import { entryOf } from './read.ts';
+import { type AuditedOrder, type AuditReads, type LinkedReceipt, readForAudit } from './store.ts';
+import { answeredRecord, askedRecord, fillRecord, journalRecord, stateRecord } from './write.ts';
 
 export interface AuditFault {
   readonly agentId: string;
@@ -47,12 +48,16 @@ export interface AuditOptions {
 
 /** An audit in progress. */
 interface Audit extends Required<Pick<AuditOptions, 'sha256' | 'onProgress'>> {
-  readonly reads: ReceiptAudit;
+  readonly reads: AuditReads;
   readonly report: { agents: number; entries: number; orders: number };
 }
 
-export async function auditReceipts(
-  reads: ReceiptAudit,
+/** Of the whole database, as of one moment. */
+export const auditReceipts = (sql: Sql, options: AuditOptions): Promise<AuditReport> =>
+  readForAudit(sql, (reads) => auditAll(reads, options));
+
+async function auditAll(
+  reads: AuditReads,
   { sha256, kept = new Map(), onProgress = () => {} }: AuditOptions,
 ): Promise<AuditReport> {
   const report = { agents: 0, entries: 0, orders: 0 };

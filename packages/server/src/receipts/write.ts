@@ -6,24 +6,24 @@
  */
 import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import type { Clock } from '../../ports/clock.ts';
+import { checkedRecord } from '../app/orders/checked-record.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { OrderRow } from '../ports/stores.ts';
+import { linkEntries } from './link.ts';
 import type {
   OrderChange,
   OrderFact,
   ReceiptFill,
-  ReceiptLog,
   ReceiptMatter,
   ReceiptPiece,
   ReceiptRow,
+  ReceiptStore,
   StoredJournal,
-} from '../../ports/receipts.ts';
-import type { OrderRow } from '../../ports/stores.ts';
-import { checkedRecord } from '../orders/checked-record.ts';
-import { linkEntries } from './link-entries.ts';
+} from './store.ts';
 
 export interface WriteReceiptsNeeds {
   readonly clock: Clock;
-  readonly receiptLog: ReceiptLog;
+  readonly receipts: Pick<ReceiptStore, 'extend'>;
   readonly sha256: Sha256;
 }
 
@@ -38,13 +38,13 @@ const FAR_BEHIND_MS = 10 * 60_000;
 const TURN_MS = 1_000;
 
 /** @returns one turn of the job */
-export function createReceiptWriter({ clock, receiptLog, sha256 }: WriteReceiptsNeeds): () => Promise<void> {
+export function createReceiptWriter({ clock, receipts, sha256 }: WriteReceiptsNeeds): () => Promise<void> {
   let restsUntil = 0;
   return async () => {
     const began = performance.now();
     while (performance.now() >= restsUntil && performance.now() - began < TURN_MS) {
       const since = performance.now();
-      const done = await receiptLog.extend(FACTS_PER_PIECE, (piece) => linkReceipts(piece, sha256));
+      const done = await receipts.extend(FACTS_PER_PIECE, (piece) => linkReceipts(piece, sha256));
       if (!done.isMine) restsUntil = performance.now() + LOST_REST_MS;
       if (!done.isMine || done.facts === 0) return;
       const behindMs = done.newestAt === null ? 0 : clock.now() - done.newestAt;

@@ -1,7 +1,7 @@
 /** Puts entries behind the chains of their agents. */
 import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
-import type { ReceiptPlace, ReceiptRow } from '../../ports/receipts.ts';
-import type { OrderRow } from '../../ports/stores.ts';
+import type { OrderRow } from '../ports/stores.ts';
+import type { ReceiptPlace, ReceiptRow } from './store.ts';
 
 export interface NewEntry {
   readonly order: Pick<OrderRow, 'agentId' | 'orderId'>;

@@ -8,18 +8,13 @@
  */
 import type { ReceiptBody, Sha256 } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
-import { type OrderStatus, reachable } from '../../domain/orders/lifecycle.ts';
-import type {
-  DoubtfulPiece,
-  DoubtfulReceipts,
-  ReceiptCorrections,
-  ReceiptRow,
-} from '../../ports/receipts.ts';
-import type { OrderRow } from '../../ports/stores.ts';
-import { linkEntries, type NewEntry } from './link-entries.ts';
+import { type OrderStatus, reachable } from '../domain/orders/lifecycle.ts';
+import type { OrderRow } from '../ports/stores.ts';
+import { linkEntries, type NewEntry } from './link.ts';
+import type { DoubtfulPiece, DoubtfulReceipts, ReceiptRow, ReceiptStore } from './store.ts';
 
 export interface CorrectReceiptsNeeds {
-  readonly receiptCorrections: ReceiptCorrections;
+  readonly receipts: Pick<ReceiptStore, 'correct'>;
   readonly sha256: Sha256;
 }
 
@@ -27,11 +22,11 @@ export interface CorrectReceiptsNeeds {
 const ORDERS_PER_TURN = 200;
 
 /** @returns one turn of the job, which has nothing to do once all receipts were looked at */
-export function createReceiptCorrector({ receiptCorrections, sha256 }: CorrectReceiptsNeeds) {
+export function createReceiptCorrector({ receipts, sha256 }: CorrectReceiptsNeeds) {
   let isDone = false;
   return async (): Promise<void> => {
     if (isDone) return;
-    isDone = !(await receiptCorrections.correct(ORDERS_PER_TURN, (piece) => linkCorrections(piece, sha256)));
+    isDone = !(await receipts.correct(ORDERS_PER_TURN, (piece) => linkCorrections(piece, sha256)));
   };
 }
 
