@@ -69,6 +69,7 @@ export default defineConfig({
           name: 'tests',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...FAULTS],
+          setupFiles: ['test/setup/long-leases.ts'],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
         },

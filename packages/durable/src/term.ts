@@ -84,16 +84,19 @@ export interface LeadOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/*
+const RENEW_EVERY_MS = 250;
+/**
  * A takeover from a leader that is frozen or cut off is to take less than three seconds on a busy machine, and a leader
  * whose event loop stands still for a second must keep its lead: it has renewed at most 250 ms before that, and is asked
- * for its next renewal 1,750 ms after the last.
+ * for its next renewal 1,750 ms after the last. Tests in which nobody takes over make it longer (test/setup/long-leases.ts): a
+ * machine may leave them waiting for seconds.
  */
-const RENEW_EVERY_MS = 250;
-/** By the holder's clock, since it sent a renewal. */
-const HELD_FOR_MS = 1_500;
-/** By the database's clock. Longer than `HELD_FOR_MS`, so that the holder has stopped by then. */
-const SILENT_AFTER_MS = 1_750;
+export const LEASE = {
+  /** By the holder's clock, since it sent a renewal. */
+  heldForMs: 1_500,
+  /** By the database's clock. Longer than `heldForMs`, so that the holder has stopped by then. */
+  silentAfterMs: 1_750,
+};
 /**
  * A database that stood still answers all who waited for it at about the same time. A holder that was only waiting, too,
  * renews within this time, and keeps the lead.
@@ -166,7 +169,7 @@ async function endSilentHolder(database: Sql, options: LeadOptions): Promise<voi
 
 const silentTerm = (database: Sql, { name }: LeadOptions) => database`
   select from durable_terms t
-  where t.name = ${name} and t.renewed_at < clock_timestamp() - ${SILENT_AFTER_MS} * interval '1 millisecond'`;
+  where t.name = ${name} and t.renewed_at < clock_timestamp() - ${LEASE.silentAfterMs} * interval '1 millisecond'`;
 
 /** Ends our own session on the server, so that a dead connection does not keep its lock for minutes. */
 export async function endOwnSession(database: Sql, lockKey: string, backendPid: number): Promise<void> {
@@ -218,7 +221,7 @@ function holdLead(renewals: Session, { session, term, name, sentAt, lockKey }: H
   return {
     session,
     term,
-    isHeld: () => !session.isLost() && performance.now() - heldFrom < HELD_FOR_MS,
+    isHeld: () => !session.isLost() && performance.now() - heldFrom < LEASE.heldForMs,
     async release() {
       clearInterval(timer);
       if (!session.isLost()) await session`select pg_advisory_unlock(${lockKey}::bigint)`.catch(() => {});

@@ -3,7 +3,7 @@
  * arguments: the database's URL, and whether the journal is pruned.
  */
 import { openPool } from '@bellwether/durable';
-import { type NewOrder, openExchange } from '../src/index.ts';
+import { type NewOrder, openExchange } from '../../src/index.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce';
 const IN_FLIGHT = 32;
