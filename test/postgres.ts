@@ -49,7 +49,7 @@ export const createTestDatabase = (): Promise<string> => createDatabase('');
 
 /** A database that has the desk's tables and functions and no rows: to create them takes longer than the rest of a start. */
 export async function createDeskDatabase(): Promise<string> {
-  return createDatabase(`template ${(await sharedPostgres()).template}`);
+  return createDatabase(`template ${(await sharedPostgres()).template} strategy file_copy`);
 }
 
 async function createDatabase(from: string): Promise<string> {
