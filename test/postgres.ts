@@ -67,3 +67,10 @@ export async function openTestDatabase(max = 10): Promise<Sql> {
   afterFile('pools', () => sql.end({ timeout: 1 }));
   return sql;
 }
+
+/** A pool on a database of its own that has the desk's tables; closed with the file. */
+export async function openDeskDatabase(max = 10): Promise<Sql> {
+  const sql = openPool(await createDeskDatabase(), { max });
+  afterFile('pools', () => sql.end({ timeout: 1 }));
+  return sql;
+}

@@ -2,10 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { beforeAll, beforeEach } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createFeeStore } from '../src/adapters/postgres/fee-store.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createWalletStore } from '../src/adapters/postgres/wallet-store.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
 import { type ChargeFeeNeeds, chargeFee } from '../src/app/fees/charge-fee.ts';
@@ -96,8 +95,7 @@ export const total = () => [...chain.landed.values()].reduce((sum, amount) => su
 /** For the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
-    sql = await openTestDatabase();
-    await migrate(sql);
+    sql = await openDeskDatabase();
   });
   beforeEach(async () => {
     await sql`truncate fee_charges`;

@@ -1,10 +1,9 @@
 /** The log of facts as streams read it: one order, final as soon as it is read, whatever the order of commits. */
 import { openTransaction } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createEventLog } from '../src/adapters/postgres/event-log.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { comparePositions } from '../src/app/streams/event-cursor.ts';
 import { EventFeed, type FeedClient } from '../src/app/streams/event-feed.ts';
 import { OpenStreams } from '../src/app/streams/open-streams.ts';
@@ -18,8 +17,7 @@ const note = (sql: Pick<Sql, 'unsafe'>, code: string, agent = AGENT) =>
     values ('${agent}', 'risk', '${code}', now(), '{"code": "${code}"}')`);
 
 async function openLog() {
-  const sql = await openTestDatabase();
-  await migrate(sql, []);
+  const sql = await openDeskDatabase();
   return { sql, log: createEventLog(sql) };
 }
 

@@ -1,8 +1,7 @@
 /** A database with two agents, whose orders are written by statements alone, and what readers of the log of facts find. */
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { createAgentFacts } from '../src/adapters/postgres/agent-facts.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import type { Caller } from '../src/ports/stores.ts';
 
 export const AGENT = '00000000-0000-4000-8000-000000000001';
@@ -58,8 +57,7 @@ export const queued = async (sql: Sql, endpoint = ENDPOINT) =>
 export const queue = (sql: Sql) => sql`select queue_webhook_events()`;
 
 export async function fresh(): Promise<Sql> {
-  const sql = await openTestDatabase();
-  await migrate(sql);
+  const sql = await openDeskDatabase();
   await addAgents(sql);
   return sql;
 }

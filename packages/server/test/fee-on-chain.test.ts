@@ -20,13 +20,12 @@ import {
 } from '@solana-program/token';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { type SandboxChain, solanaRpcDoor } from '../../sandbox/src/solana/index.ts';
-import { build, migrated, openTestChain, SOL, TestClock } from '../../sandbox/test/chain-fixtures.ts';
+import { build, openTestChain, SOL, TestClock } from '../../sandbox/test/chain-fixtures.ts';
 import { fetchSend } from '../src/adapters/outbound/http.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createFeeStore } from '../src/adapters/postgres/fee-store.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createFireblocksSigning } from '../src/adapters/signing/fireblocks.ts';
 import { createLocalSigning } from '../src/adapters/signing/local.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
@@ -49,8 +48,7 @@ let fireblocks: FireblocksServer;
 const clock = new TestClock();
 
 beforeAll(async () => {
-  sql = (await migrated(await openTestDatabase())) as unknown as Sql;
-  await migrate(sql);
+  sql = await openDeskDatabase();
   vm = await openTestChain(sql as never, clock);
   door = fastify();
   await door.register(solanaRpcDoor, { chain: () => vm, guard: null });

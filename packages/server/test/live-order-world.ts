@@ -1,8 +1,7 @@
 /** Agents with a wallet and orders of theirs at a live venue, of which a test tells the record what it likes. */
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { fold } from '../src/adapters/venues/polymarket/fold.ts';
 import type { Observation, TradePart } from '../src/adapters/venues/polymarket/observations.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
@@ -24,8 +23,7 @@ let worlds = 0;
 
 /** Before all tests of a file. */
 export async function openWorlds(): Promise<void> {
-  sql = await openTestDatabase();
-  await migrate(sql);
+  sql = await openDeskDatabase();
   log = createLiveOrderLog(sql, 'live');
 }
 

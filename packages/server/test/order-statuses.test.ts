@@ -4,10 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transact } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { LIFECYCLE_FILE, lifecycleSql } from '../src/adapters/postgres/lifecycle-sql.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { FUNCTIONS_FOLDER } from '../src/adapters/postgres/sql-functions.ts';
 import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, reachable } from '../src/domain/orders/lifecycle.ts';
 import { eventWord } from '../src/domain/orders/status-words.ts';
@@ -16,8 +15,7 @@ const PACKAGES = join(import.meta.dirname, '../..');
 
 let sql: Sql;
 beforeAll(async () => {
-  sql = await openTestDatabase();
-  await migrate(sql);
+  sql = await openDeskDatabase();
 });
 
 let orders = 0;

@@ -1,9 +1,8 @@
 /** Positions that owners redeem past the desk: closed as far as their tokens were redeemed, each token once. */
 import { beforeAll, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
 import { createEvidenceLog } from '../src/adapters/postgres/evidence.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createRedemptionStore } from '../src/adapters/postgres/redemption-store.ts';
 import type { FillEvidence } from '../src/ports/evidence.ts';
 import type { RedemptionStore } from '../src/ports/redemptions.ts';
@@ -18,8 +17,7 @@ let store: RedemptionStore;
 let worlds = 0;
 
 beforeAll(async () => {
-  sql = await openTestDatabase();
-  await migrate(sql);
+  sql = await openDeskDatabase();
   store = createRedemptionStore(sql);
 });
 

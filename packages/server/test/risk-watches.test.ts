@@ -1,8 +1,7 @@
 /** Whose risk alerts are looked at: shared by replicas, bounded, and forgotten when nobody can read of them any more. */
 import { beforeAll, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { createRiskWatches } from '../src/adapters/postgres/risk-watches.ts';
 import type { RiskWatches } from '../src/ports/risk-watches.ts';
 
@@ -16,8 +15,7 @@ const AGENTS = Array.from(
 let sql: Sql;
 let watches: RiskWatches;
 beforeAll(async () => {
-  sql = await openTestDatabase();
-  await migrate(sql);
+  sql = await openDeskDatabase();
   await sql`insert into owners (created_at) values (now())`;
   await sql`insert into agents (agent_id, user_id, name, description, claim_code, created_at)
     select id, (select min(user_id) from owners), 'agent', '', id::text, now() from unnest(${AGENTS}::uuid[]) as t(id)`;

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTestDatabase } from '../../../test/postgres.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { createDeskDatabase } from '../../../test/postgres.ts';
 import { createTradeLedger } from '../src/adapters/postgres/trade-ledger.ts';
 import type { Admission } from '../src/ports/stores.ts';
 
@@ -11,8 +10,7 @@ import type { Admission } from '../src/ports/stores.ts';
 const SLOW_MS = 400;
 
 async function pool(): Promise<Sql> {
-  const sql = openPool(await createTestDatabase(), { max: 6 });
-  await migrate(sql);
+  const sql = openPool(await createDeskDatabase(), { max: 6 });
   onTestFinished(() => sql.end({ timeout: 1 }));
   return sql;
 }
