@@ -57,6 +57,9 @@ class Kept extends Writable {
   }
 }
 
+/** Keys that a test makes and throws away: every command that reads them derives them again. */
+export const KEY_COST = 2 ** 14;
+
 /** The same in this process: a start of Node takes longer than most commands. */
 export async function cli(
   args: readonly string[],
@@ -64,7 +67,8 @@ export async function cli(
   input = '',
 ): Promise<Ended> {
   const [stdout, stderr] = [new Kept(), new Kept()];
-  const code = await runCli(args, { stdin: Readable.from([Buffer.from(input)]), stdout, stderr, env });
+  const stdin = Readable.from([Buffer.from(input)]);
+  const code = await runCli(args, { stdin, stdout, stderr, env, keyCost: KEY_COST });
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 

@@ -137,11 +137,12 @@ describe('the documentation', () => {
       .flatMap((page) => [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)])
       .map(([, code]) => code ?? '');
     const service = await startTestService();
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const run = async (program = ''): Promise<string> => {
       const { stdout } = await promisify(execFile)(
         process.execPath,
         ['--input-type=module-typescript', '--eval', program],
-        { cwd: ROOT, env: { PATH: process.env.PATH, BELLWETHER_URL: service.url } },
+        { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, BELLWETHER_URL: service.url } },
       );
       return stdout;
     };

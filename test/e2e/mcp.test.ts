@@ -4,11 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../harness.ts';
 import {
   connect,
+  environmentFor,
   type Facts,
   type Generation,
   type McpEnvironment,
   type Model,
-  readyEnvironment,
+  runMcp,
   type Transport,
 } from '../mcp-client.ts';
 
@@ -24,7 +25,9 @@ const WAYS: readonly (readonly [Transport, Generation])[] = [
 
 beforeAll(async () => {
   service = await startTestService();
-  env = await readyEnvironment(service.url);
+  env = environmentFor(service.url);
+  // As a person does, with a key derivation that costs what theirs does.
+  expect(await runMcp(['init'], env)).toMatchObject({ code: 0, stderr: '' });
   // As a person does in a terminal.
   new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
 });

@@ -54,7 +54,7 @@ const keyIds = async (): Promise<Record<string, number[]>> => {
 async function rotateByCommand(env: Readonly<Record<string, string>>): Promise<string> {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'rotate-key.ts')], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, DATABASE_URL, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, DATABASE_URL, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   afterFile('processes', () => child.kill('SIGKILL'));

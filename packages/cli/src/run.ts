@@ -33,6 +33,8 @@ export interface CommandIo {
   readonly stdout: CommandStream;
   readonly stderr: CommandStream;
   readonly env: Environment;
+  /** Of keys that are made: see `KeyFileOptions`. */
+  readonly keyCost?: number;
 }
 
 export interface RunOptions {

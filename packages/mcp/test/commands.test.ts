@@ -14,6 +14,7 @@ function run(args: readonly string[], more: Readonly<Record<string, string>> = {
   const home = mkdtempSync(join(tmpdir(), 'bellwether-commands-'));
   const env = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     BELLWETHER_HOME: home,
     BELLWETHER_PASSPHRASE: 'a passphrase',
     ...more,

@@ -102,6 +102,7 @@ async function makeKeys(run: Run, visitor: BellwetherClient, options: InitOption
         solana === undefined ? null : { secretKey: newSolanaKey(), venue: solana.name, use: useAt(solana) },
     },
     passphrase,
+    run.io.keyCost === undefined ? {} : { cost: run.io.keyCost },
   );
   run.use({ passphrase });
   return agent.claimUrl;

@@ -23,12 +23,14 @@ export interface InitOptions {
   /** Of the agent. */
   readonly name: string;
   readonly say: (line: string) => void;
+  /** See `KeyFileOptions`. */
+  readonly cost?: number | undefined;
 }
 
 const VENUES = { evm: 'polymarket', solana: 'kalshi' };
 
 /** @throws KeystoreError, BellwetherApiError, BellwetherConnectionError */
-export async function init({ env, place, name, say }: InitOptions): Promise<void> {
+export async function init({ env, place, name, say, cost }: InitOptions): Promise<void> {
   if (keysOfEnvironment(env) !== null)
     throw new KeystoreError(
       'keystore_exists',
@@ -38,7 +40,9 @@ export async function init({ env, place, name, say }: InitOptions): Promise<void
   const terminal = ownTerminal();
   const isNew = !hasKeys(place);
   const passphrase = await findPassphrase({ env, isNew, ...(terminal === undefined ? {} : { terminal }) });
-  const keys = isNew ? await newKeys(place, { name, passphrase, say }) : await readKeys(place, passphrase);
+  const keys = isNew
+    ? await newKeys(place, { name, passphrase, say, cost })
+    : await readKeys(place, passphrase);
   if (!isNew) say(`There are keys for ${place.url} already: they are used.`);
   const client = new BellwetherClient({ baseUrl: place.url, apiKey: keys.apiKey });
   await registerWallets(client, keys, { say, host: env.BELLWETHER_DESK_HOST ?? '' });
@@ -52,7 +56,8 @@ async function newKeys(
     name,
     passphrase,
     say,
-  }: { readonly name: string; readonly passphrase: string; readonly say: (line: string) => void },
+    cost,
+  }: Pick<InitOptions, 'name' | 'say' | 'cost'> & { readonly passphrase: string },
 ): Promise<DeskKeys> {
   const visitor = new BellwetherClient({ baseUrl: place.url });
   // Keys that are made now hold nothing: what the desk says of itself decides what they are for, and it binds them.
@@ -73,7 +78,7 @@ async function newKeys(
     solana: { secretKey: newSolanaKey(), venue: VENUES.solana, use: useOf(VENUES.solana) },
   };
   // Before anything is credited to the wallets: a key that is lost then would lose it.
-  await createKeys(place, keys, passphrase);
+  await createKeys(place, keys, passphrase, cost === undefined ? {} : { cost });
   say(`Registered the agent ${agent.agentId}. Keys: ${place.keys}`);
   say(`To become its owner, open ${agent.claimUrl}`);
   return keys;
