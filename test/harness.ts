@@ -11,7 +11,7 @@ import {
 } from '@bellwether/sdk';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
-import { createDeskDatabase } from './postgres.ts';
+import { createDeskDatabase, createLastingDeskDatabase } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
 
 export interface TestService extends Service {
@@ -29,6 +29,47 @@ export async function startTestService(
   overrides: Overrides = {},
 ): Promise<TestService> {
   const databaseUrl = environment.DATABASE_URL ?? (await createDeskDatabase());
+  const service = await launch({ ...environment, DATABASE_URL: databaseUrl }, overrides);
+  afterFile('services', service.stop);
+  return service;
+}
+
+interface Shared {
+  readonly service: Promise<TestService>;
+  /** How many have used it so far. */
+  files: number;
+}
+const shared = new Map<string, Shared>();
+
+/** Of this file among the plain markets: each file on a shared desk begins with books that no other has taken from. */
+let firstMarket = 0;
+const MARKETS_OF_A_FILE = 2;
+
+/**
+ * The desk that files of one worker share, since a start costs more than most files: for those that bring their own
+ * agents and wallets, move no clock and count nothing that belongs to all. Its world stands still, so what a file takes
+ * from a book is missing for the next one: `openMarkets` begins elsewhere. It ends with the worker's process.
+ */
+export function sharedTestService(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const key = JSON.stringify(environment);
+  const entry = shared.get(key) ?? { service: startLasting(environment), files: 0 };
+  shared.set(key, entry);
+  firstMarket = MARKETS_OF_A_FILE * entry.files;
+  entry.files += 1;
+  afterFile('services', () => {
+    firstMarket = 0;
+  });
+  return entry.service;
+}
+
+const startLasting = async (environment: Readonly<Record<string, string>>): Promise<TestService> =>
+  launch({ PAPER_WORLD: 'off', ...environment, DATABASE_URL: await createLastingDeskDatabase() }, {});
+
+async function launch(
+  environment: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
+  overrides: Overrides,
+): Promise<TestService> {
+  const { DATABASE_URL: databaseUrl } = environment;
   const masterKey = environment.MASTER_KEY ?? randomBytes(32).toString('hex');
   const config = readConfig({
     PORT: '0',
@@ -39,11 +80,9 @@ export async function startTestService(
     MAX_TRADES_IN_FLIGHT: '1000',
     MAX_REQUESTS_IN_FLIGHT: '10000',
     ...environment,
-    DATABASE_URL: databaseUrl,
     MASTER_KEY: masterKey,
   });
   const service = await startService(config, overrides);
-  afterFile('services', service.stop);
   return {
     ...service,
     exchange: service.exchange as TestService['exchange'],
@@ -99,14 +138,14 @@ export async function newTrader(
   return { ...agent, signatureType, funder: walletAddress.toLowerCase() };
 }
 
-/** Open markets with a book well inside the price range, in a stable order. */
+/** Open markets with a book well inside the price range, in an order that is stable within a file. */
 export async function openMarkets(
   client: BellwetherClient,
   tickSize = '0.01',
   negRisk = false,
 ): Promise<Market[]> {
   const markets = await client.listMarkets({ q: '*', limit: 500 });
-  return markets
+  const open = markets
     .filter(
       (market) =>
         market.tickSize === tickSize &&
@@ -116,6 +155,8 @@ export async function openMarkets(
         Date.parse(market.endDate) > Date.now() + 6 * 3_600_000,
     )
     .sort((a, b) => Number(a.id) - Number(b.id));
+  const first = firstMarket % Math.max(1, open.length);
+  return [...open.slice(first), ...open.slice(0, first)];
 }
 
 export async function aMarket(

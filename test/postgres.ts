@@ -35,8 +35,7 @@ const adminUrl = (where: SharedPostgres, database: string): string =>
 
 /** A superuser's pool on a database of `createTestDatabase`; closed with the file. */
 export async function openAsAdmin(databaseUrl: string): Promise<Sql> {
-  const name = /\/(\w+)\?/.exec(databaseUrl)?.[1] ?? '';
-  const sql = openPool(adminUrl(await sharedPostgres(), name), { max: 1 });
+  const sql = openPool(adminUrl(await sharedPostgres(), nameIn(databaseUrl)), { max: 1 });
   afterFile('pools', () => sql.end({ timeout: 1 }));
   return sql;
 }
@@ -45,11 +44,30 @@ export async function openAsAdmin(databaseUrl: string): Promise<Sql> {
  * An empty database of its own, as a URL in PostgreSQL's notation for sockets: usable for DATABASE_URL and
  * `openPool`, not for `postgres(url)`.
  */
-export const createTestDatabase = (): Promise<string> => createDatabase('');
+export async function createTestDatabase(): Promise<string> {
+  const databaseUrl = await createDatabase('');
+  dropAfterFile(databaseUrl);
+  return databaseUrl;
+}
 
 /** A database that has the desk's tables and functions and no rows: to create them takes longer than the rest of a start. */
 export async function createDeskDatabase(): Promise<string> {
+  const databaseUrl = await createLastingDeskDatabase();
+  dropAfterFile(databaseUrl);
+  return databaseUrl;
+}
+
+/** It stays until the server of the run ends. */
+export async function createLastingDeskDatabase(): Promise<string> {
   return createDatabase(`template ${(await sharedPostgres()).template} strategy file_copy`);
+}
+
+const nameIn = (databaseUrl: string): string => /\/(\w+)\?/.exec(databaseUrl)?.[1] ?? '';
+
+function dropAfterFile(databaseUrl: string): void {
+  afterFile('databases', async () =>
+    asAdmin(await sharedPostgres(), `drop database if exists ${nameIn(databaseUrl)} with (force)`),
+  );
 }
 
 async function createDatabase(from: string): Promise<string> {
@@ -57,7 +75,6 @@ async function createDatabase(from: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Owned by an ordinary role: statements that need more rights must fail here, too.
   await asAdmin(where, `create database ${name} owner ${where.user} ${from}`);
-  afterFile('databases', () => asAdmin(where, `drop database if exists ${name} with (force)`));
   return socketUrl(where, name);
 }
 

@@ -7,7 +7,7 @@ import {
   newAgent,
   newTrader,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -17,7 +17,7 @@ let service: TestService;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   market = await aMarket((await newTrader(service)).client);
 });
 

@@ -16,7 +16,7 @@ import {
   newAgent,
   newTrader,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -26,7 +26,7 @@ let trader: Trader;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });

@@ -6,7 +6,7 @@ import { deskPlace, loadKeys, readKeys, SpendingLimit } from '@bellwether/sdk/ke
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
 import { cli, deskBetween, startCli } from '../cli-process.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 import { connect, type Model, readyEnvironment } from '../mcp-client.ts';
 import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
@@ -21,7 +21,7 @@ let owner: Visitor;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   owner = new Visitor(service);
   await owner.register('Ada');
 });

@@ -2,7 +2,15 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  sharedTestService,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
@@ -13,7 +21,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
   let owner: Visitor;
 
   const start = async () => {
-    service ??= await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: profile });
+    service ??= await sharedTestService({ VENUE_A_ORDER_PROFILE: profile });
     market ??= await aMarket((await newTrader(service)).client);
     if (owner === undefined) {
       owner = new Visitor(service);

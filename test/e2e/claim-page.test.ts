@@ -21,7 +21,7 @@ import {
   newAgent,
   newTrader,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -55,7 +55,7 @@ const row = (page: Page, safeguard: string) => page.locator(`[data-safeguard="${
 
 describe.skipIf(executablePath === null)('the claim page', () => {
   beforeAll(async () => {
-    service = await startTestService({ PAPER_WORLD: 'off' });
+    service = await sharedTestService();
     browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
   });
   afterAll(() => browser?.close());

@@ -6,7 +6,7 @@ import type { Market } from '@bellwether/sdk';
 import { deskPlace, KnownMints, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cliAtTerminal, cliProcess, python } from '../cli-process.ts';
-import { aMarket, newAgent, startTestService } from '../harness.ts';
+import { aMarket, newAgent, sharedTestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -111,7 +111,7 @@ describe(atTerminal, () => {
   let count: () => Promise<number>;
 
   beforeAll(async () => {
-    const service = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+    const service = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
     const { client, apiKey } = await newAgent(service);
     env = {
       BELLWETHER_URL: service.url,

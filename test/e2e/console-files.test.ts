@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BundleFault, createConsoleBundle } from '../../packages/server/src/http/console/bundle.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 
 const MOST_BYTES = 200 * 1024;
 
@@ -14,7 +14,7 @@ interface Got {
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
 });
 
 /** As bytes on the wire: `fetch` would decompress them. */

@@ -1,7 +1,7 @@
 /** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; the start's messages. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionCookie, sessionTokens } from '../../packages/server/src/http/identify.ts';
-import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
 import { rawRequest } from '../raw-http.ts';
 import { dataFolder, startProcess } from '../service-process.ts';
 
@@ -9,7 +9,7 @@ let service: TestService;
 let key: string;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   key = (await newAgent(service)).apiKey;
 });
 

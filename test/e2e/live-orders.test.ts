@@ -4,7 +4,14 @@
  */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  newTrader,
+  openMarkets,
+  sharedTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import {
   liveOrder,
   newLiveTrader,
@@ -26,7 +33,7 @@ const stages: readonly (readonly [string, () => Promise<Stage>])[] = [
   [
     'paper',
     async () => {
-      const desk = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: PROFILE });
+      const desk = await sharedTestService({ VENUE_A_ORDER_PROFILE: PROFILE });
       return { desk, venue: desk, newTrader: () => newTrader(desk) };
     },
   ],

@@ -9,7 +9,7 @@ import {
   newTrader,
   openMarkets,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -19,7 +19,7 @@ let trader: Trader;
 let markets: Market[];
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   trader = await newTrader(service);
   markets = await openMarkets(trader.client);
 });

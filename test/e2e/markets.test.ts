@@ -1,14 +1,21 @@
 /** GET /markets with every parameter, and GET /markets/{id} by every name of a market. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newAgent, type RawAnswer, startTestService, type TestService } from '../harness.ts';
+import {
+  call,
+  newAgent,
+  type RawAnswer,
+  sharedTestService,
+  startTestService,
+  type TestService,
+} from '../harness.ts';
 
 let service: TestService;
 let key: string;
 let all: Market[];
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   key = (await newAgent(service)).apiKey;
   all = (await search({ q: '*', limit: 500 })).body;
 });

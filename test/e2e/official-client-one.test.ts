@@ -15,7 +15,7 @@ import {
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AnyCase, type Cases, examine, methodNames } from '../client-typings.ts';
-import { newAgent, openMarkets, startTestService, type TestService } from '../harness.ts';
+import { newAgent, openMarkets, sharedTestService, type TestService } from '../harness.ts';
 import {
   clientOne,
   doorOf,
@@ -55,7 +55,7 @@ let readonlyKey: string;
 const DAY = '2026-11-22';
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   const { client } = await newAgent(service);
   const [market] = await openMarkets(client, '0.01');
   conditionId = market!.conditionId;

@@ -6,14 +6,14 @@ import { type ClobClient, Side } from '@polymarket/clob-client';
 import type { IRfqClient } from '@polymarket/clob-client/dist/rfq-deps.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AnyCase, examine, methodNames } from '../client-typings.ts';
-import { newAgent, openMarkets, startTestService } from '../harness.ts';
+import { newAgent, openMarkets, sharedTestService } from '../harness.ts';
 import { clientOne, newOfficialWallet } from '../official-clients.ts';
 
 let clob: ClobClient;
 let tokenID: string;
 
 beforeAll(async () => {
-  const service = await startTestService({ PAPER_WORLD: 'off' });
+  const service = await sharedTestService();
   const { client } = await newAgent(service);
   const [market] = await openMarkets(client, '0.01');
   tokenID = market!.clobTokenIds[0]!;

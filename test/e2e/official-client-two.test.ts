@@ -12,7 +12,7 @@ import {
 } from '@polymarket/clob-client-v2';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AnyCase, type Cases, examine, methodNames } from '../client-typings.ts';
-import { newAgent, openMarkets, startTestService, type TestService } from '../harness.ts';
+import { newAgent, openMarkets, sharedTestService, type TestService } from '../harness.ts';
 import { clientTwo, newOfficialWallet, type OfficialWallet } from '../official-clients.ts';
 import {
   ACTIVITY,
@@ -47,7 +47,7 @@ const DAY = '2026-11-22';
 const BUILDER = `0x${'b'.repeat(64)}`;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  service = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
   const { client } = await newAgent(service);
   const [market] = await openMarkets(client, '0.01');
   conditionId = market!.conditionId;

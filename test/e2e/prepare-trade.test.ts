@@ -16,6 +16,7 @@ import {
   call,
   newAgent,
   newTrader,
+  sharedTestService,
   startTestService,
   type TestService,
   type Trader,
@@ -32,7 +33,7 @@ beforeAll(async () => {
     { PAPER_WORLD: 'off' },
     { onStatement: (_connection, statement) => statements.push(statement) },
   );
-  own = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  own = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });

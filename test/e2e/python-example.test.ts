@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
 import { noteSkipped } from '../setup/skipped.ts';
 
@@ -19,7 +19,7 @@ if (python === null) noteSkipped('python-example.test.ts', 'no Python with ecdsa
 let service: TestService;
 
 beforeAll(async () => {
-  if (python !== null) service = await startTestService({ PAPER_WORLD: 'off' });
+  if (python !== null) service = await sharedTestService();
 });
 
 interface Outcome {

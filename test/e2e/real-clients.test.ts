@@ -12,13 +12,13 @@ import { createWalletClient, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newAgent, newTrader, openMarkets, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, newTrader, openMarkets, sharedTestService, type TestService } from '../harness.ts';
 
 let service: TestService;
 let markets: Record<'0.1' | '0.01' | '0.001' | 'negRisk', Market>;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   const { client } = await newAgent(service);
   const first = async (tickSize: string, negRisk = false) => {
     const all = await client.listMarkets({ q: '*', limit: 500 });

@@ -1,13 +1,13 @@
 /** Searches find what a person means: words, ids, both venues; never everything by the words that all rules share. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
 
 let service: TestService;
 let apiKey: string;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   ({ apiKey } = await newAgent(service));
 });
 

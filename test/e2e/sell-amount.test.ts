@@ -8,7 +8,7 @@ import {
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const TICK = 0.01;
@@ -18,7 +18,7 @@ let service: TestService;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   market = await aMarket((await newTrader(service)).client);
 });
 

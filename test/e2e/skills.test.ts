@@ -12,6 +12,7 @@ import {
   call,
   newAgent,
   type RawAnswer,
+  sharedTestService,
   startTestService,
   type TestService,
   type Trader,
@@ -192,7 +193,7 @@ describe('the operator’s key', () => {
   });
 
   test('without OPERATOR_KEY the routes explain how to enable them', async () => {
-    const without = await startTestService({ PAPER_WORLD: 'off' });
+    const without = await sharedTestService();
     const { status, body } = await call(without, 'GET', '/operator/skills', { key: OPERATOR_KEY });
     expect([status, body.code]).toEqual([403, 'operator_disabled']);
     expect(body.fix).toContain('OPERATOR_KEY');

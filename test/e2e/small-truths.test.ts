@@ -14,6 +14,7 @@ import {
   newAgent,
   newTrader,
   restingOrder,
+  sharedTestService,
   startTestService,
   type TestService,
 } from '../harness.ts';
@@ -22,7 +23,7 @@ import { Visitor } from '../passkey.ts';
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
 });
 
 const get = (path: string, key: string) => call(service, 'GET', path, { key });

@@ -1,13 +1,13 @@
 /** Markets of the venue's third contract version: listed by the doors, known to the desk, traded by neither. */
 import { Side, type SignedOrder } from '@polymarket/clob-client-v2';
 import { beforeAll, expect, test } from 'vitest';
-import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
 import { clientTwo, newOfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  service = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
 });
 
 const gamma = async (path: string) =>

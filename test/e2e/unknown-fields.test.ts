@@ -10,7 +10,7 @@ import {
   newTrader,
   type RawAnswer,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -20,7 +20,7 @@ let trader: Trader;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });

@@ -6,7 +6,7 @@ import {
   call,
   newTrader,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -15,7 +15,7 @@ let service: TestService;
 let trader: Trader;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   trader = await newTrader(service);
 });
 
@@ -92,7 +92,7 @@ test('deprecated order fields are dropped under the profile interface, whatever 
 });
 
 test('under the profile polymarket they are signed, so each malformed one is named', async () => {
-  const signing = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  const signing = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
   const other = await newTrader(signing);
   const order = await restingOrder(other, await aMarket(other.client));
   const body = { ...order, order: { ...order.order, timestamp: 'abc', metadata: '', builder: null } };

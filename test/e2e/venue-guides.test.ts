@@ -12,14 +12,14 @@ import {
   WALLETS,
   WRAPPED_VECTOR,
 } from '../../packages/protocol/test/vectors.ts';
-import { call, startTestService, type TestService } from '../harness.ts';
+import { call, sharedTestService, type TestService } from '../harness.ts';
 
 let service: TestService;
 let own: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
-  own = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  service = await sharedTestService();
+  own = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
 });
 
 const guideOf = async (of: TestService) => (await call(of, 'GET', '/venues/polymarket/signing')).body.orders;

@@ -4,7 +4,7 @@ import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
-import { call, newAgent, startTestService } from '../harness.ts';
+import { call, newAgent, sharedTestService } from '../harness.ts';
 import { hooks, refused, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
 
 useStage();
@@ -95,7 +95,7 @@ describe('endpoints', () => {
   });
 
   test('without the development switch this machine is refused', async () => {
-    const strict = await startTestService({ PAPER_WORLD: 'off' });
+    const strict = await sharedTestService();
     const agent = await newAgent(strict);
     expect(await refused(subscribe(agent, ['fill']))).toBe('webhook_url_refused');
   });

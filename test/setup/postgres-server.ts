@@ -70,7 +70,7 @@ const START_TIMEOUT_MS = 60_000;
 const SETTINGS = {
   listen_addresses: '',
   port: String(PORT),
-  max_connections: '400',
+  max_connections: '1000',
   shared_buffers: '128MB',
   fsync: 'off',
   synchronous_commit: 'off',
