@@ -23,7 +23,8 @@ import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 import { type Step, type SteppingProxy, startSteppingProxy } from '../stepping-proxy.ts';
 
-const DEADLINE_MS = 2_500;
+/** A group that is held must begin within it, also on a busy machine. */
+const DEADLINE_MS = 5_000;
 const AGENTS = 6;
 
 describe('a database that stands still over a group', () => {

@@ -18,6 +18,7 @@ const QUOTES_EACH = 9;
 /** The kill comes after this many acknowledgements of a burst, with the other submits in flight. */
 const ACKNOWLEDGED = 8;
 /** Submits that arrive together are acknowledged together, which would leave none in flight. */
+const SENT_LAST = 8;
 const SUBMIT_EVERY_MS = 10;
 
 interface Signed {
@@ -52,17 +53,24 @@ async function signedQuotes(by: SandboxTrader, tickers: readonly string[]): Prom
   return signed;
 }
 
-/** Submits them shortly after one another and kills the service meanwhile. @returns the acknowledged orders */
+/**
+ * Submits them shortly after one another; the last ones once some are acknowledged, and kills the service as soon as they are sent.
+ * @returns the acknowledged orders
+ */
 async function submitAndKill(service: ServiceProcess, all: readonly Signed[]): Promise<Set<string>> {
   const acknowledged = new Set<string>();
+  const enough = Promise.withResolvers<void>();
   await Promise.all(
     all.map(async ({ by, quoteId, transaction }, nth) => {
-      await sleep(nth * SUBMIT_EVERY_MS);
-      const answer = await by.submit(quoteId, transaction).catch(() => null);
+      if (nth < all.length - SENT_LAST) await sleep(nth * SUBMIT_EVERY_MS);
+      else await enough.promise;
+      const submitting = by.submit(quoteId, transaction).catch(() => null);
+      if (nth === all.length - 1) kill(service.child.pid as number, 'SIGKILL');
+      const answer = await submitting;
       if (answer === null) return;
       expect(answer.body).toMatchObject({ success: true, orderId: quoteId });
       acknowledged.add(quoteId);
-      if (acknowledged.size === ACKNOWLEDGED) kill(service.child.pid as number, 'SIGKILL');
+      if (acknowledged.size === ACKNOWLEDGED) enough.resolve();
     }),
   );
   expect(await service.exit()).toEqual({ code: null, signal: 'SIGKILL' });

@@ -33,7 +33,7 @@ const SEED = Number(process.env.LEDGER_SEED ?? 7);
 const WALLETS = Number(process.env.LEDGER_WALLETS ?? budget(200));
 /** Of these wallets, at least; one sequence each, where none are asked for. */
 const EVENTS = Number(process.env.LEDGER_EVENTS ?? 0);
-const LIMIT_MS = EVENTS > 0 ? 7_200_000 : 180_000;
+const LIMIT_MS = EVENTS > 0 ? 7_200_000 : 600_000;
 
 type Kind = 'live' | 'paper';
 
@@ -295,12 +295,16 @@ const actsOf = (kind: Kind): fc.Arbitrary<readonly Act[]> => {
 describe.each<Kind>(['live', 'paper'])(
   '%s: fold, rows and the functions of the release before agree',
   (kind) => {
-    test('on one wallet, after each act', async () => {
-      await fc.assert(
-        fc.asyncProperty(actsOf(kind), async (acts) => void (await play(kind, [acts]))),
-        { numRuns: RUNS, seed: SEED, endOnFailure: false },
-      );
-    });
+    test(
+      'on one wallet, after each act',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(actsOf(kind), async (acts) => void (await play(kind, [acts]))),
+          { numRuns: RUNS, seed: SEED, endOnFailure: false },
+        );
+      },
+      LIMIT_MS,
+    );
 
     test(
       'on many wallets that are told together',
