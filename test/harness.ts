@@ -9,6 +9,7 @@ import {
   type SignatureType,
   Signer,
 } from '@bellwether/sdk';
+import { expect, vi } from 'vitest';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
 import { createDeskDatabase, createLastingDeskDatabase } from './postgres.ts';
@@ -50,7 +51,9 @@ const MARKETS_OF_A_FILE = 2;
  * agents and wallets, move no clock and count nothing that belongs to all. Its world stands still, so what a file takes
  * from a book is missing for the next one: `openMarkets` begins elsewhere. It ends with the worker's process.
  */
-export function sharedTestService(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+export async function sharedTestService(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
   const key = JSON.stringify(environment);
   const entry = shared.get(key) ?? { service: startLasting(environment), files: 0 };
   shared.set(key, entry);
@@ -59,7 +62,16 @@ export function sharedTestService(environment: Readonly<Record<string, string>> 
   afterFile('services', () => {
     firstMarket = 0;
   });
-  return entry.service;
+  const service = await entry.service;
+  // A file that kept the processor has kept its lease from being renewed: it leads again in a moment.
+  await vi.waitFor(
+    async () => {
+      const { body } = await call(service, 'GET', '/readyz');
+      expect(body.venues.map(({ status }: { status: string }) => status)).toEqual(['ready', 'ready']);
+    },
+    { interval: 20, timeout: 60_000 },
+  );
+  return service;
 }
 
 const startLasting = async (environment: Readonly<Record<string, string>>): Promise<TestService> =>

@@ -59,7 +59,7 @@ export async function createDeskDatabase(): Promise<string> {
 
 /** It stays until the server of the run ends. */
 export async function createLastingDeskDatabase(): Promise<string> {
-  return createDatabase(`template ${(await sharedPostgres()).template} strategy file_copy`);
+  return createDatabase(`template ${(await sharedPostgres()).template}`);
 }
 
 const nameIn = (databaseUrl: string): string => /\/(\w+)\?/.exec(databaseUrl)?.[1] ?? '';
@@ -74,7 +74,7 @@ async function createDatabase(from: string): Promise<string> {
   const where = await sharedPostgres();
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Owned by an ordinary role: statements that need more rights must fail here, too.
-  await asAdmin(where, `create database ${name} owner ${where.user} ${from}`);
+  await asAdmin(where, `create database ${name} owner ${where.user} ${from} strategy file_copy`);
   return socketUrl(where, name);
 }
 

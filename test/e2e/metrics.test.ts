@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { ALERTS, metricsIn, PANELS } from '../../scripts/ops/alerts.ts';
 import { OPS_FILES } from '../../scripts/ops/files.ts';
-import { aMarket, call, newTrader, restingOrder, sharedTestService, type TestService } from '../harness.ts';
+import { aMarket, call, newTrader, restingOrder, startTestService, type TestService } from '../harness.ts';
 
 const JOBS = join(import.meta.dirname, '../../packages/server/src/jobs');
 const JOB_NAMES = readdirSync(JOBS).flatMap(
@@ -25,7 +25,7 @@ const readingOf = (text: string, series: string): number => {
 const scrape = async (): Promise<string> => (await call(service, 'GET', '/metrics')).body;
 
 beforeAll(async () => {
-  service = await sharedTestService();
+  service = await startTestService({ PAPER_WORLD: 'off' });
   const trader = await newTrader(service);
   const market = await aMarket(trader.client);
   await trader.client.placeTrade(await restingOrder(trader, market));

@@ -4,7 +4,7 @@ import { OrderType, Side, type TickSize } from '@polymarket/clob-client';
 import { OrderType as OrderTypeV2, Side as SideV2 } from '@polymarket/clob-client-v2';
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newAgent, openMarkets, sharedTestService, type TestService } from '../harness.ts';
+import { call, newAgent, openMarkets, startTestService, type TestService } from '../harness.ts';
 import { clientOne, clientTwo, newOfficialWallet } from '../official-clients.ts';
 
 /** Under each order profile, client 2 signs another struct. */
@@ -14,7 +14,7 @@ let markets: Record<'0.01' | 'negRisk', Market>;
 
 beforeAll(async () => {
   for (const profile of ['interface', 'polymarket'] as const)
-    services[profile] = await sharedTestService({ VENUE_A_ORDER_PROFILE: profile });
+    services[profile] = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: profile });
   service = services.interface;
   const { client } = await newAgent(service);
   const [plain] = await openMarkets(client, '0.01');

@@ -2,7 +2,7 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished } from 'vitest';
-import { createTestDatabase } from '../../../test/postgres.ts';
+import { createDeskDatabase } from '../../../test/postgres.ts';
 import {
   type EngineEvent,
   type Entry,
@@ -32,7 +32,7 @@ interface Stage {
 }
 
 export async function stage(): Promise<Stage> {
-  const url = await createTestDatabase();
+  const url = await createDeskDatabase();
   const sql = openPool(url);
   onTestFinished(() => sql.end({ timeout: 1 }));
   await migrateExchange(sql);

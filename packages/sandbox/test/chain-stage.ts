@@ -2,7 +2,7 @@
 import type { Sql } from '@bellwether/durable';
 import { readTransaction, transactionId } from '@bellwether/protocol';
 import { beforeEach, onTestFinished } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { readToken } from '../src/solana/token-accounts.ts';
 import type { SandboxChain } from '../src/solana/types.ts';
 import { migrated, openTestChain, TestClock } from './chain-fixtures.ts';
@@ -33,7 +33,7 @@ export const idOf = (wire: Uint8Array): string => transactionId(readTransaction(
 /** Call it at the top of a test file. */
 export function useStage(): void {
   beforeEach(async () => {
-    sql = await migrated(await openTestDatabase());
+    sql = await migrated(await openDeskDatabase());
     clock = new TestClock();
     stage.chain = await open();
   });

@@ -9,7 +9,7 @@ import {
 } from '@solana-program/system';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
 import type { SandboxChain } from '../src/solana/types.ts';
 import {
@@ -31,7 +31,7 @@ let guard: DoorGuard;
 
 beforeAll(async () => {
   clock = new TestClock();
-  chain = await openTestChain(await migrated(await openTestDatabase()), clock);
+  chain = await openTestChain(await migrated(await openDeskDatabase()), clock);
   app = fastify();
   await app.register(solanaRpcDoor, {
     prefix: '/rpc',

@@ -7,7 +7,7 @@ import {
 } from '@solana-program/token';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { SLOT_MS } from '../src/solana/block-clock.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
 import type { Executed, SandboxChain } from '../src/solana/types.ts';
@@ -39,7 +39,7 @@ let mint: string;
 
 beforeAll(async () => {
   clock = new TestClock();
-  chain = await openTestChain(await migrated(await openTestDatabase()), clock);
+  chain = await openTestChain(await migrated(await openDeskDatabase()), clock);
   app = fastify();
   await app.register(solanaRpcDoor, { prefix: '/rpc', chain: () => chain, guard: null });
   url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/rpc`;

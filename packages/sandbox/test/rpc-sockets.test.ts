@@ -12,7 +12,7 @@ import { Connection, Keypair, SystemProgram, sendAndConfirmTransaction, Transact
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { addressBuckets } from '../../exchange/src/doors/limits.ts';
 import { SLOT_MS } from '../src/solana/block-clock.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
@@ -43,7 +43,7 @@ let offered: SandboxChain | null;
 
 beforeAll(async () => {
   clock = new RunningClock();
-  chain = await openTestChain(await migrated(await openTestDatabase()), clock);
+  chain = await openTestChain(await migrated(await openDeskDatabase()), clock);
   offered = chain;
   app = fastify();
   const bounds = { perAddress: 60, total: 60 };

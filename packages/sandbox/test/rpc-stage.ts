@@ -17,7 +17,7 @@ import {
 } from '@solana/kit';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
 import type { SandboxChain } from '../src/solana/types.ts';
 import { migrated, openTestChain, SOL, TestClock } from './chain-fixtures.ts';
@@ -90,7 +90,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
 export function useStage(): void {
   beforeAll(async () => {
     clock = new TestClock();
-    chain = await openTestChain(await migrated(await openTestDatabase()), clock);
+    chain = await openTestChain(await migrated(await openDeskDatabase()), clock);
     stage.offered = chain;
     app = fastify();
     await app.register(solanaRpcDoor, { prefix: '/rpc', chain: () => stage.offered, guard: null });

@@ -17,7 +17,7 @@ import {
 } from '@bellwether/protocol';
 import { type FastifyInstance, fastify } from 'fastify';
 import { onTestFinished } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import {
   DFLOW_SANDBOX_SCHEMA,
   type DflowSandbox,
@@ -113,7 +113,7 @@ async function doors(sandbox: () => DflowSandbox): Promise<FastifyInstance> {
 }
 
 export async function openStage(switches: Partial<Switches> = {}): Promise<Stage> {
-  const sql = await openTestDatabase();
+  const sql = await openDeskDatabase();
   await migrateExchange(sql);
   await sql.unsafe(SANDBOX_CHAIN_SCHEMA);
   await sql.unsafe(DFLOW_SANDBOX_SCHEMA);

@@ -4,7 +4,7 @@ import { EXCHANGE_SCHEMA, openExchange } from '@bellwether/exchange';
 import { readTransaction, type SolanaAddress, toBase58, withSignature } from '@bellwether/protocol';
 import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
 import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
 import type { HttpSend } from '../src/ports/outbound.ts';
@@ -82,7 +82,7 @@ export const held = async (mint: SolanaAddress): Promise<bigint> =>
 /** For the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
-    const sql = await openTestDatabase();
+    const sql = await openDeskDatabase();
     await sql.unsafe(EXCHANGE_SCHEMA);
     await sql.unsafe(SANDBOX_SCHEMA);
     const log = (message: string, details?: unknown) => void logged.push(`${message} ${String(details)}`);

@@ -57,6 +57,9 @@ function trade(world: World, random: Random, at: number): EngineEvent[] {
   return world.execute({ kind: 'cancel', account: ALICE, orderIds: orderIds.slice(0, 3) }, at);
 }
 
+/** In `npm test` less of what is long (`test/setup/budget.ts`). */
+const ALL = process.env.RANDOM_RUNS === 'all';
+
 function story(steps: number, check: (world: World) => void = () => {}, slots = SLOTS.length): World {
   orders = 0;
   const random = Random.seeded('trader', 'test');
@@ -222,13 +225,15 @@ describe('negative risk', () => {
   });
 });
 
+const RESOLVED = ALL ? 4_000 : 1_000;
+
 describe('calibration', () => {
   test('over thousands of markets, YES comes as often as the price at listing said', () => {
     const { world } = World.begin('calibration', 2_000_000, START);
     const listed = new Map<string, number>();
     const bands = Array.from({ length: 5 }, () => ({ count: 0, yes: 0, expected: 0, variance: 0 }));
     let resolved = 0;
-    for (let i = 1; resolved < 4_000; i += 1) {
+    for (let i = 1; resolved < RESOLVED; i += 1) {
       for (const event of world.step(START + i * SECOND)) {
         if (event.kind === 'market_listed') {
           const { bestBid, bestAsk } = world.market(event.conditionId)!;
@@ -246,7 +251,7 @@ describe('calibration', () => {
       }
     }
     for (const band of bands) {
-      expect(band.count).toBeGreaterThan(100);
+      expect(band.count).toBeGreaterThan(RESOLVED / 40);
       expect(Math.abs(band.yes - band.expected)).toBeLessThan(3.3 * Math.sqrt(band.variance));
     }
   });
@@ -312,25 +317,29 @@ describe('liquidity', () => {
   });
 
   test('the maker never bids above nor asks below the hidden probability', () => {
+    let quotes = 0;
     story(150, (world) => {
       for (const event of hidden(world).open) {
         for (const market of event.markets) {
-          for (const quote of market.quotes) {
-            if (quote.side === 'bid') expect(quote.price * 100).toBeLessThanOrEqual(market.probability);
-            else expect(quote.price * 100).toBeGreaterThanOrEqual(market.probability);
-          }
+          const losing = market.quotes.filter(({ side, price }) =>
+            side === 'bid' ? price * 100 > market.probability : price * 100 < market.probability,
+          );
+          // Collected, and not compared one by one: there are a hundred thousand.
+          if (losing.length > 0) expect(losing).toEqual([]);
+          quotes += market.quotes.length;
         }
       }
     });
+    expect(quotes).toBeGreaterThan(10_000);
   });
 });
 
 /** A month each 4,320. */
-const STEPS = process.env.RANDOM_RUNS === 'all' ? 9_000 : 1_500;
+const STEPS = ALL ? 9_000 : 1_500;
 
 describe('the long run', () => {
   test('money is conserved after every step, and the maker’s book agrees with the engine', () => {
-    const world = story(1_200, (now) => now.checkConservation());
+    const world = story(ALL ? 1_200 : 200, (now) => now.checkConservation());
     const { state, engine } = decodeWorld(world.snapshot());
     for (const event of state.open) {
       for (const market of event.markets) {
