@@ -220,7 +220,8 @@ describe('an order whose outcome is unknown', () => {
     trader = await newTrader(service);
     const request = await restingOrder(trader, market);
     const orderId = orderIdOf(request);
-    wrapVenue({ submit: async () => UNKNOWN });
+    // Nor does a look at the venue settle it meanwhile.
+    wrapVenue({ submit: async () => UNKNOWN, resolve: async () => UNKNOWN });
     await sendUnanswered(request);
     const { cancel } = venueFor(service.needs, undefined, 'cancel');
     const atVenue = cancel.orders;
