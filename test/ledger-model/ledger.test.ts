@@ -29,7 +29,7 @@ import { Ledger } from './ledger.ts';
 const HOUR_MS = 3_600_000;
 const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
-/** Wallets that are told together, each with its own sequence: more events in less time. */
+/** Many wallets in one batch, each with its own sequence: more events in less time. */
 const WALLETS = Number(process.env.LEDGER_WALLETS ?? budget(200));
 /** Of these wallets, at least; one sequence each, where none are asked for. */
 const EVENTS = Number(process.env.LEDGER_EVENTS ?? 0);
@@ -151,7 +151,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
       one.waiting = [];
     }
   };
-  /** One that is told is not told yet: it waits for others that join it. */
+  /** A new fill waits for others that join it, and is told with them. */
   const begin = async (
     told: readonly (readonly [Playing, Of<typeof toldAct>])[],
     nth: number,
