@@ -124,6 +124,11 @@ const NO_HASH = '0'.repeat(64);
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
+const placeOf = (row: ReceiptHeadsRow): ReceiptPlace => ({
+  sequence: Number(row.sequence),
+  hash: hexOf(row.hash),
+});
+
 type Linked = ReceiptsRow & { readonly previous: Uint8Array | null };
 
 /** With the hash of the entry before each. */
@@ -138,9 +143,7 @@ function createChains(sql: Sql) {
   return {
     async head(agentId: string): Promise<ReceiptPlace> {
       const [row] = await sql<ReceiptHeadsRow[]>`select * from receipt_heads where agent_id = ${agentId}`;
-      return row === undefined
-        ? { sequence: 0, hash: NO_HASH }
-        : { sequence: Number(row.sequence), hash: hexOf(row.hash) };
+      return row === undefined ? { sequence: 0, hash: NO_HASH } : placeOf(row);
     },
 
     /** The entries after a sequence, in their order. */
@@ -300,9 +303,7 @@ async function headsOf(sql: Sql, agentIds: readonly string[]): Promise<ReadonlyM
   const rows = await sql<
     ReceiptHeadsRow[]
   >`select * from receipt_heads where agent_id = any(${[...agentIds]}::uuid[])`;
-  return new Map(
-    rows.map((row) => [row.agent_id, { sequence: Number(row.sequence), hash: hexOf(row.hash) }]),
-  );
+  return new Map(rows.map((row) => [row.agent_id, placeOf(row)]));
 }
 
 interface Written {
@@ -427,7 +428,7 @@ const readsOf = (tx: Tx, beganAt: number) => ({
   /** As it is recorded beside the chain; `null`: not recorded. */
   async head(agentId: string): Promise<ReceiptPlace | null> {
     const [row] = await tx<ReceiptHeadsRow[]>`select * from receipt_heads where agent_id = ${agentId}`;
-    return row === undefined ? null : { sequence: Number(row.sequence), hash: hexOf(row.hash) };
+    return row === undefined ? null : placeOf(row);
   },
 
   async page(agentId: string, after: number, limit: number): Promise<LinkedReceipt[]> {
