@@ -88,8 +88,8 @@ const RENEW_EVERY_MS = 250;
 /**
  * A takeover from a leader that is frozen or cut off is to take less than three seconds on a busy machine, and a leader
  * whose event loop stands still for a second must keep its lead: it has renewed at most 250 ms before that, and is asked
- * for its next renewal 1,750 ms after the last. Tests in which nobody takes over make it longer (test/setup/long-leases.ts): a
- * machine may leave them waiting for seconds.
+ * for its next renewal 1,750 ms after the last. Tests without a takeover make the lease longer (test/setup/long-leases.ts):
+ * a busy machine may suspend them for seconds.
  */
 export const LEASE = {
   /** By the holder's clock, since it sent a renewal. */

@@ -2,8 +2,8 @@
  * Chains of receipts, one per agent: read, extended from the log of facts, corrected, and read for an audit.
  *
  * The log is taken piece by piece, in the order of streams (event-log.ts). The place in it is a row. One statement moves it from where
- * this piece began and adds the entries, so whoever comes second adds nothing; reading takes no transaction, which would keep streams
- * waiting. Times are epoch milliseconds.
+ * this piece began and adds the entries, so the second of two writers adds nothing. Reading takes no transaction: a transaction would
+ * delay streams. Times are epoch milliseconds.
  */
 import { openTransaction } from '@bellwether/durable';
 import type { Fragment, Sql, Tx } from '../adapters/postgres/connection.ts';
