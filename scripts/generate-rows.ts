@@ -39,16 +39,18 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'agent_wallets.signer': 'WalletAddress',
   'agents.sol_address': 'SolanaAddress',
   'agents.wallet_address': 'Address',
-  'api_keys.create_type': "KeyRow['createType']",
-  'api_keys.status': "KeyRow['status']",
-  'chain_orders.reverts': "ChainOrder['reverts']",
-  'chain_orders.stage': 'ChainStage',
+  'api_keys.create_type': '1 | 2',
+  'api_keys.status': '1 | 2',
+  'chain_orders.reverts':
+    'readonly { readonly signature: string; readonly mint: string; readonly amount: string }[]',
+  'chain_orders.stage': "'sending' | 'landed' | 'done'",
   'credentials.eoa': 'Address',
   'credentials.funder': 'Address',
   'credentials.signature_type': 'SignatureType',
   'credentials.wallet_address': 'Address',
   'fee_charges.from_address': 'SolanaAddress',
-  'fee_charges.status': 'FeeStatus',
+  'fee_charges.status':
+    "'signing' | 'unsigned' | 'signed' | 'unknown' | 'broadcast' | 'landed' | 'refused' | 'failed' | 'dropped'",
   'fee_charges.to_address': 'SolanaAddress',
   'fills.liquidity': "FillRow['liquidity']",
   'fills.outcome': 'Outcome',
@@ -65,7 +67,7 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'orders.time_in_force': 'TimeInForce',
   'orders.version': 'OrderVersion',
   'orders.wallet_address': 'WalletAddress',
-  'passkeys.transports': "PasskeyRow['transports']",
+  'passkeys.transports': 'readonly string[]',
   'positions.outcome': 'Outcome',
   'positions.wallet': 'WalletAddress',
   'quotes.destination': 'SolanaAddress',
@@ -75,24 +77,20 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'quotes.output_mint': 'SolanaAddress',
   'quotes.side': 'Side',
   'quotes.wallet': 'SolanaAddress',
-  'skills.category': "SkillRow['category']",
-  'skills.create_source': "SkillRow['createSource']",
-  'skills.review_status': 'ReviewStatus',
+  'skills.category': '1 | 2',
+  'skills.create_source': '1 | 2',
+  'skills.review_status': '1 | 2 | 3',
   'traded_markets.payout': "Outcome | 'HALF'",
-  'webhook_deliveries.data': "DeliveryRow['data']",
-  'webhook_deliveries.status': "DeliveryRow['status']",
+  'webhook_deliveries.data': 'Readonly<Record<string, unknown>>',
+  'webhook_deliveries.status': "'pending' | 'delivered' | 'failed'",
 };
 
 const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../../domain/addresses.ts';
+import type { FirstAnswer } from '../../ports/evidence.ts';
 import type { TimeInForce } from '../../domain/orders/draft.ts';
 import type { OrderKind, OrderStatus } from '../../domain/orders/lifecycle.ts';
-import type { FirstAnswer } from '../../ports/evidence.ts';
-import type { FeeStatus } from '../../ports/fee-store.ts';
-import type { PasskeyRow } from '../../ports/owners.ts';
-import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
-import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
-import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
-import type { DeliveryRow } from '../../ports/webhooks.ts';
+import type { FillRow, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';

@@ -4,7 +4,7 @@ import { asAddress } from '@bellwether/protocol';
 import { BellwetherClient } from '@bellwether/sdk';
 import { expect } from 'vitest';
 import { isInDoubt, isTerminal } from '../packages/server/src/domain/orders/lifecycle.ts';
-import type { OrderRow } from '../packages/server/src/ports/stores.ts';
+import type { OrderRow } from '../packages/server/src/domain/records.ts';
 import type { TestService, Trader } from './harness.ts';
 import { micro } from './world.ts';
 

@@ -9,7 +9,7 @@ import {
   recordEquity,
   WALLETS_PER_TURN,
 } from '../../packages/server/src/app/record-equity.ts';
-import type { WalletAddress } from '../../packages/server/src/ports/stores.ts';
+import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { openAsAdmin, openTestDatabase } from '../postgres.ts';

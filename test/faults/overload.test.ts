@@ -5,7 +5,7 @@ import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { venueFor } from '../../packages/server/src/app/venues.ts';
-import type { TradeLedger } from '../../packages/server/src/ports/stores.ts';
+import type { TradeLedger } from '../../packages/server/src/ports/admission.ts';
 import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
 import {
   aMarket,

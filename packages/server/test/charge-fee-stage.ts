@@ -11,9 +11,9 @@ import { type ChargeFeeNeeds, chargeFee } from '../src/app/fees/charge-fee.ts';
 import type { DelegationNeeds } from '../src/app/fees/delegation.ts';
 import type { FollowFeesNeeds } from '../src/app/fees/fee-fate.ts';
 import type { Refusal } from '../src/app/refusal.ts';
+import type { Caller } from '../src/domain/records.ts';
 import type { Chain } from '../src/ports/chain.ts';
 import type { SigningAnswer, SigningProvider } from '../src/ports/signing-provider.ts';
-import type { Caller } from '../src/ports/stores.ts';
 import { createFeeChain, type FeeChain } from './fee-chain.ts';
 
 export const SECOND = 1_000;

@@ -2,7 +2,7 @@
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { createAgentFacts } from '../src/adapters/postgres/agent-facts.ts';
 import type { Sql } from '../src/adapters/postgres/connection.ts';
-import type { Caller } from '../src/ports/stores.ts';
+import type { Caller } from '../src/domain/records.ts';
 
 export const AGENT = '00000000-0000-4000-8000-000000000001';
 export const OTHER = '00000000-0000-4000-8000-000000000002';

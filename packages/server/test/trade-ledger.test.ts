@@ -4,7 +4,7 @@ import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeskDatabase } from '../../../test/postgres.ts';
 import { createTradeLedger } from '../src/adapters/postgres/trade-ledger.ts';
-import type { Admission } from '../src/ports/stores.ts';
+import type { Admission } from '../src/ports/admission.ts';
 
 /** Longer than a group may take before it is overtaken. */
 const SLOW_MS = 400;

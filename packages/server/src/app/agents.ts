@@ -1,29 +1,11 @@
 /** Registration, keys, the agent's own record. */
-import {
-  type AgentRecord,
-  type ApiKeyRecord,
-  LIMITS,
-  type Me,
-  type RegisterResponse,
-} from '@bellwether/contract';
+import { type AgentRecord, type ApiKeyRecord, LIMITS, type RegisterResponse } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { Caller } from '../domain/records.ts';
+import type { AgentRow, AgentStore, KeyRow } from '../ports/agents.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type {
-  AgentRow,
-  AgentStore,
-  Caller,
-  KeyRow,
-  OrderStore,
-  PositionStore,
-  WalletStore,
-} from '../ports/stores.ts';
-import type { Venues } from '../ports/venue.ts';
-import { holdings, positionRecords } from './positions.ts';
 import { refusal } from './refusal.ts';
-import { settingsRecord } from './settings.ts';
-import { currentBalance, type HasVenues, venueRecord } from './venues.ts';
 
 export interface RegisterNeeds {
   readonly clock: Clock;
@@ -39,19 +21,9 @@ export interface AgentNeeds {
   readonly agents: AgentStore;
 }
 
-export interface MeNeeds {
-  readonly clock: Clock;
-  readonly agents: AgentStore;
-  readonly wallets: WalletStore;
-  readonly orders: OrderStore;
-  readonly positions: PositionStore;
-  readonly venues: Venues;
-  readonly simulationBalance: Micro;
-}
-
 const ACTIVE_WITHIN_MS = 5 * 60_000;
 const IDLE_WITHIN_MS = 24 * 3_600_000;
-const DAY_MS = 24 * 3_600_000;
+export const DAY_MS = 24 * 3_600_000;
 const KEY_CHARS = 64;
 
 const PREFIX_CHARS = 7;
@@ -85,7 +57,7 @@ export function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord 
   };
 }
 
-const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
+export const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
   ...keyRecord(row.key),
   userId: row.userId.toString(),
   claimCode: row.claimed ? null : row.claimCode,
@@ -191,51 +163,3 @@ export async function revokeApiKey(
   await forget(id);
   return keyRecord(outcome);
 }
-
-/** What the wallets have on the default venue. @throws Refusal service_unavailable */
-const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>
-  (await currentBalance(venues.default, wallets)).total;
-
-export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
-  const now = needs.clock.now();
-  const [wallets, { proved }] = await Promise.all([
-    needs.wallets.wallets(caller),
-    needs.wallets.solanaWallets(caller),
-  ]);
-  const [row, settings, open, { held }, results, tradesCounted, balance] = await Promise.all([
-    needs.agents.byId(caller.agentId),
-    needs.agents.settings(caller.agentId),
-    needs.orders.open(caller.agentId, { limit: 1, offset: 0 }),
-    holdings(needs, [...wallets, ...proved]),
-    needs.positions.results([...wallets, ...proved], { except: [] }),
-    needs.orders.countsOfDay(caller.agentId, now),
-    wallets.length === 0 ? needs.simulationBalance : accountOf(needs, wallets),
-  ]);
-  if (row === null) throw new Error('the calling agent has no row');
-  const positions = positionRecords(held);
-  const unrealized = positions.reduce((sum, position) => sum + position.unrealizedPnl, 0);
-  const resetsAt = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
-  const record = agentRecord({ ...row, lastCalledAt: now }, now);
-  return {
-    ...record,
-    agentId: row.agentId,
-    name: row.name,
-    description: row.description,
-    claimed: row.claimed,
-    venues: [...needs.venues.values()].map(venueRecord),
-    simulationBalance: microToNumber(balance),
-    tradesToday: settings.usage.trades,
-    maxTradesPerDay: settings.maxTradesPerDay,
-    tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),
-    quotaResetsAt: resetsAt,
-    tradesCounted,
-    openOrderCount: open.total,
-    currentPositionCount: positions.length,
-    totalPnl: round6(microToNumber(results.realized - results.fees) + unrealized),
-    winRate: results.closed === 0 ? null : round6(results.won / results.closed),
-    settings: settingsRecord(settings),
-  };
-}
-
-/** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
-const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;

@@ -9,21 +9,20 @@ import {
   type ApprovalStatus,
   type PasskeySignIn,
 } from '@bellwether/contract';
+import type { Caller, Owner } from '../domain/records.ts';
 import type { ApprovalRow, ApprovalStore, Decision } from '../ports/approvals.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Challenge, OwnerStore } from '../ports/owners.ts';
 import type { PasskeyOptions, Passkeys } from '../ports/passkeys.ts';
-import type { QuoteStore } from '../ports/quoted-orders.ts';
-import type { Caller } from '../ports/stores.ts';
 import { approvalRecord } from './approval-records.ts';
-import { agentApproval } from './orders/quoted/approve-quote.ts';
-import { CHALLENGE_MS, type Owner, takeChallenge } from './owners.ts';
+import { CHALLENGE_MS, takeChallenge } from './owners.ts';
 import { refusal } from './refusal.ts';
 
 export interface ReadApprovalsNeeds {
   readonly clock: Clock;
   readonly approvals: Pick<ApprovalStore, 'byId' | 'list'>;
-  readonly quotes: Pick<QuoteStore, 'byId'>;
+  /** Of a quote that waited for an approval, in base64; `null`: it has none, or none that can still be signed. */
+  readonly transactionToSign: (agentId: string, quoteId: string) => Promise<string | null>;
 }
 
 interface ListQuery {
@@ -67,9 +66,9 @@ export async function getApproval(
   const row = await needs.approvals.byId(approvalId, { agentId }, needs.clock.now());
   if (row === null) throw refusal('approval_not_found');
   const record = approvalRecord(row);
-  return row.status === 'approved'
-    ? agentApproval(needs, record, await needs.quotes.byId(agentId, row.orderId))
-    : record;
+  if (row.status !== 'approved') return record;
+  const unsignedTransaction = await needs.transactionToSign(agentId, row.orderId);
+  return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
 }
 
 export const listOwnerApprovals = async (

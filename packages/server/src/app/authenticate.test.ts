@@ -1,6 +1,6 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Caller } from '../ports/stores.ts';
+import type { Caller } from '../domain/records.ts';
 import { CACHE_LEASE_MS, createAuthenticator } from './authenticate.ts';
 
 const CALLER: Caller = { agentId: 'a', userId: 1n, keyId: 7n };

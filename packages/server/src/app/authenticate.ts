@@ -5,9 +5,10 @@
  * The leases of keys that are in use are renewed before they end, together: otherwise all requests of a busy moment
  * would wait for the database every two seconds, each for a look-up of its own.
  */
+
+import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { AgentStore, Caller } from '../ports/stores.ts';
 
 export const CACHE_LEASE_MS = 2_000;
 /** A request whose key has no more than this left begins a renewal. */
@@ -36,7 +37,8 @@ interface Remembered {
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
 export function createAuthenticator(needs: {
-  agents: Pick<AgentStore, 'callerByKeyHash'>;
+  /** `callerByKeyHash`: active keys only. */
+  agents: { callerByKeyHash(hash: Uint8Array): Promise<Caller | null> };
   secrets: Pick<Secrets, 'isWellFormed' | 'hash' | 'nameOf'>;
   clock: Clock;
 }): Authenticator {

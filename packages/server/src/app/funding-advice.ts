@@ -1,9 +1,10 @@
 /** Where the money for an order might be: asked only when an order is refused for want of it. */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import { type Address, signatureTypeOf, walletKindsOf } from '@bellwether/protocol';
+import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Caller, WalletStore } from '../ports/stores.ts';
 import type { Balance, BalanceQuestion, Venues, VenueWith } from '../ports/venue.ts';
+import type { WalletStore } from '../ports/wallets.ts';
 import { faucetVenue } from './venues.ts';
 
 export interface FundingNeeds {

@@ -1,6 +1,6 @@
 /** Idempotency keys: one effect per key, the first answer again afterwards. */
 import type { Clock } from '../ports/clock.ts';
-import type { IdempotencyStore } from '../ports/stores.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
 import { refusal } from './refusal.ts';
 
 const IN_FLIGHT_RETRY_S = 1;

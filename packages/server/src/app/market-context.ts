@@ -10,11 +10,12 @@ import { edgeAtBest, expectedProfit, highestWorthwhile, type Sweep } from '../do
 import type { Book, MarketRecord } from '../domain/market.ts';
 import { inDoubtBefore } from '../domain/orders/lifecycle.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
+import type { Caller, Standing } from '../domain/records.ts';
 import { allowances } from '../domain/safeguards.ts';
 import { tradeWarnings, type Warning } from '../domain/trade-warnings.ts';
+import type { TradeLedger } from '../ports/admission.ts';
 import type { AgentFacts, ContextFacts } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Caller, Standing, TradeLedger } from '../ports/stores.ts';
 import type { Spendable, Venues } from '../ports/venue.ts';
 import { type Books, round6, slippageRecords } from './market-figures.ts';
 import { type Located, requireMarket } from './markets.ts';

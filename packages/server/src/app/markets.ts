@@ -7,6 +7,7 @@ import {
   type OrderBook,
 } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import type { VenueId } from '../domain/market.ts';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
 import {
   comparing,
@@ -15,7 +16,7 @@ import {
   type MarketSortField,
 } from '../domain/market-search.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
-import type { Venue, VenueId } from '../ports/venue.ts';
+import type { Venue } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 import { parseTime } from './times.ts';
 import { type HasVenues, namedVenue, silentVenue } from './venues.ts';

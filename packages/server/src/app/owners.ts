@@ -3,8 +3,9 @@
  * random token in a cookie; only its keyed hash is kept.
  */
 import type { OwnerSession, PasskeyRegistration, PasskeySignIn } from '@bellwether/contract';
+import type { Owner } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Challenge, NewSession, OwnerRow, OwnerStore } from '../ports/owners.ts';
+import type { Challenge, NewSession, OwnerStore } from '../ports/owners.ts';
 import type { PasskeyAnswer, PasskeyOptions, Passkeys } from '../ports/passkeys.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import { refusal } from './refusal.ts';
@@ -19,8 +20,6 @@ export interface OwnerNeeds {
 export const CHALLENGE_MS = 5 * 60_000;
 /** Long enough for a day at the desk, short enough for a browser left open. */
 export const SESSION_MS = 12 * 3_600_000;
-
-export type Owner = OwnerRow;
 
 /** An owner who has just signed in, and the token for the cookie. */
 export interface SignedIn {

@@ -9,7 +9,7 @@ import {
   type PaperCredentialRequest,
 } from '@bellwether/contract';
 import { type Address, asAddress } from '@bellwether/protocol';
-import type { Caller } from '../ports/stores.ts';
+import type { Caller } from '../domain/records.ts';
 import type { VenueSecrets } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import { refusal } from './refusal.ts';

@@ -5,12 +5,13 @@ import { parseSolanaAddress } from '@bellwether/protocol';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { concentration, exposure } from '../domain/exposure.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
+import type { ActingAgent } from '../domain/records.ts';
 import {
   CONCENTRATED_PORTFOLIO_PERCENT,
   CONCENTRATION_FROM_MARKETS,
   NEAR_RESOLUTION_MS,
 } from '../domain/thresholds.ts';
-import type { ActingAgent, AgentStore } from '../ports/stores.ts';
+import type { AgentStore } from '../ports/agents.ts';
 import type { KnownBalance, Venue } from '../ports/venue.ts';
 import {
   holdings,

@@ -20,9 +20,11 @@ import { type Address, asAddress } from '@bellwether/protocol';
 import { ADDRESS_FAMILIES, type AddressFamily, type WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
+import type { ActingAgent, PositionRow } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ActingAgent, ClosedPage, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
+import type { ClosedPage, PositionStore } from '../ports/positions.ts';
 import type { Venue, Venues } from '../ports/venue.ts';
+import type { WalletStore } from '../ports/wallets.ts';
 import { sortFieldOf } from './position-filters.ts';
 import { refusal } from './refusal.ts';
 import {

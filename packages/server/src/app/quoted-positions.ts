@@ -10,9 +10,11 @@ import {
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import { markPrice } from '../domain/market.ts';
+import type { Caller, PositionRow } from '../domain/records.ts';
+import type { PositionStore } from '../ports/positions.ts';
 import type { TickerMarket } from '../ports/quotes.ts';
-import type { Caller, PositionRow, PositionStore, WalletStore } from '../ports/stores.ts';
 import type { Venues } from '../ports/venue.ts';
+import type { WalletStore } from '../ports/wallets.ts';
 import { percentOf } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { filterOf, type HasVenues, quotingVenue } from './venues.ts';

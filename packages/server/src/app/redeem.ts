@@ -2,10 +2,11 @@
 import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import type { VenueId } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
+import type { Caller } from '../domain/records.ts';
 import type { RedemptionStore } from '../ports/redemptions.ts';
-import type { Caller } from '../ports/stores.ts';
-import type { RedeemAnswer, Venue, VenueId, VenueWith } from '../ports/venue.ts';
+import type { RedeemAnswer, Venue, VenueWith } from '../ports/venue.ts';
 import { evmWallets, type PositionNeeds } from './positions.ts';
 import { refusal } from './refusal.ts';
 import { type HasVenues, namedVenue, requireCapability, venuesWith } from './venues.ts';

@@ -1,13 +1,15 @@
 /** Notes how traded markets ended at venues that announce nothing and have to be asked. */
 import type { Clock } from '../ports/clock.ts';
 import type { ResolutionEvidence } from '../ports/evidence.ts';
-import type { ChainOrderStore } from '../ports/quoted-orders.ts';
 import type { Venue, Venues } from '../ports/venue.ts';
 
 export interface ResolveMarketsNeeds {
   readonly clock: Clock;
   readonly venues: Venues;
-  readonly chainOrders: ChainOrderStore;
+  readonly chainOrders: {
+    unresolved(venue: string, limit: number): Promise<readonly string[]>;
+    resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
+  };
 }
 
 const MARKETS_PER_TURN = 500;

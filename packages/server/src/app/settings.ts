@@ -9,9 +9,10 @@ import {
 } from '@bellwether/contract';
 import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import { lockedDenials } from '../domain/locks.ts';
+import type { Caller } from '../domain/records.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
+import type { AgentStore, SettingsChange, SettingsRow } from '../ports/agents.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { AgentStore, Caller, SettingsChange, SettingsRow } from '../ports/stores.ts';
 import { Refusal } from './refusal.ts';
 
 export interface SettingsNeeds {

@@ -9,11 +9,12 @@ import {
   type SubmitSkill,
   type SubmittedSkill,
 } from '@bellwether/contract';
+import type { Caller } from '../domain/records.ts';
 import { plainText } from '../domain/untrusted-text.ts';
+import type { AgentStore } from '../ports/agents.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { RecommendedSkills, ReviewStatus, SkillRow, SkillStore } from '../ports/skills.ts';
-import type { AgentStore, Caller } from '../ports/stores.ts';
 import { refusal } from './refusal.ts';
 
 export interface SkillNeeds {

@@ -11,11 +11,12 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import type { RefusalLog } from '../adapters/postgres/refusal-log.ts';
 import { statusWord } from '../domain/orders/status-words.ts';
+import type { ActingAgent } from '../domain/records.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { AttemptRow, RefusalLog, ResultStore, StandingRow } from '../ports/results.ts';
-import type { ActingAgent } from '../ports/stores.ts';
+import type { AttemptRow, ResultStore, StandingRow } from '../ports/results.ts';
 import type { Venues } from '../ports/venue.ts';
 import { onlineStatus, STATUS_WORDS } from './agents.ts';
 import { namedVenue } from './venues.ts';

@@ -3,10 +3,10 @@ import { type Micro, notional } from '@bellwether/contract/decimals';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
+import type { PositionRow } from '../domain/records.ts';
 import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
 import type { BriefingFacts, OpenOrders } from '../ports/agent-facts.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { PositionRow } from '../ports/stores.ts';
 import type { Venue, Venues } from '../ports/venue.ts';
 import { redeemsBy, type Scope, tradingOf, venueOf } from './venues.ts';
 

@@ -1,8 +1,9 @@
 /** Which venues a request means, and which of them can do what it asks. */
 import { familyOf, parseWallet, type WalletAddress } from '../domain/addresses.ts';
+import type { VenueId } from '../domain/market.ts';
+import type { VenueFilter } from '../domain/records.ts';
 import type { RedeemsBy, Trading } from '../domain/risk-alerts.ts';
-import type { VenueFilter } from '../ports/stores.ts';
-import type { Capability, KnownBalance, Venue, VenueId, Venues, VenueWith } from '../ports/venue.ts';
+import type { Capability, KnownBalance, Venue, Venues, VenueWith } from '../ports/venue.ts';
 import { refusal } from './refusal.ts';
 
 export interface HasVenues {

@@ -21,9 +21,9 @@ import {
   verifySolanaMessage,
 } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
+import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Caller } from '../ports/stores.ts';
 import { Refusal, refusal } from './refusal.ts';
 
 export interface ChallengeNeeds {

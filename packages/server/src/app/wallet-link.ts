@@ -20,9 +20,10 @@ import {
 } from '@bellwether/protocol';
 import { isInDoubt, isOpen } from '../domain/orders/lifecycle.ts';
 import { within } from '../domain/patience.ts';
+import type { Caller, OrderRow } from '../domain/records.ts';
+import type { AgentStore } from '../ports/agents.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { AgentStore, Caller, OrderRow, OrderStore } from '../ports/stores.ts';
 import type { Venues } from '../ports/venue.ts';
 import type { WalletLinkStore } from '../ports/wallet-links.ts';
 import { refusal } from './refusal.ts';
@@ -41,7 +42,7 @@ export interface WalletLinkNeeds {
   readonly secrets: Secrets;
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly walletLinks: WalletLinkStore;
-  readonly orders: OrderStore;
+  readonly orders: { openOfOwner(userId: bigint): Promise<readonly OrderRow[]> };
   readonly venues: Venues;
   readonly signatures: {
     readonly chainId: number;

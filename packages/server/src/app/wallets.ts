@@ -15,10 +15,12 @@ import {
   signatureTypeOf,
   walletKindsOf,
 } from '@bellwether/protocol';
+import type { Caller } from '../domain/records.ts';
+import type { AgentStore } from '../ports/agents.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { AgentStore, Caller, WalletStore } from '../ports/stores.ts';
 import type { VenueSecrets, Venues } from '../ports/venue.ts';
+import type { WalletStore } from '../ports/wallets.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from './venues.ts';
 

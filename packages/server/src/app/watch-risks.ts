@@ -4,8 +4,8 @@
  * a turn has a bound, so however many listen, their watch takes no more than its share of a process.
  */
 import type { RiskAlert } from '@bellwether/contract';
+import type { ActingAgent } from '../domain/records.ts';
 import type { RiskWatches } from '../ports/risk-watches.ts';
-import type { ActingAgent } from '../ports/stores.ts';
 import { type BriefingNeeds, briefing } from './briefing.ts';
 
 export interface WatchRisksNeeds extends BriefingNeeds {

@@ -8,9 +8,9 @@ import {
   type WebhookRequest,
 } from '@bellwether/contract';
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
+import type { ActingAgent } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { ActingAgent } from '../ports/stores.ts';
 import type {
   DeliveryRow,
   EndpointRow,

@@ -81,3 +81,6 @@ function yesPrice(market: MarketRecord): Pips {
   if (bestBid !== undefined && bestAsk !== undefined) return Math.floor((bestBid + bestAsk) / 2);
   return market.lastTrade ?? bestBid ?? bestAsk ?? HALF;
 }
+
+/** The venue's name in requests, answers and stored orders: `polymarket`, `kalshi`. */
+export type VenueId = string;

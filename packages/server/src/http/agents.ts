@@ -1,7 +1,6 @@
 import {
   createApiKey,
   getHealth,
-  getMe,
   getSettings,
   listApiKeys,
   registerAgent,
@@ -13,7 +12,7 @@ import * as agents from '../app/agents.ts';
 import * as settings from '../app/settings.ts';
 import type { Bind } from './routes.ts';
 
-type Needs = agents.RegisterNeeds & agents.AgentNeeds & agents.MeNeeds & settings.SettingsNeeds;
+type Needs = agents.RegisterNeeds & agents.AgentNeeds & settings.SettingsNeeds;
 
 export function bindAgents(bind: Bind, needs: Needs, forgetKey: (keyId: bigint) => Promise<void>): void {
   bind(registerAgent, ({ body }) => agents.register(needs, body));
@@ -25,7 +24,6 @@ export function bindAgents(bind: Bind, needs: Needs, forgetKey: (keyId: bigint) 
       agents.revokeApiKey(needs, caller, { keyId: params.id, force: query.force === true }, forgetKey),
     );
   }
-  bind(getMe, ({ caller }) => agents.me(needs, caller));
   bind(getSettings, ({ caller }) => settings.readSettings(needs, caller));
   bind(updateSettings, ({ caller, body }) => settings.updateSettings(needs, caller, body));
   bind(getHealth, async () => ({

@@ -7,18 +7,13 @@ import {
   listOwnerApprovals,
 } from '@bellwether/contract';
 import * as approvals from '../app/approvals.ts';
-import { type AskQuoteNeeds, askQuoteApproval } from '../app/orders/quoted/approve-quote.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 import { bindUseCases } from './use-cases.ts';
 
-export function bindApprovals(
-  bind: Bind,
-  needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds & AskQuoteNeeds,
-): void {
+export function bindApprovals(bind: Bind, needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds): void {
   bindUseCases(bind, {
     getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),
-    askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body),
   });
   bind(listApprovals, async ({ caller, query, request, reply }) => {
     const { records, total } = await approvals.listApprovals(needs, caller, query);

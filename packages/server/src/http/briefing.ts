@@ -1,15 +1,22 @@
-/** Reading that tells an agent where it stands: briefing, price history, whether a market exists. */
-import { checkMarket, getBriefing, getPricesHistory } from '@bellwether/contract';
+/** Reads that tell an agent where it stands: itself, its briefing, a market before a trade, prices. */
+import { checkMarket, getBriefing, getMarketContext, getMe, getPricesHistory } from '@bellwether/contract';
 import { type BriefingNeeds, briefing } from '../app/briefing.ts';
+import { type MarketContextNeeds, marketContext } from '../app/market-context.ts';
+import { type MeNeeds, me } from '../app/me.ts';
 import { marketExists, type PriceHistoryNeeds, pricesHistory } from '../app/price-history.ts';
 import { createBriefingSender } from './market-bytes.ts';
 import type { Bind } from './routes.ts';
 
-export function bindBriefing(bind: Bind, needs: PriceHistoryNeeds & BriefingNeeds): void {
+export function bindBriefing(
+  bind: Bind,
+  needs: PriceHistoryNeeds & BriefingNeeds & MarketContextNeeds & MeNeeds,
+): void {
   bind(checkMarket, async ({ query }) => ({
     exists: await marketExists(needs, query.marketId, query.venue),
   }));
   bind(getPricesHistory, ({ query }) => pricesHistory(needs, query));
+  bind(getMe, ({ caller }) => me(needs, caller));
+  bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
   const send = createBriefingSender();
   bind(getBriefing, async ({ caller, query, reply }) => send(reply, await briefing(needs, caller, query)));
 }

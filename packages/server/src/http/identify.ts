@@ -7,7 +7,7 @@ import type { ErrorCode, Operation } from '@bellwether/contract';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../app/authenticate.ts';
-import type { Owner } from '../app/owners.ts';
+import type { Owner } from '../domain/records.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,11 +1,11 @@
-import { getMarket, getMarketContext, getOrderBook, listMarkets } from '@bellwether/contract';
-import { type MarketContextNeeds, marketContext } from '../app/market-context.ts';
+import { getMarket, getOrderBook, listMarkets } from '@bellwether/contract';
 import * as markets from '../app/markets.ts';
+import type { HasVenues } from '../app/venues.ts';
 import { createMarketSender } from './market-bytes.ts';
 import { paginate } from './pagination.ts';
 import type { Bind } from './routes.ts';
 
-export function bindMarkets(bind: Bind, needs: MarketContextNeeds): void {
+export function bindMarkets(bind: Bind, needs: HasVenues): void {
   const sendMarkets = createMarketSender();
   bind(listMarkets, async ({ query, request, reply }) => {
     const { found, silent, total, limit, page } = await markets.searchMarkets(needs, query);
@@ -19,7 +19,6 @@ export function bindMarkets(bind: Bind, needs: MarketContextNeeds): void {
     if (silent.length > 0) reply.header('x-venues-silent', silent.join(', '));
     return sendMarkets(reply, found);
   });
-  bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));
   bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
 }

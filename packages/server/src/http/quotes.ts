@@ -7,14 +7,17 @@ import {
   submitVenueB,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
+import { type AskQuoteNeeds, askQuoteApproval } from '../app/orders/quoted/approve-quote.ts';
 import { type QuoteNeeds, quote, quoteFaults } from '../app/orders/quoted/quote.ts';
 import * as orders from '../app/orders/quoted/records.ts';
 import { type SubmitNeeds, submit } from '../app/orders/quoted/submit.ts';
 import { paginate } from './pagination.ts';
 import { deadlineOf } from './request-deadline.ts';
 import type { Aliases, Bind } from './routes.ts';
+import { bindUseCases } from './use-cases.ts';
 
 type Needs = QuoteNeeds &
+  AskQuoteNeeds &
   SubmitNeeds &
   orders.ReadQuotedNeeds &
   orders.QuotedOrderNeeds & {
@@ -61,6 +64,7 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
       trace: request.trace?.trade(),
     }),
   );
+  bindUseCases(bind, { askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body) });
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
     const page = await orders.listQuotedOrders(needs, caller, {

@@ -10,6 +10,7 @@ import { bindFees } from './fees.ts';
 import { bindJournal } from './journal.ts';
 import { bindMarkets } from './markets.ts';
 import { bindOperator, type OperatorNeeds, type OperatorParts } from './operator.ts';
+import { bindOrders } from './orders.ts';
 import { bindOwnerConsole } from './owner-console.ts';
 import { bindOwners } from './owners.ts';
 import type { Site } from './pages/layout.ts';
@@ -34,6 +35,7 @@ const RESOURCES = [
   bindBriefing,
   bindMarkets,
   bindTrading,
+  bindOrders,
   bindAgentReads,
   bindOwnerConsole,
   bindBatchTrade,

@@ -14,10 +14,10 @@ import type {
 import type { Static, TSchema } from 'typebox';
 import type { Authenticator } from '../app/authenticate.ts';
 import type { Idempotency, KeyedRequest } from '../app/idempotency.ts';
-import type { Owner } from '../app/owners.ts';
 import type { Draw, RateLimits } from '../app/rate-limits.ts';
 import { Refusal, refusal } from '../app/refusal.ts';
 import type { Denial } from '../domain/denial.ts';
+import type { Owner } from '../domain/records.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { type Admission, kindOf } from './admission.ts';
 import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';

@@ -1,13 +1,13 @@
 /** The streams: what happens to an agent, or to all agents of an owner, and the books that they follow. */
 import { events, ownerEvents, ownerWatchMarket, STREAM_LIMITS, watchMarket } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Owner } from '../app/owners.ts';
 import { refusal } from '../app/refusal.ts';
 import type { EventCursors } from '../app/streams/event-cursor.ts';
 import type { EventFeed, FeedClient } from '../app/streams/event-feed.ts';
 import { nameOf, type OpenStreams, type Reader } from '../app/streams/open-streams.ts';
 import type { VenueWatch } from '../app/streams/venue-watch.ts';
 import type { WatchedBooks } from '../app/streams/watched-books.ts';
+import type { Owner } from '../domain/records.ts';
 import { EventStream } from './event-stream.ts';
 import { sessionTokens } from './identify.ts';
 import type { Bind } from './routes.ts';

@@ -3,22 +3,11 @@
  * what the agent holds and has open, not on its history.
  */
 import type { Briefing } from '@bellwether/contract';
-import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
-import type { AddressFamily } from '../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { OrderKind } from '../domain/orders/lifecycle.ts';
-import type { Usage } from '../domain/safeguards.ts';
-import type {
-  ActingAgent,
-  ListedOrder,
-  PositionRow,
-  SettingsRow,
-  Standing,
-  WalletAddress,
-} from './stores.ts';
-
-/** The safeguards, and what is used of them today. */
-export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
+import type { ActingAgent, ListedOrder, PositionRow, Standing } from '../domain/records.ts';
+import type { Limits } from './agents.ts';
 
 /** The agent's own open orders in one market. */
 export interface OpenOrders {

@@ -1,6 +1,6 @@
 /** What wallets were worth over time. Figures are micro collateral, times epoch milliseconds. */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { WalletAddress } from './stores.ts';
+import type { WalletAddress } from '../domain/addresses.ts';
 
 export interface EquityPoint {
   readonly at: number;

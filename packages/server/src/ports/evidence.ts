@@ -1,8 +1,8 @@
 /** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Fill, Payout } from '@bellwether/contract/positions';
+import type { VenueId } from '../domain/market.ts';
 import type { OrderStatus } from '../domain/orders/lifecycle.ts';
-import type { VenueId } from './venue.ts';
 
 /** The first answer to the agent; a replay returns it again. */
 export interface FirstAnswer {

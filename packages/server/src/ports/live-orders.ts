@@ -5,10 +5,11 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SignatureType } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { VenueId } from '../domain/market.ts';
+import type { SignedOrderRow } from '../domain/records.ts';
 import type { Evidence } from './evidence.ts';
 import type { Sealed } from './secrets.ts';
-import type { SignedOrderRow, WalletAddress } from './stores.ts';
-import type { VenueId } from './venue.ts';
 
 /** `confirmed` and `failed` are final. */
 export type TradeStatus = 'matched' | 'mined' | 'retrying' | 'confirmed' | 'failed';

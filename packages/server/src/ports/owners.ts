@@ -1,12 +1,10 @@
 /** People who own agents: their accounts, passkeys and sessions, and the claim that binds an agent to one of them. */
+
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { Owner } from '../domain/records.ts';
+import type { SettingsChange, SettingsRow } from './agents.ts';
 import type { NewPasskey } from './passkeys.ts';
 import type { Sealed } from './secrets.ts';
-import type { SettingsChange, SettingsRow, WalletAddress } from './stores.ts';
-
-export interface OwnerRow {
-  readonly userId: bigint;
-  readonly name: string;
-}
 
 export interface PasskeyRow extends NewPasskey {
   readonly userId: bigint;
@@ -69,13 +67,13 @@ export interface OwnerStore {
   register(
     account: { readonly name: string; readonly handle: string; readonly passkey: NewPasskey },
     session: NewSession,
-  ): Promise<OwnerRow | null>;
+  ): Promise<Owner | null>;
   passkey(credentialId: string): Promise<PasskeyRow | null>;
   /** Records the passkey's use and opens a session. */
   signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
   /** Records the passkey's use without opening a session. */
   usePasskey(credentialId: string, counter: number, at: number): Promise<void>;
-  sessionOwner(tokenHash: Uint8Array, at: number): Promise<OwnerRow | null>;
+  sessionOwner(tokenHash: Uint8Array, at: number): Promise<Owner | null>;
   endSession(tokenHash: Uint8Array): Promise<void>;
   /**
    * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed

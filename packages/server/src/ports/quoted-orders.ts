@@ -4,9 +4,9 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { SolanaAddress } from '@bellwether/protocol';
+import type { VenueId } from '../domain/market.ts';
 import type { Evidence, ResolutionEvidence } from './evidence.ts';
 import type { QuotedAmounts } from './quotes.ts';
-import type { VenueId } from './venue.ts';
 
 export interface QuoteRow {
   /** The desk's id; an order made from the quote has the same id. */
@@ -62,16 +62,6 @@ export interface QuoteStore {
   withdraw(agentId: string, quoteId: string, at: number): Promise<'withdrawn' | 'already' | 'used'>;
   /** Deletes unused quotes that expired before this time. */
   sweep(expiredBefore: number): Promise<void>;
-}
-
-/** A signed transaction, recorded before it is sent to any node. */
-export interface NewChainOrder {
-  readonly orderId: string;
-  /** Base58 of the first signature. */
-  readonly signature: string;
-  readonly wire: Uint8Array;
-  /** When the follower takes it up, if no other process has done so. */
-  readonly dueAt: number;
 }
 
 export interface Revert {

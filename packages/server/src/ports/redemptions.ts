@@ -1,7 +1,8 @@
 /** Resolved markets, and which agents requested their redemption. */
 import type { Address } from '@bellwether/protocol';
-import type { Caller } from './stores.ts';
-import type { RedeemedTokens, VenueId } from './venue.ts';
+import type { VenueId } from '../domain/market.ts';
+import type { Caller } from '../domain/records.ts';
+import type { RedeemedTokens } from './venue.ts';
 
 export interface Holding {
   readonly wallet: Address;

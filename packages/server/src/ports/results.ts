@@ -3,33 +3,6 @@ import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import type { OrderKind, OrderStatus } from '../domain/orders/lifecycle.ts';
 
-/** An attempt to trade that the desk refused. */
-export interface RefusedAttempt {
-  readonly agentId: string;
-  readonly at: number;
-  readonly code: string;
-  readonly detail: string;
-  readonly venue: string;
-  readonly conditionId: string;
-  readonly question: string;
-  readonly outcome: 'YES' | 'NO';
-  readonly side: 'BUY' | 'SELL';
-  readonly shares: Micro;
-  readonly money: Micro;
-  readonly walletAddress: string;
-  readonly reasoning: string | null;
-  readonly source: string | null;
-  readonly skillSlug: string | null;
-  readonly requestId: string;
-}
-
-export interface RefusalLog {
-  /** Returns at once; the row is written shortly after, without blocking others. */
-  add(attempt: RefusedAttempt): void;
-  /** Resolves when everything added so far is written. */
-  flush(): Promise<void>;
-}
-
 /** An order, or an attempt that the desk refused. */
 export interface AttemptRow {
   readonly at: number;

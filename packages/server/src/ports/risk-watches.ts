@@ -1,5 +1,5 @@
 /** Whose risk alerts somebody may read of, and which of these alerts stand. Times are epoch milliseconds. */
-import type { ActingAgent } from './stores.ts';
+import type { ActingAgent } from '../domain/records.ts';
 
 export interface RiskWatches {
   /** Streams of these agents are open, and may be resumed until then. */

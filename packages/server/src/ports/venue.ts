@@ -10,15 +10,12 @@ import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderExtras, OrderFields, SignatureType, SigningTerms } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
-import type { Book, MarketRecord } from '../domain/market.ts';
+import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { VenueRules } from '../domain/orders/coherence.ts';
 import type { TimeInForce } from '../domain/orders/draft.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
-
-/** The venue's name in requests, answers and stored orders: `polymarket`, `kalshi`. */
-export type VenueId = string;
 
 export interface Venue {
   readonly id: VenueId;

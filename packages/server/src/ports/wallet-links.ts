@@ -1,6 +1,8 @@
 /** Links between owners and wallets, each proved by a signature of the wallet's key. Times are epoch milliseconds. */
+
+import type { Caller } from '../domain/records.ts';
 import type { Sealed } from './secrets.ts';
-import type { Caller, CredentialRow } from './stores.ts';
+import type { CredentialRow } from './wallets.ts';
 
 export interface NewLink {
   readonly caller: Caller;

@@ -13,7 +13,7 @@ import {
   type Sha256,
 } from '@bellwether/contract';
 import type { Sql } from '../adapters/postgres/connection.ts';
-import type { OrderRow } from '../ports/stores.ts';
+import type { OrderRow } from '../domain/records.ts';
 import { entryOf } from './read.ts';
 import { type AuditedOrder, type AuditReads, type LinkedReceipt, readForAudit } from './store.ts';
 import { answeredRecord, askedRecord, fillRecord, journalRecord, stateRecord } from './write.ts';

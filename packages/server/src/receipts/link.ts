@@ -1,6 +1,6 @@
 /** Puts entries behind the chains of their agents. */
 import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
-import type { OrderRow } from '../ports/stores.ts';
+import type { OrderRow } from '../domain/records.ts';
 import type { ReceiptPlace, ReceiptRow } from './store.ts';
 
 export interface NewEntry {

@@ -8,7 +8,7 @@ import {
   type ReceiptPage,
 } from '@bellwether/contract';
 import { refusal } from '../app/refusal.ts';
-import type { OrderStore } from '../ports/stores.ts';
+import type { OrderStore } from '../ports/orders.ts';
 import type { LinkedReceipt, ReceiptStore } from './store.ts';
 
 export interface ReadReceiptsNeeds {

@@ -7,6 +7,7 @@
  */
 import { openTransaction } from '@bellwether/durable';
 import type { Fragment, Sql, Tx } from '../adapters/postgres/connection.ts';
+import { orderRow } from '../adapters/postgres/order-rows.ts';
 import type {
   ChainOrdersRow,
   FactsRow,
@@ -16,8 +17,8 @@ import type {
   ReceiptLogRow,
   ReceiptsRow,
 } from '../adapters/postgres/rows.generated.ts';
-import { ms, only, orderRow } from '../adapters/postgres/rows.ts';
-import type { FillRow, OrderRow } from '../ports/stores.ts';
+import { ms, only } from '../adapters/postgres/rows.ts';
+import type { FillRow, OrderRow } from '../domain/records.ts';
 
 export interface ReceiptRow {
   readonly agentId: string;

@@ -7,8 +7,8 @@
 import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { checkedRecord } from '../app/orders/checked-record.ts';
+import type { OrderRow } from '../domain/records.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { OrderRow } from '../ports/stores.ts';
 import { linkEntries } from './link.ts';
 import type {
   OrderChange,

@@ -10,6 +10,7 @@ import { nativeSha256 } from '../adapters/system/sha256.ts';
 import { isBlockedCountry } from '../adapters/venues/dflow/jurisdictions.ts';
 import { createPasskeys } from '../adapters/webauthn/passkeys.ts';
 import { createWebhookSender } from '../adapters/webhooks/sender.ts';
+import { createTransactionToSign } from '../app/orders/quoted/approve-quote.ts';
 import { createShownMarkets } from '../app/shown-markets.ts';
 import { createRecommendedSkills } from '../app/skills.ts';
 import type { Config } from '../config.ts';
@@ -57,6 +58,7 @@ export function composeNeeds(parts: UseCaseParts) {
     },
     recommendedSkills: createRecommendedSkills(stores.skills, clock),
     shownMarkets: createShownMarkets(),
+    transactionToSign: createTransactionToSign(stores.quotes, clock),
     ordersUnderWay: new Set<string>(),
     geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),

@@ -18,12 +18,13 @@ import { createPaperVenue } from '../adapters/venues/paper/venue.ts';
 import { createPolymarketVenue } from '../adapters/venues/polymarket/venue.ts';
 import { credentialIdentity } from '../app/wallets.ts';
 import type { Config } from '../config.ts';
+import type { VenueId } from '../domain/market.ts';
 import { VenueMoves, VenueUnavailable } from '../domain/unavailable.ts';
 import type { Meters } from '../http/metrics.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceLog } from '../ports/evidence.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Venue, VenueId, Venues } from '../ports/venue.ts';
+import type { Venue, Venues } from '../ports/venue.ts';
 import type { Stops } from './stopping.ts';
 
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */

@@ -2,11 +2,13 @@
  * Judges a group of trades in memory, one after another. A trade sees what the trades of its agent before it in the
  * group have reserved, as it would see their orders in the database.
  */
-import type { Admission, Recorded, Standing, TradeScope } from '../../ports/stores.ts';
+
+import type { Standing } from '../../domain/records.ts';
+import type { Admission, Recorded, TradeScope } from '../../ports/admission.ts';
 import type { VenueAnswer, VenueOrder } from '../../ports/venue.ts';
 import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
-import { orderRow } from './rows.ts';
+import { orderRow } from './order-rows.ts';
 import type { CallerFacts } from './trade-callers.ts';
 
 type Restrictions = Standing['restrictions'];

@@ -2,7 +2,7 @@
  * The line in which trades wait for a group. It never waits for a lock: a trade whose agent or order id is locked is tried
  * again in the next groups, and then waits alone.
  */
-import type { Admission } from '../../ports/stores.ts';
+import type { Admission } from '../../ports/admission.ts';
 import type { VenueAnswer } from '../../ports/venue.ts';
 import type { Verdict } from './admission-group.ts';
 

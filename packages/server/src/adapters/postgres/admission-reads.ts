@@ -7,8 +7,8 @@
  * that it locked in a setting of the transaction, and the later ones read it.
  */
 import { arrayOf } from '@bellwether/durable';
+import type { Standing } from '../../domain/records.ts';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { Standing } from '../../ports/stores.ts';
 import type { Fragment, Tx } from './connection.ts';
 import type { OrdersRow, SafeguardsRow } from './rows.generated.ts';
 import { type CallerFacts, type CallerQuestion, type KnownCallers, readCallers } from './trade-callers.ts';

@@ -4,8 +4,8 @@
  */
 import { arrayOf, type Element, type ElementType } from '@bellwether/durable';
 import { FIRST_STATUS } from '../../domain/orders/lifecycle.ts';
+import type { Recorded } from '../../ports/admission.ts';
 import type { OutcomeEvidence } from '../../ports/evidence.ts';
-import type { Recorded } from '../../ports/stores.ts';
 import type { TradeQuestion } from './admission-reads.ts';
 import type { Tx } from './connection.ts';
 import { firstAnswerJson } from './evidence.ts';

@@ -1,4 +1,6 @@
 /** One statement for the heartbeats of many agents, one for their checks before a trade. */
+
+import type { PositionRow } from '../../domain/records.ts';
 import type {
   AgentFacts,
   BriefingFacts,
@@ -6,14 +8,14 @@ import type {
   ContextQuestion,
   OpenOrders,
 } from '../../ports/agent-facts.ts';
-import type { PositionRow } from '../../ports/stores.ts';
 import type { PositionJson } from './asked-wallets.ts';
 import { askBriefing, type BriefingRow, type OpenOrdersJson, shapeOf } from './briefing-read.ts';
 import type { Sql } from './connection.ts';
 import { askContext, type ContextRow, standingOf } from './context-read.ts';
 import { byShape, groupReads } from './grouped-reads.ts';
 import { limitsOf } from './limits.ts';
-import { listedOrderFromJson, msOrNull } from './rows.ts';
+import { listedOrderFromJson } from './order-rows.ts';
+import { msOrNull } from './rows.ts';
 
 export function createAgentFacts(sql: Sql): AgentFacts {
   const briefings = byShape(shapeOf, (shape) => groupReads(askBriefing(sql, shape)));

@@ -2,12 +2,12 @@
 import { transact } from '@bellwether/durable';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { AgentRow, AgentStore } from '../../ports/stores.ts';
+import type { AgentRow, AgentStore, KeyRow } from '../../ports/agents.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { type Answering, asRows, groupReads } from './grouped-reads.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from './rows.generated.ts';
-import { keyRow, ms, msOrNull, only } from './rows.ts';
+import { ms, msOrNull, only } from './rows.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 /** An agent with one of its keys; columns that exist in both tables have aliases. */
@@ -154,3 +154,14 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       }),
   };
 }
+
+export const keyRow = (row: ApiKeysRow): KeyRow => ({
+  id: row.id,
+  name: row.name,
+  prefix: row.key_prefix,
+  suffix: row.key_suffix,
+  status: row.status,
+  createType: row.create_type,
+  createdAt: ms(row.created_at),
+  lastCalledAt: ms(row.last_called_at),
+});

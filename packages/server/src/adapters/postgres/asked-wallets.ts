@@ -5,9 +5,9 @@
  * Every part is a lateral subquery with `offset 0`, which is planned by itself: the planner cannot join it the other way
  * round and walk a table, however small the table was when the plan was made.
  */
-import type { AddressFamily } from '../../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../../domain/addresses.ts';
+import type { ActingAgent } from '../../domain/records.ts';
 import type { DoubtTimes } from '../../ports/agent-facts.ts';
-import type { ActingAgent, WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { evmWallets, isReachable, solanaWallets } from './reachable-wallets.ts';
 import type { PositionsRow, TradedMarketsRow } from './rows.generated.ts';

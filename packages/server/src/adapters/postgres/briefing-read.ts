@@ -21,8 +21,8 @@ import type { Sql } from './connection.ts';
 import { type Answering, type AskTogether, asRows } from './grouped-reads.ts';
 import { type LimitsRow, limitColumns, limitFacts } from './limits.ts';
 import { openStatuses } from './open-statuses.ts';
+import { LISTED_JSON_COLUMNS, type ListedJson } from './order-rows.ts';
 import type { AgentsRow, OrdersRow } from './rows.generated.ts';
-import { LISTED_JSON_COLUMNS, type ListedJson } from './rows.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; its count covers all of them. */

@@ -5,12 +5,12 @@
 
 import { transact } from '@bellwether/durable';
 import type { Evidence } from '../../ports/evidence.ts';
-import type { ChainOrderStore } from '../../ports/quoted-orders.ts';
+import type { ChainOrderRow, ChainOrderStore } from '../../ports/quoted-orders.ts';
 import { createBatches } from './batches.ts';
 import type { Sql, Tx } from './connection.ts';
 import { recordEvidence } from './evidence.ts';
 import type { ChainOrdersRow, TradedMarketsRow } from './rows.generated.ts';
-import { chainOrderRow } from './rows.ts';
+import { msOrNull } from './rows.ts';
 
 /** A query of the signatures that the desk may still ask a chain for: of orders and charges that have not ended. */
 export const AWAITED_SIGNATURES = `
@@ -186,3 +186,16 @@ function writeMoves(tx: Tx, moves: readonly Move[]): PromiseLike<unknown> {
       as t(order_id text, stage text, fills text[], reverts jsonb, due_at timestamptz, at timestamptz)
     where c.order_id = t.order_id`;
 }
+
+export const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
+  orderId: row.order_id,
+  agentId: row.agent_id,
+  signature: row.signature,
+  wire: row.wire,
+  stage: row.stage,
+  attempts: row.attempts,
+  sentAt: msOrNull(row.sent_at),
+  landedAt: msOrNull(row.landed_at),
+  fills: row.fills,
+  reverts: row.reverts,
+});

@@ -1,8 +1,8 @@
 /** The check before a trade: what the agent holds and has open in one market, and what a trade there would be judged by. */
-import type { AddressFamily } from '../../domain/addresses.ts';
+import type { AddressFamily, WalletAddress } from '../../domain/addresses.ts';
+import type { Standing } from '../../domain/records.ts';
 import { utcDay } from '../../domain/utc-day.ts';
 import type { ContextQuestion } from '../../ports/agent-facts.ts';
-import type { Standing, WalletAddress } from '../../ports/stores.ts';
 import {
   askedWallets,
   askers,

@@ -1,5 +1,5 @@
+import type { WalletAddress } from '../../domain/addresses.ts';
 import type { EquityStore } from '../../ports/equity.ts';
-import type { WalletAddress } from '../../ports/stores.ts';
 import type { Sql } from './connection.ts';
 import type { EquityPointsRow } from './rows.generated.ts';
 import { ms } from './rows.ts';

@@ -15,6 +15,7 @@ import type { Evidence, EvidenceLog, FirstAnswer } from '../../ports/evidence.ts
 import type { Sql, Tx } from './connection.ts';
 import { journalText } from './order-journal.ts';
 import { lockPositions, type Resolved, readHeld } from './position-reads.ts';
+import type { FoldedPositions } from './position-writes.ts';
 import { writeParts } from './position-writes.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -38,13 +39,6 @@ export interface Reversal {
   readonly orderId: string;
   readonly tradeId: number;
   readonly at: number;
-}
-
-/** What evidence does to positions, in the order in which it is written. */
-export interface FoldedPositions {
-  readonly reversed: readonly Part[];
-  readonly told: readonly Part[];
-  readonly resolved: readonly Part[];
 }
 
 /** Reads positions under their locks, folds the evidence into them and writes both. Fills are taken back first. */

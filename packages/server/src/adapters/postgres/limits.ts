@@ -1,5 +1,5 @@
 /** An agent's safeguards and what is used of them today, as reads show them. */
-import type { Limits } from '../../ports/agent-facts.ts';
+import type { Limits } from '../../ports/agents.ts';
 import type { Fragment, Sql } from './connection.ts';
 import type { SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';

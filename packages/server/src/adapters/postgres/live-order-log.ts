@@ -1,5 +1,6 @@
 /** Orders at a live venue: what it said of them, and who follows them. */
 import { transact } from '@bellwether/durable';
+import type { VenueId } from '../../domain/market.ts';
 import type { Evidence } from '../../ports/evidence.ts';
 import type {
   FollowedWallet,
@@ -9,11 +10,11 @@ import type {
   LiveOrderLog,
   OrderEnd,
 } from '../../ports/live-orders.ts';
-import type { VenueId } from '../../ports/venue.ts';
 import type { Sql, Tx } from './connection.ts';
 import { recordEvidence } from './evidence.ts';
+import { signedOrderRow } from './order-rows.ts';
 import type { CredentialsRow, OrdersRow, VenueOrdersRow, VenueTradesRow } from './rows.generated.ts';
-import { msOrNull, signedOrderRow } from './rows.ts';
+import { msOrNull } from './rows.ts';
 
 const NOTHING: Pick<Evidence, 'resolutions' | 'deposits'> = { resolutions: [], deposits: [] };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Checked } from '../../ports/stores.ts';
+import type { Checked } from '../../domain/records.ts';
 import { journalEntries, journalText } from './order-journal.ts';
 
 const text = fc.string({ unit: 'grapheme' });

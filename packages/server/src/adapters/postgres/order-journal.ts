@@ -2,8 +2,9 @@
  * The journal of an order as `orders.journal_lines` holds it: one line of JSON for each entry, `[milliseconds, event, status]`,
  * then the detail or `null`, then what the order was judged by. Evidence appends lines, and the database has nothing to parse.
  */
+
+import type { Checked, OrderRow } from '../../domain/records.ts';
 import type { OutcomeEvidence } from '../../ports/evidence.ts';
-import type { Checked, OrderRow } from '../../ports/stores.ts';
 
 type Entry = OutcomeEvidence['journal'][number] & { readonly checked?: Checked };
 type Status = Entry['status'];

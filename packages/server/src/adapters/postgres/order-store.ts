@@ -1,21 +1,15 @@
 /** Reads orders and fills; writes the outcomes that only the desk can prove. */
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../../domain/orders/status-words.ts';
+import type { FillRow } from '../../domain/records.ts';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { DayCounts, FillRow, OrderFilter, OrderStore } from '../../ports/stores.ts';
+import type { DayCounts, OrderFilter, OrderStore } from '../../ports/orders.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { writeOutcomes } from './evidence.ts';
 import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
 import { openStatuses } from './open-statuses.ts';
+import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow, signedOrderRow } from './order-rows.ts';
 import type { FillsRow, OrdersRow } from './rows.generated.ts';
-import {
-  LISTED_COLUMNS,
-  type ListedOrdersRow,
-  listedOrder,
-  ms,
-  only,
-  orderRow,
-  signedOrderRow,
-} from './rows.ts';
+import { ms, only } from './rows.ts';
 
 type FillOfAgent = FillsRow &
   Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };

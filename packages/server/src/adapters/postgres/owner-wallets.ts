@@ -1,6 +1,7 @@
 /** An owner's decisions about wallets: which agent may use which, and whether locks still bind wallets that left. */
+
+import type { WalletAddress } from '../../domain/addresses.ts';
 import type { OwnerStore } from '../../ports/owners.ts';
-import type { WalletAddress } from '../../ports/stores.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { ownersSolanaWallets } from './reachable-wallets.ts';
 import type { AgentWalletsRow } from './rows.generated.ts';

@@ -1,6 +1,7 @@
 /** Positions from the fills, with the desk's records of their markets. */
 import type { AddressFamily } from '../../domain/addresses.ts';
-import type { ActingAgent, PositionRow, PositionStore, VenueFilter } from '../../ports/stores.ts';
+import type { ActingAgent, PositionRow, VenueFilter } from '../../domain/records.ts';
+import type { PositionStore } from '../../ports/positions.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { type Answering, asRows, byShape, groupReads } from './grouped-reads.ts';
 import { evmWallets, solanaWallets } from './reachable-wallets.ts';

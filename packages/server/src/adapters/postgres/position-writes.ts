@@ -236,3 +236,10 @@ function writeRecounted(tx: Tx | Sql, { fills, change }: RecountedPart): Promise
         where wallet = ${wallet} and token_id = ${tokenId}`,
   ];
 }
+
+/** What evidence does to positions, in the order in which it is written. */
+export interface FoldedPositions {
+  readonly reversed: readonly Part[];
+  readonly told: readonly Part[];
+  readonly resolved: readonly Part[];
+}

@@ -12,8 +12,8 @@ import {
 } from '@bellwether/contract/positions';
 import type { Evidence } from '../../ports/evidence.ts';
 import type { Sql, Tx } from './connection.ts';
-import type { FoldedPositions } from './evidence.ts';
 import { readHeld, readPositions, type TokenKey } from './position-reads.ts';
+import type { FoldedPositions } from './position-writes.ts';
 
 /** Most positions that are kept; one more, and they are read anew. */
 const MOST = 100_000;

@@ -2,9 +2,10 @@
 
 import { transact } from '@bellwether/durable';
 import type { QuoteRow, QuoteStore } from '../../ports/quoted-orders.ts';
+import { chainOrderRow } from './chain-order-store.ts';
 import type { Sql } from './connection.ts';
 import type { ChainOrdersRow, QuotesRow } from './rows.generated.ts';
-import { type ColumnValues, chainOrderRow, ms, msOrNull } from './rows.ts';
+import { type ColumnValues, ms, msOrNull } from './rows.ts';
 
 /** The columns of a left join without a row. */
 type NoChainOrder = { readonly [Name in Exclude<keyof ChainOrdersRow, 'agent_id'>]: null };

@@ -2,7 +2,8 @@
  * Writes refused attempts after the answers: they are collected for a moment and written in one statement. Each agent has
  * a ring of its newest ones, so a runaway agent cannot fill the disk with refusals.
  */
-import type { RefusalLog, RefusedAttempt } from '../../ports/results.ts';
+
+import type { Micro } from '@bellwether/contract/decimals';
 import type { Sql } from './connection.ts';
 
 export interface RefusalLogOptions {
@@ -68,3 +69,30 @@ const columns = (attempt: RefusedAttempt) => ({
   skill_slug: attempt.skillSlug,
   request_id: attempt.requestId,
 });
+
+/** An attempt to trade that the desk refused. */
+export interface RefusedAttempt {
+  readonly agentId: string;
+  readonly at: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly venue: string;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly walletAddress: string;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly requestId: string;
+}
+
+export interface RefusalLog {
+  /** Returns at once; the row is written shortly after, without blocking others. */
+  add(attempt: RefusedAttempt): void;
+  /** Resolves when everything added so far is written. */
+  flush(): Promise<void>;
+}

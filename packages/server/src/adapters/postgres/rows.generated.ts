@@ -1,14 +1,10 @@
 /** Made by scripts/generate-rows.ts from the migrated schema. Do not edit. */
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../../domain/addresses.ts';
 import type { TimeInForce } from '../../domain/orders/draft.ts';
 import type { OrderKind, OrderStatus } from '../../domain/orders/lifecycle.ts';
+import type { FillRow, OrderRow } from '../../domain/records.ts';
 import type { FirstAnswer } from '../../ports/evidence.ts';
-import type { FeeStatus } from '../../ports/fee-store.ts';
-import type { PasskeyRow } from '../../ports/owners.ts';
-import type { ChainOrderRow as ChainOrder, ChainStage } from '../../ports/quoted-orders.ts';
-import type { ReviewStatus, SkillRow } from '../../ports/skills.ts';
-import type { FillRow, KeyRow, OrderRow, WalletAddress } from '../../ports/stores.ts';
-import type { DeliveryRow } from '../../ports/webhooks.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';
@@ -58,8 +54,8 @@ export interface ApiKeysRow {
   readonly key_prefix: string;
   readonly key_suffix: string;
   readonly name: string;
-  readonly status: KeyRow['status'];
-  readonly create_type: KeyRow['createType'];
+  readonly status: 1 | 2;
+  readonly create_type: 1 | 2;
   readonly created_at: Date;
   readonly last_called_at: Date;
   readonly revoked_at: Date | null;
@@ -99,13 +95,13 @@ export interface ChainOrdersRow {
   readonly agent_id: string;
   readonly signature: string;
   readonly wire: Buffer;
-  readonly stage: ChainStage;
+  readonly stage: 'sending' | 'landed' | 'done';
   readonly attempts: number;
   readonly sent_at: Date | null;
   readonly landed_at: Date | null;
   readonly due_at: Date;
   readonly fills: string[];
-  readonly reverts: ChainOrder['reverts'];
+  readonly reverts: readonly { readonly signature: string; readonly mint: string; readonly amount: string }[];
 }
 
 export interface CredentialsRow {
@@ -181,7 +177,16 @@ export interface FeeChargesRow {
   readonly from_address: SolanaAddress;
   readonly to_address: SolanaAddress;
   readonly request_id: string;
-  readonly status: FeeStatus;
+  readonly status:
+    | 'signing'
+    | 'unsigned'
+    | 'signed'
+    | 'unknown'
+    | 'broadcast'
+    | 'landed'
+    | 'refused'
+    | 'failed'
+    | 'dropped';
   readonly attempt: number;
   readonly lease_until: Date;
   readonly provider_id: string | null;
@@ -343,7 +348,7 @@ export interface PasskeysRow {
   readonly user_id: bigint;
   readonly public_key: Buffer;
   readonly counter: bigint;
-  readonly transports: PasskeyRow['transports'];
+  readonly transports: readonly string[];
   readonly backed_up: boolean;
   readonly created_at: Date;
   readonly last_used_at: Date;
@@ -532,7 +537,7 @@ export interface SkillsRow {
   readonly skill_name: string;
   readonly user_id: bigint;
   readonly agent_id: string | null;
-  readonly category: SkillRow['category'];
+  readonly category: 1 | 2;
   readonly version: string;
   readonly author: string;
   readonly description: string;
@@ -541,8 +546,8 @@ export interface SkillsRow {
   readonly how_it_works: string;
   readonly hub_url: string;
   readonly github_url: string;
-  readonly create_source: SkillRow['createSource'];
-  readonly review_status: ReviewStatus;
+  readonly create_source: 1 | 2;
+  readonly review_status: 1 | 2 | 3;
   readonly review_remark: string;
   readonly is_visible: boolean;
   readonly created_at: Date;
@@ -614,9 +619,9 @@ export interface WebhookDeliveriesRow {
   readonly agent_id: string;
   readonly event_id: string;
   readonly type: string;
-  readonly data: DeliveryRow['data'];
+  readonly data: Readonly<Record<string, unknown>>;
   readonly created_at: Date;
-  readonly status: DeliveryRow['status'];
+  readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly next_attempt_at: Date;
   readonly last_attempt_at: Date | null;

@@ -4,7 +4,7 @@
  */
 import { NO_LOCKS, type OwnerLocks } from '../../domain/locks.ts';
 import { DEFAULT_SAFEGUARDS } from '../../domain/safeguards.ts';
-import type { SettingsChange, SettingsRow } from '../../ports/stores.ts';
+import type { SettingsChange, SettingsRow } from '../../ports/agents.ts';
 import type { SafeguardsRow } from './rows.generated.ts';
 import { type ColumnValues, ms } from './rows.ts';
 

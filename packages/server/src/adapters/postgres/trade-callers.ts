@@ -6,7 +6,8 @@
 import { arrayOf } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import { BoundedCache } from '../../domain/bounded-cache.ts';
-import type { SettingsRow, StandingQuestion, TradeScope } from '../../ports/stores.ts';
+import type { StandingQuestion, TradeScope } from '../../ports/admission.ts';
+import type { SettingsRow } from '../../ports/agents.ts';
 import type { Tx } from './connection.ts';
 import type { AgentsRow, ApiKeysRow, CallersVersionRow, CredentialsRow } from './rows.generated.ts';
 import { only } from './rows.ts';

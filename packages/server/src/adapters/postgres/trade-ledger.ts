@@ -8,9 +8,11 @@
  * does a trade that needs the rows of several agents.
  */
 import { CommitInDoubt, openTransaction } from '@bellwether/durable';
+import type { VenueId } from '../../domain/market.ts';
+import type { Standing } from '../../domain/records.ts';
+import type { Admission, StandingQuestion, TradeLedger } from '../../ports/admission.ts';
 import type { Evidence } from '../../ports/evidence.ts';
-import type { Admission, Standing, StandingQuestion, TradeLedger } from '../../ports/stores.ts';
-import type { VenueAnswer, VenueId } from '../../ports/venue.ts';
+import type { VenueAnswer } from '../../ports/venue.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
 import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
 import { keepGroupPlans, keepPlans, readAlone, readGroup, unlockedFacts } from './admission-reads.ts';
@@ -18,11 +20,13 @@ import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
 import type { Sql, Tx } from './connection.ts';
 import { databaseFault } from './database-faults.ts';
-import { type FoldedPositions, writeEvidence } from './evidence.ts';
+import { writeEvidence } from './evidence.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
+import { orderRow } from './order-rows.ts';
 import type { TokenKey } from './position-reads.ts';
+import type { FoldedPositions } from './position-writes.ts';
 import type { PositionsInPlay } from './positions-in-play.ts';
-import { only, orderRow } from './rows.ts';
+import { only } from './rows.ts';
 import { KnownCallers } from './trade-callers.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';
 

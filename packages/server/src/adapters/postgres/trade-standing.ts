@@ -3,9 +3,11 @@
  * that had the wallet. The facts are SQL functions (functions/standing.sql), which the agent's reads use, too; a trade
  * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */
+
+import type { Standing } from '../../domain/records.ts';
 import type { Usage } from '../../domain/safeguards.ts';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { Standing, StandingQuestion } from '../../ports/stores.ts';
+import type { StandingQuestion } from '../../ports/admission.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import type { SafeguardsRow } from './rows.generated.ts';
 import { settingsRow } from './settings-columns.ts';

@@ -1,13 +1,14 @@
 /** Links of wallets to owners. A link moves what another owner had registered for the same key, in one transaction. */
 
 import { transact } from '@bellwether/durable';
-import type { Caller } from '../../ports/stores.ts';
+import type { Caller } from '../../domain/records.ts';
 import type { LinkOutcome, NewLink, WalletLinkStore } from '../../ports/wallet-links.ts';
 import type { Fragment, Sql, Tx } from './connection.ts';
 import { isReachable } from './reachable-wallets.ts';
 import type { AgentsRow, CredentialsRow, LinkedWalletsRow } from './rows.generated.ts';
-import { credentialRow, only } from './rows.ts';
+import { only } from './rows.ts';
 import { hasRoomFor } from './wallet-cap.ts';
+import { credentialRow } from './wallet-store.ts';
 
 type Address = Pick<LinkedWalletsRow, 'address'>;
 

@@ -1,12 +1,13 @@
 /** Wallets and their sealed venue credentials. */
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
+import type { WalletAddress } from '../../domain/addresses.ts';
 import { utcDay } from '../../domain/utc-day.ts';
-import type { SolanaWallets, WalletAddress, WalletStore } from '../../ports/stores.ts';
+import type { CredentialRow, SolanaWallets, WalletStore } from '../../ports/wallets.ts';
 import type { Sql } from './connection.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
 import type { CredentialsRow, FaucetDrawsRow } from './rows.generated.ts';
-import { credentialRow } from './rows.ts';
+import { ms } from './rows.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 export function createWalletStore(sql: Sql): WalletStore {
@@ -100,3 +101,14 @@ export function createWalletStore(sql: Sql): WalletStore {
     },
   };
 }
+
+export const credentialRow = (row: CredentialsRow): CredentialRow => ({
+  walletAddress: row.wallet_address,
+  userId: row.user_id,
+  eoa: row.eoa,
+  funder: row.funder,
+  signatureType: row.signature_type,
+  apiKeyHash: row.api_key_hash,
+  sealed: { keyId: row.key_id, bytes: row.sealed },
+  registeredAt: ms(row.registered_at),
+});

@@ -9,16 +9,16 @@ import {
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { inDoubtBefore } from '../../domain/orders/lifecycle.ts';
+import type { ActingAgent, Owner } from '../../domain/records.ts';
 import { STALE_ORDER_MS } from '../../domain/thresholds.ts';
 import { plainText } from '../../domain/untrusted-text.ts';
 import { utcDay } from '../../domain/utc-day.ts';
 import type { AgentFacts, BriefingFacts } from '../../ports/agent-facts.ts';
+import type { AgentStore } from '../../ports/agents.ts';
 import type { DayRow, OwnedAgentRow, OwnerReads } from '../../ports/owner-reads.ts';
-import type { ActingAgent, AgentStore } from '../../ports/stores.ts';
 import { type AgentState, type AgentStateNeeds, agentState, quotaResetsAt } from '../agent-state.ts';
 import { onlineStatus, STATUS_WORDS } from '../agents.ts';
 import { ownedAgent } from '../owned-agents.ts';
-import type { Owner } from '../owners.ts';
 import { lockedByOwner, settingsRecord } from '../settings.ts';
 import { scopeOf } from '../venues.ts';
 

@@ -1,9 +1,9 @@
 /** An agent's decision journal as its owner reads it. The agent's words are strangers' text here. */
 import { type Decision, type Decisions, LIMITS } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import type { ActingAgent } from '../../domain/records.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../../domain/untrusted-text.ts';
 import type { AttemptRow } from '../../ports/results.ts';
-import type { ActingAgent } from '../../ports/stores.ts';
 import { type JournalNeeds, type JournalPage, journalPage, resultOf } from '../trades-journal.ts';
 
 export async function decisions(

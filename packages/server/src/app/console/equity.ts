@@ -11,12 +11,12 @@ import {
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../../domain/addresses.ts';
+import type { Owner } from '../../domain/records.ts';
+import type { AgentStore } from '../../ports/agents.ts';
 import type { EquityStep, EquityStore, WalletPoint } from '../../ports/equity.ts';
 import type { OwnerReads } from '../../ports/owner-reads.ts';
-import type { AgentStore } from '../../ports/stores.ts';
 import { type ListOrdersNeeds, listFills } from '../orders/read-orders.ts';
 import { ownedAgent } from '../owned-agents.ts';
-import type { Owner } from '../owners.ts';
 import { type PositionNeeds, walletsOf } from '../positions.ts';
 import { scopeOf } from '../venues.ts';
 import { type Worth, worthOf } from '../worth.ts';

@@ -5,8 +5,8 @@
 import { OWNER_LIMITS, type OwnerHome } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { exposure } from '../../domain/exposure.ts';
+import type { Owner } from '../../domain/records.ts';
 import { plainText } from '../../domain/untrusted-text.ts';
-import type { Owner } from '../owners.ts';
 import type { PositionNeeds, Valued } from '../positions.ts';
 import { TITLE_CHARS } from '../untrusted-market.ts';
 import { type Worth, worthOf } from '../worth.ts';

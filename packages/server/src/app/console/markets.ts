@@ -1,9 +1,9 @@
 /** A market as an owner looks at it, with what the owner's agents have in it. */
 import { LIMITS, type OwnerMarket } from '@bellwether/contract';
+import type { Owner } from '../../domain/records.ts';
 import type { OwnerReads } from '../../ports/owner-reads.ts';
 import { orderBook, requireMarket } from '../markets.ts';
 import { type ListOrdersNeeds, listFills, listOpenOrders } from '../orders/read-orders.ts';
-import type { Owner } from '../owners.ts';
 import { holdings, type PositionNeeds, positionRecords } from '../positions.ts';
 import type { ShownMarkets } from '../shown-markets.ts';
 import { untrustedTexts } from '../untrusted-market.ts';

@@ -2,8 +2,9 @@
 import type { Delegation } from '@bellwether/contract';
 import { formatMicro, MICRO_DECIMALS, type Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, SOLANA_PROGRAMS, type SolanaAddress } from '@bellwether/protocol';
+import type { Caller } from '../../domain/records.ts';
+import type { AgentStore } from '../../ports/agents.ts';
 import type { SigningProvider } from '../../ports/signing-provider.ts';
-import type { AgentStore, Caller } from '../../ports/stores.ts';
 import type { Venues } from '../../ports/venue.ts';
 import { refusal } from '../refusal.ts';
 import { quotingVenue } from '../venues.ts';

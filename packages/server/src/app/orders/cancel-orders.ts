@@ -3,8 +3,10 @@ import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@b
 import { parseWallet, type WalletAddress } from '../../domain/addresses.ts';
 import { isInDoubt, mayFill } from '../../domain/orders/lifecycle.ts';
 import { statusWord } from '../../domain/orders/status-words.ts';
-import type { Caller, OrderRow, OrderStore, WalletStore } from '../../ports/stores.ts';
+import type { Caller, OrderRow } from '../../domain/records.ts';
+import type { OrderStore } from '../../ports/orders.ts';
 import type { Venue, Venues } from '../../ports/venue.ts';
+import type { WalletStore } from '../../ports/wallets.ts';
 import { namedVenue, venueOf } from '../venues.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from './quoted/records.ts';
 import { ownOrder } from './read-orders.ts';

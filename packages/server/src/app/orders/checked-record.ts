@@ -1,7 +1,7 @@
 /** What an order was judged by, as the wire and receipts show it: [limit, used, asked] of each safeguard, as texts. */
 import type { CapName } from '@bellwether/contract';
+import type { Checked } from '../../domain/records.ts';
 import { figureText } from '../../domain/safeguards.ts';
-import type { Checked } from '../../ports/stores.ts';
 
 export const checkedRecord = ({ approval, ...figures }: Checked): Record<string, string[]> => ({
   ...Object.fromEntries(

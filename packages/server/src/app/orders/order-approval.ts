@@ -11,11 +11,11 @@ import { APPROVAL_LIMITS, type TradeCheck } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../domain/denial.ts';
 import type { BoundTerms } from '../../domain/orders/draft.ts';
+import type { Caller, Checked } from '../../domain/records.ts';
 import type { ApprovalNeed, CheckedFigures, Verdict } from '../../domain/safeguards.ts';
 import type { ApprovalRow, ApprovalStore, ApprovalTerms } from '../../ports/approvals.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import type { Caller, Checked, TradeScope } from '../../ports/stores.ts';
 import { Refusal } from '../refusal.ts';
 import { checkOf } from './trade-checks.ts';
 
@@ -60,7 +60,12 @@ export class ApprovalNeeded extends Refusal {
 }
 
 interface Judged {
-  readonly scope: Pick<TradeScope, 'userId' | 'claimed' | 'hasUnreachable'>;
+  readonly scope: {
+    /** The agent's current owner. */
+    readonly userId: bigint;
+    readonly claimed: boolean;
+    readonly hasUnreachable: boolean;
+  };
   readonly orderId: string;
   readonly binds: BoundTerms;
   readonly amount: Micro;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Caller, NewOrder, Recorded, TradeScope } from '../../ports/stores.ts';
+import type { Caller, NewOrder } from '../../domain/records.ts';
+import type { Recorded, TradeScope } from '../../ports/admission.ts';
 import type { Deadline } from '../deadline.ts';
 import { Refusal } from '../refusal.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from './place-order.ts';

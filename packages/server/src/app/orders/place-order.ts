@@ -7,17 +7,10 @@
  * venue hears of it once.
  */
 import type { Address } from '@bellwether/protocol';
+import type { Caller, NewOrder, OrderRow } from '../../domain/records.ts';
+import type { Admission, Recorded, TradeLedger, TradeScope } from '../../ports/admission.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type {
-  Admission,
-  Caller,
-  NewOrder,
-  OrderRow,
-  OrderStore,
-  Recorded,
-  TradeLedger,
-  TradeScope,
-} from '../../ports/stores.ts';
+import type { OrderStore } from '../../ports/orders.ts';
 import type { TradeTrace } from '../../ports/tracing.ts';
 import type { Venue, VenueAnswer, VenueWith } from '../../ports/venue.ts';
 import { type Deadline, requireTime, tooLate } from '../deadline.ts';

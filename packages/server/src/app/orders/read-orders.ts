@@ -19,10 +19,9 @@ import type {
   FillPlace,
   FillRow,
   ListedOrder,
-  OrderFilter,
   OrderRow,
-  OrderStore,
-} from '../../ports/stores.ts';
+} from '../../domain/records.ts';
+import type { OrderFilter, OrderStore } from '../../ports/orders.ts';
 import type { Venues } from '../../ports/venue.ts';
 import { type Page, pageOf } from '../page.ts';
 import { refusal } from '../refusal.ts';

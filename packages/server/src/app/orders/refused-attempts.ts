@@ -1,11 +1,11 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
 import type { ErrorCode, TradeRequest } from '@bellwether/contract';
-import { notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import type { RefusalLog } from '../../adapters/postgres/refusal-log.ts';
 import { legsOf } from '../../domain/orders/quoted-amounts.ts';
+import type { Caller } from '../../domain/records.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { QuoteRow } from '../../ports/quoted-orders.ts';
-import type { RefusalLog } from '../../ports/results.ts';
-import type { Caller } from '../../ports/stores.ts';
+import type { QuotedAmounts } from '../../ports/quotes.ts';
 import type { Venues } from '../../ports/venue.ts';
 import { Refusal } from '../refusal.ts';
 import { quotingVenue } from '../venues.ts';
@@ -79,7 +79,16 @@ export function noteRefusal(
 }
 
 interface SubmitAttempt {
-  readonly quote: QuoteRow;
+  readonly quote: {
+    readonly agentId: string;
+    readonly ticker: string;
+    readonly title: string;
+    readonly outcome: 'YES' | 'NO';
+    readonly side: 'BUY' | 'SELL';
+    readonly asked: Micro;
+    readonly wallet: string | null;
+    readonly amounts: QuotedAmounts | null;
+  };
   readonly request: {
     readonly reasoning?: string | null | undefined;
     readonly source?: string | null | undefined;

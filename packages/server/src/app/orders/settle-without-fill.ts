@@ -1,7 +1,7 @@
 /** Records what the desk itself knows of a signed order: that there is no answer yet, or the proof that none will come. */
 import { FIRST_STATUS, requireTransition } from '../../domain/orders/lifecycle.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { OrderStore } from '../../ports/stores.ts';
+import type { OrderStore } from '../../ports/orders.ts';
 
 export interface SettleNeeds {
   readonly clock: Clock;

@@ -3,7 +3,6 @@ import { CAPS, type TradeCheck } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Denial } from '../../domain/denial.ts';
 import type { Verdict } from '../../domain/safeguards.ts';
-import type { TradeScope } from '../../ports/stores.ts';
 
 export const NOT_GRANTED = {
   detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
@@ -25,7 +24,7 @@ export const plainCheck = (code: string, denial: Denial | null): TradeCheck => (
 
 export function checkOf(
   { code, denial, cap }: Verdict,
-  { hasUnreachable }: Pick<TradeScope, 'hasUnreachable'> = { hasUnreachable: false },
+  { hasUnreachable }: { readonly hasUnreachable: boolean } = { hasUnreachable: false },
 ): TradeCheck {
   if (cap === null) {
     const isNotGranted = denial?.code === 'credentials_not_registered' && hasUnreachable;

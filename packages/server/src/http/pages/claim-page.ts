@@ -1,6 +1,6 @@
 /** The claim page: what the agent is, what it may do, its limits, its state; and the way to become its owner. */
 import { CAP_NAMES, type OwnerAgent } from '@bellwether/contract';
-import type { Owner } from '../../app/owners.ts';
+import type { Owner } from '../../domain/records.ts';
 import { controls, limits, permissions, selfDescription, stateBadges } from './agent-sections.ts';
 import { html, type Markup } from './html.ts';
 import { basePathOf, layout, type Site } from './layout.ts';

@@ -1,6 +1,6 @@
 /** What every page has around its content. No inline script or style: the policy that pages are sent with forbids it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Owner } from '../../app/owners.ts';
+import type { Owner } from '../../domain/records.ts';
 import { html, type Markup } from './html.ts';
 
 /** What pages need to know of the service. */

@@ -1,6 +1,6 @@
 /** The owner's page: sign in, and every agent that was claimed, with its controls. */
 import type { LeftWallet } from '@bellwether/contract';
-import type { Owner } from '../../app/owners.ts';
+import type { Owner } from '../../domain/records.ts';
 import { controls, selfDescription, stateBadges } from './agent-sections.ts';
 import { accountForms } from './claim-page.ts';
 import { html, type Markup } from './html.ts';

@@ -6,7 +6,7 @@ import {
   type NewOrder,
 } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
-import type { Book } from '../../../domain/market.ts';
+import type { Book, VenueId } from '../../../domain/market.ts';
 import { VenueUnavailable } from '../../../domain/unavailable.ts';
 import type { Evidence } from '../../../ports/evidence.ts';
 import type {
@@ -15,7 +15,6 @@ import type {
   Redemption,
   SignedOrders,
   VenueAnswer,
-  VenueId,
   VenueOrder,
 } from '../../../ports/venue.ts';
 import { liveBalance, type PaperBalance } from './balance.ts';

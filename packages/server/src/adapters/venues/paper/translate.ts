@@ -1,6 +1,7 @@
 /** Translates the exchange's journal entries into the desk's evidence. Pure. */
 import type { EngineEvent, Entry } from '@bellwether/exchange';
 import { isAddress } from '@bellwether/protocol';
+import type { VenueId } from '../../../domain/market.ts';
 import {
   FIRST_STATUS,
   type OrderEventKind,
@@ -15,7 +16,7 @@ import type {
   OutcomeEvidence,
   ResolutionEvidence,
 } from '../../../ports/evidence.ts';
-import type { VenueAnswer, VenueId } from '../../../ports/venue.ts';
+import type { VenueAnswer } from '../../../ports/venue.ts';
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
 type Conversion = Extract<EngineEvent, { kind: 'split' | 'merged' | 'redeemed' }>;

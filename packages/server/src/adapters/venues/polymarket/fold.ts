@@ -15,6 +15,7 @@ import {
   type OrderStatus,
   reachable,
 } from '../../../domain/orders/lifecycle.ts';
+import type { SignedOrderRow } from '../../../domain/records.ts';
 import type { FillEvidence, FirstAnswer, OutcomeEvidence } from '../../../ports/evidence.ts';
 import type {
   KnownTrade,
@@ -25,7 +26,6 @@ import type {
   TradeStatus,
   VenueStanding,
 } from '../../../ports/live-orders.ts';
-import type { SignedOrderRow } from '../../../ports/stores.ts';
 import type { Observation, TradePart } from './observations.ts';
 
 /** The `matchKind` of fills at a live venue, which does not say how it matched them. */

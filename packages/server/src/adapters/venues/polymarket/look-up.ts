@@ -3,8 +3,8 @@
  * observations; that nothing was found is one, too, where the order was there before.
  */
 import type { MarketRecord } from '../../../domain/market.ts';
+import type { SignedOrderRow } from '../../../domain/records.ts';
 import type { LiveOrder } from '../../../ports/live-orders.ts';
-import type { SignedOrderRow } from '../../../ports/stores.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';

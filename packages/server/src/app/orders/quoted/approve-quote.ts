@@ -6,10 +6,11 @@ import type { AgentApproval } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { toBase64 } from '@bellwether/protocol';
 import { averagePrice, legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { Caller } from '../../../domain/records.ts';
 import { UNTRUSTED_NOTICE } from '../../../domain/untrusted-text.ts';
 import type { ApprovalTerms } from '../../../ports/approvals.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { QuoteRow, QuoteStore } from '../../../ports/quoted-orders.ts';
-import type { Caller } from '../../../ports/stores.ts';
 import type { Venue } from '../../../ports/venue.ts';
 import { approvalRecord } from '../../approval-records.ts';
 import { Refusal, refusal } from '../../refusal.ts';
@@ -141,7 +142,9 @@ export async function askQuoteApproval(
   );
   const row = await askApproval(needs, quoteApproval(venue, quote, labelsOf(request)), needed);
   if (row.status === 'declined') throw declined(row, needed);
-  return agentApproval(needs, approvalRecord(row), quote);
+  const record = approvalRecord(row);
+  const unsignedTransaction = row.status === 'approved' ? transactionOf(quote, needs.clock.now()) : null;
+  return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
 }
 
 /** @throws whatever refuses it otherwise */
@@ -155,14 +158,15 @@ function neededOf(require: () => void): ApprovalNeeded {
   throw new Error('an approval that was not asked for is given');
 }
 
-/** With the transaction of an approved quote that can still be signed. */
-export function agentApproval(
-  { clock }: Pick<AskQuoteNeeds, 'clock'>,
-  record: AgentApproval,
-  quote: QuoteRow | null,
-): AgentApproval {
+/** In base64, while it can still be signed. For an approved quote only: its transaction was withheld until then. */
+function transactionOf(quote: QuoteRow | null, now: number): string | null {
   const withheld = quote?.transaction?.withheld ?? null;
-  if (record.status !== 'approved' || quote === null || withheld === null) return record;
-  if (quote.withdrawn || quote.expiresAt <= clock.now()) return record;
-  return { ...record, unsignedTransaction: toBase64(withheld) };
+  if (quote === null || withheld === null || quote.withdrawn || quote.expiresAt <= now) return null;
+  return toBase64(withheld);
 }
+
+/** The transaction of an agent's approved quote, as {@link transactionOf}. */
+export const createTransactionToSign =
+  (quotes: Pick<QuoteStore, 'byId'>, { now }: Clock) =>
+  async (agentId: string, quoteId: string): Promise<string | null> =>
+    transactionOf(await quotes.byId(agentId, quoteId), now());

@@ -4,9 +4,10 @@ import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/deci
 import { parseTransactionBytes, transactionId, type VerifyEd25519 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { averagePrice, legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { Caller, NewQuotedOrder } from '../../../domain/records.ts';
+import type { NewChainOrder, Recorded, TradeScope } from '../../../ports/admission.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { NewChainOrder, QuoteRow } from '../../../ports/quoted-orders.ts';
-import type { Caller, NewQuotedOrder, Recorded, TradeScope } from '../../../ports/stores.ts';
+import type { QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { VenueWith } from '../../../ports/venue.ts';
 import { Refusal, refusal } from '../../refusal.ts';
 import { type GivenApproval, requireApproval, withApproval } from '../order-approval.ts';

@@ -7,6 +7,7 @@ import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../../../domain/denial.ts';
 import type { BoundTerms } from '../../../domain/orders/draft.ts';
 import { legsOf } from '../../../domain/orders/quoted-amounts.ts';
+import type { Caller, Standing } from '../../../domain/records.ts';
 import {
   type ApprovalNeed,
   approvalNeeded,
@@ -16,8 +17,8 @@ import {
   type Verdict,
   verdicts,
 } from '../../../domain/safeguards.ts';
+import type { TradeLedger } from '../../../ports/admission.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Caller, Standing, TradeLedger } from '../../../ports/stores.ts';
 import type { Venue, Venues } from '../../../ports/venue.ts';
 import { quotingVenue } from '../../venues.ts';
 import type { ExecutableQuote } from './outcomes.ts';

@@ -5,6 +5,7 @@
 
 import type { VenueRefusal } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
+import type { WalletAddress } from '../../../domain/addresses.ts';
 import {
   FIRST_STATUS,
   isTerminal,
@@ -17,7 +18,6 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../../../ports/evidence.ts';
 import type { ChainOrderRow, ChainOrderStore, QuoteRow } from '../../../ports/quoted-orders.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../../../ports/quotes.ts';
-import type { WalletAddress } from '../../../ports/stores.ts';
 import type { Venues } from '../../../ports/venue.ts';
 import { quotingVenue } from '../../venues.ts';
 

@@ -8,11 +8,12 @@ import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/c
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { Denial } from '../../../domain/denial.ts';
 import { markPrice } from '../../../domain/market.ts';
+import type { Caller } from '../../../domain/records.ts';
 import { plainText } from '../../../domain/untrusted-text.ts';
+import type { AgentStore } from '../../../ports/agents.ts';
 import type { QuoteRow, QuoteStore } from '../../../ports/quoted-orders.ts';
 import type { QuoteQuestion, TickerMarket, VenueQuote } from '../../../ports/quotes.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
-import type { AgentStore, Caller } from '../../../ports/stores.ts';
 import { Refusal } from '../../refusal.ts';
 import { TITLE_CHARS } from '../../untrusted-market.ts';
 import { quotingVenue } from '../../venues.ts';

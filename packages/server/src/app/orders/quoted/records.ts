@@ -10,15 +10,9 @@ import {
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { isTerminal } from '../../../domain/orders/lifecycle.ts';
 import { statusNumber, statusWord } from '../../../domain/orders/status-words.ts';
+import type { Caller, FillRow, OrderRow, QuotedOrderRow } from '../../../domain/records.ts';
+import type { OrderFilter, OrderStore } from '../../../ports/orders.ts';
 import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from '../../../ports/quoted-orders.ts';
-import type {
-  Caller,
-  FillRow,
-  OrderFilter,
-  OrderRow,
-  OrderStore,
-  QuotedOrderRow,
-} from '../../../ports/stores.ts';
 import { refusal } from '../../refusal.ts';
 import { quotingVenue } from '../../venues.ts';
 import { checkedRecord } from '../checked-record.ts';

@@ -13,14 +13,11 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { equalBytes } from '@bellwether/protocol';
+import type { Caller, NewQuotedOrder } from '../../../domain/records.ts';
+import type { NewChainOrder } from '../../../ports/admission.ts';
 import type { FirstAnswer } from '../../../ports/evidence.ts';
-import type {
-  ChainOrderRow,
-  ChainOrderStore,
-  NewChainOrder,
-  QuoteStore,
-} from '../../../ports/quoted-orders.ts';
-import type { Caller, NewQuotedOrder, OrderStore } from '../../../ports/stores.ts';
+import type { OrderStore } from '../../../ports/orders.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteStore } from '../../../ports/quoted-orders.ts';
 import type { TradeTrace } from '../../../ports/tracing.ts';
 import type { Venues, VenueWith } from '../../../ports/venue.ts';
 import type { Deadline } from '../../deadline.ts';

@@ -1,6 +1,6 @@
 /** Several trades in one request, in the order given; what becomes of one does not touch the others. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
-import type { Caller } from '../../../ports/stores.ts';
+import type { Caller } from '../../../domain/records.ts';
 import type { TradeTrace } from '../../../ports/tracing.ts';
 import { type Deadline, tooLate, within } from '../../deadline.ts';
 import { placeTrade, type ValidateTradeNeeds, validateTrade } from './place-trade.ts';

@@ -14,6 +14,7 @@ import { incoherences } from '../../../domain/orders/coherence.ts';
 import { boundTerms, type Draft, signedLimit } from '../../../domain/orders/draft.ts';
 import { verifyDraft } from '../../../domain/orders/verify-draft.ts';
 import { READ_PATIENCE_MS, within } from '../../../domain/patience.ts';
+import type { Caller, NewSignedOrder } from '../../../domain/records.ts';
 import {
   approvalNeeded,
   assess,
@@ -22,16 +23,10 @@ import {
   verdicts,
 } from '../../../domain/safeguards.ts';
 import { mayBring, saleMarket } from '../../../domain/sale-worth.ts';
+import type { Recorded, TradeScope, TradingCredential } from '../../../ports/admission.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { RecoverElsewhere } from '../../../ports/recovery.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
-import type {
-  Caller,
-  NewSignedOrder,
-  Recorded,
-  TradeScope,
-  TradingCredential,
-} from '../../../ports/stores.ts';
 import type { Balance, BalanceQuestion, VenueWith } from '../../../ports/venue.ts';
 import { type FundingNeeds, waysToFund } from '../../funding-advice.ts';
 import { Refusal } from '../../refusal.ts';

@@ -2,7 +2,8 @@
  * Orders that their venue never answered for. It is asked by order id until there is proof; nothing is resent.
  */
 import { FIRST_STATUS } from '../../../domain/orders/lifecycle.ts';
-import type { OrderStore, SignedOrderRow } from '../../../ports/stores.ts';
+import type { SignedOrderRow } from '../../../domain/records.ts';
+import type { OrderStore } from '../../../ports/orders.ts';
 import type { Venue, Venues } from '../../../ports/venue.ts';
 import { venueOf } from '../../venues.ts';
 import { type SettleNeeds, settleWithoutFill } from '../settle-without-fill.ts';

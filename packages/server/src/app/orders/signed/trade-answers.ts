@@ -2,8 +2,8 @@
 import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Draft } from '../../../domain/orders/draft.ts';
+import type { Caller, NewSignedOrder, OrderRow } from '../../../domain/records.ts';
 import type { FirstAnswer } from '../../../ports/evidence.ts';
-import type { Caller, NewSignedOrder, OrderRow } from '../../../ports/stores.ts';
 import type { Venue, VenueAnswer } from '../../../ports/venue.ts';
 import { type Refusal, refusal } from '../../refusal.ts';
 

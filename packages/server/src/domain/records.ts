@@ -1,0 +1,178 @@
+/** The desk's records, as several subjects know them. Times are epoch milliseconds, money micro-units. */
+
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { FirstAnswer } from '../ports/evidence.ts';
+import type { WalletAddress } from './addresses.ts';
+import type { VenueId } from './market.ts';
+import type { TimeInForce } from './orders/draft.ts';
+import type { OrderStatus } from './orders/lifecycle.ts';
+import type { CheckedFigures, Restriction, Safeguards, UsedFacts } from './safeguards.ts';
+
+/** An agent and its owner, for what either of them may ask. */
+export interface ActingAgent {
+  readonly agentId: string;
+  readonly userId: bigint;
+}
+
+/** The caller, resolved from the API key. */
+export interface Caller extends ActingAgent {
+  readonly keyId: bigint;
+}
+
+/** The terms common to all orders. */
+interface OrderTerms {
+  readonly orderId: string;
+  readonly agentId: string;
+  readonly userId: bigint;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly isLimitOrder: boolean;
+  readonly timeInForce: TimeInForce;
+  readonly postOnly: boolean;
+  readonly deferExec: boolean;
+  readonly price: Pips;
+  readonly limit: Pips;
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly expiration: number | null;
+  readonly feeAmount: Micro;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly requestId: string;
+  readonly createdAt: number;
+}
+
+/** An order that is an EIP-712 message signed by the key of an EVM wallet. */
+export interface NewSignedOrder extends OrderTerms {
+  readonly kind: 'signed';
+  /** The order's maker: the account that pays. */
+  readonly funder: Address;
+  /** The wallet whose credential the trade used. */
+  readonly walletAddress: Address;
+  readonly signatureType: SignatureType;
+  readonly version: OrderVersion;
+}
+
+/** An order that is a quoted and signed Solana transaction. */
+export interface NewQuotedOrder extends OrderTerms {
+  readonly kind: 'quoted';
+  /** The wallet that pays and signs; `walletAddress` is the same. */
+  readonly funder: SolanaAddress;
+  readonly walletAddress: SolanaAddress;
+  /** Pays out a settled market. Not a trade: it reserves no budget and returns none. */
+  readonly isRedemption: boolean;
+}
+
+export type NewOrder = NewSignedOrder | NewQuotedOrder;
+
+/** The current state of an order. */
+interface OrderState {
+  readonly status: OrderStatus;
+  readonly filled: Micro;
+  readonly cost: Micro;
+  readonly fees: Micro;
+  readonly errorCode: string | null;
+  /** What the safeguards counted of it. */
+  readonly counted: Micro;
+  /** `null` until the first answer. */
+  readonly first: FirstAnswer | null;
+  readonly journal: readonly {
+    readonly at: string;
+    readonly event: string;
+    readonly status: OrderStatus;
+    readonly detail?: string;
+    /** Of the first entry. */
+    readonly checked?: Checked;
+  }[];
+  readonly updatedAt: number;
+}
+
+export type SignedOrderRow = NewSignedOrder & OrderState;
+
+export type QuotedOrderRow = NewQuotedOrder & OrderState;
+
+export type OrderRow = SignedOrderRow | QuotedOrderRow;
+
+type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
+
+/** What a list shows of an order. */
+export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
+
+export interface FillRow {
+  readonly tradeId: string;
+  readonly price: Pips;
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly fee: Micro;
+  readonly liquidity: 'maker' | 'taker';
+  readonly matchKind: string;
+  readonly filledAt: number;
+}
+
+/** A fill with the fields of its order. */
+export interface AgentFillRow extends FillRow {
+  readonly orderId: string;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly wallet: WalletAddress;
+  /** `null`: the venue's fills have no separate transactions. */
+  readonly transaction: string | null;
+}
+
+/** A place in an agent's fills, newest first: several may share a time, and an order may have several trades. */
+export type FillPlace = Pick<AgentFillRow, 'filledAt' | 'orderId' | 'tradeId'>;
+
+/** The facts that a trade is assessed against. */
+export interface Standing extends UsedFacts {
+  readonly claimed: boolean;
+  readonly safeguards: Safeguards;
+  /** Locks of other owners that bind the wallet, because their agents had it before. */
+  readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
+}
+
+/** What an order was judged by, and the owner's approval, if it needed one. As the journal's column holds it. */
+export type Checked = CheckedFigures & { approval?: [approvalId: string] };
+
+export interface PositionRow {
+  readonly wallet: WalletAddress;
+  /** The market's venue, as its first fill recorded it; `null` without such a fill. */
+  readonly venue: VenueId | null;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly realized: Micro;
+  readonly fees: Micro;
+  /** Everything ever bought of it, and its cost without fees. */
+  readonly boughtSize: Micro;
+  readonly boughtCost: Micro;
+  /** When the size last became zero; `null` while tokens are held. */
+  readonly closedAt: number | null;
+  /** The desk's record of the market, for when the venue has forgotten it; `null` before its first fill here. */
+  readonly market: {
+    readonly marketId: string;
+    readonly question: string;
+    readonly endDate: number;
+    readonly payout: 'YES' | 'NO' | 'HALF' | null;
+  } | null;
+}
+
+/** `only`: records of these venues. `except`: all records but those of these venues. */
+export type VenueFilter = { readonly only: readonly VenueId[] } | { readonly except: readonly VenueId[] };
+
+export interface Owner {
+  readonly userId: bigint;
+  readonly name: string;
+}
