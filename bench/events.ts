@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient } from '@bellwether/sdk';
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { megabytes, ms, type Report, type RowOptions, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
 import { ENVIRONMENT, openDesk } from './traders.ts';

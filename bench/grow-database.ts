@@ -8,7 +8,7 @@
  */
 
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 
 /** What names an agent, its owner, its keys, its wallets and its orders: tables with one of these columns are copied. */
 const IDENTITIES = new Set([

@@ -5,7 +5,7 @@
  */
 
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { httpText, type Load, type LoadResult, runLoad } from './load.ts';
 import { median, ms, type Report, type RowOptions, times, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';

@@ -14,7 +14,7 @@ import {
   type SandboxChain,
 } from '../packages/sandbox/src/solana/index.ts';
 import { build, SOL, TestClock, transferSol, wallet } from '../packages/sandbox/test/chain-fixtures.ts';
-import { openPool, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 
 const ACCOUNTS = 10_000;
 const PER_PUT = 1_000;

@@ -10,9 +10,9 @@ import { join, resolve } from 'node:path';
 import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
-import { readFunctionFiles } from '../packages/server/src/adapters/postgres/sql-functions.ts';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
+import { migrate } from '../packages/server/src/platform/database/migrate.ts';
+import { readFunctionFiles } from '../packages/server/src/platform/database/sql-functions.ts';
 import { alertsTable } from './docs/alerts.ts';
 import { cliCommandsTable, cliEnvironmentTable, exitCodesTable } from './docs/cli-commands.ts';
 import { configurationTable } from './docs/configuration.ts';
@@ -27,7 +27,7 @@ import { signingPage } from './docs/signing.ts';
 import { sizesTable } from './docs/sizes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const MIGRATIONS = join(ROOT, 'packages/server/src/adapters/postgres/migrations');
+const MIGRATIONS = join(ROOT, 'packages/server/src/platform/database/migrations');
 
 /** Generated parts of pages, between two comments with the part's name. */
 const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {

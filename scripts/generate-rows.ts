@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
-import { migrate } from '../packages/server/src/adapters/postgres/migrate.ts';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
+import { migrate } from '../packages/server/src/platform/database/migrate.ts';
 
 export const ROWS_FILE = resolve(
   import.meta.dirname,
-  '../packages/server/src/adapters/postgres/rows.generated.ts',
+  '../packages/server/src/platform/database/rows.generated.ts',
 );
 
 /** Types as the driver delivers them. The catalog has no types for JSON: one mapper per column adds them. */

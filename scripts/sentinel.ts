@@ -5,9 +5,9 @@
  * and prints every difference. Ends with 1 when something differs that was promised; new fields alone are no fault.
  */
 import { parseArgs } from 'node:util';
-import { createPooledSend } from '../packages/server/src/adapters/outbound/pooled-send.ts';
-import { createVenueHttp } from '../packages/server/src/adapters/venues/polymarket/http.ts';
-import { lookForDifferences } from '../packages/server/src/adapters/venues/polymarket/sentinel.ts';
+import { createPooledSend } from '../packages/server/src/platform/outbound/pooled-send.ts';
+import { createVenueHttp } from '../packages/server/src/venues/polymarket/http.ts';
+import { lookForDifferences } from '../packages/server/src/venues/polymarket/sentinel.ts';
 import { runOperation } from './operation.ts';
 
 await runOperation(async () => {

@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
-import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
-import { nativeSha256 } from '../packages/server/src/adapters/system/sha256.ts';
+import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
+import { nativeSha256 } from '../packages/server/src/platform/system/sha256.ts';
 import { type AuditCounts, auditReceipts } from '../packages/server/src/receipts/audit.ts';
 
 const { values, positionals } = parseArgs({

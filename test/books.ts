@@ -3,7 +3,7 @@ import type { EngineEvent } from '@bellwether/exchange';
 import { asAddress } from '@bellwether/protocol';
 import { BellwetherClient } from '@bellwether/sdk';
 import { expect } from 'vitest';
-import { isInDoubt, isTerminal } from '../packages/server/src/domain/orders/lifecycle.ts';
+import { isInDoubt, isTerminal } from '../packages/server/src/domain/lifecycle.ts';
 import type { OrderRow } from '../packages/server/src/domain/records.ts';
 import type { TestService, Trader } from './harness.ts';
 import { micro } from './world.ts';

@@ -2,7 +2,7 @@
 import { USDC_MINT } from '@bellwether/protocol';
 import type { QuotedOrderDetail } from '@bellwether/sdk';
 import { expect } from 'vitest';
-import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { type SandboxTrader, tokenAccounts } from './sandbox.ts';
 
 const PAGE = 100;

@@ -4,7 +4,7 @@
  * they keep from a time when the tables were empty included.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { createTestDatabase, openAsAdmin, sharedPostgres } from './postgres.ts';
 
 export interface PlanNode {

@@ -28,7 +28,6 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
-import { createChainAccounts } from '../packages/server/src/adapters/venues/dflow/accounts.ts';
 import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
 import type {
   Chain,
@@ -36,7 +35,8 @@ import type {
   SendAnswer,
   Simulation,
   TokenAccount,
-} from '../packages/server/src/ports/chain.ts';
+} from '../packages/server/src/venues/chain.ts';
+import { createChainAccounts } from '../packages/server/src/venues/dflow/accounts.ts';
 import type {
   OrderProgress,
   QuotedAmounts,
@@ -44,8 +44,8 @@ import type {
   TickerMarket,
   VenueFill,
   VenueQuote,
-} from '../packages/server/src/ports/quotes.ts';
-import type { VenueWith } from '../packages/server/src/ports/venue.ts';
+} from '../packages/server/src/venues/quotes.ts';
+import type { VenueWith } from '../packages/server/src/venues/venue.ts';
 
 export interface FakeWallet {
   readonly address: SolanaAddress;

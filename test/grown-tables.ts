@@ -2,7 +2,7 @@
  * Lets every table of a service grow by copies of its own rows with other keys: what many other agents did before, and
  * what the same agents did before. Written past triggers and constraints, as a restored dump would be.
  */
-import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 
 /** What the service keeps in memory as a whole, or has only one row of. */
 const KEPT_SMALL = /^(sandbox_|exchange_(snapshots|leader|terms?)|sql_functions|migrations|skills|owners$)/;

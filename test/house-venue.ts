@@ -3,11 +3,11 @@
  * Its state is in memory; the outcome of an order is written to the desk before the answer, as at every venue.
  */
 import { exchangeDomains } from '@bellwether/protocol';
+import type { FillEvidence, FirstAnswer } from '../packages/server/src/domain/evidence.ts';
+import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/lifecycle.ts';
 import type { MarketRecord } from '../packages/server/src/domain/market.ts';
 import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
-import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/orders/lifecycle.ts';
-import type { FillEvidence, FirstAnswer } from '../packages/server/src/ports/evidence.ts';
-import type { VenueOrder, VenueWith } from '../packages/server/src/ports/venue.ts';
+import type { VenueOrder, VenueWith } from '../packages/server/src/venues/venue.ts';
 import type { VenueTools } from '../packages/server/src/wiring/venues.ts';
 
 type Outcome = 'YES' | 'NO';

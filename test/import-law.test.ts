@@ -266,7 +266,7 @@ interface Edge {
 const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
-/** `packages/server/src/app/orders/read-orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
+/** `packages/server/src/orders/read-orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
 function nameOf(specifier: string, file: string): string {
   if (specifier.startsWith('.')) {
     const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');

@@ -9,7 +9,7 @@ import {
   type Market,
   type SignatureType,
 } from '@bellwether/sdk';
-import { openPool, type Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
 import type { Overrides } from '../packages/server/src/service.ts';
 import { call, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
 import { liveEnvironment } from './live-environment.ts';

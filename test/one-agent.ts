@@ -1,6 +1,6 @@
 /** A desk's database with one agent and its owner, for what SQL does by itself. */
 import { openPool } from '@bellwether/durable';
-import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { createDeskDatabase } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
 

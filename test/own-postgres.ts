@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../packages/durable/src/embedded/embedded-role.ts';
 import { findPostgres } from '../packages/durable/src/embedded/postgres-binaries.ts';
-import { openPool, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { sharedPostgres } from './postgres.ts';
 import { dataFolder, kill, postgresOf, waitFor } from './service-process.ts';
 import { copyCluster } from './setup/copy-cluster.ts';

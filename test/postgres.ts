@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inject } from 'vitest';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { afterFile } from './setup/clean-up.ts';
 import type { SharedPostgres } from './setup/postgres-server.ts';
 

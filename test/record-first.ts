@@ -2,7 +2,7 @@
  * Lets a service record orders first and send them to their venue afterwards, as a replica does that does not lead: so a
  * test can stand between the two.
  */
-import type { TradeLedger } from '../packages/server/src/ports/admission.ts';
+import type { TradeLedger } from '../packages/server/src/trading/admission.ts';
 import type { TestService } from './harness.ts';
 
 /** @returns the ledger that the service uses from now on */

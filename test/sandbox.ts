@@ -7,7 +7,7 @@ import {
   type QuotedOrderDetail,
   SolanaSigner,
 } from '@bellwether/sdk';
-import type { Sql } from '../packages/server/src/adapters/postgres/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
 import type { ManualClock } from './world.ts';
 

@@ -12,7 +12,7 @@ const FOLDERS = ['packages', 'test', 'examples', 'bench', 'scripts'];
 /** Applied once and never renamed, this file, and recorded answers, which have the public word `kind`. */
 const KEPT = new Set([
   'packages/contract/src/examples/answers.generated.ts',
-  'packages/server/src/adapters/postgres/migrations/0010-venue-b.sql',
+  'packages/server/src/platform/database/migrations/0010-venue-b.sql',
   'test/venue-names.test.ts',
 ]);
 

@@ -1,6 +1,6 @@
 /** docs/errors.md: every code of the registry, and which operations answer it. */
 import { ERRORS, type ErrorCode, type Operation, VENUE_REFUSALS } from '@bellwether/contract';
-import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { NOTE, table } from './markdown.ts';
 import { OPERATIONS, routeOf } from './operations.ts';
 

@@ -6,7 +6,11 @@ import {
   POLYGON_CHAIN_ID,
   type TypedData,
 } from '@bellwether/protocol';
-import { AMOUNT_RULES, SIGNATURE_TYPES, TRANSACTIONS } from '../../packages/server/src/app/venue-guides.ts';
+import {
+  AMOUNT_RULES,
+  SIGNATURE_TYPES,
+  TRANSACTIONS,
+} from '../../packages/server/src/markets/venue-guides.ts';
 import { NOTE, table } from './markdown.ts';
 
 const guideOf = (profile: 'interface' | 'polymarket') =>

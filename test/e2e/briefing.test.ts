@@ -2,7 +2,7 @@
 import { transact } from '@bellwether/durable';
 import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   call,

@@ -1,7 +1,7 @@
 /** The console's files as browsers get them: small, compressed, kept by their digest, and never from elsewhere. */
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { BundleFault, createConsoleBundle } from '../../packages/server/src/http/console/bundle.ts';
+import { BundleFault, createConsoleBundle } from '../../packages/server/src/console/bundle.ts';
 import { sharedTestService, type TestService } from '../harness.ts';
 
 const MOST_BYTES = 200 * 1024;

@@ -1,7 +1,7 @@
 /** The doors of the paper venues for callers without a key: which are open, rate limits, sizes. */
 import { SolanaSigner } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { quotingVenue } from '../../packages/server/src/app/venues.ts';
+import { quotingVenue } from '../../packages/server/src/venues/asking.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 

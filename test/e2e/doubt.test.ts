@@ -9,14 +9,14 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { venueFor } from '../../packages/server/src/app/venues.ts';
 import {
   isInDoubt,
   ORDER_STATUSES,
   type OrderStatus,
   transition,
-} from '../../packages/server/src/domain/orders/lifecycle.ts';
-import type { CancelAnswer, SignedOrders } from '../../packages/server/src/ports/venue.ts';
+} from '../../packages/server/src/domain/lifecycle.ts';
+import { venueFor } from '../../packages/server/src/venues/asking.ts';
+import type { CancelAnswer, SignedOrders } from '../../packages/server/src/venues/venue.ts';
 import {
   aMarket,
   call,

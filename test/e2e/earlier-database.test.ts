@@ -14,7 +14,7 @@ import {
   type WebhookEvent,
 } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   type Answers,
   answersForAll,

@@ -1,6 +1,6 @@
 /** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; the start's messages. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sessionCookie, sessionTokens } from '../../packages/server/src/http/identify.ts';
+import { sessionCookie, sessionTokens } from '../../packages/server/src/platform/http/identify.ts';
 import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
 import { rawRequest } from '../raw-http.ts';
 import { dataFolder, startProcess } from '../service-process.ts';

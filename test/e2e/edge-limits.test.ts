@@ -1,8 +1,8 @@
 /** The resources of one agent: tokens over all its keys, and rows in the database. */
 import { createVenueCredentials, credentialRequest, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { watchReplicas } from '../../packages/server/src/adapters/postgres/replica-watch.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { watchReplicas } from '../../packages/server/src/platform/database/replica-watch.ts';
 import {
   aMarket,
   call,

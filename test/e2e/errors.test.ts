@@ -5,8 +5,8 @@
 import * as contract from '@bellwether/contract';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { quoteAliases } from '../../packages/server/src/http/quotes.ts';
-import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
+import { quoteAliases } from '../../packages/server/src/quoting/routes.ts';
 import { restingOrder } from '../harness.ts';
 import { ORDER_ROWS } from './error-rows-orders.ts';
 import { REQUEST_ROWS } from './error-rows-requests.ts';

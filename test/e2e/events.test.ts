@@ -1,7 +1,7 @@
 /** The stream of an agent's events: what it tells, where it resumes, who may read it and how it ends. */
 import { type AgentEvent, BellwetherApiError, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { watchRisks } from '../../packages/server/src/app/watch-risks.ts';
+import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
 import { claim } from '../approving.ts';
 import {
   aMarket,

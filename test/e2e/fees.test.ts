@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import {
   ASSET_ID,
   type FireblocksServer,

@@ -1,7 +1,7 @@
 /** GET /markets/check and /markets/prices-history, against a slow obvious model of the stored ticks. */
 import type { Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, call, newAgent, openMarkets, startTestService, type TestService } from '../harness.ts';
 
 const MINUTE = 60_000;

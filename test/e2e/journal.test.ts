@@ -1,7 +1,7 @@
 /** The trades journal, results by strategy, the leaderboard, batches, paging, and the second route to the settings. */
 import { buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,

@@ -1,8 +1,8 @@
 /** What owners redeem at the live venue past the desk: the desk's positions, results and portfolio follow. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { followRedemptions } from '../../packages/server/src/app/follow-redemptions.ts';
-import { resolveMarkets } from '../../packages/server/src/app/resolve-markets.ts';
+import { followRedemptions } from '../../packages/server/src/positions/follow-redemptions.ts';
+import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
 import { call, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, PROFILE, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';

@@ -2,9 +2,9 @@
 import type { BellwetherClient, Market, MarketEvent } from '@bellwether/sdk';
 import { BellwetherApiError } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type BookClient, WatchedBooks } from '../../packages/server/src/app/streams/watched-books.ts';
 import type { Book } from '../../packages/server/src/domain/market.ts';
-import { EventStream } from '../../packages/server/src/http/event-stream.ts';
+import { EventStream } from '../../packages/server/src/streams/event-stream.ts';
+import { type BookClient, WatchedBooks } from '../../packages/server/src/streams/watched-books.ts';
 import {
   newTrader,
   openMarkets,

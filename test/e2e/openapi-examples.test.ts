@@ -18,7 +18,7 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { jumpingClock } from '../sandbox.ts';
 import { cutLists, differences, optionalIn, recordOf, withoutSecrets } from './openapi-answers.ts';

@@ -2,14 +2,14 @@
 import type { AgentEquity, EquitySeries } from '@bellwether/contract';
 import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createEquityStore } from '../../packages/server/src/adapters/postgres/equity-store.ts';
-import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
+import { createEquityStore } from '../../packages/server/src/console/equity-store.ts';
 import {
   createEquityRecorder,
   recordEquity,
   WALLETS_PER_TURN,
-} from '../../packages/server/src/app/record-equity.ts';
+} from '../../packages/server/src/console/record-equity.ts';
 import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
+import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { openAsAdmin, openTestDatabase } from '../postgres.ts';

@@ -1,7 +1,7 @@
 /** Owners over HTTP: passkeys and sessions, the claim and what moves with it, locks and pauses that a key cannot undo. */
 import { buildLimitOrder, createVenueCredentials, credentialRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,

@@ -5,8 +5,8 @@
 import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { PLANNING } from '../../packages/exchange/src/journal/lead.ts';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { resolveDoubt } from '../../packages/server/src/app/orders/signed/resolve-doubt.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
 import { aMarket, newTrader, restingOrder, startTestService } from '../harness.ts';
 import { recordFirst } from '../record-first.ts';
 

@@ -3,9 +3,9 @@ import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
-import { resolveMarkets } from '../../packages/server/src/app/resolve-markets.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
+import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import {
   createFakeQuoteVenue,
   createFakeWallet,

@@ -9,7 +9,7 @@ import { USDC_MINT } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import {
   ASSET_ID,
   type FireblocksServer,

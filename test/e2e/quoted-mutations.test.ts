@@ -13,7 +13,7 @@ import { type Market, SolanaSigner } from '@bellwether/sdk';
 import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 import { manualClock } from '../world.ts';

@@ -3,9 +3,9 @@ import { transact } from '@bellwether/durable';
 import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { buildMarketOrder, linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, beforeAll } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { recordEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
-import type { TickerMarket } from '../../packages/server/src/ports/quotes.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { recordEvidence } from '../../packages/server/src/trading/evidence.ts';
+import type { TickerMarket } from '../../packages/server/src/venues/quotes.ts';
 import { createFakeQuoteVenue, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
 import {
   call,

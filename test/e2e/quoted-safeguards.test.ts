@@ -1,7 +1,7 @@
 /** Budgets over both venues, concurrent use of one quote, crashes between recording and sending, and cancels. */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { followChainOrders } from '../../packages/server/src/app/orders/quoted/follow.ts';
+import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import {
   createFakeQuoteVenue,
   createFakeWallet,

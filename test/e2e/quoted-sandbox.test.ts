@@ -5,7 +5,7 @@
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
 import {
   aSandboxMarket,

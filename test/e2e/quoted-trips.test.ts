@@ -2,7 +2,7 @@
 import { toBase64 } from '@bellwether/protocol';
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Chain } from '../../packages/server/src/ports/chain.ts';
+import type { Chain } from '../../packages/server/src/venues/chain.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 

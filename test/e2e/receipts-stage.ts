@@ -1,8 +1,8 @@
 /** A desk whose receipts are read, audited and altered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, type ReceiptEntry } from '@bellwether/sdk';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';

@@ -1,7 +1,7 @@
 /** Redemption pays exactly once, nothing for losing tokens; no safeguard denies it, and it can be automatic. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { call, newAgent, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
 

@@ -6,7 +6,7 @@
 import * as contract from '@bellwether/contract';
 import { ERRORS, type Operation } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { errorCodes } from '../../packages/server/src/http/routes.ts';
+import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
 
 const isOperation = (value: unknown): value is Operation =>

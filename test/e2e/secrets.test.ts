@@ -9,7 +9,7 @@ import { buildMarketOrder, createVenueCredentials, credentialRequest, Signer } f
 import { pino } from 'pino';
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,

@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   readOfficialSkill,
   readOfficialSkills,
   writeOfficialSkills,
-} from '../../packages/server/src/adapters/postgres/official-skills.ts';
+} from '../../packages/server/src/skills/official-skills.ts';
 import {
   call,
   newAgent,
@@ -19,7 +19,7 @@ import {
 } from '../harness.ts';
 
 const OPERATOR_KEY = 'an operator key of decent length'.replaceAll(' ', '-');
-const FOLDER = join(import.meta.dirname, '../../packages/server/src/adapters/postgres/official-skills');
+const FOLDER = join(import.meta.dirname, '../../packages/server/src/skills/official-skills');
 
 let service: TestService;
 let agent: Omit<Trader, 'funder' | 'signatureType'>;

@@ -3,7 +3,7 @@ import * as contract from '@bellwether/contract';
 import type { Market } from '@bellwether/sdk';
 import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { edits, isNear, nearestName } from '../../packages/server/src/http/field-names.ts';
+import { edits, isNear, nearestName } from '../../packages/server/src/platform/http/field-names.ts';
 import {
   aMarket,
   call,

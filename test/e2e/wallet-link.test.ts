@@ -11,7 +11,7 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { call, newAgent, sharedTestService } from '../harness.ts';
 import { hooks, refused, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
 

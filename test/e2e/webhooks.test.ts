@@ -12,8 +12,8 @@ import {
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { watchRisks } from '../../packages/server/src/app/watch-risks.ts';
+import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { newAgent, newTrader, restingOrder, startTestService, type Trader } from '../harness.ts';
 import { endingMarkets, manualClock, resolveMarket } from '../world.ts';
 import { at, markets, refused, service, stage, subscribe, useStage } from './webhooks-stage.ts';

@@ -10,7 +10,7 @@ import {
   type TradeResponse,
 } from '@bellwether/sdk';
 import { afterAll, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { ADMIN_ROLE, DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
-import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, newTrader, restingOrder } from '../harness.ts';
 import { dataFolder, postmasterOf, signalGroup, startProcess } from '../service-process.ts';
 

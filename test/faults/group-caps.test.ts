@@ -4,7 +4,7 @@
  */
 import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isTerminal } from '../../packages/server/src/domain/orders/lifecycle.ts';
+import { isTerminal } from '../../packages/server/src/domain/lifecycle.ts';
 import type { OrderRow } from '../../packages/server/src/domain/records.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {

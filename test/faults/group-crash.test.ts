@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { isInDoubt } from '../../packages/server/src/domain/orders/lifecycle.ts';
+import { isInDoubt } from '../../packages/server/src/domain/lifecycle.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {
   expectOneEffect,

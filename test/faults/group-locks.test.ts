@@ -1,7 +1,7 @@
 /** Others hold an agent's lock, or the lock of an order's id: other agents' trades go on, the locked one waits its turn. */
 import { type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {
   aMarket,

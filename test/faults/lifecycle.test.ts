@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buildMarketOrder } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
-import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import {

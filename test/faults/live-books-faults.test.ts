@@ -1,10 +1,10 @@
 /** Live books from a venue whose sockets repeat, swap, lose and freeze, and whose CLOB fails at times: they end up true. */
 import { expect, test, vi } from 'vitest';
 import { Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
-import { createPooledSend } from '../../packages/server/src/adapters/outbound/pooled-send.ts';
-import { createLiveBooks } from '../../packages/server/src/adapters/venues/polymarket/books.ts';
-import { createVenueHttp } from '../../packages/server/src/adapters/venues/polymarket/http.ts';
 import { VenueUnavailable } from '../../packages/server/src/domain/unavailable.ts';
+import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
+import { createLiveBooks } from '../../packages/server/src/venues/polymarket/books.ts';
+import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
 import type { TestService } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';
 import { afterFile } from '../setup/clean-up.ts';

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { venueFor } from '../../packages/server/src/app/venues.ts';
-import type { TradeLedger } from '../../packages/server/src/ports/admission.ts';
-import type { SignedOrders } from '../../packages/server/src/ports/venue.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
+import type { TradeLedger } from '../../packages/server/src/trading/admission.ts';
+import { venueFor } from '../../packages/server/src/venues/asking.ts';
+import type { SignedOrders } from '../../packages/server/src/venues/venue.ts';
 import {
   aMarket,
   call,

@@ -7,8 +7,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { describe, expect, test, vi } from 'vitest';
-import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { resolveDoubt } from '../../packages/server/src/app/orders/signed/resolve-doubt.ts';
+import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
 import { createExplainedDatabase, nodesOf, type PlanNode, watchPlans } from '../executed-plans.ts';
 import { growTables } from '../grown-tables.ts';
 import { newTrader, restingOrder, startTestService, type TestService, type Trader } from '../harness.ts';

@@ -8,7 +8,7 @@ import {
   type TradeRequest,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toBase64 } from '@bellwether/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { newSandboxTrader, type SandboxTrader, sandboxMarkets, usdcOf } from '../sandbox.ts';

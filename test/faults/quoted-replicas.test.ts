@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { toBase64 } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
 import {
   aMarket,

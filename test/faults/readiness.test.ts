@@ -1,7 +1,7 @@
 /** `/readyz` is correct within a second, for a frozen leader and for each venue. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { call, startTestService } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';

@@ -8,8 +8,8 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { orderOfTurn, place } from '../group-trading.ts';
 import { aMarket, type Trader } from '../harness.ts';

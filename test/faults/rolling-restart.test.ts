@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
 import { aMarket, call, newTrader, type RawAnswer, restingOrder, type Trader } from '../harness.ts';
 import { type HealthProxy, startHealthProxy } from '../health-proxy.ts';

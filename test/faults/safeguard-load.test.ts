@@ -2,7 +2,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TradeScope } from '../../packages/server/src/ports/admission.ts';
+import type { TradeScope } from '../../packages/server/src/trading/admission.ts';
 import {
   aMarket,
   newTrader,

@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createPooledSend } from '../../packages/server/src/adapters/outbound/pooled-send.ts';
-import { createVenueHttp } from '../../packages/server/src/adapters/venues/polymarket/http.ts';
-import { lookForDifferences } from '../../packages/server/src/adapters/venues/polymarket/sentinel.ts';
+import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
+import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
+import { lookForDifferences } from '../../packages/server/src/venues/polymarket/sentinel.ts';
 import type { TestService } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';
 import { afterFile } from '../setup/clean-up.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { BellwetherClient } from '@bellwether/sdk';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { call } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Market } from '@bellwether/sdk';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPool } from '../../packages/server/src/adapters/postgres/connection.ts';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, call, type RawAnswer, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';

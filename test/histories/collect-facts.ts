@@ -3,8 +3,8 @@
 import { openPool, type Sql } from '@bellwether/durable';
 import { type JournalledExchange, openExchange } from '@bellwether/exchange';
 import { BellwetherClient, verifyReceipts } from '@bellwether/sdk';
-import { nativeSha256 } from '../../packages/server/src/adapters/system/sha256.ts';
-import { eventWord } from '../../packages/server/src/domain/orders/status-words.ts';
+import { eventWord } from '../../packages/server/src/domain/status-words.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import type { Agent } from './agents.ts';
 import type { DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';

@@ -1,11 +1,11 @@
 /** The ways in which events are recorded that the model compares, and all rows that they leave. */
 import type { Fill, PastFill, Payout } from '@bellwether/contract/positions';
 import { transact } from '@bellwether/durable';
-import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { recordEvidence, writeEvidence } from '../../packages/server/src/adapters/postgres/evidence.ts';
-import { PositionsInPlay } from '../../packages/server/src/adapters/postgres/positions-in-play.ts';
-import { createRedemptionStore } from '../../packages/server/src/adapters/postgres/redemption-store.ts';
-import type { Evidence } from '../../packages/server/src/ports/evidence.ts';
+import type { Evidence } from '../../packages/server/src/domain/evidence.ts';
+import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { PositionsInPlay } from '../../packages/server/src/positions/positions-in-play.ts';
+import { createRedemptionStore } from '../../packages/server/src/positions/redemption-store.ts';
+import { recordEvidence, writeEvidence } from '../../packages/server/src/trading/evidence.ts';
 import { NO_EVIDENCE } from '../../packages/server/test/no-evidence.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -5,8 +5,8 @@
 import { type Fill, holdingKey, type Payout } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Sql } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
+import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
 import { openTestDatabase } from '../postgres.ts';
 import { budget } from '../setup/budget.ts';
 import {

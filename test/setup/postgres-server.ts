@@ -25,8 +25,8 @@ import {
   type PostgresBinaries,
 } from '../../packages/durable/src/embedded/postgres-binaries.ts';
 import { endPostmaster } from '../../packages/durable/src/embedded/postmaster.ts';
-import { openPool, socketUrl } from '../../packages/server/src/adapters/postgres/connection.ts';
-import { migrate } from '../../packages/server/src/adapters/postgres/migrate.ts';
+import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
+import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
 import { SCHEMAS } from '../../packages/server/src/wiring/database.ts';
 import { copyCluster } from './copy-cluster.ts';
 

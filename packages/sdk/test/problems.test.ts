@@ -8,7 +8,7 @@ import {
   type ProblemCode,
 } from '@bellwether/sdk';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { errorCodes } from '../../server/src/http/routes.ts';
+import { errorCodes } from '../../server/src/platform/http/routes.ts';
 
 const refused = (code?: string) => new BellwetherApiError(400, code === undefined ? {} : { code });
 

@@ -1,6 +1,6 @@
 /** Which requests are admitted and which are turned away, on a manual clock. */
 import { expect, test } from 'vitest';
-import { Admission } from '../src/http/admission.ts';
+import { Admission } from '../src/platform/http/load-control.ts';
 
 const MAX_TRADES = 4;
 const MAX_REQUESTS = 20;

@@ -3,7 +3,7 @@ import { Briefing, type Market } from '@bellwether/contract';
 import { ANSWERS } from '@bellwether/contract/examples';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { createBriefingSender } from '../src/http/market-bytes.ts';
+import { createBriefingSender } from '../src/markets/market-bytes.ts';
 
 const sample = ANSWERS.getBriefing?.body as Briefing;
 const [market] = sample.opportunities.newMarkets as [Market, ...Market[]];

@@ -2,8 +2,8 @@
 import { ConnectionLost, DatabaseError } from '@bellwether/durable';
 import { DatabaseError as ServerFault } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { BrokenCommits } from '../src/adapters/postgres/broken-commits.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { BrokenCommits } from '../src/trading/broken-commits.ts';
 
 const refusedWith = (code: string): DatabaseError => {
   const fault = new ServerFault('no', 2, 'error');

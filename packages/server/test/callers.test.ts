@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { createDeskDatabase } from '../../../test/postgres.ts';
-import { createAgentStore } from '../src/adapters/postgres/agent-store.ts';
-import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import { createAgentStore } from '../src/agents/store.ts';
+import { openPool, type Sql } from '../src/platform/database/connection.ts';
 
 const AT = Date.parse('2026-11-23T00:00:00Z');
 const KEYS = 80;

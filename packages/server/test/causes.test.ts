@@ -5,15 +5,15 @@
 import { openTransaction, type Transaction, transact } from '@bellwether/durable';
 import { type ReceiptEntry, verifyReceipts } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
-import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
-import { createEventLog } from '../src/adapters/postgres/event-log.ts';
-import { recordEvidence } from '../src/adapters/postgres/evidence.ts';
-import { nativeSha256 } from '../src/adapters/system/sha256.ts';
-import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
+import type { Sql, Tx } from '../src/platform/database/connection.ts';
+import { nativeSha256 } from '../src/platform/system/sha256.ts';
 import { linkCorrections } from '../src/receipts/correct.ts';
 import { auditReceipts, createReceiptStore } from '../src/receipts/index.ts';
 import { receiptPage } from '../src/receipts/read.ts';
 import { linkReceipts } from '../src/receipts/write.ts';
+import type { LoggedEvent, LogPosition } from '../src/streams/log.ts';
+import { createEventLog } from '../src/streams/log.ts';
+import { recordEvidence } from '../src/trading/evidence.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 

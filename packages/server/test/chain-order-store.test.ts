@@ -3,9 +3,9 @@ import { openPool } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { createDeskDatabase } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
-import { createChainOrderStore } from '../src/adapters/postgres/chain-order-store.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import type { ChainOrderRow, ChainOrderStore } from '../src/ports/quoted-orders.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import type { ChainOrderRow, ChainOrderStore } from '../src/quoting/chain-order-store.ts';
+import { createChainOrderStore } from '../src/quoting/chain-order-store.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AGENT = '00000000-0000-4000-8000-000000000001';

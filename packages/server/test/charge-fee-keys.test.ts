@@ -1,7 +1,7 @@
 /** The fee charge with an Idempotency-Key takes effect once, whatever fails in between. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Refusal } from '../src/app/refusal.ts';
+import type { Refusal } from '../src/platform/refusal.ts';
 import {
   address,
   chain,

@@ -1,7 +1,7 @@
 import type { TradeRequest } from '@bellwether/contract';
 import { beforeAll, expect, test } from 'vitest';
-import { incoherences, type MarketTerms } from '../src/domain/orders/coherence.ts';
-import { readDraft } from '../src/domain/orders/draft.ts';
+import { incoherences, type MarketTerms } from '../src/domain/coherence.ts';
+import { readDraft } from '../src/domain/draft.ts';
 import { draftOf, MARKET, SIGNER, signedRequest } from './drafts.ts';
 
 const NOW = Date.UTC(2026, 0, 2);

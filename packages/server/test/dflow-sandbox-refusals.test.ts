@@ -15,7 +15,7 @@ import {
 } from '@solana/kit';
 import { getApproveCheckedInstruction } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
-import type { QuoteQuestion, TickerMarket } from '../src/ports/quotes.ts';
+import type { QuoteQuestion, TickerMarket } from '../src/venues/quotes.ts';
 import {
   alice,
   ask,

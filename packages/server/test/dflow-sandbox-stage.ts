@@ -5,10 +5,10 @@ import { readTransaction, type SolanaAddress, toBase58, withSignature } from '@b
 import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
-import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
-import type { HttpSend } from '../src/ports/outbound.ts';
-import type { QuoteQuestion, TickerMarket, VenueQuote } from '../src/ports/quotes.ts';
+import type { HttpSend } from '../src/platform/outbound/outbound.ts';
+import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
+import type { QuoteQuestion, TickerMarket, VenueQuote } from '../src/venues/quotes.ts';
+import { createSolanaChain } from '../src/venues/solana/solana-chain.ts';
 
 const START = Date.parse('2026-11-21T12:00:00Z');
 

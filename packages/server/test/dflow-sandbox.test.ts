@@ -7,7 +7,7 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import type { OrderProgress, TickerMarket } from '../src/ports/quotes.ts';
+import type { OrderProgress, TickerMarket } from '../src/venues/quotes.ts';
 import {
   alice,
   ask,

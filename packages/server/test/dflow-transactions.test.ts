@@ -9,7 +9,7 @@ import {
 import { createNoopSigner, type Instruction } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
-import type { Simulation } from '../src/ports/chain.ts';
+import type { Simulation } from '../src/venues/chain.ts';
 import { capturedMarket, MINTS } from './dflow-fixtures.ts';
 import {
   ask,

@@ -1,9 +1,9 @@
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { isBlockedCountry } from '../src/adapters/venues/dflow/jurisdictions.ts';
-import { isMaintenance } from '../src/adapters/venues/dflow/maintenance.ts';
-import { costOf, toBook, toTickerMarket } from '../src/adapters/venues/dflow/translate.ts';
-import type { WireMarket } from '../src/adapters/venues/dflow/wire.ts';
+import { isBlockedCountry } from '../src/venues/dflow/jurisdictions.ts';
+import { isMaintenance } from '../src/venues/dflow/maintenance.ts';
+import { costOf, toBook, toTickerMarket } from '../src/venues/dflow/translate.ts';
+import type { WireMarket } from '../src/venues/dflow/wire.ts';
 import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 
 const NOW = Date.parse('2026-02-18T12:00:00Z');

@@ -27,10 +27,10 @@ import {
 } from '@solana-program/token';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { fetchSend } from '../src/adapters/outbound/http.ts';
-import { createDflowVenue } from '../src/adapters/venues/dflow/dflow-venue.ts';
-import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/ports/chain.ts';
-import type { QuoteQuestion } from '../src/ports/quotes.ts';
+import { fetchSend } from '../src/platform/outbound/http.ts';
+import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/venues/chain.ts';
+import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
+import type { QuoteQuestion } from '../src/venues/quotes.ts';
 import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 
 export const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;

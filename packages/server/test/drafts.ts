@@ -1,8 +1,8 @@
 /** A valid, signed order that tests modify. */
 import type { TradeRequest } from '@bellwether/contract';
 import { buildLimitOrder, type LimitOrder, Signer } from '@bellwether/sdk';
-import type { MarketTerms } from '../src/domain/orders/coherence.ts';
-import { type Draft, readDraft } from '../src/domain/orders/draft.ts';
+import type { MarketTerms } from '../src/domain/coherence.ts';
+import { type Draft, readDraft } from '../src/domain/draft.ts';
 
 /** The well-known first account of Hardhat's test mnemonic. It never holds anything of value. */
 export const SIGNER = Signer.fromPrivateKey(

@@ -2,12 +2,12 @@
 import { openTransaction } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createEventLog } from '../src/adapters/postgres/event-log.ts';
-import { comparePositions } from '../src/app/streams/event-cursor.ts';
-import { EventFeed, type FeedClient } from '../src/app/streams/event-feed.ts';
-import { OpenStreams } from '../src/app/streams/open-streams.ts';
-import type { LoggedEvent, LogPosition } from '../src/ports/event-log.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { comparePositions } from '../src/streams/event-cursor.ts';
+import { EventFeed, type FeedClient } from '../src/streams/event-feed.ts';
+import type { LoggedEvent, LogPosition } from '../src/streams/log.ts';
+import { createEventLog } from '../src/streams/log.ts';
+import { OpenStreams } from '../src/streams/open-streams.ts';
 
 const AGENT = '00000000-0000-4000-8000-000000000001';
 const OTHER = '00000000-0000-4000-8000-000000000002';

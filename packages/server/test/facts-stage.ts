@@ -1,8 +1,8 @@
 /** A database with two agents, whose orders are written by statements alone, and what readers of the log of facts find. */
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import { createAgentFacts } from '../src/adapters/postgres/agent-facts.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
+import { createAgentFacts } from '../src/briefing/agent-facts.ts';
 import type { Caller } from '../src/domain/records.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
 
 export const AGENT = '00000000-0000-4000-8000-000000000001';
 export const OTHER = '00000000-0000-4000-8000-000000000002';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { openTransaction, transact } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createFactLog } from '../src/adapters/postgres/fact-log.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { createWebhookStore } from '../src/adapters/postgres/webhook-store.ts';
-import { forgetFacts } from '../src/app/forget-facts.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { createFactLog } from '../src/streams/fact-log.ts';
+import { forgetFacts } from '../src/streams/forget-facts.ts';
+import { createWebhookStore } from '../src/webhooks/store.ts';
 import {
   AGENT,
   addAgents,

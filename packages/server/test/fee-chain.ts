@@ -14,9 +14,9 @@ import {
   transactionId,
   USDC_MINT,
 } from '@bellwether/protocol';
-import { buildTransfer } from '../src/adapters/solana/delegated-transfer.ts';
 import { ChainUnavailable } from '../src/domain/unavailable.ts';
-import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/ports/chain.ts';
+import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/venues/chain.ts';
+import { buildTransfer } from '../src/venues/solana/delegated-transfer.ts';
 
 /** What a node does with a transaction, and if its answer arrives. */
 export type Sending = 'land' | 'hold' | 'land_unanswered' | 'lose' | 'refuse';

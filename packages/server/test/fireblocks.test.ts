@@ -8,10 +8,10 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fetchSend } from '../src/adapters/outbound/http.ts';
-import { createFireblocksSigning, type FireblocksOptions } from '../src/adapters/signing/fireblocks.ts';
-import { createLocalSigning } from '../src/adapters/signing/local.ts';
-import type { SigningProvider } from '../src/ports/signing-provider.ts';
+import { createFireblocksSigning, type FireblocksOptions } from '../src/fees/signing/fireblocks.ts';
+import { createLocalSigning } from '../src/fees/signing/local.ts';
+import type { SigningProvider } from '../src/fees/signing-provider.ts';
+import { fetchSend } from '../src/platform/outbound/http.ts';
 import { ASSET_ID, type FireblocksServer, startFireblocks, VAULT_ID } from './fireblocks-server.ts';
 
 let fireblocks: FireblocksServer;

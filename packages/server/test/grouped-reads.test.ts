@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseError } from '@bellwether/durable';
 import { DatabaseError as ServerFault } from 'pg';
 import { expect, test } from 'vitest';
-import { type Answering, byShape, groupReads } from '../src/adapters/postgres/grouped-reads.ts';
+import { type Answering, byShape, groupReads } from '../src/platform/database/grouped-reads.ts';
 
 interface Row extends Answering {
   readonly text: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKeyedMutex } from '../src/adapters/postgres/keyed-mutex.ts';
+import { createKeyedMutex } from '../src/trading/keyed-mutex.ts';
 
 test('tasks under one key run one after another; other keys do not wait', async () => {
   const mutex = createKeyedMutex();

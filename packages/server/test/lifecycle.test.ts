@@ -12,7 +12,7 @@ import {
   reachable,
   requireTransition,
   transition,
-} from '../src/domain/orders/lifecycle.ts';
+} from '../src/domain/lifecycle.ts';
 
 /** Stated independently of the table, one line per transition: a transition that is not here is impossible. */
 const ALLOWED = `

@@ -1,8 +1,8 @@
 /** Orders at a live venue: whatever is heard of them, in whatever order and how often, the record is the same. */
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Observation } from '../src/adapters/venues/polymarket/observations.ts';
-import type { TradeStatus } from '../src/ports/live-orders.ts';
+import type { TradeStatus } from '../src/venues/live-orders.ts';
+import type { Observation } from '../src/venues/polymarket/observations.ts';
 import {
   accepted,
   factsOf,

@@ -1,7 +1,7 @@
 /** Random sequences of events at a live venue. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Observation } from '../src/adapters/venues/polymarket/observations.ts';
-import type { TradeStatus } from '../src/ports/live-orders.ts';
+import type { TradeStatus } from '../src/venues/live-orders.ts';
+import type { Observation } from '../src/venues/polymarket/observations.ts';
 import {
   accepted,
   M,

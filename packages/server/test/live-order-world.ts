@@ -1,11 +1,11 @@
 /** Agents with a wallet and orders of theirs at a live venue, of which a test tells the record what it likes. */
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
-import { fold } from '../src/adapters/venues/polymarket/fold.ts';
-import type { Observation, TradePart } from '../src/adapters/venues/polymarket/observations.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
-import type { LiveOrderLog, TradeStatus } from '../src/ports/live-orders.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
+import type { LiveOrderLog, TradeStatus } from '../src/venues/live-orders.ts';
+import { fold } from '../src/venues/polymarket/fold.ts';
+import type { Observation, TradePart } from '../src/venues/polymarket/observations.ts';
 
 export const M = 1_000_000n;
 export const MARKET = {

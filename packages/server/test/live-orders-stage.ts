@@ -7,13 +7,13 @@ import { expect } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createDeskDatabase } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
-import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createLiveOrderLog } from '../src/adapters/postgres/live-order-log.ts';
-import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
-import { createLiveOrders, type LiveOrders } from '../src/adapters/venues/polymarket/live-orders.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
-import type { SignedMessage, VenueOrder } from '../src/ports/venue.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
+import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import { createLiveOrders, type LiveOrders } from '../src/venues/polymarket/live-orders.ts';
+import type { SignedMessage, VenueOrder } from '../src/venues/venue.ts';
 
 export const SECRETS = {
   apiKey: 'k3y-of-the-wallet',

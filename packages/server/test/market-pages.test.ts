@@ -3,9 +3,6 @@
 import type { PaperExchange } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
 import { World } from '../../exchange/src/world/world.ts';
-import { MarketPages } from '../src/adapters/venues/paper/market-pages.ts';
-import { MarketWords } from '../src/adapters/venues/paper/market-words.ts';
-import { createPaperMarketData } from '../src/adapters/venues/paper/paper-market-data.ts';
 import { BoundedCache } from '../src/domain/bounded-cache.ts';
 import {
   type FoundMarkets,
@@ -13,6 +10,9 @@ import {
   type MarketSearch,
   selectMarkets,
 } from '../src/domain/market-search.ts';
+import { MarketPages } from '../src/venues/paper/market-pages.ts';
+import { MarketWords } from '../src/venues/paper/market-words.ts';
+import { createPaperMarketData } from '../src/venues/paper/paper-market-data.ts';
 
 const STARTED_AT = Date.parse('2026-03-01T12:00:00Z');
 const SPEED = 60_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
-import { openPool } from '../src/adapters/postgres/connection.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { openPool } from '../src/platform/database/connection.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
 
 test('a migration may take longer than a statement of a request', async () => {
   const sql = openPool(await createTestDatabase(), { max: 2, statementTimeoutMs: 100 });

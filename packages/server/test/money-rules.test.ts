@@ -2,9 +2,9 @@
 import type { Fill } from '@bellwether/contract/positions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createEvidenceLog } from '../src/adapters/postgres/evidence.ts';
-import { createIdempotencyStore } from '../src/adapters/postgres/idempotency-store.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { createIdempotencyStore } from '../src/platform/database/idempotency-store.ts';
+import { createEvidenceLog } from '../src/trading/evidence.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AT = '2026-06-01T12:00:00Z';

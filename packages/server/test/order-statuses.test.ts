@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { transact } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { LIFECYCLE_FILE, lifecycleSql } from '../src/adapters/postgres/lifecycle-sql.ts';
-import { FUNCTIONS_FOLDER } from '../src/adapters/postgres/sql-functions.ts';
-import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, reachable } from '../src/domain/orders/lifecycle.ts';
-import { eventWord } from '../src/domain/orders/status-words.ts';
+import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, reachable } from '../src/domain/lifecycle.ts';
+import { eventWord } from '../src/domain/status-words.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { FUNCTIONS_FOLDER } from '../src/platform/database/sql-functions.ts';
+import { LIFECYCLE_FILE, lifecycleSql } from '../src/trading/lifecycle-sql.ts';
 
 const PACKAGES = join(import.meta.dirname, '../..');
 
@@ -99,9 +99,9 @@ test('only the statement for evidence writes statuses', () => {
   const writers = (pattern: RegExp) =>
     sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
   expect(writers(/\b(update|merge into)\s+(only\s+)?("?public"?\.)?"?orders\b/i)).toEqual([
-    'server/src/adapters/postgres/evidence.ts',
+    'server/src/trading/evidence.ts',
   ]);
   expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([
-    'server/src/adapters/postgres/admission-writes.ts',
+    'server/src/trading/admission-writes.ts',
   ]);
 });

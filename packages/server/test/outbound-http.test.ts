@@ -7,9 +7,9 @@ import {
   type HttpOptions,
   HttpUnavailable,
   MAX_REPLY_CHARS,
-} from '../src/adapters/outbound/http.ts';
-import { parseJson } from '../src/adapters/outbound/json.ts';
-import type { HttpReply, HttpRequest } from '../src/ports/outbound.ts';
+} from '../src/platform/outbound/http.ts';
+import { parseJson } from '../src/platform/outbound/json.ts';
+import type { HttpReply, HttpRequest } from '../src/platform/outbound/outbound.ts';
 
 type Step = HttpReply | Error | 'silence';
 const ok: HttpReply = { status: 200, headers: {}, body: '{}' };

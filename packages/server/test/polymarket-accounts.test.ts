@@ -10,16 +10,16 @@ import {
   verifyL2Signature,
 } from '@bellwether/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
-import { createLiveAccounts } from '../src/adapters/venues/polymarket/accounts.ts';
-import { createShortageReason } from '../src/adapters/venues/polymarket/approvals.ts';
-import { watchGeoblock } from '../src/adapters/venues/polymarket/geoblock.ts';
-import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
-import type { OwnedKeys } from '../src/adapters/venues/polymarket/l2-headers.ts';
-import { createLiveRedemption } from '../src/adapters/venues/polymarket/redemption.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import type { MarketData, VenueOrder } from '../src/ports/venue.ts';
+import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
+import { createShortageReason } from '../src/venues/polymarket/approvals.ts';
+import { watchGeoblock } from '../src/venues/polymarket/geoblock.ts';
+import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
+import { createLiveRedemption } from '../src/venues/polymarket/redemption.ts';
+import type { MarketData, VenueOrder } from '../src/venues/venue.ts';
 
 type Json = Record<string, unknown>;
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { MAX_REPLY_CHARS } from '../src/adapters/outbound/http.ts';
-import { NoAnswer } from '../src/adapters/outbound/pooled-send.ts';
-import { createVenueHttp, type VenueCall } from '../src/adapters/venues/polymarket/http.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import type { HttpReply, HttpRequest } from '../src/ports/outbound.ts';
+import { MAX_REPLY_CHARS } from '../src/platform/outbound/http.ts';
+import type { HttpReply, HttpRequest } from '../src/platform/outbound/outbound.ts';
+import { NoAnswer } from '../src/platform/outbound/pooled-send.ts';
+import { createVenueHttp, type VenueCall } from '../src/venues/polymarket/http.ts';
 
 type Step = HttpReply | Error;
 const reply = (status: number, body = '', headers: Record<string, string> = {}): HttpReply => ({

@@ -1,9 +1,9 @@
 /** The live venue's markets, where its services say odd things. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { agreed } from '../src/adapters/venues/polymarket/resolutions.ts';
-import { toListedMarket } from '../src/adapters/venues/polymarket/translate-market.ts';
-import { READ } from '../src/adapters/venues/polymarket/wire.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { agreed } from '../src/venues/polymarket/resolutions.ts';
+import { toListedMarket } from '../src/venues/polymarket/translate-market.ts';
+import { READ } from '../src/venues/polymarket/wire.ts';
 import { CONDITION, gammaMarket, type Json, NO, standIn, wireBook, YES } from './polymarket-stand-in.ts';
 
 let venue: Awaited<ReturnType<typeof standIn>>;

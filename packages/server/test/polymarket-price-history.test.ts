@@ -1,7 +1,7 @@
 /** Past prices at the live venue: what is asked, what is kept, and how points become buckets. */
 import { expect, test } from 'vitest';
-import { createLivePriceHistory } from '../src/adapters/venues/polymarket/price-history.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { createLivePriceHistory } from '../src/venues/polymarket/price-history.ts';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;

@@ -6,7 +6,7 @@ import {
   openReconnectingSocket,
   type ReconnectingSocket,
   type SocketTimes,
-} from '../src/adapters/venues/polymarket/reconnecting-socket.ts';
+} from '../src/venues/polymarket/reconnecting-socket.ts';
 
 const TIMES: SocketTimes = {
   connectMs: 200,

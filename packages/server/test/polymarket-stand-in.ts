@@ -5,12 +5,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createPooledSend } from '../src/adapters/outbound/pooled-send.ts';
-import { type BookTimes, createLiveBooks } from '../src/adapters/venues/polymarket/books.ts';
-import { createGamma } from '../src/adapters/venues/polymarket/gamma.ts';
-import { createVenueHttp } from '../src/adapters/venues/polymarket/http.ts';
-import { createLiveMarketData } from '../src/adapters/venues/polymarket/market-data.ts';
-import { createResolutions } from '../src/adapters/venues/polymarket/resolutions.ts';
+import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { type BookTimes, createLiveBooks } from '../src/venues/polymarket/books.ts';
+import { createGamma } from '../src/venues/polymarket/gamma.ts';
+import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import { createLiveMarketData } from '../src/venues/polymarket/market-data.ts';
+import { createResolutions } from '../src/venues/polymarket/resolutions.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_REPLY_CHARS } from '../src/adapters/outbound/http.ts';
-import { createPooledSend, type NoAnswer } from '../src/adapters/outbound/pooled-send.ts';
+import { MAX_REPLY_CHARS } from '../src/platform/outbound/http.ts';
+import { createPooledSend, type NoAnswer } from '../src/platform/outbound/pooled-send.ts';
 
 const portOf = (server: Server | TcpServer): number => (server.address() as AddressInfo).port;
 const listening = async <S extends Server | TcpServer>(server: S): Promise<S> => {

@@ -2,8 +2,8 @@
 import { createPriceHistory, migrateExchange } from '@bellwether/exchange';
 import { beforeAll, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createPriceRetention } from '../src/adapters/postgres/price-retention.ts';
+import { createPriceRetention } from '../src/markets/price-retention.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

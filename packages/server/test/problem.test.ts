@@ -1,9 +1,9 @@
 /** Refusals as the service sends them, through the real framework. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Refusal } from '../src/app/refusal.ts';
 import { ChainUnavailable, VenueUnavailable } from '../src/domain/unavailable.ts';
-import { handleError } from '../src/http/problem.ts';
+import { handleError } from '../src/platform/http/problem.ts';
+import { Refusal } from '../src/platform/refusal.ts';
 import { describeOutage } from '../src/wiring/outages.ts';
 
 let app: FastifyInstance;

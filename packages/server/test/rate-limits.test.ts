@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createRateLimits, type Draw } from '../src/app/rate-limits.ts';
-import type { TokenBank } from '../src/ports/token-bank.ts';
+import type { TokenBank } from '../src/platform/database/replica-watch.ts';
+import { createRateLimits, type Draw } from '../src/platform/http/rate-limits.ts';
 
 const POLICIES = { trade: { perSecond: 2, burst: 4 }, slow: { perSecond: 0.01, burst: 1 } };
 

@@ -2,7 +2,7 @@
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
-import type { Sql, Tx } from '../src/adapters/postgres/connection.ts';
+import type { Sql, Tx } from '../src/platform/database/connection.ts';
 import { createReceiptStore } from '../src/receipts/index.ts';
 
 let sql: Sql;

@@ -1,11 +1,11 @@
 /** Positions that owners redeem past the desk: closed as far as their tokens were redeemed, each token once. */
 import { beforeAll, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createEvidenceLog } from '../src/adapters/postgres/evidence.ts';
-import { createRedemptionStore } from '../src/adapters/postgres/redemption-store.ts';
-import type { FillEvidence } from '../src/ports/evidence.ts';
-import type { RedemptionStore } from '../src/ports/redemptions.ts';
+import type { FillEvidence } from '../src/domain/evidence.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import type { RedemptionStore } from '../src/positions/redemption-store.ts';
+import { createRedemptionStore } from '../src/positions/redemption-store.ts';
+import { createEvidenceLog } from '../src/trading/evidence.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 
 const M = 1_000_000n;

@@ -1,8 +1,8 @@
 /** Which orders in doubt a replica looks up: those of a venue that it keeps at once, others when they can arrive no more. */
 import { expect, test } from 'vitest';
-import { type ResolveDoubtNeeds, resolveDoubt } from '../src/app/orders/signed/resolve-doubt.ts';
-import { leftAloneMs } from '../src/jobs/resolve-doubt.ts';
-import type { Venue } from '../src/ports/venue.ts';
+import { leftAloneMs } from '../src/trading/job-resolve-doubt.ts';
+import { type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
+import type { Venue } from '../src/venues/venue.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 

@@ -1,9 +1,9 @@
 /** Whose risk alerts are looked at: shared by replicas, bounded, and forgotten when nobody can read of them any more. */
 import { beforeAll, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { createRiskWatches } from '../src/adapters/postgres/risk-watches.ts';
-import type { RiskWatches } from '../src/ports/risk-watches.ts';
+import type { RiskWatches } from '../src/briefing/risk-watches.ts';
+import { createRiskWatches } from '../src/briefing/risk-watches.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const WEEK_MS = 7 * 24 * 3_600_000;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROWS_FILE, rowsFile } from '../../../scripts/generate-rows.ts';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
 
 test('rows.generated.ts matches the migrated schema: node scripts/generate-rows.ts', async () => {
   const sql = await openTestDatabase();

@@ -8,7 +8,7 @@ import {
   retireMasterKeyFile,
 } from '@bellwether/durable/embedded';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createSecrets } from '../src/adapters/system/secrets.ts';
+import { createSecrets } from '../src/platform/system/secrets.ts';
 
 const NOW = 1_700_000_000_000;
 const secrets = createSecrets(Buffer.alloc(32, 1), () => NOW);

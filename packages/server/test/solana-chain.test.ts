@@ -2,8 +2,8 @@
 import { associatedTokenAddress, SOLANA_PROGRAMS, USDC_MINT } from '@bellwether/protocol';
 import { AccountState } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
-import { fetchSend } from '../src/adapters/outbound/http.ts';
-import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
+import { fetchSend } from '../src/platform/outbound/http.ts';
+import { createSolanaChain } from '../src/venues/solana/solana-chain.ts';
 import {
   accounts,
   answers,

@@ -4,9 +4,9 @@ import { type Address, address } from '@solana/kit';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { fetchSend } from '../src/adapters/outbound/http.ts';
-import { createSolanaChain } from '../src/adapters/solana/solana-chain.ts';
-import type { Chain } from '../src/ports/chain.ts';
+import { fetchSend } from '../src/platform/outbound/http.ts';
+import type { Chain } from '../src/venues/chain.ts';
+import { createSolanaChain } from '../src/venues/solana/solana-chain.ts';
 
 export type Reply = { readonly result: string } | { readonly error: object } | { readonly status: number };
 

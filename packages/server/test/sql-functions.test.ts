@@ -3,8 +3,8 @@
 import { openTransaction } from '@bellwether/durable';
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/adapters/postgres/connection.ts';
-import { MigrationError, migrate } from '../src/adapters/postgres/migrate.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
+import { MigrationError, migrate } from '../src/platform/database/migrate.ts';
 import {
   applyFunctions,
   type FunctionSet,
@@ -12,7 +12,7 @@ import {
   readFunctionFiles,
   readFunctionSet,
   readRelease,
-} from '../src/adapters/postgres/sql-functions.ts';
+} from '../src/platform/database/sql-functions.ts';
 
 /** A release whose function returns the release number, in addition to the service's own functions. */
 const releaseOf = (release: number, ...more: string[]): FunctionSet => ({

@@ -1,6 +1,6 @@
 /** What a replica prepares to lead: loaded once, taken once, and dropped when it fails or is not taken. */
 import { expect, test, vi } from 'vitest';
-import { createStandby } from '../src/adapters/venues/paper/standby.ts';
+import { createStandby } from '../src/venues/paper/standby.ts';
 
 const A_MINUTE_MS = 60_000;
 

@@ -5,14 +5,14 @@ import type { Address } from '@bellwether/protocol';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeskDatabase } from '../../../test/postgres.ts';
-import { createAgentStore } from '../src/adapters/postgres/agent-store.ts';
-import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import { createAgentStore } from '../src/agents/store.ts';
+import { openPool, type Sql } from '../src/platform/database/connection.ts';
 import {
   type CallerFacts,
   type CallerQuestion,
   KnownCallers,
   readCallers,
-} from '../src/adapters/postgres/trade-callers.ts';
+} from '../src/trading/trade-callers.ts';
 
 const AT = Date.parse('2026-11-23T00:00:00Z');
 const AGENTS = [0, 1, 2].map((nth) => `00000000-0000-7000-8000-00000000000${nth}`);

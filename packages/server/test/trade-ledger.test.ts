@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool, type Sql } from '@bellwether/durable';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeskDatabase } from '../../../test/postgres.ts';
-import { createTradeLedger } from '../src/adapters/postgres/trade-ledger.ts';
-import type { Admission } from '../src/ports/admission.ts';
+import type { Admission } from '../src/trading/admission.ts';
+import { createTradeLedger } from '../src/trading/ledger.ts';
 
 /** Longer than a group may take before it is overtaken. */
 const SLOW_MS = 400;

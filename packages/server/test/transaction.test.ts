@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, ConnectionLost, openTransaction, transact } from '@bellwether/durable';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
-import { openPool, type Sql } from '../src/adapters/postgres/connection.ts';
+import { openPool, type Sql } from '../src/platform/database/connection.ts';
 
 const VICTIM = 'victim';
 /** A statement that would run for this long must be rejected long before. */

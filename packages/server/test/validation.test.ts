@@ -2,8 +2,8 @@
 import { PRINTABLE, TradeRequest } from '@bellwether/contract';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { fieldErrors } from '../src/http/validation.ts';
-import { compileFor } from '../src/http/validators.ts';
+import { fieldErrors } from '../src/platform/http/validation.ts';
+import { compileFor } from '../src/platform/http/validators.ts';
 import { signedRequest } from './drafts.ts';
 
 function messages(schema: object, value: unknown, part = 'body'): string[] {

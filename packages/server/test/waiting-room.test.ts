@@ -1,7 +1,7 @@
 /** Where calls wait while something moves: they end with it, with their time, and beyond their number at once. */
 import { expect, test, vi } from 'vitest';
-import { createWaitingRoom, type WaitingRoom } from '../src/adapters/venues/paper/waiting-room.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { createWaitingRoom, type WaitingRoom } from '../src/venues/paper/waiting-room.ts';
 
 const LONG_MS = 60_000;
 const PLACES = 1_000;

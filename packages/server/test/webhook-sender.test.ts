@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createWebhookSender, type SenderOptions } from '../src/adapters/webhooks/sender.ts';
+import { createWebhookSender, type SenderOptions } from '../src/webhooks/sender.ts';
 
 interface Seen {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decideOwnerChange, type OwnerChange } from '../owners/owner-change.ts';
 import { lockedDenials, NO_LOCKS, type OwnerLocks } from './locks.ts';
-import { decideOwnerChange, type OwnerChange } from './owner-change.ts';
 import { assess, CAP_NAMES, DEFAULT_SAFEGUARDS, type TradeFacts } from './safeguards.ts';
 
 const RUNNING = { ownerPaused: false };

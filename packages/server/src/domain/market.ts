@@ -1,6 +1,6 @@
 /** A market and its book in the desk's form, the same for all venues. Prices in pips of YES, money in micro-units. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { MarketTerms } from './orders/coherence.ts';
+import type { MarketTerms } from './coherence.ts';
 
 export interface MarketRecord {
   readonly id: string;

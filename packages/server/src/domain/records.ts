@@ -2,11 +2,11 @@
 
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
-import type { FirstAnswer } from '../ports/evidence.ts';
 import type { WalletAddress } from './addresses.ts';
+import type { TimeInForce } from './draft.ts';
+import type { FirstAnswer } from './evidence.ts';
+import type { OrderStatus } from './lifecycle.ts';
 import type { VenueId } from './market.ts';
-import type { TimeInForce } from './orders/draft.ts';
-import type { OrderStatus } from './orders/lifecycle.ts';
 import type { CheckedFigures, Restriction, Safeguards, UsedFacts } from './safeguards.ts';
 
 /** An agent and its owner, for what either of them may ask. */

@@ -1,7 +1,7 @@
 /** One row per alert, at its threshold and just short of it. */
 import { describe, expect, test } from 'vitest';
+import { nextSteps, type StepFacts } from '../briefing/next-steps.ts';
 import type { MarketRecord } from './market.ts';
-import { nextSteps, type StepFacts } from './next-steps.ts';
 import { type HeldInMarket, type OpenInMarket, type RiskFacts, riskAlerts } from './risk-alerts.ts';
 import { DEFAULT_SAFEGUARDS } from './safeguards.ts';
 import { MARKET_CLOSING_MS, MAX_ALERTS, NEAR_RESOLUTION_MS, VERY_NEAR_RESOLUTION_MS } from './thresholds.ts';

@@ -3,8 +3,8 @@
  * of one tick would otherwise make any sale cheap.
  */
 import { divide, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type { Draft } from './draft.ts';
 import type { Book, MarketRecord } from './market.ts';
-import type { Draft } from './orders/draft.ts';
 
 /** What the desk believes of the market at this moment, in prices of the outcome that is sold. */
 export interface SaleMarket {

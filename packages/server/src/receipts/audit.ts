@@ -12,8 +12,8 @@ import {
   type ReceiptLink,
   type Sha256,
 } from '@bellwether/contract';
-import type { Sql } from '../adapters/postgres/connection.ts';
 import type { OrderRow } from '../domain/records.ts';
+import type { Sql } from '../platform/database/connection.ts';
 import { entryOf } from './read.ts';
 import { type AuditedOrder, type AuditReads, type LinkedReceipt, readForAudit } from './store.ts';
 import { answeredRecord, askedRecord, fillRecord, journalRecord, stateRecord } from './write.ts';

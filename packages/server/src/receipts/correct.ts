@@ -8,7 +8,7 @@
  */
 import type { ReceiptBody, Sha256 } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
-import { type OrderStatus, reachable } from '../domain/orders/lifecycle.ts';
+import { type OrderStatus, reachable } from '../domain/lifecycle.ts';
 import type { OrderRow } from '../domain/records.ts';
 import { linkEntries, type NewEntry } from './link.ts';
 import type { DoubtfulPiece, DoubtfulReceipts, ReceiptRow, ReceiptStore } from './store.ts';

@@ -1,5 +1,5 @@
 /** Receipts follow trades within a second. */
-import type { Job } from '../jobs/jobs.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { type CorrectReceiptsNeeds, createReceiptCorrector } from './correct.ts';
 import { createReceiptWriter, type WriteReceiptsNeeds } from './write.ts';
 

@@ -7,8 +7,8 @@ import {
   type ReceiptEntry,
   type ReceiptPage,
 } from '@bellwether/contract';
-import { refusal } from '../app/refusal.ts';
-import type { OrderStore } from '../ports/orders.ts';
+import { refusal } from '../platform/refusal.ts';
+import type { OrderStore } from '../trading/order-store.ts';
 import type { LinkedReceipt, ReceiptStore } from './store.ts';
 
 export interface ReadReceiptsNeeds {

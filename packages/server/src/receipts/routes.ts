@@ -1,10 +1,10 @@
 /** An agent reads its receipts by key, its owner by session. */
 import { getOwnerOrderReceipt, listOwnerAgentReceipts } from '@bellwether/contract';
-import { refusal } from '../app/refusal.ts';
+import type { AgentStore } from '../agents/store.ts';
 import type { Owner } from '../domain/records.ts';
-import type { Bind } from '../http/routes.ts';
-import { bindUseCases } from '../http/use-cases.ts';
-import type { AgentStore } from '../ports/agents.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import { bindUseCases } from '../platform/http/use-cases.ts';
+import { refusal } from '../platform/refusal.ts';
 import { type Agent, orderReceipt, type ReadReceiptsNeeds, receiptPage } from './read.ts';
 
 type OwnersReceiptsNeeds = ReadReceiptsNeeds & { readonly agents: Pick<AgentStore, 'byId'> };

@@ -6,8 +6,8 @@
  * delay streams. Times are epoch milliseconds.
  */
 import { openTransaction } from '@bellwether/durable';
-import type { Fragment, Sql, Tx } from '../adapters/postgres/connection.ts';
-import { orderRow } from '../adapters/postgres/order-rows.ts';
+import type { FillRow, OrderRow } from '../domain/records.ts';
+import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import type {
   ChainOrdersRow,
   FactsRow,
@@ -16,9 +16,9 @@ import type {
   ReceiptHeadsRow,
   ReceiptLogRow,
   ReceiptsRow,
-} from '../adapters/postgres/rows.generated.ts';
-import { ms, only } from '../adapters/postgres/rows.ts';
-import type { FillRow, OrderRow } from '../domain/records.ts';
+} from '../platform/database/rows.generated.ts';
+import { ms, only } from '../platform/database/rows.ts';
+import { orderRow } from '../trading/order-rows.ts';
 
 export interface ReceiptRow {
   readonly agentId: string;

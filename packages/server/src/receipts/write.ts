@@ -6,9 +6,9 @@
  */
 import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import { checkedRecord } from '../app/orders/checked-record.ts';
 import type { OrderRow } from '../domain/records.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checkedRecord } from '../trading/checked-record.ts';
 import { linkEntries } from './link.ts';
 import type {
   OrderChange,

@@ -9,17 +9,17 @@ import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
 import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import {
   openPool,
   type PoolOptions,
   refusePooler,
   type Sql,
   socketUrl,
-} from '../adapters/postgres/connection.ts';
-import { type DatabasePulse, startPulse } from '../adapters/postgres/database-pulse.ts';
-import { migrate } from '../adapters/postgres/migrate.ts';
-import { countOtherReplicas, replicaName } from '../adapters/postgres/replica-watch.ts';
-import type { Config } from '../config.ts';
+} from '../platform/database/connection.ts';
+import { type DatabasePulse, startPulse } from '../platform/database/database-pulse.ts';
+import { migrate } from '../platform/database/migrate.ts';
+import { countOtherReplicas, replicaName } from '../platform/database/replica-watch.ts';
 import type { Stops } from './stopping.ts';
 
 export interface Database {

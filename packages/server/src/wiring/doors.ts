@@ -13,14 +13,14 @@ import {
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
-import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
-import { relaySocket } from '../adapters/venues/paper/socket-relay.ts';
-import type { RateLimits } from '../app/rate-limits.ts';
 import type { Config, PaperDoor } from '../config.ts';
-import { createDoorGuard } from '../http/door-guard.ts';
-import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../http/replicas.ts';
-import type { ServerOptions } from '../http/server.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createDoorGuard } from '../platform/http/door-guard.ts';
+import type { RateLimits } from '../platform/http/rate-limits.ts';
+import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/http/replicas.ts';
+import type { PaperBackend } from '../venues/paper/paper-backend.ts';
+import { relaySocket } from '../venues/paper/socket-relay.ts';
+import type { ServerOptions } from './server.ts';
 
 interface Parts {
   readonly config: Config;

@@ -1,7 +1,7 @@
 /** The faults of venue A's doors: those that the configuration names, or that a test sets. */
 import { Faults, NO_FAULTS, parseFaultPlan } from '@bellwether/exchange/doors/polymarket';
 import type { Config } from '../config.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 
 /** @throws Error with a sentence that names the setting */
 export function openFaults({ paper }: Config, clock: Clock): Faults {

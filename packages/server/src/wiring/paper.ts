@@ -10,34 +10,30 @@ import {
 import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { openSandbox, prepareSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
-import { createPooledSend } from '../adapters/outbound/pooled-send.ts';
-import { AWAITED_SIGNATURES } from '../adapters/postgres/chain-order-store.ts';
-import type { Sql } from '../adapters/postgres/connection.ts';
-import { writeEvidence } from '../adapters/postgres/evidence.ts';
-import { createLeaderBoard } from '../adapters/postgres/leader-board.ts';
-import type { PositionsInPlay } from '../adapters/postgres/positions-in-play.ts';
-import type { VenueJournal } from '../adapters/postgres/trade-ledger.ts';
-import type { ReplicaCalls } from '../adapters/system/replica-calls.ts';
-import { startLiveMirror } from '../adapters/venues/paper/live-mirror.ts';
-import { createLivePaperMarkets, onLiveBooks } from '../adapters/venues/paper/live-paper.ts';
-import type { LocalParts } from '../adapters/venues/paper/local-parts.ts';
-import { type PaperBackend, startPaperBackend } from '../adapters/venues/paper/paper-backend.ts';
-import { createPaperMarketData } from '../adapters/venues/paper/paper-market-data.ts';
-import {
-  createExchangeCalls,
-  createTurns,
-  type ExchangeCalls,
-} from '../adapters/venues/paper/paper-venue.ts';
-import { createSandboxHolder } from '../adapters/venues/paper/sandbox-holder.ts';
-import { createStandby } from '../adapters/venues/paper/standby.ts';
-import { toEvidence } from '../adapters/venues/paper/translate.ts';
-import { liveFeed } from '../adapters/venues/polymarket/feed.ts';
-import { createPublicMarkets, type PolymarketUrls } from '../adapters/venues/polymarket/public-markets.ts';
 import type { Config } from '../config.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
-import type { Meters } from '../http/metrics.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { SignedOrders } from '../ports/venue.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Sql } from '../platform/database/connection.ts';
+import { createLeaderBoard } from '../platform/database/leader-board.ts';
+import type { Meters } from '../platform/http/metrics.ts';
+import { createPooledSend } from '../platform/outbound/pooled-send.ts';
+import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
+import type { PositionsInPlay } from '../positions/positions-in-play.ts';
+import { AWAITED_SIGNATURES } from '../quoting/chain-order-store.ts';
+import { writeEvidence } from '../trading/evidence.ts';
+import type { VenueJournal } from '../trading/ledger.ts';
+import { startLiveMirror } from '../venues/paper/live-mirror.ts';
+import { createLivePaperMarkets, onLiveBooks } from '../venues/paper/live-paper.ts';
+import type { LocalParts } from '../venues/paper/local-parts.ts';
+import { type PaperBackend, startPaperBackend } from '../venues/paper/paper-backend.ts';
+import { createPaperMarketData } from '../venues/paper/paper-market-data.ts';
+import { createExchangeCalls, createTurns, type ExchangeCalls } from '../venues/paper/paper-venue.ts';
+import { createSandboxHolder } from '../venues/paper/sandbox-holder.ts';
+import { createStandby } from '../venues/paper/standby.ts';
+import { toEvidence } from '../venues/paper/translate.ts';
+import { liveFeed } from '../venues/polymarket/feed.ts';
+import { createPublicMarkets, type PolymarketUrls } from '../venues/polymarket/public-markets.ts';
+import type { SignedOrders } from '../venues/venue.ts';
 
 export interface PaperParts {
   readonly config: Config;

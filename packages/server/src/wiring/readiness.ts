@@ -2,10 +2,11 @@
  * What `/readyz` says: whether trades can be taken here, asked anew each time, and within a second. Every question has
  * its own, shorter time, so that one that hangs neither delays nor hides the others.
  */
-import type { PaperBackend } from '../adapters/venues/paper/paper-backend.ts';
-import { venueRecord } from '../app/venues.ts';
-import type { ReadyState } from '../http/server.ts';
-import type { Venues } from '../ports/venue.ts';
+
+import { venueRecord } from '../venues/asking.ts';
+import type { PaperBackend } from '../venues/paper/paper-backend.ts';
+import type { Venues } from '../venues/venue.ts';
+import type { ReadyState } from './server.ts';
 
 export interface ReadinessParts {
   /** `ready`, or what is wrong with the database; in time. */

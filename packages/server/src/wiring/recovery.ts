@@ -2,9 +2,9 @@
 import { availableParallelism } from 'node:os';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { Logger } from 'pino';
-import { openRecoverPool, threadsFor } from '../adapters/system/recover-pool.ts';
 import type { Config } from '../config.ts';
-import type { RecoverElsewhere } from '../ports/recovery.ts';
+import { openRecoverPool, threadsFor } from '../platform/system/recover-pool.ts';
+import type { RecoverElsewhere } from '../platform/system/recovery.ts';
 import type { Stops } from './stopping.ts';
 
 const STOP_MS = 500;

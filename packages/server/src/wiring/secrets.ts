@@ -3,7 +3,9 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { readFormerMasterKeyFile, readMasterKeyFile } from '@bellwether/durable/embedded';
 import type { Logger } from 'pino';
-import type { Sql } from '../adapters/postgres/connection.ts';
+import type { Config } from '../config.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Sql } from '../platform/database/connection.ts';
 import {
   addCheck,
   type KeyCheck,
@@ -11,11 +13,9 @@ import {
   nameCheck,
   opensCheck,
   rootSecret,
-} from '../adapters/postgres/master-keys.ts';
-import { createSecrets, deriveSecret, masterKeyName } from '../adapters/system/secrets.ts';
-import type { Config } from '../config.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Secrets } from '../ports/secrets.ts';
+} from '../platform/database/master-keys.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { createSecrets, deriveSecret, masterKeyName } from '../platform/system/secrets.ts';
 import type { Stops } from './stopping.ts';
 
 /** The newest first. */

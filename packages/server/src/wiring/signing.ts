@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Logger } from 'pino';
-import { fetchSend } from '../adapters/outbound/http.ts';
-import { createFireblocksSigning } from '../adapters/signing/fireblocks.ts';
-import { createLocalSigning } from '../adapters/signing/local.ts';
 import type { FireblocksSettings } from '../config.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { SigningProvider } from '../ports/signing-provider.ts';
+import { createFireblocksSigning } from '../fees/signing/fireblocks.ts';
+import { createLocalSigning } from '../fees/signing/local.ts';
+import type { SigningProvider } from '../fees/signing-provider.ts';
+import type { Clock } from '../platform/clock.ts';
+import { fetchSend } from '../platform/outbound/http.ts';
 
 interface SigningParts {
   readonly secret: Uint8Array;

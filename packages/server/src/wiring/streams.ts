@@ -1,16 +1,16 @@
 /** The streams of this process, with the one reader of the log that feeds them. */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Sql } from '../adapters/postgres/connection.ts';
-import { createEventLog } from '../adapters/postgres/event-log.ts';
-import { hashToken, type OwnerNeeds } from '../app/owners.ts';
-import { createEventCursors } from '../app/streams/event-cursor.ts';
-import { EventFeed } from '../app/streams/event-feed.ts';
-import { OpenStreams } from '../app/streams/open-streams.ts';
-import { VenueWatch } from '../app/streams/venue-watch.ts';
-import { WatchedBooks } from '../app/streams/watched-books.ts';
-import type { HasVenues } from '../app/venues.ts';
-import type { Streams } from '../http/streams.ts';
+import { hashToken, type OwnerNeeds } from '../owners/owners.ts';
+import type { Sql } from '../platform/database/connection.ts';
+import { createEventCursors } from '../streams/event-cursor.ts';
+import { EventFeed } from '../streams/event-feed.ts';
+import { createEventLog } from '../streams/log.ts';
+import { OpenStreams } from '../streams/open-streams.ts';
+import type { Streams } from '../streams/routes.ts';
+import { VenueWatch } from '../streams/venue-watch.ts';
+import { WatchedBooks } from '../streams/watched-books.ts';
+import type { HasVenues } from '../venues/asking.ts';
 
 const TAG_BYTES = 9;
 

@@ -1,7 +1,7 @@
 /** Traces, where an endpoint for them is configured. Elsewhere neither the exporter nor its SDK is loaded. */
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Tracer } from '../ports/tracing.ts';
+import type { Tracer } from '../platform/tracing.ts';
 import type { Stops } from './stopping.ts';
 
 const STOP_TRACES_MS = 1_000;
@@ -17,7 +17,7 @@ export interface TracingParts {
 export async function openTracing(parts: TracingParts): Promise<Tracer | undefined> {
   const { config, replicaId, version, log, stops } = parts;
   if (config.tracing === null) return undefined;
-  const { startTracer } = await import('../adapters/tracing/tracer.ts');
+  const { startTracer } = await import('../platform/tracing/tracer.ts');
   const resource = {
     'service.version': version,
     'service.instance.id': replicaId,

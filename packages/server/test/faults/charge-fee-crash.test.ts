@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { type DelegationNeeds, delegationOf } from '../../src/app/fees/delegation.ts';
-import { followFees } from '../../src/app/fees/fee-fate.ts';
-import type { Refusal } from '../../src/app/refusal.ts';
+import { type DelegationNeeds, delegationOf } from '../../src/fees/delegation.ts';
+import { followFees } from '../../src/fees/fee-fate.ts';
+import type { Refusal } from '../../src/platform/refusal.ts';
 import {
   address,
   chain,

@@ -9,15 +9,15 @@ import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../../test/postgres.ts';
-import { openPool, type Sql } from '../../src/adapters/postgres/connection.ts';
-import { migrate } from '../../src/adapters/postgres/migrate.ts';
-import { PositionsInPlay } from '../../src/adapters/postgres/positions-in-play.ts';
-import { createLocalSigning } from '../../src/adapters/signing/local.ts';
-import type { ForwardedName } from '../../src/adapters/venues/paper/forwarded-port.ts';
-import { LEADER_CALLS, type LeaderPorts } from '../../src/adapters/venues/paper/leader-calls.ts';
-import type { PaperBackend } from '../../src/adapters/venues/paper/paper-backend.ts';
 import { readConfig } from '../../src/config.ts';
 import { VenueUnavailable } from '../../src/domain/unavailable.ts';
+import { createLocalSigning } from '../../src/fees/signing/local.ts';
+import { openPool, type Sql } from '../../src/platform/database/connection.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { PositionsInPlay } from '../../src/positions/positions-in-play.ts';
+import type { ForwardedName } from '../../src/venues/paper/forwarded-port.ts';
+import { LEADER_CALLS, type LeaderPorts } from '../../src/venues/paper/leader-calls.ts';
+import type { PaperBackend } from '../../src/venues/paper/paper-backend.ts';
 import { startPaper } from '../../src/wiring/paper.ts';
 
 type Examples = {

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { parseSignature, type RecoveryQuestion, signDigest } from '@bellwether/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadRecover } from '../../src/adapters/system/recover.ts';
-import { openRecoverPool, type RecoverPool, threadsFor } from '../../src/adapters/system/recover-pool.ts';
+import { loadRecover } from '../../src/platform/system/recover.ts';
+import { openRecoverPool, type RecoverPool, threadsFor } from '../../src/platform/system/recover-pool.ts';
 
 const { recover } = loadRecover();
 /** A thread that takes questions and answers none. */
@@ -98,7 +98,7 @@ describe('what a thread does not answer is recovered here', () => {
     const workers: Worker[] = [];
     const { pool, warnings, recoveredHere, ready } = stage(1, () => {
       const isFirst = workers.length === 0;
-      const url = new URL('../../src/adapters/system/recover-worker.ts', import.meta.url);
+      const url = new URL('../../src/platform/system/recover-worker.ts', import.meta.url);
       const worker = isFirst ? new Worker(HANGS, { eval: true }) : new Worker(url);
       workers.push(worker);
       return worker;

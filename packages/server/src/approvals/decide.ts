@@ -1,0 +1,183 @@
+/**
+ * Approvals as their two sides use them. An agent reads its own. An owner decides: to decline, the session is enough; to
+ * approve takes the person, by a passkey's answer to a challenge that was made for this approval and this owner alone.
+ */
+import {
+  type AgentApproval,
+  APPROVAL_LIMITS,
+  type Approval,
+  type ApprovalStatus,
+  type PasskeySignIn,
+} from '@bellwether/contract';
+import type { Caller, Owner } from '../domain/records.ts';
+import type { Challenge, OwnerStore } from '../owners/owner-store.ts';
+import { CHALLENGE_MS, takeChallenge } from '../owners/owners.ts';
+import type { PasskeyOptions, Passkeys } from '../owners/passkeys.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import { approvalRecord } from './records.ts';
+import type { ApprovalRow, ApprovalStore, Decision } from './store.ts';
+
+export interface ReadApprovalsNeeds {
+  readonly clock: Clock;
+  readonly approvals: Pick<ApprovalStore, 'byId' | 'list'>;
+  /** Of a quote that waited for an approval, in base64; `null`: it has none, or none that can still be signed. */
+  readonly transactionToSign: (agentId: string, quoteId: string) => Promise<string | null>;
+}
+
+interface ListQuery {
+  readonly status?: string;
+  readonly agentId?: string;
+  readonly limit?: number;
+}
+
+const DEFAULT_PAGE = 50;
+
+const filterOf = (needs: Pick<ReadApprovalsNeeds, 'clock'>, { status, limit, agentId }: ListQuery) => ({
+  at: needs.clock.now(),
+  limit: limit ?? DEFAULT_PAGE,
+  ...(status === undefined ? {} : { status: status as ApprovalStatus }),
+  ...(agentId === undefined ? {} : { agentId }),
+});
+
+export interface ApprovalPage {
+  readonly records: Approval[];
+  /** Also of those beyond the limit. */
+  readonly total: number;
+}
+
+const pageOf = ({ approvals, total }: Awaited<ReturnType<ApprovalStore['list']>>): ApprovalPage => ({
+  records: approvals.map(approvalRecord),
+  total,
+});
+
+export const listApprovals = async (
+  needs: ReadApprovalsNeeds,
+  { agentId }: Pick<Caller, 'agentId'>,
+  query: Omit<ListQuery, 'agentId'>,
+): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ agentId }, filterOf(needs, query)));
+
+/** @throws Refusal approval_not_found, for those of other agents, too */
+export async function getApproval(
+  needs: ReadApprovalsNeeds,
+  { agentId }: Pick<Caller, 'agentId'>,
+  approvalId: string,
+): Promise<AgentApproval> {
+  const row = await needs.approvals.byId(approvalId, { agentId }, needs.clock.now());
+  if (row === null) throw refusal('approval_not_found');
+  const record = approvalRecord(row);
+  if (row.status !== 'approved') return record;
+  const unsignedTransaction = await needs.transactionToSign(agentId, row.orderId);
+  return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
+}
+
+export const listOwnerApprovals = async (
+  needs: ReadApprovalsNeeds,
+  { userId }: Owner,
+  query: ListQuery,
+): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ userId }, filterOf(needs, query)));
+
+export const getOwnerApproval = async (
+  needs: OwnersRowNeeds,
+  owner: Owner,
+  approvalId: string,
+): Promise<Approval> => approvalRecord(await ownersRow(needs, owner, approvalId));
+
+type OwnersRowNeeds = Pick<ReadApprovalsNeeds, 'clock'> & {
+  readonly approvals: Pick<ApprovalStore, 'byId'>;
+};
+
+async function ownersRow(
+  { approvals, clock }: OwnersRowNeeds,
+  { userId }: Owner,
+  approvalId: string,
+): Promise<ApprovalRow> {
+  const row = await approvals.byId(approvalId, { userId }, clock.now());
+  if (row === null) throw refusal('approval_not_found');
+  return row;
+}
+
+export interface DecideNeeds {
+  readonly clock: Clock;
+  readonly approvals: Pick<ApprovalStore, 'byId' | 'decide'>;
+  readonly owners: Pick<OwnerStore, 'addChallenge' | 'takeChallenge' | 'passkey' | 'usePasskey'>;
+  readonly passkeys: Pick<Passkeys, 'signInOptions' | 'challengeOf' | 'verifySignIn'>;
+}
+
+/** The challenge answers for nothing else: not for a sign-in, another approval, or another owner. */
+const purposeOf = (row: ApprovalRow, { userId }: Owner): Challenge['purpose'] =>
+  `approve ${row.approvalId} by ${userId}`;
+
+/** @throws Refusal approval_gone */
+function requireWaiting(row: ApprovalRow): void {
+  if (row.status === 'waiting') return;
+  if (row.decidedAt === null) {
+    const until = new Date(row.waitsUntil).toISOString();
+    throw refusal('approval_gone', `This approval waited until ${until}, or newer ones took its place.`);
+  }
+  throw refusal('approval_gone', `This is decided: ${row.status}.`);
+}
+
+/** What a passkey has to sign to approve. */
+export async function beginApproval(
+  needs: DecideNeeds,
+  owner: Owner,
+  approvalId: string,
+): Promise<PasskeyOptions> {
+  const row = await ownersRow(needs, owner, approvalId);
+  requireWaiting(row);
+  const options = await needs.passkeys.signInOptions();
+  const challenge: Challenge = {
+    challenge: options.challenge,
+    purpose: purposeOf(row, owner),
+    handle: null,
+    name: null,
+  };
+  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
+  return options;
+}
+
+export async function approve(
+  needs: DecideNeeds,
+  owner: Owner,
+  approvalId: string,
+  { response }: PasskeySignIn,
+): Promise<Approval> {
+  const row = await ownersRow(needs, owner, approvalId);
+  if (row.approvedUntil !== null) return approvalRecord(row);
+  requireWaiting(row);
+  const { challenge } = await takeChallenge(needs, response, purposeOf(row, owner));
+  const passkey = await needs.owners.passkey(response.id);
+  const isOwners = passkey !== null && passkey.userId === owner.userId;
+  const verified = isOwners ? await needs.passkeys.verifySignIn(response, challenge, passkey) : null;
+  if (passkey === null || verified === null)
+    throw refusal('passkey_rejected', 'This passkey is not one of yours, or its answer does not hold.');
+  await needs.owners.usePasskey(passkey.credentialId, verified.counter, needs.clock.now());
+  return decide(needs, owner, { approvalId, verdict: 'approved', reason: null });
+}
+
+export async function decline(
+  needs: DecideNeeds,
+  owner: Owner,
+  approvalId: string,
+  reason: string | null | undefined,
+): Promise<Approval> {
+  await ownersRow(needs, owner, approvalId);
+  const words = reason?.trim() ?? '';
+  return decide(needs, owner, { approvalId, verdict: 'declined', reason: words === '' ? null : words });
+}
+
+/** Twice the same is once. @throws Refusal approval_gone */
+async function decide(
+  needs: DecideNeeds,
+  owner: Owner,
+  { approvalId, verdict, reason }: Pick<Decision, 'approvalId' | 'verdict' | 'reason'>,
+): Promise<Approval> {
+  const at = needs.clock.now();
+  const until = at + APPROVAL_LIMITS.approvedMs;
+  await needs.approvals.decide({ approvalId, owner: owner.userId, verdict, at, until, reason });
+  const row = await ownersRow(needs, owner, approvalId);
+  const decided = row.status === 'used' || row.approvedUntil !== null ? 'approved' : row.status;
+  if (decided !== verdict) requireWaiting(row);
+  return approvalRecord(row);
+}

@@ -1,0 +1,40 @@
+import {
+  approvalPasskeyOptions,
+  approveTrade,
+  declineTrade,
+  getOwnerApproval,
+  listApprovals,
+  listOwnerApprovals,
+} from '@bellwether/contract';
+import { paginate } from '../platform/http/pagination.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import { bindUseCases } from '../platform/http/use-cases.ts';
+import * as approvals from './decide.ts';
+
+export function bindApprovals(bind: Bind, needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds): void {
+  bindUseCases(bind, {
+    getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),
+  });
+  bind(listApprovals, async ({ caller, query, request, reply }) => {
+    const { records, total } = await approvals.listApprovals(needs, caller, query);
+    paginate(request, reply, total);
+    return records;
+  });
+  bind(listOwnerApprovals, async ({ owner, query, request, reply }) => {
+    reply.header('cache-control', 'no-store');
+    const { records, total } = await approvals.listOwnerApprovals(needs, owner, query);
+    paginate(request, reply, total);
+    return records;
+  });
+  bind(getOwnerApproval, ({ owner, params, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return approvals.getOwnerApproval(needs, owner, params.approvalId);
+  });
+  bind(approvalPasskeyOptions, ({ owner, params }) =>
+    approvals.beginApproval(needs, owner, params.approvalId),
+  );
+  bind(approveTrade, ({ owner, params, body }) => approvals.approve(needs, owner, params.approvalId, body));
+  bind(declineTrade, ({ owner, params, body }) =>
+    approvals.decline(needs, owner, params.approvalId, body?.reason),
+  );
+}

@@ -1,0 +1,254 @@
+/**
+ * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
+ * by, from the same functions in the database; the rest from the venue's memory.
+ */
+import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
+import { MICRO, type Micro, microToNumber, parseMicro, pipsToNumber } from '@bellwether/contract/decimals';
+import { asAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
+import { edgeAtBest, expectedProfit, highestWorthwhile, type Sweep } from '../domain/book-sweep.ts';
+import { inDoubtBefore } from '../domain/lifecycle.ts';
+import type { Book, MarketRecord } from '../domain/market.ts';
+import { READ_PATIENCE_MS } from '../domain/patience.ts';
+import type { Caller, Standing } from '../domain/records.ts';
+import { allowances } from '../domain/safeguards.ts';
+import { type Books, round6, slippageRecords } from '../markets/market-figures.ts';
+import { type Located, requireMarket } from '../markets/markets.ts';
+import { type ShownMarkets, sweepsOf } from '../markets/shown-markets.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import { positionRecords, valued } from '../positions/positions.ts';
+import type { TradeLedger } from '../trading/admission.ts';
+import { scopeOf, tradingOf } from '../venues/asking.ts';
+import type { Spendable, Venues } from '../venues/venue.ts';
+import type { AgentFacts, ContextFacts } from './agent-facts.ts';
+import { tradeWarnings, type Warning } from './trade-warnings.ts';
+
+export interface MarketContextNeeds {
+  readonly clock: Clock;
+  readonly ledger: TradeLedger;
+  readonly venues: Venues;
+  readonly facts: AgentFacts;
+  readonly shownMarkets: ShownMarkets;
+}
+
+/** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
+const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
+const SWEEP_DEPTH = 1_000;
+const OUTCOMES = ['YES', 'NO'] as const;
+
+export interface ContextQuery {
+  readonly user?: string;
+  readonly venue?: string;
+  readonly myProbability?: number;
+  readonly side?: 'BUY' | 'SELL';
+  readonly size?: number;
+}
+
+/** @throws Refusal unknown_venue, market_not_found, wallet_not_found */
+export async function marketContext(
+  needs: MarketContextNeeds,
+  caller: Caller,
+  id: string,
+  query: ContextQuery,
+): Promise<MarketContext> {
+  const located = await requireMarket(needs, id, query.venue);
+  const { venue, market } = located;
+  const { family } = venue.accounts;
+  const now = needs.clock.now();
+  const { user } = scopeOf(needs, { ...query, venue: venue.id });
+  const [books, facts] = await Promise.all([
+    booksOf(located),
+    needs.facts.context({
+      caller,
+      family,
+      user,
+      conditionId: market.conditionId,
+      tokenIds: market.tokenIds,
+      at: now,
+      doubtBefore: inDoubtBefore(now),
+    }),
+  ]);
+  if (user !== null && facts.wallets.length === 0)
+    throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
+      path: 'user',
+    });
+  // Of a wallet that is only named nothing is told but what its chain tells everybody.
+  const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
+  const [account, standing] = await Promise.all([
+    facts.funder === null ? null : accountOf(located, facts.funder),
+    facts.standing ??
+      needs.ledger.look({
+        caller,
+        funder: isProved && facts.funder !== null ? facts.funder : NO_WALLET,
+        signer: isProved && facts.signer !== null ? facts.signer : NO_WALLET,
+        conditionId: market.conditionId,
+        tokenIds: market.tokenIds,
+        at: now,
+      }),
+  ]);
+  const asked = sweepsOf(located, books, query.side, ownSizes(query));
+  const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });
+  const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
+  const advice = recommendation(market, books, warnings, edge);
+  const look = needs.shownMarkets.look(located, books);
+  return {
+    market: needs.shownMarkets.plain(venue.id, market),
+    orderbook: look.orderbook,
+    fees: { rate: microToNumber(market.feeRate), exponent: market.feeExponent },
+    account: accountRecord(account),
+    positions: positionRecords(facts.positions.map((row) => valued(venue, row, market))),
+    warnings,
+    safeguards: remaining(standing),
+    slippage: [...look.slippage(query.side), ...slippageRecords(located, books, asked)],
+    edge,
+    ...(advice === null ? {} : { recommendation: advice }),
+    untrustedText: look.untrustedText,
+  };
+}
+
+async function booksOf({ venue, market }: Located): Promise<Books> {
+  const book = async (outcome: 'YES' | 'NO'): Promise<Book> => {
+    const found = await venue.markets.book(market.conditionId, outcome, SWEEP_DEPTH);
+    if (found !== null) return found;
+    const { conditionId, updatedAt } = market;
+    return { conditionId, outcome, bids: [], asks: [], sequence: 0, changedAt: updatedAt };
+  };
+  const [YES, NO] = await Promise.all([book('YES'), book('NO')]);
+  return { YES, NO };
+}
+
+/** The account that pays. */
+interface Account extends Spendable {
+  readonly wallet: WalletAddress;
+}
+
+const accountOf = async ({ venue, market }: Located, wallet: WalletAddress): Promise<Account> => ({
+  wallet,
+  ...(await venue.accounts.inMarket(wallet, market, { patienceMs: READ_PATIENCE_MS })),
+});
+
+function accountRecord(account: Account | null): MarketContext['account'] {
+  if (account === null || account.available === null || account.free === null) return null;
+  return {
+    walletAddress: account.wallet,
+    available: microToNumber(account.available),
+    yesShares: microToNumber(account.free.YES),
+    noShares: microToNumber(account.free.NO),
+  };
+}
+
+interface WarningParts {
+  readonly located: Located;
+  readonly books: Books;
+  readonly facts: ContextFacts;
+  readonly standing: Standing;
+  readonly account: Account | null;
+  readonly query: ContextQuery;
+  readonly asked: readonly Sweep[];
+}
+
+function warningsOf(needs: MarketContextNeeds, parts: WarningParts): Warning[] {
+  const { located, books, facts, standing, account, query, asked } = parts;
+  const { venue, market } = located;
+  const trading = tradingOf(venue);
+  const held = (outcome: 'YES' | 'NO') =>
+    facts.positions.reduce((sum, row) => (row.outcome === outcome ? sum + row.size : sum), 0n);
+  return tradeWarnings({
+    now: needs.clock.now(),
+    trading,
+    hasWallet: account !== null,
+    market,
+    yes: books.YES,
+    ...standing,
+    // The signature under a quoted transaction is all there is to show.
+    hasCredentials: trading === 'quotes' || facts.funder !== null,
+    claimMissing: venue.backend === 'live' && !facts.claimed,
+    available: account?.available ?? null,
+    free: account?.free ?? null,
+    held: { YES: held('YES'), NO: held('NO') },
+    openOrders: facts.openOrders?.count ?? 0,
+    ordersInDoubt: facts.openOrders?.inDoubtCount ?? 0,
+    side: query.side ?? null,
+    asked,
+  });
+}
+
+/** What the caps leave, by the words of their rows. */
+function remaining(standing: Standing): MarketContext['safeguards'] {
+  const { tradingPaused, caps } = allowances(standing.safeguards, standing);
+  const left = CAP_NAMES.map((name) => {
+    const { allowance, unit } = CAPS[name];
+    const shown = (figure: bigint | null) =>
+      figure === null ? null : unit === 'count' ? Number(figure) : microToNumber(figure);
+    const { limit, used, left } = caps[name];
+    return allowance === null
+      ? [name, shown(limit)]
+      : [allowance, { limit: shown(limit), used: shown(used), left: shown(left) }];
+  });
+  return { tradingPaused, ...Object.fromEntries(left) };
+}
+
+const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>
+  size === undefined ? [] : [parseMicro(size, 'floor')].filter((amount) => amount > 0n);
+
+type Edge = NonNullable<MarketContext['edge']>;
+
+function edgeOf(market: MarketRecord, books: Books, myProbability: number, asked: readonly Sweep[]): Edge {
+  const yes = parseMicro(myProbability, 'floor');
+  const chance = { YES: yes, NO: MICRO - yes };
+  const at = (outcome: 'YES' | 'NO', direction: 'BUY' | 'SELL'): number | null => {
+    const gain = edgeAtBest(market, books[outcome], direction, chance[outcome]);
+    return gain === null ? null : microToNumber(gain);
+  };
+  const buyYes = at('YES', 'BUY');
+  const buyNo = at('NO', 'BUY');
+  const best = Math.max(buyYes ?? 0, buyNo ?? 0);
+  return {
+    myProbability,
+    buyYes,
+    buyNo,
+    sellYes: at('YES', 'SELL'),
+    sellNo: at('NO', 'SELL'),
+    best: best <= 0 ? null : best === buyYes ? 'YES' : 'NO',
+    sized: asked.map((swept) => {
+      const profit = expectedProfit(swept, chance[swept.outcome]);
+      return {
+        side: swept.side,
+        outcome: swept.outcome,
+        amount: microToNumber(swept.amount),
+        shares: microToNumber(swept.shares),
+        expectedProfit: microToNumber(profit),
+        perShare: swept.shares === 0n ? null : round6(Number(profit) / Number(swept.shares)),
+      };
+    }),
+  };
+}
+
+/** A sentence to act on; `null` when there is nothing to say beyond the figures. */
+function recommendation(
+  market: MarketRecord,
+  books: Books,
+  warnings: readonly Warning[],
+  edge: Edge | null,
+): string | null {
+  const blocked = warnings.find(({ severity }) => severity === 'critical');
+  if (blocked !== undefined) return `Do not trade here now: ${blocked.message}`;
+  if (edge === null) return null;
+  const { best, myProbability, sized } = edge;
+  if (best === null) {
+    const costs = OUTCOMES.map((outcome) => {
+      const ask = books[outcome].asks[0]?.[0];
+      return ask === undefined ? `nobody offers ${outcome}` : `${outcome} costs ${pipsToNumber(ask)}`;
+    });
+    return `No trade: at a probability of ${myProbability} for YES neither side gains after fees; ${costs.join(', ')}.`;
+  }
+  const chance = parseMicro(best === 'YES' ? myProbability : 1 - myProbability, 'floor');
+  const limit = pipsToNumber(highestWorthwhile(market, chance));
+  const gain = best === 'YES' ? edge.buyYes : edge.buyNo;
+  const whole = sized.find(({ side: direction, outcome }) => direction === 'BUY' && outcome === best);
+  if (whole !== undefined && whole.expectedProfit <= 0)
+    return `Buy less ${best}: the first shares gain ${gain} each after fees, but this size as a whole loses; pay no more than ${limit}.`;
+  const inAll = whole === undefined ? '' : `, ${whole.expectedProfit} in all for this size`;
+  return `BUY ${best}, paying no more than ${limit}: expected gain ${gain} per share at the best price, after fees${inAll}.`;
+}

@@ -1,0 +1,22 @@
+/** Reads that tell an agent where it stands: itself, its briefing, a market before a trade, prices. */
+import { checkMarket, getBriefing, getMarketContext, getMe, getPricesHistory } from '@bellwether/contract';
+import { createBriefingSender } from '../markets/market-bytes.ts';
+import { marketExists, type PriceHistoryNeeds, pricesHistory } from '../markets/price-history.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import { type BriefingNeeds, briefing } from './briefing.ts';
+import { type MarketContextNeeds, marketContext } from './market-context.ts';
+import { type MeNeeds, me } from './me.ts';
+
+export function bindBriefing(
+  bind: Bind,
+  needs: PriceHistoryNeeds & BriefingNeeds & MarketContextNeeds & MeNeeds,
+): void {
+  bind(checkMarket, async ({ query }) => ({
+    exists: await marketExists(needs, query.marketId, query.venue),
+  }));
+  bind(getPricesHistory, ({ query }) => pricesHistory(needs, query));
+  bind(getMe, ({ caller }) => me(needs, caller));
+  bind(getMarketContext, ({ caller, params, query }) => marketContext(needs, caller, params.marketId, query));
+  const send = createBriefingSender();
+  bind(getBriefing, async ({ caller, query, reply }) => send(reply, await briefing(needs, caller, query)));
+}

@@ -1,0 +1,123 @@
+/** What an agent has on one venue, as a heartbeat tells it: without waiting long for the venue. */
+import { type Micro, notional } from '@bellwether/contract/decimals';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
+import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { within } from '../domain/patience.ts';
+import type { PositionRow } from '../domain/records.ts';
+import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
+import type { Clock } from '../platform/clock.ts';
+import { redeemsBy, type Scope, tradingOf, venueOf } from '../venues/asking.ts';
+import type { Venue, Venues } from '../venues/venue.ts';
+import type { BriefingFacts, OpenOrders } from './agent-facts.ts';
+
+/** What a heartbeat waits for a venue, and how old a balance may be before a chain is asked again. */
+export const BRIEFING_PATIENCE_MS = 300;
+const BALANCE_FRESH_MS = 5_000;
+/** Replicas' clocks, and ours and a chain's, by at most so much. */
+const CLOCKS_DIFFER_MS = 1_000;
+/** From this age on the answer marks a balance as old, although the venue was just asked. */
+const BALANCE_OLD_MS = 60_000;
+
+interface StateNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+}
+
+/** What an agent has on one venue. */
+export interface VenueState {
+  readonly venue: Venue;
+  readonly balance: Micro;
+  readonly available: Micro;
+  /** With their markets: those that the venue has told of. */
+  readonly positions: readonly (HeldInMarket & { readonly row: PositionRow; readonly size: Micro })[];
+  readonly positionsCount: number;
+  /** What the positions are worth; what they cost where no price is known. */
+  readonly positionsValue: Micro;
+  readonly openOrders: readonly (OpenOrders & {
+    readonly trading: Trading;
+    readonly market: MarketRecord | null;
+  })[];
+  /** The venue has told all of it. */
+  readonly isCurrent: boolean;
+}
+
+export async function venueState(
+  needs: StateNeeds,
+  facts: BriefingFacts,
+  venue: Venue,
+  scope: Scope,
+): Promise<VenueState> {
+  const rows = facts.positions.filter((row) => venueOf(needs, row.venue, row.wallet) === venue);
+  const open = facts.openOrders.filter(
+    (orders) => (needs.venues.get(orders.venue) ?? needs.venues.default) === venue,
+  );
+  const ids = [...new Set([...rows, ...open].map(({ conditionId }) => conditionId))];
+  // Without a wallet and without an order no venue is asked.
+  const [markets, money] = await Promise.all([
+    ids.length === 0 ? [] : within(BRIEFING_PATIENCE_MS, venue.markets.findAll(ids)),
+    venue.accounts.balances(accountsOn(venue, facts, scope), {
+      freshMs: freshMsOf(needs, facts),
+      patienceMs: BRIEFING_PATIENCE_MS,
+    }),
+  ]);
+  return {
+    venue,
+    balance: money.total,
+    available: money.available,
+    ...marked(venue, rows, open, markets ?? []),
+    isCurrent: markets !== null && money.ageMs !== null && money.ageMs <= BALANCE_OLD_MS,
+  };
+}
+
+/** A balance that was read before the agent's last fill, landing or return is read again, on whichever replica. */
+const freshMsOf = ({ clock }: StateNeeds, { lastChangeAt }: BriefingFacts): number =>
+  lastChangeAt === null
+    ? BALANCE_FRESH_MS
+    : Math.min(BALANCE_FRESH_MS, Math.max(0, clock.now() - lastChangeAt - CLOCKS_DIFFER_MS));
+
+/** The wallet asked for, else what the agent reaches and the one that it names. What a chain's address holds is no secret. */
+function accountsOn(
+  { accounts: { family } }: Venue,
+  { solAddress, wallets }: BriefingFacts,
+  { user }: Scope,
+): readonly WalletAddress[] {
+  return user === null ? withNamed(wallets[family], family, solAddress) : wallets[family];
+}
+
+/** With the Solana address that the agent names and has not proved: only for what is public on its chain. */
+export const withNamed = (
+  wallets: readonly WalletAddress[],
+  family: AddressFamily,
+  solAddress: WalletAddress | null,
+): readonly WalletAddress[] =>
+  family !== 'solana' || solAddress === null ? wallets : [...new Set([solAddress, ...wallets])];
+
+/** Positions and open orders at the markets' prices. */
+function marked(
+  venue: Venue,
+  rows: readonly PositionRow[],
+  open: readonly OpenOrders[],
+  markets: readonly MarketRecord[],
+) {
+  const known = new Map(markets.map((market) => [market.conditionId, market]));
+  const positions = rows.flatMap((row) => {
+    const market = known.get(row.conditionId);
+    if (market === undefined) return [];
+    const { outcome, size, cost } = row;
+    const value = notional(size, markPrice(market, outcome), 'floor');
+    return [{ redeemsBy: redeemsBy(venue), row, market, outcome, size, cost, value }];
+  });
+  const unpriced = rows.filter(({ conditionId }) => !known.has(conditionId));
+  return {
+    positions,
+    positionsCount: rows.length,
+    positionsValue:
+      positions.reduce((sum, { value }) => sum + value, 0n) +
+      unpriced.reduce((sum, { cost }) => sum + cost, 0n),
+    openOrders: open.map((orders) => ({
+      ...orders,
+      trading: tradingOf(venue),
+      market: known.get(orders.conditionId) ?? null,
+    })),
+  };
+}

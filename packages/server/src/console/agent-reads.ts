@@ -1,0 +1,123 @@
+/** What an agent's key and its owner's session open alike: one handler for both operations. */
+import {
+  enableOwnerAgentWebhook,
+  enableWebhook,
+  getClosedPositions,
+  getCurrentPositions,
+  type getOrder,
+  getOwnerAgentOrder,
+  getOwnerAgentPortfolio,
+  getPortfolio,
+  type listFills,
+  type listOpenOrders,
+  type listOrders,
+  listOwnerAgentClosedPositions,
+  listOwnerAgentFills,
+  listOwnerAgentOpenOrders,
+  listOwnerAgentOrders,
+  listOwnerAgentPositions,
+  listOwnerAgentWebhookDeliveries,
+  listOwnerAgentWebhooks,
+  listWebhookDeliveries,
+  listWebhooks,
+  type Operation,
+} from '@bellwether/contract';
+import type { FastifyReply } from 'fastify';
+import type { Static } from 'typebox';
+import { type PortfolioNeeds, portfolio } from '../briefing/portfolio.ts';
+import * as orders from '../orders/read-orders.ts';
+import { ownedAgent } from '../owners/owned-agents.ts';
+import { offsetPages, paginate, sendPage } from '../platform/http/pagination.ts';
+import type { Bind, Input } from '../platform/http/routes.ts';
+import { narrowed, pageOf } from '../positions/position-filters.ts';
+import { closedPositions, currentPositions, type PositionNeeds } from '../positions/positions.ts';
+import * as webhooks from '../webhooks/subscriptions.ts';
+
+export type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
+  PositionNeeds &
+  PortfolioNeeds &
+  orders.ListOrdersNeeds &
+  orders.GetOrderNeeds &
+  webhooks.WebhookNeeds;
+
+type AgentOperation = Operation & { readonly permission: 'agent' };
+type OwnerOperation = Operation & { readonly permission: 'owner' };
+
+/** A request for an agent, whoever asks. */
+type Asked<O extends Operation> = Omit<Input<O>, 'caller' | 'owner'> & {
+  readonly agent: Awaited<ReturnType<typeof ownedAgent>> | NonNullable<Input<AgentOperation>['caller']>;
+};
+
+const DEFAULT_PAGE = 50;
+
+export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
+  const asAgent =
+    <const O extends Operation>(
+      handler: (asked: Asked<O>) => Promise<Static<O['response']> | FastifyReply>,
+    ) =>
+    async ({ owner, ...rest }: Input<OwnerOperation>) => {
+      const { agentId } = rest.params as { readonly agentId: string };
+      const agent = await ownedAgent(needs, owner, agentId);
+      return handler({ ...rest, agent } as unknown as Asked<O>);
+    };
+  const both = <const O extends AgentOperation>(
+    own: O,
+    owners: OwnerOperation,
+    handler: (asked: Asked<O>) => Promise<Static<O['response']> | FastifyReply>,
+  ): void => {
+    bind(own, ({ caller, ...rest }) => handler({ ...rest, agent: caller } as unknown as Asked<O>));
+    bind(owners, asAgent(handler));
+  };
+
+  both(getCurrentPositions, listOwnerAgentPositions, async ({ agent, query, request, reply }) => {
+    const { limit, offset = 0 } = query;
+    const positions = narrowed(await currentPositions(needs, agent, query), query);
+    paginate(request, reply, positions.length, offsetPages(offset, limit, positions.length));
+    return pageOf(positions, offset, limit);
+  });
+  both(getClosedPositions, listOwnerAgentClosedPositions, async ({ agent, query, request, reply }) => {
+    const { limit = DEFAULT_PAGE, offset = 0, ...rest } = query;
+    const page = await closedPositions(needs, agent, { ...rest, limit, offset });
+    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
+    return page.positions;
+  });
+  both(getPortfolio, getOwnerAgentPortfolio, ({ agent, query }) => portfolio(needs, agent, query));
+
+  // The agent's own are bound with its other use cases of orders.
+  bind(
+    listOwnerAgentOpenOrders,
+    asAgent<typeof listOpenOrders>(async ({ agent, query, request, reply }) =>
+      sendPage(request, reply, query, await orders.listOpenOrders(needs, agent, query)),
+    ),
+  );
+  bind(
+    listOwnerAgentOrders,
+    asAgent<typeof listOrders>(async ({ agent, query, request, reply }) =>
+      sendPage(request, reply, query, await orders.listOrders(needs, agent, query)),
+    ),
+  );
+  bind(
+    listOwnerAgentFills,
+    asAgent<typeof listFills>(async ({ agent, query, request, reply }) =>
+      sendPage(request, reply, query, await orders.listFills(needs, agent, query)),
+    ),
+  );
+  bind(
+    getOwnerAgentOrder,
+    asAgent<typeof getOrder>(({ agent, params }) => orders.getOrder(needs, agent, params.orderId)),
+  );
+
+  both(listWebhooks, listOwnerAgentWebhooks, ({ agent }) => webhooks.listWebhooks(needs, agent));
+  both(enableWebhook, enableOwnerAgentWebhook, ({ agent, params }) =>
+    webhooks.enableWebhook(needs, agent, params.id),
+  );
+  both(
+    listWebhookDeliveries,
+    listOwnerAgentWebhookDeliveries,
+    async ({ agent, params, query, request, reply }) => {
+      const { deliveries, total } = await webhooks.listWebhookDeliveries(needs, agent, params.id, query);
+      paginate(request, reply, total);
+      return deliveries;
+    },
+  );
+}

@@ -1,0 +1,162 @@
+/** One agent as its owner looks at it: where it stands, what it may still do today, and what needs attention. */
+import {
+  type DayResult,
+  type HomeAgent,
+  LIMITS,
+  OWNER_LIMITS,
+  type OwnerAgentDetail,
+  type RiskAlert,
+} from '@bellwether/contract';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { onlineStatus, STATUS_WORDS } from '../agents/agents.ts';
+import { lockedByOwner, settingsRecord } from '../agents/settings.ts';
+import type { AgentStore } from '../agents/store.ts';
+import type { AgentFacts, BriefingFacts } from '../briefing/agent-facts.ts';
+import { type AgentState, type AgentStateNeeds, agentState, quotaResetsAt } from '../briefing/agent-state.ts';
+import { inDoubtBefore } from '../domain/lifecycle.ts';
+import type { ActingAgent, Owner } from '../domain/records.ts';
+import { STALE_ORDER_MS } from '../domain/thresholds.ts';
+import { plainText } from '../domain/untrusted-text.ts';
+import { utcDay } from '../domain/utc-day.ts';
+import { ownedAgent } from '../owners/owned-agents.ts';
+import { scopeOf } from '../venues/asking.ts';
+import type { DayRow, OwnedAgentRow, OwnerReads } from './owner-reads.ts';
+
+export interface OwnedStateNeeds extends AgentStateNeeds {
+  readonly facts: AgentFacts;
+  readonly ownerReads: OwnerReads;
+}
+
+export interface AgentDetailNeeds extends OwnedStateNeeds {
+  readonly agents: AgentStore;
+}
+
+/** An agent of the owner with all that its record is made of. */
+export interface OwnedState extends AgentState {
+  readonly facts: BriefingFacts;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const ORDERS_NAMED = 5;
+
+const sumOf = <T>(items: readonly T[], of: (item: T) => Micro): Micro =>
+  items.reduce((sum, item) => sum + of(item), 0n);
+
+/** A Solana address that the agent only names may be anybody's: what it holds is not the owner's. */
+const provedOnly = (facts: BriefingFacts): BriefingFacts => ({ ...facts, solAddress: null });
+
+export async function ownedState(needs: OwnedStateNeeds, agent: ActingAgent): Promise<OwnedState> {
+  const at = needs.clock.now();
+  const facts = await needs.facts.briefing({
+    caller: agent,
+    user: null,
+    at,
+    staleBefore: at - STALE_ORDER_MS,
+    doubtBefore: inDoubtBefore(at),
+    venue: null,
+    changedAfter: null,
+    notIn: null,
+    changesLimit: 0,
+  });
+  return { facts, ...(await agentState(needs, provedOnly(facts), scopeOf(needs, {}))) };
+}
+
+const firstDay = (now: number): number =>
+  Math.floor(now / DAY_MS) * DAY_MS - (OWNER_LIMITS.daysShown - 1) * DAY_MS;
+
+/** The first of the days that are shown. */
+export const daysSince = (now: number): string => utcDay(firstDay(now));
+
+/** One entry for each day that is shown, also where nothing was realised. */
+export function dayResults(rows: readonly DayRow[], now: number): DayResult[] {
+  const sums = new Map<string, { realized: Micro; fees: Micro }>();
+  for (const { day, realized, fees } of rows) {
+    const sum = sums.get(day) ?? { realized: 0n, fees: 0n };
+    sums.set(day, { realized: sum.realized + realized, fees: sum.fees + fees });
+  }
+  return Array.from({ length: OWNER_LIMITS.daysShown }, (_, i) => {
+    const day = utcDay(firstDay(now) + i * DAY_MS);
+    const { realized, fees } = sums.get(day) ?? { realized: 0n, fees: 0n };
+    return {
+      day,
+      realizedPnl: microToNumber(realized),
+      fees: microToNumber(fees),
+      net: microToNumber(realized - fees),
+    };
+  });
+}
+
+export function homeAgent(
+  { agentId, lastCalledAt }: Pick<OwnedAgentRow, 'agentId' | 'lastCalledAt'>,
+  { facts, states, alerts }: OwnedState,
+  days: readonly DayRow[],
+  now: number,
+): HomeAgent {
+  const { limits } = facts;
+  const value = sumOf(states, ({ positionsValue }) => positionsValue);
+  const inDoubt = facts.openOrders.flatMap((orders) => orders.inDoubt);
+  const limited = (limit: number) => (limits.tradeLimitEnabled ? limit : null);
+  return {
+    agentId,
+    name: plainText(facts.name, LIMITS.agentNameChars),
+    status: STATUS_WORDS[onlineStatus(lastCalledAt, now)],
+    lastCalledAt: new Date(lastCalledAt).toISOString(),
+    tradingPaused: limits.tradingPaused,
+    pausedBy: limits.ownerPaused ? 'owner' : limits.tradingPaused ? 'agent' : null,
+    equity: microToNumber(sumOf(states, ({ balance }) => balance) + value),
+    availableBalance: microToNumber(sumOf(states, ({ available }) => available)),
+    positionsValue: microToNumber(value),
+    unrealizedPnl: microToNumber(value - sumOf(facts.positions, ({ cost }) => cost)),
+    positionsCount: facts.positions.length,
+    isCurrent: states.every(({ isCurrent }) => isCurrent),
+    openOrdersCount: facts.openOrders.reduce((sum, { count }) => sum + count, 0),
+    ordersInDoubt: {
+      count: facts.openOrders.reduce((sum, { inDoubtCount }) => sum + inDoubtCount, 0),
+      orderIds: inDoubt.slice(0, ORDERS_NAMED),
+    },
+    alerts: alerts as RiskAlert[],
+    quota: {
+      trades: { used: limits.usage.trades, limit: limited(limits.maxTradesPerDay) },
+      amount: {
+        used: microToNumber(limits.usage.amount),
+        limit: limited(microToNumber(limits.dailyTradeAmountLimit)),
+      },
+      realizedToday: microToNumber(limits.realizedToday),
+      resetsAt: quotaResetsAt(now),
+    },
+    days: dayResults(days, now),
+  };
+}
+
+/** @throws Refusal agent_not_found */
+export async function agentDetail(
+  needs: AgentDetailNeeds,
+  owner: Owner,
+  agentId: string,
+): Promise<OwnerAgentDetail> {
+  const row = await ownedAgent(needs, owner, agentId);
+  const now = needs.clock.now();
+  const [state, days] = await Promise.all([
+    ownedState(needs, row),
+    needs.ownerReads.days(owner.userId, row.agentId, daysSince(now)),
+  ]);
+  const { limits } = state.facts;
+  return {
+    ...homeAgent(row, state, days, now),
+    description: plainText(row.description, LIMITS.agentDescriptionChars),
+    claimedAt: row.claimedAt === null ? null : new Date(row.claimedAt).toISOString(),
+    walletAddress: row.walletAddress,
+    solAddress: row.solAddress,
+    settings: settingsRecord(limits),
+    lockedByOwner: lockedByOwner(limits),
+    venues: state.states.map((one) => ({
+      venue: one.venue.id,
+      balance: microToNumber(one.balance),
+      availableBalance: microToNumber(one.available),
+      positionsValue: microToNumber(one.positionsValue),
+      positionsCount: one.positionsCount,
+      openOrdersCount: one.openOrders.reduce((sum, { count }) => sum + count, 0),
+      isCurrent: one.isCurrent,
+    })),
+  };
+}

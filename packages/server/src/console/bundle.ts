@@ -1,0 +1,151 @@
+/**
+ * The console's files as browsers get them: bundled when somebody first asks, in a process of its own, and kept in
+ * memory and under a digest of their sources in `node_modules/.cache`. Where that folder cannot be written they are
+ * bundled once in the life of the service (ADR 0045).
+ */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export interface ConsoleFile {
+  /** Of the content: a browser may keep what it loaded under it. */
+  readonly digest: string;
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly brotli: Buffer;
+  readonly gzip: Buffer;
+}
+
+/** By name. */
+export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
+
+export interface ConsoleBundle {
+  /** @throws {BundleFault} when the files cannot be made */
+  files(): Promise<ConsoleFiles>;
+}
+
+/** Says in the log what went wrong; a visitor reads only that the console is away. */
+export class BundleFault extends Error {}
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const PACKAGE = here('../../../console/');
+const BUILDER = fileURLToPath(new URL('./build-console.ts', import.meta.url));
+/** What decides the files' content; the manifests name the exact versions of the libraries and the bundler. */
+const OTHERS = [
+  join(PACKAGE, 'package.json'),
+  here('../../package.json'),
+  here('../platform/http/static/owner.css'),
+  here('../../../contract/src/canonical-json.ts'),
+];
+/** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
+const CACHE = here('../../../../node_modules/.cache/bellwether-console/');
+
+/** A hundred times what it takes: a bundler that hangs is ended. */
+const BUILD_WITHIN_MS = 60_000;
+const MOST_BYTES = 8 * 1024 * 1024;
+/** A bundler that fails is not started again for every visitor. */
+const RETRY_AFTER_MS = 10_000;
+
+const TYPES: Readonly<Record<string, string>> = {
+  'console.js': 'text/javascript; charset=utf-8',
+  'console.css': 'text/css; charset=utf-8',
+};
+
+async function digestOfSources(): Promise<string> {
+  const folder = join(PACKAGE, 'src');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sources = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const digest = createHash('sha256');
+  for (const path of [...OTHERS, BUILDER, ...sources.sort()]) {
+    digest
+      .update(`${path}\0`)
+      .update(await readFile(path))
+      .update('\0');
+  }
+  return digest.digest('hex').slice(0, 32);
+}
+
+type Packed = Readonly<
+  Record<string, { readonly plain: string; readonly brotli: string; readonly gzip: string }>
+>;
+
+function unpack(text: string): ConsoleFiles {
+  const packed = JSON.parse(text) as Packed;
+  return new Map(
+    Object.entries(TYPES).map(([name, type]) => {
+      const file = packed[name];
+      if (file === undefined) throw new BundleFault(`${name} was not made.`);
+      const [plain, brotli, gzip] = [file.plain, file.brotli, file.gzip].map((part) =>
+        Buffer.from(part, 'base64'),
+      );
+      const content = plain as Buffer;
+      const digest = createHash('sha256').update(content).digest('hex').slice(0, 12);
+      return [name, { digest, type, plain: content, brotli: brotli as Buffer, gzip: gzip as Buffer }];
+    }),
+  );
+}
+
+/** The environment of the service holds its keys; the bundler gets none of it. */
+async function build(): Promise<string> {
+  const options = {
+    timeout: BUILD_WITHIN_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MOST_BYTES,
+    env: {},
+  } as const;
+  const { stdout } = await promisify(execFile)(process.execPath, [BUILDER], options);
+  return stdout;
+}
+
+/** One whole file or none, whatever ends the process meanwhile. */
+async function keep(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    await mkdir(CACHE, { recursive: true });
+    await writeFile(draft, text);
+    await rename(draft, path);
+    const others = (await readdir(CACHE)).map((name) => join(CACHE, name)).filter((other) => other !== path);
+    await Promise.all(others.map((other) => rm(other, { force: true })));
+  } catch {
+    await rm(draft, { force: true }).catch(() => {});
+  }
+}
+
+async function load(): Promise<ConsoleFiles> {
+  const path = join(CACHE, `${await digestOfSources()}.json`);
+  try {
+    return unpack(await readFile(path, 'utf8'));
+  } catch {
+    // Not made yet, or broken: made anew.
+  }
+  const text = await build();
+  const files = unpack(text);
+  await keep(path, text);
+  return files;
+}
+
+export function createConsoleBundle(now: () => number = Date.now, make = load): ConsoleBundle {
+  let files: Promise<ConsoleFiles> | null = null;
+  let failure: { readonly at: number; readonly error: BundleFault } | null = null;
+  return {
+    async files() {
+      if (failure !== null && now() - failure.at < RETRY_AFTER_MS) throw failure.error;
+      files ??= make();
+      try {
+        return await files;
+      } catch (error) {
+        files = null;
+        failure = {
+          at: now(),
+          error: new BundleFault('The console could not be bundled.', { cause: error }),
+        };
+        throw failure.error;
+      }
+    },
+  };
+}

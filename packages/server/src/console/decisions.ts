@@ -1,0 +1,56 @@
+/** An agent's decision journal as its owner reads it. The agent's words are strangers' text here. */
+import { type Decision, type Decisions, LIMITS } from '@bellwether/contract';
+import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import type { ActingAgent } from '../domain/records.ts';
+import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
+import type { AttemptRow } from '../orders/result-store.ts';
+import { type JournalNeeds, type JournalPage, journalPage, resultOf } from '../orders/trades-journal.ts';
+
+export async function decisions(
+  needs: JournalNeeds,
+  agent: ActingAgent,
+  query: JournalPage,
+): Promise<Decisions> {
+  const { attempts, total } = await journalPage(needs, agent, query);
+  return { total, limit: query.limit, offset: query.offset, decisions: attempts.map(decision) };
+}
+
+const plainOrNull = (text: string | null, maxChars: number): string | null =>
+  text === null ? null : plainText(text, maxChars);
+
+function decision(row: AttemptRow): Decision {
+  const { placed } = row;
+  const { status, errorCode, errorMessage } = resultOf(row);
+  return {
+    at: new Date(row.at).toISOString(),
+    orderId: placed?.orderId ?? null,
+    venue: row.venue,
+    marketConditionId: row.conditionId,
+    walletAddress: row.walletAddress,
+    wanted: {
+      side: row.side,
+      outcome: row.outcome,
+      size: microToNumber(row.shares),
+      amount: microToNumber(row.money),
+      price: placed === null ? null : pipsToNumber(placed.price),
+      orderType: placed?.timeInForce ?? null,
+    },
+    result: {
+      status,
+      code: errorCode,
+      message: errorMessage,
+      filledSize: microToNumber(placed?.filled ?? 0n),
+      avgPrice:
+        placed === null || placed.filled === 0n ? null : microToNumber((placed.cost * MICRO) / placed.filled),
+      feePaid: microToNumber(placed?.fees ?? 0n),
+    },
+    skillCode: row.skillCode,
+    untrustedText: {
+      notice: UNTRUSTED_NOTICE,
+      question: plainText(row.question, LIMITS.marketQuestionChars),
+      reasoning: plainOrNull(row.reasoning, LIMITS.reasoningChars),
+      source: plainOrNull(row.source, LIMITS.sourceChars),
+      skillSlug: plainOrNull(row.skillSlug, LIMITS.skillSlugChars),
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Micro } from '@bellwether/contract/decimals';
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { Sql } from '../platform/database/connection.ts';
+import type { EquityPointsRow } from '../platform/database/rows.generated.ts';
+import { ms } from '../platform/database/rows.ts';
+
+const STEPS = [5, 60, 1440] as const;
+const MINUTE_MS = 60_000;
+
+type Point = Pick<EquityPointsRow, 'at' | 'equity' | 'deposits'> & { readonly wallet: WalletAddress };
+
+const pointOf = ({ at, equity, deposits }: Point) => ({ at: ms(at), equity, deposits });
+
+export const createEquityStore = (sql: Sql): EquityStore => ({
+  async next(after, limit) {
+    // From one wallet to the next by the index: a wallet with many positions costs no more than one with few.
+    const follows = (wallet: ReturnType<typeof sql>) => sql`least(
+      (select min(p.wallet) from positions p where p.is_held and p.wallet > ${wallet}),
+      (select min(w.wallet) from equity_open_wallets w where w.wallet > ${wallet}))`;
+    const rows = await sql<Pick<Point, 'wallet'>[]>`
+      with recursive walk as (
+        select ${follows(sql`${after}::text`)} as wallet, 1 as nth
+        union all
+        select ${follows(sql`walk.wallet`)}, nth + 1 from walk where wallet is not null and nth < ${limit}::int
+      ) select wallet from walk where wallet is not null`;
+    return rows.map(({ wallet }) => wallet);
+  },
+
+  async results(wallets) {
+    const rows = await sql<{ wallet: WalletAddress; realized: bigint; fees: bigint }[]>`
+      select wallet, sum(realized)::bigint as realized, sum(fees)::bigint as fees
+      from positions where wallet = any(${[...wallets]}::text[]) group by wallet`;
+    return new Map(rows.map(({ wallet, ...sums }) => [wallet, sums]));
+  },
+
+  async latest(wallets) {
+    const rows = await sql<Point[]>`
+      select x.* from unnest(${[...wallets]}::text[]) as q(wallet) cross join lateral (
+        select p.wallet, p.at, p.equity, p.deposits from unnest(${[...STEPS]}::smallint[]) as s(step)
+        cross join lateral (select * from equity_points e where e.wallet = q.wallet and e.step = s.step
+          order by e.span desc limit 1) p
+        order by p.at desc limit 1) x`;
+    return new Map(rows.map((row) => [row.wallet, pointOf(row)]));
+  },
+
+  async record(points) {
+    if (points.length === 0) return;
+    const rows = points.flatMap((point) =>
+      STEPS.map((step) => {
+        const spanMs = step * MINUTE_MS;
+        return { ...point, step, span: Math.floor(point.at / spanMs) * spanMs };
+      }),
+    );
+    await sql`
+      insert into equity_points (wallet, step, span, at, equity, deposits)
+      select * from unnest(${rows.map(({ wallet }) => wallet)}::text[], ${rows.map(({ step }) => step)}::smallint[],
+        ${rows.map(({ span }) => new Date(span))}::timestamptz[], ${rows.map(({ at }) => new Date(at))}::timestamptz[],
+        ${rows.map(({ equity }) => equity.toString())}::bigint[], ${rows.map(({ deposits }) => deposits.toString())}::bigint[])
+      on conflict (wallet, step, span) do update
+        set at = excluded.at, equity = excluded.equity, deposits = excluded.deposits where equity_points.at <= excluded.at`;
+    const wallets = (isOpen: boolean) =>
+      points.filter((point) => point.isOpen === isOpen).map(({ wallet }) => wallet);
+    await sql`insert into equity_open_wallets select unnest(${wallets(true)}::text[]) on conflict do nothing`;
+    await sql`delete from equity_open_wallets where wallet = any(${wallets(false)}::text[])`;
+  },
+
+  async forget(step, before, most) {
+    await sql`delete from equity_points where ctid = any(array(
+      select ctid from equity_points where step = ${step}::smallint and span < ${new Date(before)} limit ${most}))`;
+  },
+
+  async since(wallets, step, from) {
+    const rows = await sql<Point[]>`
+      select q.wallet, p.at, p.equity, p.deposits from unnest(${[...wallets]}::text[]) as q(wallet) cross join lateral (
+        (select b.* from unnest(${[...STEPS]}::smallint[]) as s(step) cross join lateral (
+            select e.at, e.equity, e.deposits from equity_points e
+            where e.wallet = q.wallet and e.step = s.step and e.span < ${new Date(from)} and e.at < ${new Date(from)}
+            order by e.span desc limit 1) b
+          order by b.at desc limit 1)
+        union all
+        (select e.at, e.equity, e.deposits from equity_points e
+          where e.wallet = q.wallet and e.step = ${step}::smallint and e.span >= ${new Date(from - step * MINUTE_MS)}
+            and e.at >= ${new Date(from)})) p
+      order by p.at`;
+    return rows.map((row) => ({ wallet: row.wallet, ...pointOf(row) }));
+  },
+
+  async reachedSince(userId, agentId) {
+    const rows = await sql<{ wallet: WalletAddress; since: Date }[]>`
+      select x.address as wallet, min(w.since) as since
+      from agents a join agent_wallets w using (agent_id)
+      left join credentials c on c.wallet_address = w.address and c.user_id = a.user_id
+      cross join lateral (values (w.address), (c.funder)) x(address)
+      where a.user_id = ${userId} and a.claimed_at is not null and (w.is_own or w.granted) and x.address is not null
+        ${agentId === null ? sql`` : sql`and a.agent_id = ${agentId}`}
+      group by 1`;
+    return new Map(rows.map(({ wallet, since }) => [wallet, ms(since)]));
+  },
+});
+
+export interface EquityPoint {
+  readonly at: number;
+  readonly equity: Micro;
+  /** Paid in less taken out until then. */
+  readonly deposits: Micro;
+}
+
+export interface WalletPoint extends EquityPoint {
+  readonly wallet: WalletAddress;
+}
+
+/** Minutes between points. */
+export type EquityStep = 5 | 60 | 1440;
+
+export interface EquityStore {
+  /**
+   * The next wallets, in the order of their addresses, that hold something or did when their last point was taken.
+   * @param after an address, or the empty text
+   */
+  next(after: string, limit: number): Promise<readonly WalletAddress[]>;
+  /** P&L before fees and fees of all that was ever traded, by wallet; a wallet without a trade is missing. */
+  results(
+    wallets: readonly WalletAddress[],
+  ): Promise<ReadonlyMap<WalletAddress, { readonly realized: Micro; readonly fees: Micro }>>;
+  /** The newest point of each wallet that has one. */
+  latest(wallets: readonly WalletAddress[]): Promise<ReadonlyMap<WalletAddress, EquityPoint>>;
+  /** Adds a point to every step. `isOpen`: the wallet holds something. */
+  record(points: readonly (WalletPoint & { readonly isOpen: boolean })[]): Promise<void>;
+  /** Deletes at most `most` points of a step that are older. */
+  forget(step: EquityStep, before: number, most: number): Promise<void>;
+  /** Points since a time, oldest first, and of each wallet the last one before it. */
+  since(wallets: readonly WalletAddress[], step: EquityStep, from: number): Promise<readonly WalletPoint[]>;
+  /** Since when each wallet is within reach: of one agent, or of any agent of the owner. */
+  reachedSince(userId: bigint, agentId: string | null): Promise<ReadonlyMap<WalletAddress, number>>;
+}

@@ -1,0 +1,55 @@
+/** What an owner's pages read: all agents at once, one of them, a market. */
+import {
+  getOwnerAgent,
+  getOwnerAgentEquity,
+  getOwnerEquity,
+  getOwnerHome,
+  getOwnerMarket,
+  getOwnerPricesHistory,
+  listOwnerAgentDecisions,
+  listSafeguards,
+  pauseOwner,
+} from '@bellwether/contract';
+import { type PriceHistoryNeeds, pricesHistory } from '../markets/price-history.ts';
+import type { JournalNeeds } from '../orders/trades-journal.ts';
+import { type OwnedAgentNeeds, ownedAgent, pauseAll } from '../owners/owned-agents.ts';
+import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import { type AgentDetailNeeds, agentDetail } from './agents.ts';
+import { decisions } from './decisions.ts';
+import { type AgentEquityNeeds, agentEquity, ownerEquity } from './equity.ts';
+import { type OwnerHomeNeeds, ownerHome } from './home.ts';
+import { type OwnerMarketNeeds, ownerMarket } from './markets.ts';
+import { safeguardTable } from './safeguard-table.ts';
+
+export type OwnerConsoleNeeds = OwnerHomeNeeds &
+  AgentDetailNeeds &
+  AgentEquityNeeds &
+  OwnerMarketNeeds &
+  OwnedAgentNeeds &
+  PriceHistoryNeeds &
+  JournalNeeds;
+
+const DEFAULT_DECISIONS = 50;
+
+export function bindOwnerConsole(bind: Bind, needs: OwnerConsoleNeeds): void {
+  bind(getOwnerHome, ({ owner }) => ownerHome(needs, owner));
+  bind(getOwnerEquity, ({ owner, query }) => ownerEquity(needs, owner, query.interval));
+  bind(pauseOwner, ({ owner, body }) => pauseAll(needs, owner, body.paused));
+  bind(listSafeguards, async () => safeguardTable());
+
+  bind(getOwnerAgent, ({ owner, params }) => agentDetail(needs, owner, params.agentId));
+  bind(getOwnerAgentEquity, ({ owner, params, query }) =>
+    agentEquity(needs, owner, params.agentId, query.interval),
+  );
+  bind(listOwnerAgentDecisions, async ({ owner, params, query, request, reply }) => {
+    const { limit = DEFAULT_DECISIONS, offset = 0, ...rest } = query;
+    const agent = await ownedAgent(needs, owner, params.agentId);
+    const page = await decisions(needs, agent, { ...rest, limit, offset });
+    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
+    return page;
+  });
+
+  bind(getOwnerMarket, ({ owner, params, query }) => ownerMarket(needs, owner, params.marketId, query.venue));
+  bind(getOwnerPricesHistory, ({ query }) => pricesHistory(needs, query));
+}

@@ -1,0 +1,287 @@
+/**
+ * Checks every field of a trade against the other fields and the market. The faults come in a fixed order; the first
+ * gives the refusal's code, and the refusal lists all of them, so that an agent's author can fix them at once.
+ */
+import { formatMicro, formatPips, MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { ZERO_ADDRESS } from '@bellwether/protocol';
+import type { Denial } from './denial.ts';
+import { type Draft, isImmediate, signedLimit } from './draft.ts';
+
+/** The market's terms that an order has to agree with. */
+export interface MarketTerms {
+  readonly conditionId: string;
+  /** [YES, NO] */
+  readonly tokenIds: readonly [string, string];
+  readonly tickSize: Pips;
+  readonly minOrderSize: Micro;
+  readonly negRisk: boolean;
+  readonly tradable: boolean;
+  readonly untradable?: 'contract_version';
+}
+
+export interface VenueRules {
+  /** Seconds that a GTD order's expiration must lie ahead. */
+  readonly gtdMinLeadS: number;
+}
+
+const SIZE_TOLERANCE: Micro = 10_000n;
+const MAX_SALT = 2n ** 53n - 1n;
+const MAX_FEE_RATE_BPS = 1000n;
+const MAKER_UNIT: Micro = 10_000n;
+const TAKER_UNIT: Micro = 100n;
+const MIN_IMMEDIATE_BUY: Micro = MICRO;
+
+type Fault = Denial | null | false;
+
+const present = (faults: readonly Fault[]): Denial[] => faults.filter((fault): fault is Denial => !!fault);
+
+/** @param now epoch milliseconds */
+export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRules, now: number): Denial[] {
+  return [
+    ...activityFaults(market),
+    ...tokenFaults(draft, market),
+    ...typeFaults(draft),
+    ...rangeFaults(draft),
+    ...(draft.shares > 0n && draft.money > 0n ? amountFaults(draft, market) : []),
+    ...expirationFaults(draft, rules, now),
+    ...addressFaults(draft),
+    ...hintFaults(draft, market),
+  ];
+}
+
+function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
+  if (untradable === 'contract_version') {
+    return [
+      {
+        code: 'market_version_not_supported',
+        path: 'marketConditionId',
+        detail:
+          'The market trades through the third version of the exchange contract, which the desk does not sign for.',
+      },
+    ];
+  }
+  return tradable
+    ? []
+    : [
+        {
+          code: 'market_not_active',
+          path: 'marketConditionId',
+          detail: 'The market no longer takes orders.',
+        },
+      ];
+}
+
+function tokenFaults(draft: Draft, market: MarketTerms): Denial[] {
+  const tokenId = draft.fields.tokenId.toString();
+  const index = market.tokenIds.indexOf(tokenId);
+  if (index < 0) {
+    return [
+      {
+        code: 'token_market_mismatch',
+        path: 'order.tokenId',
+        detail: 'order.tokenId is not a token of this market.',
+      },
+    ];
+  }
+  const outcome = index === 0 ? 'YES' : 'NO';
+  return outcome === draft.outcome
+    ? []
+    : [
+        {
+          code: 'outcome_token_mismatch',
+          path: 'outcome',
+          detail: `outcome says ${draft.outcome}, but order.tokenId is the ${outcome} token.`,
+        },
+      ];
+}
+
+function rangeFaults({ fields }: Draft): Denial[] {
+  return present([
+    fields.taker !== ZERO_ADDRESS && {
+      code: 'taker_not_supported',
+      path: 'order.taker',
+      detail: 'Only open orders are taken: order.taker must be the zero address.',
+    },
+    fields.salt > MAX_SALT && {
+      code: 'salt_out_of_range',
+      path: 'order.salt',
+      detail: 'order.salt is above 2^53−1.',
+    },
+    fields.feeRateBps > MAX_FEE_RATE_BPS && {
+      code: 'fee_rate_out_of_range',
+      path: 'order.feeRateBps',
+      detail: 'order.feeRateBps is above 1000.',
+    },
+    ...(['makerAmount', 'takerAmount'] as const).map(
+      (name): Fault =>
+        (fields[name] === 0n || fields[name] > BigInt(Number.MAX_SAFE_INTEGER)) && {
+          code: 'amount_out_of_range',
+          path: `order.${name}`,
+          detail: `order.${name} must be between 1 and 2^53−1 micro-units.`,
+        },
+    ),
+  ]);
+}
+
+function amountFaults(draft: Draft, market: MarketTerms): Denial[] {
+  const immediateBuy = draft.side === 'BUY' && isImmediate(draft.timeInForce);
+  const difference = draft.orderSize - draft.shares;
+  const leg = draft.side === 'BUY' ? 'takerAmount' : 'makerAmount';
+  return present([
+    (difference >= SIZE_TOLERANCE || -difference >= SIZE_TOLERANCE) && {
+      code: 'order_size_mismatch',
+      path: 'orderSize',
+      detail: `orderSize is ${formatMicro(draft.orderSize)}, but order.${leg} says ${formatMicro(draft.shares)} shares.`,
+    },
+    ...priceFaults(draft, market),
+    immediateBuy &&
+      (draft.fields.makerAmount % MAKER_UNIT !== 0n || draft.fields.takerAmount % TAKER_UNIT !== 0n) && {
+        code: 'immediate_buy_precision',
+        path: draft.fields.makerAmount % MAKER_UNIT !== 0n ? 'order.makerAmount' : 'order.takerAmount',
+        detail:
+          'invalid amounts: for FOK and FAK BUY orders makerAmount supports at most 2 decimals (a multiple of 10000) ' +
+          'and takerAmount at most 4 (a multiple of 100).',
+      },
+    immediateBuy &&
+      draft.money < MIN_IMMEDIATE_BUY && {
+        code: 'amount_below_minimum',
+        path: 'order.makerAmount',
+        detail: `A BUY that executes at once spends at least 1 collateral; this one ${formatMicro(draft.money)}.`,
+      },
+    !isImmediate(draft.timeInForce) &&
+      draft.shares < market.minOrderSize && {
+        code: 'size_below_minimum',
+        path: 'orderSize',
+        detail: `The market's smallest order is ${formatMicro(market.minOrderSize)} shares; this one has ${formatMicro(draft.shares)}.`,
+      },
+  ]);
+}
+
+function priceFaults(draft: Draft, market: MarketTerms): Denial[] {
+  const tick = market.tickSize;
+  const limit = signedLimit(draft, tick);
+  const label = formatPips(tick);
+  if (draft.isLimitOrder && (draft.price === null || draft.price % tick !== 0)) {
+    return [
+      {
+        code: 'price_off_tick_grid',
+        path: 'price',
+        detail: `price is not a whole number of ticks of ${label}.`,
+      },
+    ];
+  }
+  if (limit < tick || limit > PIPS - tick) {
+    return [
+      {
+        code: 'price_out_of_range',
+        path: 'price',
+        detail: `The signed amounts give a price of ${formatPips(limit)}; it must lie between ${label} and ${formatPips(PIPS - tick)}.`,
+      },
+    ];
+  }
+  return draft.isLimitOrder && draft.price !== null && draft.price !== limit
+    ? [
+        {
+          code: 'price_mismatch',
+          path: 'price',
+          detail: `price is ${formatPips(draft.price)}, but the signed amounts give ${formatPips(limit)}.`,
+        },
+      ]
+    : [];
+}
+
+function typeFaults(draft: Draft): Denial[] {
+  return present([
+    !draft.isLimitOrder &&
+      !isImmediate(draft.timeInForce) && {
+        code: 'order_type_mismatch',
+        path: 'orderType',
+        detail: `A market order (isLimitOrder false) is FAK or FOK, not ${draft.timeInForce}.`,
+      },
+    draft.postOnly &&
+      isImmediate(draft.timeInForce) && {
+        code: 'post_only_mismatch',
+        path: 'postOnly',
+        detail: `postOnly contradicts ${draft.timeInForce}, which never rests.`,
+      },
+  ]);
+}
+
+/** The end of the year 9999: PostgreSQL does not read times after it as JavaScript writes them. */
+const LATEST_EXPIRATION_S = 253_402_300_799n;
+
+function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[] {
+  const expiration = draft.fields.expiration;
+  if (draft.timeInForce !== 'GTD') {
+    return present([
+      (expiration !== 0n || draft.expirationTime !== 0) && {
+        code: 'expiration_not_allowed',
+        path: expiration !== 0n ? 'order.expiration' : 'expirationTime',
+        detail: `A ${draft.timeInForce} order has no expiration.`,
+      },
+    ]);
+  }
+  if (expiration === 0n) {
+    return [
+      {
+        code: 'expiration_required',
+        path: 'order.expiration',
+        detail: 'A GTD order needs order.expiration in seconds.',
+      },
+    ];
+  }
+  const earliest = Math.ceil(now / 1000) + rules.gtdMinLeadS;
+  return present([
+    draft.expirationTime !== 0 &&
+      BigInt(Math.floor(draft.expirationTime / 1000)) !== expiration && {
+        code: 'expiration_mismatch',
+        path: 'expirationTime',
+        detail: `expirationTime is ${draft.expirationTime} ms, but order.expiration is ${expiration} s.`,
+      },
+    expiration < BigInt(earliest) && {
+      code: 'expiration_too_soon',
+      path: 'order.expiration',
+      detail: `order.expiration must be at least ${rules.gtdMinLeadS} s ahead: ${earliest} or later.`,
+    },
+    expiration > LATEST_EXPIRATION_S && {
+      code: 'amount_out_of_range',
+      path: 'order.expiration',
+      detail: 'order.expiration is no time in seconds before the year 10000.',
+    },
+  ]);
+}
+
+function addressFaults({ fields, walletAddress, funderAddress }: Draft): Denial[] {
+  return present([
+    walletAddress !== null &&
+      walletAddress !== fields.signer &&
+      walletAddress !== fields.maker && {
+        code: 'wallet_address_mismatch',
+        path: 'walletAddress',
+        detail: 'walletAddress is neither order.signer nor order.maker.',
+      },
+    funderAddress !== null &&
+      funderAddress !== fields.maker && {
+        code: 'funder_address_mismatch',
+        path: 'funderAddress',
+        detail: 'funderAddress is not order.maker.',
+      },
+  ]);
+}
+
+function hintFaults(draft: Draft, market: MarketTerms): Denial[] {
+  return present([
+    draft.tickSize !== null &&
+      draft.tickSize !== formatPips(market.tickSize) && {
+        code: 'tick_size_mismatch',
+        path: 'tickSize',
+        detail: `tickSize is ${draft.tickSize}; the market's is ${formatPips(market.tickSize)}.`,
+      },
+    draft.negRisk !== null &&
+      draft.negRisk !== market.negRisk && {
+        code: 'neg_risk_mismatch',
+        path: 'negRisk',
+        detail: `negRisk is ${draft.negRisk}; the market's is ${market.negRisk}.`,
+      },
+  ]);
+}

@@ -1,0 +1,24 @@
+import { getMarket, getOrderBook, listMarkets } from '@bellwether/contract';
+import { paginate } from '../platform/http/pagination.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import type { HasVenues } from '../venues/asking.ts';
+import { createMarketSender } from './market-bytes.ts';
+import * as markets from './markets.ts';
+
+export function bindMarkets(bind: Bind, needs: HasVenues): void {
+  const sendMarkets = createMarketSender();
+  bind(listMarkets, async ({ query, request, reply }) => {
+    const { found, silent, total, limit, page } = await markets.searchMarkets(needs, query);
+    const pageCount = limit === 0 ? 0 : Math.ceil(total / limit);
+    paginate(request, reply, total, {
+      name: 'page',
+      // From beyond the end, back to the last page that there is.
+      previous: page > 1 && pageCount > 0 ? Math.min(page - 1, pageCount) : null,
+      next: page < pageCount ? page + 1 : null,
+    });
+    if (silent.length > 0) reply.header('x-venues-silent', silent.join(', '));
+    return sendMarkets(reply, found);
+  });
+  bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));
+  bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
+}

@@ -1,0 +1,59 @@
+/** How the service fares, for its operator. */
+import { getOperatorStatus } from '@bellwether/contract';
+import type { watchRequests } from '../platform/http/recent-requests.ts';
+import type { Bind, Gate } from '../platform/http/routes.ts';
+import type { Streams } from '../streams/routes.ts';
+import { type OperatorStatusNeeds, operatorStatus } from './operator-status.ts';
+
+/** What this process is among the replicas. */
+export interface ThisReplica {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Whether it keeps the paper exchange. */
+  readonly leads: () => boolean;
+}
+
+export type OperatorNeeds = OperatorStatusNeeds;
+
+export interface OperatorParts {
+  readonly gate: Pick<Gate, 'admission'>;
+  readonly streams: Pick<Streams, 'open'>;
+  readonly readiness: () => Promise<{
+    readonly ready: boolean;
+    readonly body: { readonly database: string };
+  }>;
+  readonly version: string;
+  readonly replica: ThisReplica;
+  readonly seen: ReturnType<typeof watchRequests>;
+}
+
+const BYTES_PER_MB = 1024 * 1024;
+
+export function bindOperator(bind: Bind, needs: OperatorNeeds, parts: OperatorParts): void {
+  const { gate, streams, readiness, version, replica, seen } = parts;
+  bind(getOperatorStatus, async ({ reply }) => {
+    reply.header('cache-control', 'no-store');
+    const { ready, body } = await readiness();
+    const { requests, trades, waiting } = gate.admission.state;
+    return operatorStatus(needs, {
+      version,
+      ready,
+      database: body.database,
+      thisReplica: {
+        replicaId: replica.id,
+        leads: replica.leads(),
+        startedAt: new Date(replica.startedAt).toISOString(),
+        memoryMb: Math.round(process.memoryUsage.rss() / BYTES_PER_MB),
+        requests: {
+          underWay: requests,
+          tradesUnderWay: trades,
+          tradesWaiting: waiting,
+          shed: gate.admission.shed,
+        },
+        openStreams: streams.open.count,
+        ...seen(),
+      },
+    });
+  });
+}

@@ -1,0 +1,147 @@
+/** Orders canceled at their venues. No safeguard stands in the way of a cancel. */
+import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@bellwether/contract';
+import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
+import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
+import type { Caller, OrderRow } from '../domain/records.ts';
+import { statusWord } from '../domain/status-words.ts';
+import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/records.ts';
+import type { OrderStore } from '../trading/order-store.ts';
+import { namedVenue, venueOf } from '../venues/asking.ts';
+import type { Venue, Venues } from '../venues/venue.ts';
+import type { WalletStore } from '../wallets/store.ts';
+import { ownOrder } from './read-orders.ts';
+
+export interface CancelOrderNeeds extends CancelQuotedNeeds {
+  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner'>;
+  readonly venues: Venues;
+}
+
+export interface CancelAllNeeds extends CancelOrderNeeds {
+  readonly wallets: Pick<WalletStore, 'reachable'>;
+}
+
+interface Outcome {
+  canceled: string[];
+  notCanceled: Record<string, string>;
+  known: boolean;
+}
+
+/** Cancels orders wallet by wallet, at each one's venue; each order ends up in one of the two lists. */
+async function cancelRows(
+  needs: CancelOrderNeeds,
+  rows: readonly OrderRow[],
+): Promise<Map<WalletAddress, Outcome>> {
+  const groups = Map.groupBy(rows, ({ venue, funder }) => `${venue} ${funder}`);
+  const outcomes = await Promise.all([...groups.values()].map((orders) => cancelGroup(needs, orders)));
+  const byWallet = Map.groupBy(outcomes, ({ wallet }) => wallet);
+  return new Map([...byWallet].map(([wallet, some]) => [wallet, merge(some)]));
+}
+
+/** @param orders of one wallet on one venue; at least one */
+async function cancelGroup(
+  needs: CancelOrderNeeds,
+  orders: readonly OrderRow[],
+): Promise<Outcome & { readonly wallet: WalletAddress }> {
+  const [{ venue, funder, kind }] = orders as readonly [OrderRow, ...OrderRow[]];
+  if (kind === 'quoted') return { wallet: funder, ...(await cancelOnChain(needs, orders)), known: true };
+  return { wallet: funder, ...(await cancelAtVenue(venueOf(needs, venue, funder), funder, orders)) };
+}
+
+/** It also asks the venue to cancel orders in doubt: the venue may hold them. */
+async function cancelAtVenue(
+  { cancel }: Venue,
+  funder: WalletAddress,
+  orders: readonly OrderRow[],
+): Promise<Outcome> {
+  const notCanceled: Record<string, string> = {};
+  for (const order of orders)
+    if (!mayFill(order.status))
+      notCanceled[order.orderId] = `already ${statusWord(order).replaceAll('_', ' ')}`;
+  const open = orders.filter((order) => mayFill(order.status)).map((order) => order.orderId);
+  if (open.length === 0) return { canceled: [], notCanceled, known: true };
+  if (cancel === undefined) {
+    for (const orderId of open) notCanceled[orderId] = 'the venue cannot call an order back';
+    return { canceled: [], notCanceled, known: true };
+  }
+  const answer = await cancel.orders(funder, open);
+  if (answer.kind === 'unknown') {
+    for (const orderId of open) notCanceled[orderId] = 'the venue gave no answer; ask again';
+    return { canceled: [], notCanceled, known: false };
+  }
+  Object.assign(notCanceled, answer.notCanceled);
+  // It may still be on its way there: that the venue does not know it proves nothing.
+  for (const { orderId, status } of orders)
+    if (isInDoubt(status) && orderId in answer.notCanceled)
+      notCanceled[orderId] =
+        `the order is in doubt, and the venue says: ${answer.notCanceled[orderId]}; ask again in a moment`;
+  return { canceled: [...answer.canceled], notCanceled, known: true };
+}
+
+const merge = (outcomes: Iterable<Outcome>): Outcome => {
+  const all: Outcome = { canceled: [], notCanceled: {}, known: true };
+  for (const { canceled, notCanceled, known } of outcomes) {
+    all.canceled.push(...canceled);
+    Object.assign(all.notCanceled, notCanceled);
+    all.known &&= known;
+  }
+  return all;
+};
+
+export async function cancelOrder(
+  needs: CancelOrderNeeds,
+  caller: Caller,
+  orderId: string,
+): Promise<CancelResponse> {
+  const row = await ownOrder(needs, caller, orderId);
+  const { canceled, notCanceled, known } = merge((await cancelRows(needs, [row])).values());
+  return { success: canceled.length > 0, canceled, notCanceled, syncedToMkOrder: known };
+}
+
+export interface CancelScope {
+  readonly venue?: string;
+  readonly marketConditionId?: string;
+  readonly tokenId?: string;
+  readonly walletAddress?: string;
+}
+
+export async function cancelMarket(
+  needs: CancelOrderNeeds,
+  caller: Caller,
+  scope: CancelScope,
+): Promise<CancelMarketResponse> {
+  const named = scope.walletAddress;
+  const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
+  // A name that is none must not cancel what was meant to stay, nor pass for having canceled anything.
+  namedVenue(needs, scope.venue);
+  const rows = (await needs.orders.openOfOwner(caller.userId)).filter(
+    (row) =>
+      row.agentId === caller.agentId &&
+      (scope.venue === undefined || row.venue === scope.venue) &&
+      (scope.marketConditionId === undefined || row.conditionId === scope.marketConditionId) &&
+      (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
+      (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
+  );
+  const { canceled, notCanceled, known } = merge((await cancelRows(needs, rows)).values());
+  return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
+}
+
+/** Everything of the owner's on the wallets that the agent reaches, and all of its own. */
+export async function cancelAll(needs: CancelAllNeeds, caller: Caller): Promise<CancelAllResponse> {
+  const open = await needs.orders.openOfOwner(caller.userId);
+  const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
+  const reached = await needs.wallets.reachable(caller, [...new Set(wallets)]);
+  const outcomes = await cancelRows(
+    needs,
+    open.filter(
+      ({ agentId, funder, walletAddress }) =>
+        agentId === caller.agentId || reached.has(funder) || reached.has(walletAddress),
+    ),
+  );
+  const results = [...outcomes].map(([walletAddress, { canceled, notCanceled }]) => ({
+    walletAddress,
+    canceled,
+    notCanceled,
+  }));
+  const total = results.reduce((sum, { canceled }) => sum + canceled.length, 0);
+  return { results, totalCanceled: total, syncedCount: total };
+}

@@ -1,0 +1,30 @@
+import {
+  getLeaderboard,
+  getRiskSettings,
+  listAgentTrades,
+  listTradesByStrategy,
+  resetRiskSettings,
+  updateRiskSettings,
+} from '@bellwether/contract';
+import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/settings.ts';
+import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import * as journal from './trades-journal.ts';
+
+const DEFAULT_TRADES = 50;
+const DEFAULT_ENTRIES = 20;
+
+export function bindJournal(bind: Bind, needs: journal.JournalNeeds & SettingsNeeds): void {
+  bind(listAgentTrades, async ({ caller, query, request, reply }) => {
+    const { limit = DEFAULT_TRADES, offset = 0, ...rest } = query;
+    const page = await journal.agentTrades(needs, caller, { ...rest, limit, offset });
+    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
+    return page;
+  });
+  bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(needs, caller));
+  bind(getLeaderboard, ({ query }) => journal.leaderboard(needs, query.limit ?? DEFAULT_ENTRIES));
+
+  bind(getRiskSettings, ({ caller }) => readSettings(needs, caller));
+  bind(updateRiskSettings, ({ caller, body }) => updateSettings(needs, caller, body));
+  bind(resetRiskSettings, ({ caller }) => resetSettings(needs, caller));
+}

@@ -1,0 +1,197 @@
+/** Orders as the agent reads them. */
+import {
+  type AgentFill,
+  type Fill,
+  type FillsQuery,
+  type OpenOrdersQuery,
+  type Order,
+  type OrderDetail,
+  type OrdersQuery,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { mayFill } from '../domain/lifecycle.ts';
+import type {
+  ActingAgent,
+  AgentFillRow,
+  FillPlace,
+  FillRow,
+  ListedOrder,
+  OrderRow,
+} from '../domain/records.ts';
+import { statusNumber, statusWord } from '../domain/status-words.ts';
+import { type Page, pageOf } from '../platform/http/page.ts';
+import { refusal } from '../platform/refusal.ts';
+import { fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/records.ts';
+import type { OrderFilter, OrderStore } from '../trading/order-store.ts';
+import { namedVenue } from '../venues/asking.ts';
+import type { Venues } from '../venues/venue.ts';
+import { cursorOf, placeOf } from './order-cursor.ts';
+
+export interface ListOrdersNeeds {
+  readonly orders: Pick<OrderStore, 'open' | 'history' | 'fillsOfAgent'>;
+  readonly venues: Venues;
+}
+
+export interface GetOrderNeeds extends ReadQuotedNeeds {
+  readonly orders: Pick<OrderStore, 'byId' | 'fills'>;
+}
+
+const DEFAULT_PAGE = 50;
+const MICRO_PER_UNIT = 1_000_000n;
+
+export function orderRecord(row: ListedOrder): Order {
+  return {
+    orderId: row.orderId,
+    venue: row.venue,
+    status: statusWord(row),
+    orderStatus: statusNumber(row),
+    marketId: row.marketId,
+    marketConditionId: row.conditionId,
+    marketQuestion: row.question,
+    tokenId: row.tokenId,
+    outcome: row.outcome,
+    side: row.side,
+    orderType: row.timeInForce,
+    isLimitOrder: row.isLimitOrder,
+    postOnly: row.postOnly,
+    price: pipsToNumber(row.price),
+    orderSize: microToNumber(row.shares),
+    filledSize: microToNumber(row.filled),
+    remainingSize: mayFill(row.status)
+      ? microToNumber(row.shares > row.filled ? row.shares - row.filled : 0n)
+      : 0,
+    avgPrice: row.filled === 0n ? null : microToNumber((row.cost * MICRO_PER_UNIT) / row.filled),
+    filledAmount: microToNumber(row.cost),
+    feePaid: microToNumber(row.fees),
+    feeAmount: microToNumber(row.feeAmount),
+    walletAddress: row.walletAddress,
+    signatureType: row.kind === 'signed' ? row.signatureType : null,
+    orderVersion: row.kind === 'signed' ? row.version : null,
+    expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
+    reasoning: row.reasoning,
+    source: row.source,
+    skillSlug: row.skillSlug,
+    errorCode: row.errorCode,
+    errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
+    fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+const fillRecord = (fill: FillRow): Fill => ({
+  tradeId: fill.tradeId,
+  price: pipsToNumber(fill.price),
+  size: microToNumber(fill.size),
+  cost: microToNumber(fill.cost),
+  fee: microToNumber(fill.fee),
+  liquidity: fill.liquidity,
+  matchKind: fill.matchKind,
+  filledAt: new Date(fill.filledAt).toISOString(),
+});
+
+type Read = (
+  agentId: string,
+  filter: OrderFilter,
+) => Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
+
+export const listOpenOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OpenOrdersQuery) =>
+  listBy(needs, caller, query, needs.orders.open);
+
+export const listOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OrdersQuery) =>
+  listBy(needs, caller, query, needs.orders.history);
+
+const agentFill = (row: AgentFillRow): AgentFill => ({
+  ...fillRecord(row),
+  orderId: row.orderId,
+  venue: row.venue,
+  marketId: row.marketId,
+  marketConditionId: row.conditionId,
+  tokenId: row.tokenId,
+  outcome: row.outcome,
+  side: row.side,
+  walletAddress: row.wallet,
+  txSignature: row.transaction,
+});
+
+const cursorOfFill = ({ filledAt, orderId, tradeId }: FillPlace): string =>
+  `${cursorOf({ createdAt: filledAt, orderId })}_${tradeId}`;
+
+/** @throws Refusal invalid_request */
+function fillPlaceOf(cursor: string): FillPlace {
+  const [, order = '', tradeId = '0'] = /^(.+)_(\d{1,18})$/.exec(cursor) ?? [];
+  const { createdAt, orderId } = placeOf(order);
+  return { filledAt: createdAt, orderId, tradeId };
+}
+
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
+export async function listFills(
+  needs: ListOrdersNeeds,
+  caller: ActingAgent,
+  query: FillsQuery,
+): Promise<Page<AgentFill>> {
+  const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
+  namedVenue(needs, venue);
+  const { fills, total } = await needs.orders.fillsOfAgent(caller.agentId, {
+    limit: limit + 1,
+    ...(venue === undefined ? {} : { venue }),
+    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
+  });
+  return { ...pageOf(fills, limit, agentFill, cursorOfFill), total };
+}
+
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
+async function listBy(
+  needs: ListOrdersNeeds,
+  caller: ActingAgent,
+  query: OrdersQuery,
+  read: Read,
+): Promise<Page<Order>> {
+  const { cursor, limit = DEFAULT_PAGE, offset = 0, venue, marketConditionId, orderStatus } = query;
+  // An unknown name is a mistake, not a filter that nothing fits.
+  namedVenue(needs, venue);
+  if (cursor !== undefined && offset > 0)
+    throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
+      path: 'offset',
+    });
+  const { orders, total } = await read(caller.agentId, {
+    offset,
+    limit: limit + 1,
+    ...(venue === undefined ? {} : { venue }),
+    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(orderStatus === undefined ? {} : { orderStatus }),
+    ...(cursor === undefined ? {} : { after: placeOf(cursor) }),
+  });
+  return { ...pageOf(orders, limit, orderRecord, cursorOf), total };
+}
+
+export async function ownOrder(
+  needs: { readonly orders: Pick<OrderStore, 'byId'> },
+  caller: ActingAgent,
+  orderId: string,
+): Promise<OrderRow> {
+  const row = await needs.orders.byId(caller.agentId, orderId.toLowerCase());
+  if (row === null) throw refusal('order_not_found');
+  return row;
+}
+
+export async function getOrder(
+  needs: GetOrderNeeds,
+  caller: ActingAgent,
+  orderId: string,
+): Promise<OrderDetail> {
+  const row = await ownOrder(needs, caller, orderId);
+  const fills =
+    row.kind === 'quoted'
+      ? await fillsOnChain(needs, row)
+      : await needs.orders.fills(row.funder, row.orderId);
+  return {
+    ...orderRecord(row),
+    counted: microToNumber(row.counted),
+    fills: fills.map(fillRecord),
+    journal: journalOf(row),
+  };
+}

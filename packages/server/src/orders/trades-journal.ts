@@ -1,0 +1,136 @@
+/** What agents tried, what became of it, and who did best. */
+import {
+  type AgentTrade,
+  type AgentTrades,
+  ALL_VENUES,
+  type Leaderboard,
+  type LeaderboardEntry,
+  LIMITS,
+  type StrategyResult,
+  VENUE_REFUSALS,
+  type VenueRefusal,
+} from '@bellwether/contract';
+import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { onlineStatus, STATUS_WORDS } from '../agents/agents.ts';
+import type { ActingAgent } from '../domain/records.ts';
+import { statusWord } from '../domain/status-words.ts';
+import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RefusalLog } from '../trading/refusal-log.ts';
+import { namedVenue } from '../venues/asking.ts';
+import type { Venues } from '../venues/venue.ts';
+import type { AttemptRow, ResultStore, StandingRow } from './result-store.ts';
+
+export interface JournalNeeds {
+  readonly clock: Clock;
+  readonly refusals: RefusalLog;
+  readonly results: ResultStore;
+  readonly venues: Venues;
+  readonly simulationBalance: Micro;
+}
+
+export interface JournalPage {
+  readonly venue?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** @throws Refusal unknown_venue */
+export async function journalPage(
+  needs: JournalNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { limit, offset, venue }: JournalPage,
+): ReturnType<ResultStore['attempts']> {
+  // An unknown name is a mistake, not a filter that nothing fits.
+  namedVenue(needs, venue);
+  // What this replica refused a moment ago is in the answer.
+  await needs.refusals.flush();
+  return needs.results.attempts(agentId, { limit, offset, venue: venue ?? null });
+}
+
+export async function agentTrades(
+  needs: JournalNeeds,
+  caller: ActingAgent,
+  query: JournalPage,
+): Promise<AgentTrades> {
+  const { limit, offset, venue } = query;
+  const { attempts, total } = await journalPage(needs, caller, query);
+  return { total, limit, offset, venue: venue ?? ALL_VENUES, trades: attempts.map(tradeRecord) };
+}
+
+/** What became of an attempt. */
+export const resultOf = (row: AttemptRow): Pick<AgentTrade, 'status' | 'errorCode' | 'errorMessage'> => ({
+  status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
+  errorCode: row.errorCode,
+  errorMessage:
+    row.detail ?? (row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message),
+});
+
+const tradeRecord = (row: AttemptRow): AgentTrade => ({
+  createdAt: new Date(row.at).toISOString(),
+  marketConditionId: row.conditionId,
+  marketConditionName: row.question,
+  skillCode: row.skillCode,
+  skillSlug: row.skillSlug,
+  sourceTag: row.source,
+  reasoning: row.reasoning,
+  platform: row.venue,
+  actionType: row.side,
+  direction: row.outcome,
+  orderSize: microToNumber(row.shares),
+  amount: microToNumber(row.money),
+  walletAddress: row.walletAddress,
+  orderId: row.placed?.orderId ?? null,
+  ...resultOf(row),
+});
+
+export async function tradesByStrategy(needs: JournalNeeds, caller: ActingAgent): Promise<StrategyResult[]> {
+  const rows = await needs.results.byStrategy(caller.agentId);
+  return rows.map((row) => ({
+    source: row.source,
+    skillSlug: row.skillSlug,
+    trades: row.trades,
+    volume: microToNumber(row.volume),
+    fees: microToNumber(row.fees),
+    realizedPnl: microToNumber(row.realized),
+  }));
+}
+
+const HEAD_CHARS = 6;
+const TAIL_CHARS = 4;
+const PERCENT = 100;
+
+/** 0x1234…abcd */
+export const maskWallet = (address: string): string =>
+  `${address.slice(0, HEAD_CHARS)}…${address.slice(-TAIL_CHARS)}`;
+
+const share = (part: number, whole: number): number => Math.round((part / whole) * 1e6) / 1e6;
+
+export async function leaderboard(needs: JournalNeeds, limit: number): Promise<Leaderboard> {
+  const { rows, totalAgents } = await needs.results.standings();
+  return { entries: rows.slice(0, limit).map((row) => entry(needs, row)), totalAgents };
+}
+
+function entry(needs: JournalNeeds, row: StandingRow): LeaderboardEntry {
+  const decided = row.wins + row.losses;
+  const base = needs.simulationBalance;
+  const name = plainText(row.name, LIMITS.agentNameChars);
+  const description = plainText(row.description, LIMITS.agentDescriptionChars);
+  return {
+    id: row.agentId,
+    name,
+    status: STATUS_WORDS[onlineStatus(row.lastCalledAt, needs.clock.now())],
+    totalPnl: microToNumber(row.pnl),
+    pnlPercent: base === 0n ? 0 : share(Number(row.pnl) * PERCENT, Number(base)),
+    tradesCount: row.trades,
+    winCount: row.wins,
+    lossCount: row.losses,
+    winRate: decided === 0 ? null : share(row.wins, decided),
+    description,
+    ownerWalletAddress: row.walletAddress === null ? null : maskWallet(row.walletAddress),
+    isClaimed: row.claimed,
+    createdAt: new Date(row.createdAt).toISOString(),
+    lastTradeAt: row.lastTradeAt === null ? null : new Date(row.lastTradeAt).toISOString(),
+    untrustedText: { notice: UNTRUSTED_NOTICE, name, description },
+  };
+}

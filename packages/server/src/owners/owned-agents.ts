@@ -1,0 +1,300 @@
+/** What an owner does with agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
+import {
+  type ApiKeyRecord,
+  CAP_NAMES,
+  type LeftWallet,
+  type LiftRequest,
+  type LiftResult,
+  type OwnerAgent,
+  type OwnerSafeguards,
+  type OwnerWallet,
+  type SettingsUpdate,
+} from '@bellwether/contract';
+import { microToNumber } from '@bellwether/contract/decimals';
+import { agentByClaimCode, keyRecord, onlineStatus, revokeApiKey } from '../agents/agents.ts';
+import { lockedByOwner, parseSettings, settingsRecord } from '../agents/settings.ts';
+import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../agents/store.ts';
+import { parseWallet } from '../domain/addresses.ts';
+import type { Denial } from '../domain/denial.ts';
+import type { Owner } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { venueOf } from '../venues/asking.ts';
+import type { Venues } from '../venues/venue.ts';
+import { credentialIdentity } from '../wallets/wallets.ts';
+import { type Decided, decideOwnerChange, type OwnerChange } from './owner-change.ts';
+import type { OwnerStore, Reseal } from './owner-store.ts';
+
+export interface OwnedAgentNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly agents: AgentStore;
+  readonly owners: OwnerStore;
+  readonly venues: Venues;
+}
+
+const RETRY_S = 1;
+
+async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerAgent> {
+  const settings = await needs.agents.settings(row.agentId);
+  return {
+    agentId: row.agentId,
+    name: row.name,
+    description: row.description,
+    onlineStatus: onlineStatus(row.lastCalledAt, needs.clock.now()),
+    walletAddress: row.walletAddress,
+    claimedAt: row.claimedAt === null ? null : String(row.claimedAt),
+    tradesToday: settings.usage.trades,
+    tradeAmountToday: microToNumber(settings.usage.amount),
+    settings: settingsRecord(settings),
+  };
+}
+
+/** For the claim page, which shows an agent to whoever has its code. */
+export async function claimPreview(
+  needs: OwnedAgentNeeds,
+  claimCode: string | undefined,
+): Promise<{ readonly agent: OwnerAgent; readonly ownerId: bigint | null }> {
+  const row = await agentByClaimCode(needs, claimCode);
+  return { agent: await ownerAgent(needs, row), ownerId: row.claimed ? row.userId : null };
+}
+
+export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<OwnerAgent[]> {
+  const ids = await needs.owners.agentIds(owner.userId);
+  const rows = await Promise.all(ids.map((id) => needs.agents.byId(id)));
+  return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(needs, row)));
+}
+
+/** Every agent with its keys and what it reaches, for the owner's page. */
+export async function agentDetails(needs: OwnedAgentNeeds, owner: Owner) {
+  const agents = await listAgents(needs, owner);
+  return Promise.all(
+    agents.map(async (agent) => {
+      const [keys, wallets] = await Promise.all([
+        needs.agents.keys(agent.agentId),
+        walletRecords(needs, owner, agent.agentId),
+      ]);
+      return { agent, keys: keys.map((key) => keyRecord(key)), wallets };
+    }),
+  );
+}
+
+/** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
+export async function claim(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  { claimCode, safeguards }: { readonly claimCode: string; readonly safeguards?: OwnerSafeguards },
+  forget: (keyId: bigint) => Promise<void>,
+): Promise<OwnerAgent> {
+  const { agentId } = await agentByClaimCode(needs, claimCode);
+  const isLive = [...needs.venues.values()].some(({ backend }) => backend === 'live');
+  const shown = safeguards === undefined ? null : parseChange(safeguards);
+  const settings = (current: SettingsRow): SettingsChange => {
+    if (shown === null && !isLive) return {};
+    const decided = decideOwnerChange(current.locks, shown ?? presentCaps(current));
+    if (isDenied(decided)) throw refused(decided);
+    return { ...withLower(decided.limits, current), locks: decided.locks };
+  };
+  const reseal: Reseal = (wallet, sealed, from, to) =>
+    needs.secrets.seal(
+      needs.secrets.open(sealed, credentialIdentity(from, wallet)),
+      credentialIdentity(to, wallet),
+    );
+  const outcome = await needs.owners.claim(agentId, owner.userId, needs.clock.now(), { reseal, settings });
+  if (outcome === 'busy')
+    throw refusal('service_unavailable', 'The agent is busy trading.', { retryAfterS: RETRY_S });
+  if (outcome !== 'taken') {
+    const keys = await needs.agents.keys(agentId);
+    await Promise.all(keys.map(({ id }) => forget(id)));
+    await needs.owners.adopt(agentId, outcome.from, owner.userId, reseal);
+  }
+  const row = await needs.agents.byId(agentId);
+  // Claimed by the same person before: the page was sent twice.
+  if (row?.userId !== owner.userId)
+    throw refusal('agent_already_claimed', 'Another owner has claimed this agent.');
+  return ownerAgent(needs, row);
+}
+
+/** @throws Refusal agent_not_found, for other people's agents too */
+export async function ownedAgent(
+  needs: Pick<OwnedAgentNeeds, 'agents'>,
+  owner: Owner,
+  agentId: string,
+): Promise<AgentRow> {
+  const row = await needs.agents.byId(agentId);
+  if (row === null || !row.claimed || row.userId !== owner.userId) throw refusal('agent_not_found');
+  return row;
+}
+
+async function change(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+  decide: (current: SettingsRow) => SettingsChange,
+): Promise<OwnerAgent> {
+  const row = await ownedAgent(needs, owner, agentId);
+  await needs.agents.updateSettings(row.agentId, decide, needs.clock.now());
+  return ownerAgent(needs, row);
+}
+
+/** All or none; an agent whose claim is under way belongs to its owner only once that has ended. */
+export async function pauseAll(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  isPaused: boolean,
+): Promise<OwnerAgent[]> {
+  await needs.owners.pauseAll(owner.userId, isPaused, needs.clock.now());
+  return listAgents(needs, owner);
+}
+
+export async function setSafeguards(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+  asked: OwnerSafeguards,
+): Promise<OwnerAgent> {
+  const parsed = parseChange(asked);
+  return change(needs, owner, agentId, (current) => {
+    const decided = decideOwnerChange(current.locks, parsed);
+    if (isDenied(decided)) throw refused(decided);
+    return { ...decided.limits, locks: decided.locks };
+  });
+}
+
+/** Both ways the owner's word goes over the agent's: a resume lifts the agent's own pause, too. */
+export const pause = (
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+  paused: boolean,
+): Promise<OwnerAgent> =>
+  change(needs, owner, agentId, () =>
+    paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
+  );
+
+export const listKeys = async (
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+): Promise<ApiKeyRecord[]> =>
+  (await needs.agents.keys((await ownedAgent(needs, owner, agentId)).agentId)).map((key) => keyRecord(key));
+
+/** The last key, too: an agent without one can do nothing, which may be what its owner wants. */
+export async function revokeKey(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  { agentId, keyId }: { readonly agentId: string; readonly keyId: string },
+  forget: (keyId: bigint) => Promise<void>,
+): Promise<ApiKeyRecord> {
+  const row = await ownedAgent(needs, owner, agentId);
+  return revokeApiKey(needs, row, { keyId, force: true }, forget);
+}
+
+export async function listWallets(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+): Promise<OwnerWallet[]> {
+  return walletRecords(needs, owner, (await ownedAgent(needs, owner, agentId)).agentId);
+}
+
+const walletRecords = async (needs: OwnedAgentNeeds, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
+  (await needs.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
+    ...wallet,
+    venue: venueOf(needs, null, wallet.walletAddress).id,
+  }));
+
+export async function grantWallet(
+  needs: OwnedAgentNeeds,
+  owner: Owner,
+  agentId: string,
+  { walletAddress: asked, granted }: { readonly walletAddress: string; readonly granted: boolean },
+): Promise<OwnerWallet[]> {
+  const row = await ownedAgent(needs, owner, agentId);
+  const walletAddress = parseWallet(asked);
+  const grant = { userId: owner.userId, agentId: row.agentId };
+  const isOwners =
+    walletAddress !== null &&
+    (await needs.owners.grantWallet({ ...grant, walletAddress }, granted, needs.clock.now()));
+  if (!isOwners) throw notYourWallet('This is none of your wallets.');
+  return listWallets(needs, owner, row.agentId);
+}
+
+const notYourWallet = (detail: string): Refusal =>
+  refusal('wallet_not_found', detail, { path: 'walletAddress' });
+
+export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise<LeftWallet[]> {
+  const keys = await needs.owners.leftKeys(owner.userId);
+  return Promise.all(
+    keys.map(async ({ signer, wallets, leftAt, agentIds }) => ({
+      walletAddress: signer,
+      wallets: [...wallets],
+      leftAt: new Date(leftAt).toISOString(),
+      agents: await Promise.all(
+        agentIds.map(async (agentId) => {
+          const [row, settings] = await Promise.all([
+            needs.agents.byId(agentId),
+            needs.agents.settings(agentId),
+          ]);
+          return {
+            agentId,
+            name: row?.name ?? '',
+            paused: settings.ownerPaused,
+            lockedByOwner: lockedByOwner(settings),
+          };
+        }),
+      ),
+    })),
+  );
+}
+
+/** @param owner `null`: the operator, whose word goes over every owner's */
+export async function liftLocks(
+  needs: OwnedAgentNeeds,
+  owner: Owner | null,
+  { walletAddress }: LiftRequest,
+): Promise<LiftResult> {
+  const wallet = parseWallet(walletAddress);
+  const agents = wallet === null ? [] : await needs.owners.lift(owner?.userId ?? null, wallet);
+  if (agents.length === 0) throw notYourWallet('No locks of a former owner bind this wallet.');
+  return { success: true, walletAddress, agents: [...agents] };
+}
+
+/** Figures as the domain counts them, with the agent's own rules for what a figure may be. */
+function parseChange(asked: OwnerSafeguards): OwnerChange {
+  const limits = Object.fromEntries(
+    CAP_NAMES.filter((name) => asked[name] !== undefined).map((name) => [name, asked[name]?.limit]),
+  ) as SettingsUpdate;
+  const parsed: Record<string, unknown> = { ...parseSettings(limits) };
+  const entries = Object.entries(asked).map(([name, { limit, locked }]) => [
+    name,
+    { limit: name in parsed ? parsed[name] : limit, locked },
+  ]);
+  return Object.fromEntries(entries) as OwnerChange;
+}
+
+/** Every cap as it is now, as a ceiling. */
+const presentCaps = (current: SettingsRow): OwnerChange =>
+  Object.fromEntries(
+    CAP_NAMES.filter((name) => current[name] !== null).map((name) => [
+      name,
+      { limit: current[name], locked: true },
+    ]),
+  );
+
+/** The agent may have raised its limits since the page was made, which the ceilings undo, or lowered them, which stays. */
+function withLower(limits: Decided['limits'], current: SettingsRow): Decided['limits'] {
+  const lower = CAP_NAMES.filter((name) => {
+    const [asked, own] = [limits[name], current[name]];
+    return asked !== undefined && own !== null && (asked === null || own < asked);
+  });
+  return { ...limits, ...Object.fromEntries(lower.map((name) => [name, current[name]])) };
+}
+
+const isDenied = (decided: Decided | readonly Denial[]): decided is readonly Denial[] =>
+  Array.isArray(decided);
+
+function refused([first, ...rest]: readonly Denial[]): Error {
+  return first === undefined ? new Error('a refusal needs a reason') : new Refusal([first, ...rest]);
+}

@@ -1,0 +1,304 @@
+/** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
+
+import { transact } from '@bellwether/durable';
+import { settingsColumns, settingsRow } from '../agents/settings-columns.ts';
+import type { SettingsChange, SettingsRow } from '../agents/store.ts';
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { Owner } from '../domain/records.ts';
+import type { Sql, Tx } from '../platform/database/connection.ts';
+import type {
+  AgentsRow,
+  CredentialsRow,
+  OwnersRow,
+  PasskeyChallengesRow,
+  PasskeysRow,
+  SafeguardsRow,
+} from '../platform/database/rows.generated.ts';
+import { only } from '../platform/database/rows.ts';
+import type { Sealed } from '../platform/secrets.ts';
+import { createOwnerWallets } from './owner-wallets.ts';
+import type { NewPasskey } from './passkeys.ts';
+
+/**
+ * The exchange records outcomes of orders that a claim moves. If the two wait for each other, the claim must give up: it
+ * does so long before the database checks for a deadlock (1 s) and picks a victim.
+ */
+const LOCK_TIMEOUT = '250ms';
+const CLAIM_ATTEMPTS = 5;
+const GAVE_WAY = new Set(['55P03', '40P01']);
+
+/** An owner with a passkey has a name. */
+type NamedOwner = { readonly name: NonNullable<OwnersRow['name']> };
+
+const passkeyRow = (row: PasskeysRow & NamedOwner): PasskeyRow => ({
+  userId: row.user_id,
+  ownerName: row.name,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  counter: Number(row.counter),
+  transports: row.transports,
+  backedUp: row.backed_up,
+});
+
+/** Moves all rows that name `from`; each credential is sealed again, because it is bound to its owner. */
+async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void> {
+  const credentials = await tx<
+    Pick<CredentialsRow, 'wallet_address' | 'key_id' | 'sealed'>[]
+  >`select wallet_address, key_id, sealed from credentials where user_id = ${from} for update`;
+  for (const row of credentials) {
+    const sealed = reseal(row.wallet_address, { keyId: row.key_id, bytes: row.sealed }, from, to);
+    await tx`update credentials set user_id = ${to}, key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}
+      where wallet_address = ${row.wallet_address}`;
+  }
+  await tx`select merge_owner(${agentId}, ${from}, ${to})`;
+}
+
+export function createOwnerStore(sql: Sql): OwnerStore {
+  const claimOnce: OwnerStore['claim'] = (agentId, to, at, { reseal, settings }) =>
+    transact(sql, async (tx) => {
+      // Locked first, as the agent's trades do: no order is half placed while the owner changes.
+      const [safeguards] = await tx<
+        SafeguardsRow[]
+      >`select * from safeguards where agent_id = ${agentId} for update`;
+      await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      const [agent] = await tx<
+        Pick<AgentsRow, 'user_id' | 'claimed_at'>[]
+      >`select user_id, claimed_at from agents where agent_id = ${agentId} for update`;
+      if (agent === undefined || agent.claimed_at !== null) return 'taken' as const;
+      const from = agent.user_id;
+      await moveRows(tx, agentId, from, to, reseal);
+      await tx`update agents set user_id = ${to}, claimed_at = ${new Date(at)} where agent_id = ${agentId}`;
+      const change = safeguards === undefined ? {} : settings(settingsRow(safeguards));
+      if (Object.keys(change).length > 0)
+        await tx`update safeguards set ${tx(settingsColumns(change, at))} where agent_id = ${agentId}`;
+      await tx`update owners set merged_into = ${to} where user_id = ${from}`;
+      return { from };
+    });
+
+  return {
+    ...createOwnerWallets(sql),
+
+    async addChallenge({ challenge, purpose, handle, name }, expiresAt) {
+      await sql`insert into passkey_challenges (challenge, purpose, passkey_handle, owner_name, expires_at)
+        values (${challenge}, ${purpose}, ${handle}, ${name}, ${new Date(expiresAt)})`;
+    },
+
+    async takeChallenge(challenge, purpose, at) {
+      const [row] = await sql<
+        PasskeyChallengesRow[]
+      >`delete from passkey_challenges where challenge = ${challenge} returning *`;
+      if (row === undefined || row.purpose !== purpose || row.expires_at.getTime() <= at) return null;
+      return { challenge, purpose, handle: row.passkey_handle, name: row.owner_name };
+    },
+
+    register: ({ name, handle, passkey }, session) =>
+      transact(sql, async (tx) => {
+        const at = new Date(session.at);
+        const [known] = await tx<
+          object[]
+        >`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
+        if (known !== undefined) return null;
+        const { user_id: userId } = only(
+          await tx<Pick<OwnersRow, 'user_id'>[]>`insert into owners (created_at, name, passkey_handle)
+          values (${at}, ${name}, ${handle}) returning user_id`,
+        );
+        await tx`insert into passkeys
+          (credential_id, user_id, public_key, counter, transports, backed_up, created_at, last_used_at)
+          values (${passkey.credentialId}, ${userId}, ${passkey.publicKey as Buffer}, ${passkey.counter},
+            ${[...passkey.transports]}::text[], ${passkey.backedUp}, ${at}, ${at})`;
+        await tx`insert into owner_sessions (token_hash, user_id, created_at, expires_at)
+          values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+        return { userId, name };
+      }),
+
+    async passkey(credentialId) {
+      const [row] = await sql<
+        (PasskeysRow & NamedOwner)[]
+      >`select p.*, o.name from passkeys p join owners o using (user_id)
+        where p.credential_id = ${credentialId}`;
+      return row === undefined ? null : passkeyRow(row);
+    },
+
+    async signIn({ credentialId, userId }, counter, session) {
+      const at = new Date(session.at);
+      await sql`
+        with used as (
+          update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${at}
+          where credential_id = ${credentialId} returning user_id
+        )
+        insert into owner_sessions (token_hash, user_id, created_at, expires_at)
+        values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+    },
+
+    async usePasskey(credentialId, counter, at) {
+      await sql`update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${new Date(at)}
+        where credential_id = ${credentialId}`;
+    },
+
+    async sessionOwner(tokenHash, at) {
+      const [row] = await sql<
+        (Pick<OwnersRow, 'user_id'> & NamedOwner)[]
+      >`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
+        where s.token_hash = ${tokenHash as Buffer} and s.expires_at > ${new Date(at)}`;
+      return row === undefined ? null : { userId: row.user_id, name: row.name };
+    },
+
+    async endSession(tokenHash) {
+      await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
+    },
+
+    async sessionsAgents(tokenHashes, at) {
+      const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
+        select encode(s.token_hash, 'hex') as token, c.agents
+        from owner_sessions s cross join lateral (
+          select count(*) || ' ' || coalesce(max(a.claimed_at)::text, '') as agents
+          from agents a where a.user_id = s.user_id and a.claimed_at is not null offset 0) c
+        where s.token_hash = any(${tokenHashes.map((hash) => Buffer.from(hash))}::bytea[])
+          and s.expires_at > ${new Date(at)}`;
+      return new Map(rows.map(({ token, agents }) => [token, agents]));
+    },
+
+    async agentIds(userId) {
+      const rows = await sql<
+        Pick<AgentsRow, 'agent_id'>[]
+      >`select agent_id from agents where user_id = ${userId} and claimed_at is not null
+        order by claimed_at desc, agent_id`;
+      return rows.map((row) => row.agent_id);
+    },
+
+    pauseAll: (userId, isPaused, at) =>
+      transact(sql, async (tx) => {
+        // In the order in which groups of trades lock them.
+        const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
+          select s.agent_id from safeguards s join agents a using (agent_id)
+          where a.user_id = ${userId} and a.claimed_at is not null order by s.agent_id for update of s`;
+        const change = isPaused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false };
+        await tx`update safeguards set ${tx(settingsColumns(change, at))}
+          where agent_id = any(${agents.map((row) => row.agent_id)}::uuid[])`;
+      }),
+
+    async claim(agentId, to, at, terms) {
+      for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+        try {
+          return await claimOnce(agentId, to, at, terms);
+        } catch (error) {
+          if (!GAVE_WAY.has((error as { code?: string }).code ?? '')) throw error;
+        }
+      }
+      return 'busy';
+    },
+
+    async adopt(agentId, from, to, reseal) {
+      await transact(sql, async (tx) => {
+        await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
+        await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+        await moveRows(tx, agentId, from, to, reseal);
+      });
+    },
+
+    async sweep(at) {
+      const now = new Date(at);
+      await sql`delete from passkey_challenges where expires_at <= ${now}`;
+      await sql`delete from owner_sessions where expires_at <= ${now}`;
+    },
+  };
+}
+
+export interface PasskeyRow extends NewPasskey {
+  readonly userId: bigint;
+  readonly ownerName: string;
+}
+
+export interface Challenge {
+  readonly challenge: string;
+  /** `approve`: one approval, by one owner. */
+  readonly purpose: 'register' | 'sign_in' | `approve ${string} by ${bigint}`;
+  /** Registration only: the handle of the new account. */
+  readonly handle: string | null;
+  readonly name: string | null;
+}
+
+export interface NewSession {
+  readonly tokenHash: Uint8Array;
+  readonly at: number;
+  readonly expiresAt: number;
+}
+
+/** Seals a credential again for another owner: the cipher text is bound to its owner. */
+export type Reseal = (walletAddress: string, sealed: Sealed, from: bigint, to: bigint) => Sealed;
+
+/** One of an owner's wallets, and what one of the owner's agents may do with it. */
+export interface WalletGrant {
+  readonly walletAddress: WalletAddress;
+  readonly isOwn: boolean;
+  readonly granted: boolean;
+}
+
+/** A wallet key that the owner's agents had, and that belongs to another owner. */
+export interface LeftKey {
+  readonly signer: WalletAddress;
+  readonly wallets: readonly WalletAddress[];
+  readonly leftAt: number;
+  /** The agents whose locks bind it. */
+  readonly agentIds: readonly string[];
+}
+
+export interface OwnerStore {
+  /** All wallets of the owner, with what this agent may do with them. */
+  walletGrants(userId: bigint, agentId: string): Promise<readonly WalletGrant[]>;
+  /** @returns false when the wallet is not the owner's */
+  grantWallet(
+    grant: { readonly userId: bigint; readonly agentId: string; readonly walletAddress: WalletAddress },
+    granted: boolean,
+    at: number,
+  ): Promise<boolean>;
+  leftKeys(userId: bigint): Promise<readonly LeftKey[]>;
+  /**
+   * Frees the key of a wallet from the locks of an owner's agents; of every owner's when `userId` is null.
+   * @returns the agents; empty when there is nothing to lift
+   */
+  lift(userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]>;
+  addChallenge(challenge: Challenge, expiresAt: number): Promise<void>;
+  /** Consumes the challenge: it is valid once over all replicas. `null`: unknown, used or expired. */
+  takeChallenge(challenge: string, purpose: Challenge['purpose'], at: number): Promise<Challenge | null>;
+  /** Creates an account with its first passkey and session. @returns `null` when the passkey is already registered. */
+  register(
+    account: { readonly name: string; readonly handle: string; readonly passkey: NewPasskey },
+    session: NewSession,
+  ): Promise<Owner | null>;
+  passkey(credentialId: string): Promise<PasskeyRow | null>;
+  /** Records the passkey's use and opens a session. */
+  signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
+  /** Records the passkey's use without opening a session. */
+  usePasskey(credentialId: string, counter: number, at: number): Promise<void>;
+  sessionOwner(tokenHash: Uint8Array, at: number): Promise<Owner | null>;
+  endSession(tokenHash: Uint8Array): Promise<void>;
+  /**
+   * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed
+   * agents.
+   */
+  sessionsAgents(tokenHashes: readonly Uint8Array[], at: number): Promise<ReadonlyMap<string, string>>;
+  /** Claimed agents, the latest claim first. */
+  agentIds(userId: bigint): Promise<readonly string[]>;
+  /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */
+  pauseAll(userId: bigint, isPaused: boolean, at: number): Promise<void>;
+  /**
+   * Moves an unclaimed agent, and everything of its provisional owner, to `to`, in one transaction under the lock that
+   * its trades take.
+   * @returns the former owner; `taken` when the agent is already claimed; `busy` when its rows stayed locked
+   */
+  claim(
+    agentId: string,
+    to: bigint,
+    at: number,
+    terms: {
+      readonly reseal: Reseal;
+      /** What the claim changes of the agent's settings, in the same transaction. */
+      readonly settings: (current: SettingsRow) => SettingsChange;
+    },
+  ): Promise<{ readonly from: bigint } | 'taken' | 'busy'>;
+  /** Moves the rows that requests in progress during the claim wrote for the former owner. */
+  adopt(agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void>;
+  /** Deletes expired challenges and sessions. */
+  sweep(at: number): Promise<void>;
+}

@@ -1,0 +1,72 @@
+/** An owner's decisions about wallets: which agent may use which, and whether locks still bind wallets that left. */
+
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type { AgentWalletsRow } from '../platform/database/rows.generated.ts';
+import { ms } from '../platform/database/rows.ts';
+import { ownersSolanaWallets } from '../wallets/reachable-wallets.ts';
+import type { OwnerStore } from './owner-store.ts';
+
+interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
+  readonly wallets: WalletAddress[];
+  readonly agents: string[];
+  readonly left_at: Date;
+}
+
+type OwnerWallets = Pick<OwnerStore, 'walletGrants' | 'grantWallet' | 'leftKeys' | 'lift'>;
+
+/** Rows `address`, `signer`: all wallets that the owner can grant. */
+const walletsOf = (sql: Sql, userId: bigint): Fragment =>
+  sql`select wallet_address as address, eoa as signer from credentials where user_id = ${userId}
+    union select address, signer from linked_wallets where user_id = ${userId} and kind = 'evm'
+    union select s.address, s.address from (${ownersSolanaWallets(sql, userId)}) s`;
+
+export function createOwnerWallets(sql: Sql): OwnerWallets {
+  return {
+    async walletGrants(userId, agentId) {
+      const rows = await sql<Pick<AgentWalletsRow, 'address' | 'is_own' | 'granted'>[]>`
+        select o.address, coalesce(w.is_own, false) as is_own, coalesce(w.granted, false) as granted
+        from (${walletsOf(sql, userId)}) o
+        left join agent_wallets w on w.address = o.address and w.agent_id = ${agentId} order by 1`;
+      return rows.map((row) => ({ walletAddress: row.address, isOwn: row.is_own, granted: row.granted }));
+    },
+
+    async grantWallet({ userId, agentId, walletAddress }, granted, at) {
+      const rows = await sql<object[]>`
+        insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
+        select ${agentId}::uuid, o.address, o.signer, false, ${granted}, ${new Date(at)}::timestamptz
+        from (${walletsOf(sql, userId)}) o where o.address = ${walletAddress} limit 1
+        on conflict (agent_id, address) do update set granted = excluded.granted
+        returning 1`;
+      return rows.length === 1;
+    },
+
+    async leftKeys(userId) {
+      const rows = await sql<LeftKeyRow[]>`
+        select m.signer, array_agg(distinct m.address order by m.address) as wallets,
+          array_agg(distinct m.agent_id::text) as agents, max(l.since) as left_at
+        from agent_wallets m join agents a using (agent_id)
+        cross join lateral (select w.since, b.user_id from agent_wallets w join agents b using (agent_id)
+          where w.signer = m.signer and w.is_own order by w.turn desc limit 1) l
+        where a.user_id = ${userId} and a.claimed_at is not null and m.is_own and not m.lifted
+          and l.user_id <> ${userId}
+        group by m.signer order by max(l.since) desc, m.signer`;
+      return rows.map((row) => ({
+        signer: row.signer,
+        wallets: row.wallets,
+        leftAt: ms(row.left_at),
+        agentIds: row.agents,
+      }));
+    },
+
+    async lift(userId, walletAddress) {
+      const rows = await sql<Pick<AgentWalletsRow, 'agent_id'>[]>`
+        update agent_wallets w set lifted = true from agents a
+        where a.agent_id = w.agent_id and a.claimed_at is not null and w.is_own and not w.lifted
+          ${userId === null ? sql`` : sql`and a.user_id = ${userId}`}
+          and w.signer in (select signer from agent_wallets where address = ${walletAddress} or signer = ${walletAddress})
+        returning w.agent_id::text as agent_id`;
+      return [...new Set(rows.map((row) => row.agent_id))];
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Owners' accounts: a passkey makes one, the same passkey signs in again, and a session remembers it. A session is a
+ * random token in a cookie; only its keyed hash is kept.
+ */
+import type { OwnerSession, PasskeyRegistration, PasskeySignIn } from '@bellwether/contract';
+import type { Owner } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import type { Challenge, NewSession, OwnerStore } from './owner-store.ts';
+import type { PasskeyAnswer, PasskeyOptions, Passkeys } from './passkeys.ts';
+
+export interface OwnerNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly owners: OwnerStore;
+  readonly passkeys: Passkeys;
+}
+
+export const CHALLENGE_MS = 5 * 60_000;
+/** Long enough for a day at the desk, short enough for a browser left open. */
+export const SESSION_MS = 12 * 3_600_000;
+
+/** An owner who has just signed in, and the token for the cookie. */
+export interface SignedIn {
+  readonly owner: Owner;
+  readonly token: string;
+}
+
+export const SIGNED_OUT: OwnerSession = { signedIn: false, userId: null, name: null };
+
+export const sessionRecord = (owner: Owner | null): OwnerSession =>
+  owner === null ? SIGNED_OUT : { signedIn: true, userId: owner.userId.toString(), name: owner.name };
+
+/** Hashes of sessions and of API keys are of one key; the prefix keeps them apart. */
+export const hashToken = (needs: Pick<OwnerNeeds, 'secrets'>, token: string): Uint8Array =>
+  needs.secrets.hash(`owner session ${token}`);
+
+function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
+  const token = needs.secrets.newToken();
+  const at = needs.clock.now();
+  return { token, session: { tokenHash: hashToken(needs, token), at, expiresAt: at + SESSION_MS } };
+}
+
+export async function beginRegistration(needs: OwnerNeeds, name: string): Promise<PasskeyOptions> {
+  const trimmed = name.trim();
+  if (trimmed === '') throw refusal('invalid_request', 'name must not be blank.', { path: 'name' });
+  const handle = needs.secrets.newToken();
+  const options = await needs.passkeys.registrationOptions({ handle, name: trimmed });
+  const challenge: Challenge = { challenge: options.challenge, purpose: 'register', handle, name: trimmed };
+  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
+  return options;
+}
+
+export async function beginSignIn(needs: OwnerNeeds): Promise<PasskeyOptions> {
+  const options = await needs.passkeys.signInOptions();
+  const challenge: Challenge = { challenge: options.challenge, purpose: 'sign_in', handle: null, name: null };
+  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
+  return options;
+}
+
+/** Taken before it is verified: a challenge answers once, right or wrong. */
+export async function takeChallenge(
+  needs: {
+    readonly clock: Clock;
+    readonly owners: Pick<OwnerStore, 'takeChallenge'>;
+    readonly passkeys: Pick<Passkeys, 'challengeOf'>;
+  },
+  answer: PasskeyAnswer,
+  purpose: Challenge['purpose'],
+): Promise<Challenge> {
+  const named = needs.passkeys.challengeOf(answer);
+  if (named === null) throw refusal('passkey_rejected', 'The passkey’s answer cannot be read.');
+  const challenge = await needs.owners.takeChallenge(named, purpose, needs.clock.now());
+  if (challenge === null) {
+    throw refusal(
+      'passkey_challenge_expired',
+      'The challenge that this answer belongs to is unknown, used or older than five minutes.',
+    );
+  }
+  return challenge;
+}
+
+export async function finishRegistration(
+  needs: OwnerNeeds,
+  { response }: PasskeyRegistration,
+): Promise<SignedIn> {
+  const { challenge, handle, name } = await takeChallenge(needs, response, 'register');
+  const passkey = await needs.passkeys.verifyRegistration(response, challenge);
+  if (passkey === null || handle === null || name === null)
+    throw refusal('passkey_rejected', 'The new passkey could not be verified.');
+  const { token, session } = newSession(needs);
+  const owner = await needs.owners.register({ name, handle, passkey }, session);
+  if (owner === null)
+    throw refusal('passkey_rejected', 'This passkey is registered already: sign in with it.');
+  return { owner, token };
+}
+
+export async function finishSignIn(needs: OwnerNeeds, { response }: PasskeySignIn): Promise<SignedIn> {
+  const { challenge } = await takeChallenge(needs, response, 'sign_in');
+  const passkey = await needs.owners.passkey(response.id);
+  const verified = passkey === null ? null : await needs.passkeys.verifySignIn(response, challenge, passkey);
+  // One answer for an unknown passkey and a wrong signature.
+  if (passkey === null || verified === null)
+    throw refusal('passkey_rejected', 'This passkey is not known here, or its answer does not hold.');
+  const { token, session } = newSession(needs);
+  await needs.owners.signIn(passkey, verified.counter, session);
+  return { owner: { userId: passkey.userId, name: passkey.ownerName }, token };
+}
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** @param tokens of the cookies; what is no token opens nothing @returns the owner of the first session that holds */
+export async function ownerOfSession(needs: OwnerNeeds, tokens: readonly string[]): Promise<Owner | null> {
+  for (const token of tokens.filter((text) => TOKEN.test(text))) {
+    const owner = await needs.owners.sessionOwner(hashToken(needs, token), needs.clock.now());
+    if (owner !== null) return owner;
+  }
+  return null;
+}
+
+export async function signOut(needs: OwnerNeeds, tokens: readonly string[]): Promise<void> {
+  for (const token of tokens) if (TOKEN.test(token)) await needs.owners.endSession(hashToken(needs, token));
+}

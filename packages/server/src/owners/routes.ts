@@ -1,0 +1,137 @@
+/** Owners: their accounts and their word over their agents, as the pages' script calls it; and the pages themselves. */
+import {
+  claimAgent,
+  getOwnerSession,
+  grantOwnerAgentWallet,
+  liftOperatorWallet,
+  liftOwnerWallet,
+  listLeftWallets,
+  listOwnerAgentKeys,
+  listOwnerAgents,
+  listOwnerAgentWallets,
+  passkeyRegistrationOptions,
+  passkeySignInOptions,
+  pauseOwnerAgent,
+  registerPasskey,
+  revokeOwnerAgentKey,
+  signInWithPasskey,
+  signOutOwner,
+  updateOwnerSafeguards,
+} from '@bellwether/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { assetPaths, readAssets } from '../platform/http/assets.ts';
+import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
+import { elsewhere, errorPage, type Site, sendPage } from '../platform/http/layout.ts';
+import { limitPages } from '../platform/http/page-limit.ts';
+import type { Bind, Gate } from '../platform/http/routes.ts';
+import type { HasVenues } from '../venues/asking.ts';
+import * as agents from './owned-agents.ts';
+import { ownerPage, signInPage } from './owner-page.ts';
+import * as owners from './owners.ts';
+
+interface Published {
+  readonly publicUrl: string;
+}
+
+const SESSION_S = owners.SESSION_MS / 1000;
+const A_YEAR_S = 365 * 24 * 3600;
+
+export function bindOwners(
+  bind: Bind,
+  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & Published,
+  forgetKey: (keyId: bigint) => Promise<void>,
+): void {
+  const session = (reply: FastifyReply, token: string | null) =>
+    reply
+      .header('set-cookie', sessionCookie(token, needs.publicUrl, SESSION_S))
+      .header('cache-control', 'no-store');
+  const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
+    await owners.signOut(needs, sessionTokens(request, needs.publicUrl));
+    session(reply, token);
+    return owners.sessionRecord(owner);
+  };
+
+  bind(getOwnerSession, async ({ request, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return owners.sessionRecord(await owners.ownerOfSession(needs, sessionTokens(request, needs.publicUrl)));
+  });
+  bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(needs, body.name));
+  bind(passkeySignInOptions, () => owners.beginSignIn(needs));
+  bind(registerPasskey, async ({ body, request, reply }) =>
+    welcome(await owners.finishRegistration(needs, body), request, reply),
+  );
+  bind(signInWithPasskey, async ({ body, request, reply }) =>
+    welcome(await owners.finishSignIn(needs, body), request, reply),
+  );
+  bind(signOutOwner, async ({ request, reply }) => {
+    await owners.signOut(needs, sessionTokens(request, needs.publicUrl));
+    session(reply, null);
+    return owners.SIGNED_OUT;
+  });
+
+  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, forgetKey));
+  bind(listOwnerAgents, ({ owner }) => agents.listAgents(needs, owner));
+  bind(updateOwnerSafeguards, ({ owner, params, body }) =>
+    agents.setSafeguards(needs, owner, params.agentId, body),
+  );
+  bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(needs, owner, params.agentId, body.paused));
+  bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(needs, owner, params.agentId));
+  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(needs, owner, params, forgetKey));
+  bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(needs, owner, params.agentId));
+  bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
+    agents.grantWallet(needs, owner, params.agentId, body),
+  );
+  bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
+  bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
+  bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));
+}
+
+/** What pages are made with; the public URL may be known only once the service listens. */
+export function createSite(needs: HasVenues & Published): () => Site {
+  const assets = assetPaths(readAssets());
+  return () => ({
+    publicUrl: needs.publicUrl,
+    assets,
+    venues: [...needs.venues.values()].map(({ id, backend }) => ({ name: id, backend })),
+  });
+}
+
+/** @returns the paths, for the table of methods */
+export function servePages(
+  app: FastifyInstance,
+  needs: agents.OwnedAgentNeeds & Published,
+  gate: Gate,
+  siteOf: () => Site,
+): readonly { readonly path: string; readonly method: 'GET' }[] {
+  const hidden = { schema: { hide: true } };
+  const onRequest = limitPages(gate);
+  app.get('/owner', { ...hidden, onRequest }, async (request, reply) => {
+    const site = siteOf();
+    const there = elsewhere(request, site, '/owner');
+    if (there !== null) return reply.redirect(there, 302);
+    const owner = await gate.ownerOf(sessionTokens(request, needs.publicUrl));
+    if (owner === null) return sendPage(reply, 200, signInPage(site));
+    const [details, left] = await Promise.all([
+      agents.agentDetails(needs, owner),
+      agents.leftWallets(needs, owner),
+    ]);
+    return sendPage(reply, 200, ownerPage(site, owner, details, left));
+  });
+
+  const assets = readAssets();
+  app.get<{ Params: { file: string } }>(
+    '/owner/assets/:file',
+    { ...hidden, onRequest },
+    async (request, reply) => {
+      const asset = assets.get(request.params.file);
+      if (asset === undefined)
+        return sendPage(reply, 404, errorPage(siteOf(), 'Not found', 'There is no such file.'));
+      return reply
+        .type(asset.type)
+        .header('cache-control', `public, max-age=${A_YEAR_S}, immutable`)
+        .header('x-content-type-options', 'nosniff')
+        .send(asset.content);
+    },
+  );
+  return ['/owner', '/owner/assets/{file}'].map((path) => ({ path, method: 'GET' as const }));
+}

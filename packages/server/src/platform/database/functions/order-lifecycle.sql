@@ -1,0 +1,54 @@
+-- Made from packages/server/src/domain/lifecycle.ts. Change that, then run scripts/release-functions.ts.
+
+-- Whether evidence may move an order from one status to another. One piece of evidence may carry several events.
+create or replace function order_may_become(kind text, from_status text, to_status text) returns boolean
+language sql immutable parallel safe as $$
+  select case kind || ' ' || from_status
+    when 'signed submitting' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed unknown' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed live' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed delayed' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed unmatched' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed partially_filled' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'signed matched' then to_status in ('matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
+    when 'quoted submitting' then to_status in ('delayed', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'rejected')
+    when 'quoted delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'rejected')
+    when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
+    else false
+  end
+$$;
+
+-- Whether an order can still be filled, as far as is known. The planner writes the list into the statement, so indexes on open orders fit.
+create or replace function order_is_open(status text) returns boolean language sql immutable parallel safe as $$
+  select status in ('submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled')
+$$;
+
+-- An order's status in the words of webhooks.
+create or replace function order_event_word(status text) returns text language sql immutable parallel safe as $$
+  select case status
+    when 'partially_filled_closed' then 'matched'
+    else status
+  end
+$$;
+
+-- Refuses what the lifecycle does not know, whichever statement tries it.
+create or replace function refuse_status() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    raise exception 'order % cannot begin as %', new.order_id, new.status using errcode = 'check_violation';
+  end if;
+  if new.kind <> old.kind or not order_may_become(old.kind, old.status, new.status) then
+    raise exception '% order % cannot become % when it is %', old.kind, old.order_id, new.status, old.status
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+-- A signed order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
+-- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
+create or replace trigger orders_first_status before insert on orders
+  for each row when (new.status <> 'submitting'
+    and (new.first_answer is null or new.kind <> 'signed' or new.status not in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')))
+  execute function refuse_status();
+create or replace trigger orders_next_status before update on orders
+  for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

@@ -1,0 +1,130 @@
+/**
+ * Which master keys a database was written with. Each has a check: a known text that only it opens, so that a wrong key
+ * is noticed at the start, before it seals anything. The newest seals; an older one remains until a rotation has ended.
+ */
+import type { Sealed, Secrets } from '../secrets.ts';
+import type { Sql, Tx } from './connection.ts';
+import { only } from './rows.ts';
+
+const TEXT = 'bellwether';
+const CHECK = 'master_key_check';
+const ROOT = 'master_root';
+
+export interface KeyCheck {
+  readonly sealed: Sealed;
+  /** `null`: written by a release that did not name keys. */
+  readonly name: string | null;
+}
+
+/** Of the keys that the database was written with, the newest first. */
+export async function keyChecks(sql: Sql | Tx): Promise<readonly KeyCheck[]> {
+  const rows = await sql`select key_id, sealed, name from master_key_check order by key_id desc`;
+  return rows.map((row) => ({
+    sealed: { keyId: Number(row.key_id), bytes: row.sealed as Buffer },
+    name: row.name as string | null,
+  }));
+}
+
+/** Whether the check was sealed with this key. */
+export function opensCheck(secrets: Pick<Secrets, 'open'>, { sealed }: Pick<KeyCheck, 'sealed'>): boolean {
+  try {
+    return secrets.open(sealed, CHECK) === TEXT;
+  } catch {
+    return false;
+  }
+}
+
+/** The check of a key that seals from now on; of two processes that start on an empty database one wins. */
+export async function addCheck(on: Sql | Tx, secrets: Pick<Secrets, 'seal'>, name: string): Promise<void> {
+  const { keyId, bytes } = secrets.seal(TEXT, CHECK);
+  await on`insert into master_key_check (key_id, sealed, name) values (${keyId}, ${bytes as Buffer}, ${name})
+    on conflict do nothing`;
+}
+
+export async function nameCheck(sql: Sql, { sealed }: KeyCheck, name: string): Promise<void> {
+  await sql`update master_key_check set name = ${name} where key_id = ${sealed.keyId} and name is null`;
+}
+
+/** The secret from which others are derived, as hex: the first caller's, for good. */
+export async function rootSecret(sql: Sql, secrets: Secrets, first: string): Promise<string> {
+  const { keyId, bytes } = secrets.seal(first, ROOT);
+  await sql`insert into master_root (key_id, sealed) values (${keyId}, ${bytes as Buffer}) on conflict do nothing`;
+  const row = only(await sql`select key_id, sealed from master_root`);
+  return secrets.open({ keyId: Number(row.key_id), bytes: row.sealed as Buffer }, ROOT);
+}
+
+interface SealedRow {
+  /** What the row is found by, beside its table. */
+  readonly id: string;
+  readonly sealed: Sealed;
+}
+
+/** A table with sealed texts. Its rows are sealed for what they belong to. */
+interface SealedTable {
+  readonly name: string;
+  take(tx: Tx, keyId: number, most: number): Promise<readonly (SealedRow & { readonly row: string })[]>;
+  write(tx: Tx, row: SealedRow): PromiseLike<unknown>;
+}
+
+const sealedOf = (row: { readonly key_id?: unknown; readonly sealed?: unknown }): Sealed => ({
+  keyId: Number(row.key_id),
+  bytes: row.sealed as Buffer,
+});
+
+/** Rows that others work on are left for the next turn. */
+export const SEALED_TABLES: readonly SealedTable[] = [
+  {
+    name: 'credentials',
+    async take(tx, keyId, most) {
+      const rows = await tx`
+        select ctid::text as id, key_id, sealed, 'credentials/' || user_id || '/' || wallet_address as row
+        from credentials where key_id <> ${keyId} limit ${most} for update skip locked`;
+      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+    },
+    write: (tx, { id, sealed }) => tx`
+      update credentials set key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer} where ctid = ${id}::tid`,
+  },
+  {
+    name: 'webhook_endpoints',
+    async take(tx, keyId, most) {
+      const rows = await tx`
+        select id::text, key_id, sealed_secret as sealed, 'webhooks/' || agent_id || '/' || id as row
+        from webhook_endpoints where key_id <> ${keyId} limit ${most} for update skip locked`;
+      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+    },
+    write: (tx, { id, sealed }) => tx`
+      update webhook_endpoints set key_id = ${sealed.keyId}, sealed_secret = ${sealed.bytes as Buffer}
+      where id = ${id}::uuid`,
+  },
+  {
+    name: 'master_root',
+    async take(tx, keyId) {
+      const rows =
+        await tx`select key_id, sealed from master_root where key_id <> ${keyId} for update skip locked`;
+      return rows.map((row) => ({ id: '', sealed: sealedOf(row), row: ROOT }));
+    },
+    write: (tx, { sealed }) =>
+      tx`update master_root set key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer}`,
+  },
+];
+
+/**
+ * Ends the rotation to a key: the others are retired, unless a row is still sealed with one of them.
+ * @returns false when there is such a row, or writers kept the tables busy
+ */
+export async function retireOthers(tx: Tx, keyId: number): Promise<boolean> {
+  await tx`set local lock_timeout = '1s'`;
+  // Waits for those that are just writing; whoever writes after it is refused by the tables' triggers.
+  await tx`lock table credentials, webhook_endpoints in share row exclusive mode`;
+  const { left } = only(
+    await tx`
+    select exists (select 1 from credentials where key_id <> ${keyId}) or
+      exists (select 1 from webhook_endpoints where key_id <> ${keyId}) or
+      exists (select 1 from master_root where key_id <> ${keyId}) as left`,
+  );
+  if (left === true) return false;
+  await tx`insert into retired_master_keys (key_id, name)
+    select key_id, name from master_key_check where key_id <> ${keyId} on conflict do nothing`;
+  await tx`delete from master_key_check where key_id <> ${keyId}`;
+  return true;
+}

@@ -1,0 +1,91 @@
+/**
+ * The other replicas on this database. Connections carry their replica's name, so the server knows which replicas are
+ * alive; a starting replica notifies the others, which then count again at once instead of at their next interval.
+ */
+
+import type { Sql } from './connection.ts';
+import { only } from './rows.ts';
+
+const CHANNEL = 'bellwether_replicas';
+const LOOK_EVERY_MS = 1_000;
+const PREFIX = 'bellwether ';
+
+/** The application name of a replica's connections. A rotation of the master key sees there which keys it knows. */
+export const replicaName = (replicaId: string, keys: readonly string[] = []): string =>
+  [PREFIX + replicaId, ...keys].join(' ');
+
+/** The replicas with an open connection that do not know a master key. */
+export async function replicasWithout(sql: Sql, key: string): Promise<readonly string[]> {
+  const rows = await sql`
+    select distinct application_name as name from pg_stat_activity
+    where datname = current_database() and application_name like ${`${PREFIX}%`}
+      and not ${key} = any (string_to_array(application_name, ' '))`;
+  return rows.map(({ name }) => String(name));
+}
+
+/** Of the names of all replicas' connections. */
+export const replicaPattern = `${PREFIX}%`;
+
+/** Replicas with an open connection, except this one: the id alone counts, whatever keys stand behind it. */
+export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
+  const others = await sql<{ count: number }[]>`
+    select count(distinct split_part(application_name, ' ', 2))::int as count from pg_stat_activity
+    where datname = current_database() and application_name like ${replicaPattern}
+      and split_part(application_name, ' ', 2) <> ${replicaId}`;
+  return only(others).count;
+}
+
+export interface ReplicaWatch {
+  readonly bank: TokenBank;
+  stop(): Promise<void>;
+}
+
+export async function watchReplicas(sql: Sql, replicaId: string): Promise<ReplicaWatch> {
+  let others = await countOtherReplicas(sql, replicaId);
+  const look = async () => {
+    others = await countOtherReplicas(sql, replicaId);
+  };
+  // When the database is unreachable for a moment, the last count stays valid.
+  const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
+  timer.unref();
+  const { unlisten } = await sql.listen(CHANNEL, (sender) => {
+    if (sender !== replicaId) others = Math.max(1, others);
+  });
+  await sql.notify(CHANNEL, replicaId);
+  return {
+    bank: {
+      isShared: () => others > 0,
+      async lease(bucket, { burst, perSecond }, want) {
+        const [row] =
+          await sql`select granted, remaining from lease_tokens(${bucket}, ${burst}, ${perSecond}, ${want})`;
+        return { granted: row?.granted ?? 0, remaining: row?.remaining ?? 0 };
+      },
+      async sweep(idleS) {
+        await sql`delete from rate_buckets where at < clock_timestamp() - ${idleS} * interval '1 second'`;
+      },
+    },
+    async stop() {
+      clearInterval(timer);
+      await unlisten();
+    },
+  };
+}
+
+/** Token buckets that replicas share. */
+export interface BucketPolicy {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface TokenBank {
+  /** Whether other replicas are alive: a single replica needs no lease. */
+  isShared(): boolean;
+  /** Takes up to `want` whole tokens from a bucket; a negative `want` returns them. */
+  lease(
+    bucket: string,
+    policy: BucketPolicy,
+    want: number,
+  ): Promise<{ readonly granted: number; readonly remaining: number }>;
+  /** Deletes buckets that have been idle for `idleS` seconds. */
+  sweep(idleS: number): Promise<void>;
+}

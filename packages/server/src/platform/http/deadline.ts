@@ -1,0 +1,52 @@
+/**
+ * How long somebody waits for an answer. Work that has no effect yet must not get one once nobody waits for it; what
+ * was handed to a venue can only be told the truth about.
+ */
+import type { ErrorCode } from '@bellwether/contract';
+import { type Refusal, refusal } from '../refusal.ts';
+
+/** What is answered when the time is up after the hand-over. */
+export interface InDoubt {
+  readonly code: Extract<ErrorCode, 'order_outcome_unknown' | 'fee_outcome_unknown'>;
+  readonly orderId?: string;
+}
+
+export interface Deadline {
+  /** 0 when it is over. */
+  leftMs(): number;
+  /** Just before the first effect that nobody can take back. @returns false when it is over: then it must not happen */
+  handOver(doubt: InDoubt): boolean;
+}
+
+/** For work that nobody waits for. */
+export const ENDLESS: Deadline = { leftMs: () => Number.POSITIVE_INFINITY, handOver: () => true };
+
+const RETRY_S = 1;
+
+export const tooLate = (): Refusal =>
+  refusal('service_unavailable', 'This could not be done in time, and had no effect.', {
+    retryAfterS: RETRY_S,
+  });
+
+/** @throws Refusal when nobody waits any more */
+export function requireTime(deadline: Deadline): void {
+  if (deadline.leftMs() <= 0) throw tooLate();
+}
+
+/** Ends a little before another one, so that there is time left to say what came of it. */
+export function within(
+  outer: Deadline,
+  marginMs: number,
+): Deadline & { readonly doubt: () => InDoubt | null } {
+  let handed: InDoubt | null = null;
+  const leftMs = () => Math.max(0, outer.leftMs() - marginMs);
+  return {
+    leftMs,
+    handOver(doubt) {
+      if (leftMs() <= 0 || !outer.handOver(doubt)) return false;
+      handed = doubt;
+      return true;
+    },
+    doubt: () => handed,
+  };
+}

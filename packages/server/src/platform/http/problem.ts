@@ -1,0 +1,153 @@
+/** Everything that goes wrong, as RFC 9457. No stack, SQL or secret leaves through here. */
+import { ERRORS, type ErrorCode, LIMITS, type Problem } from '@bellwether/contract';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import type { Denial } from '../../domain/denial.ts';
+import { Refusal } from '../refusal.ts';
+import { type FieldError, fieldErrors } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** How others reach the service; a port of the system's choice is known only once it listens. */
+    publicUrl: () => string;
+    /** A sentence when the error says that something the service needs did not answer, else null. */
+    describeOutage: (error: unknown) => string | null;
+  }
+}
+
+type ProblemBody = Static<typeof Problem>;
+
+interface Details {
+  readonly detail?: string;
+  readonly errors?: readonly FieldError[];
+  readonly fix?: string;
+  readonly diagnosis?: Denial['diagnosis'];
+  readonly context?: Denial['context'];
+  readonly orderId?: string;
+  readonly approvalId?: string;
+  readonly retryAfterS?: number | null;
+}
+
+/** RFC 9110 asks every 401 for a challenge. */
+const CHALLENGE = 'Bearer realm="bellwether"';
+
+export function problemOf(request: FastifyRequest, code: ErrorCode, details: Details = {}): ProblemBody {
+  const { title, fix } = ERRORS[code];
+  const detail = details.detail ?? `${title}.`;
+  return {
+    type: `${request.server.publicUrl()}/docs/errors/${code}`,
+    title,
+    status: ERRORS[code].status,
+    detail,
+    instance: request.url.split('?')[0] ?? '/',
+    code,
+    message: detail,
+    requestId: request.id,
+    fix: details.fix ?? fix,
+    ...(details.errors === undefined ? {} : listed(details.errors)),
+    ...(details.diagnosis === undefined ? {} : { diagnosis: details.diagnosis }),
+    ...(details.context === undefined ? {} : { context: details.context }),
+    ...(details.orderId === undefined ? {} : { orderId: details.orderId }),
+    ...(details.approvalId === undefined ? {} : { approvalId: details.approvalId }),
+  };
+}
+
+/** The first ones: a request can be wrong in more places than an answer should hold. */
+const listed = (errors: readonly FieldError[]): Pick<ProblemBody, 'errors' | 'errorCount'> => ({
+  errors: errors.slice(0, LIMITS.errorsListed),
+  ...(errors.length > LIMITS.errorsListed ? { errorCount: errors.length } : {}),
+});
+
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: ErrorCode,
+  details: Details = {},
+): FastifyReply {
+  const status = ERRORS[code].status;
+  request.problemCode = code;
+  if (status === 401) reply.header('www-authenticate', CHALLENGE);
+  if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .serializer(JSON.stringify)
+    .send(problemOf(request, code, details));
+}
+
+function refusalDetails(refused: Refusal): Details {
+  const [first] = refused.denials;
+  const fields = fieldsOf(refused.denials);
+  return {
+    detail: first.detail,
+    retryAfterS: refused.retryAfterS,
+    ...(fields.length === 0 ? {} : { errors: fields }),
+    ...(first.fix === undefined ? {} : { fix: first.fix }),
+    ...(first.diagnosis === undefined ? {} : { diagnosis: first.diagnosis }),
+    ...(first.context === undefined ? {} : { context: first.context }),
+    ...(refused.orderId === null ? {} : { orderId: refused.orderId }),
+    ...(refused.approvalId === null ? {} : { approvalId: refused.approvalId }),
+  };
+}
+
+/** The framework's refusals by its own codes. */
+const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'body_required',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
+};
+
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [code, details] = describeFault(error, request);
+  return sendProblem(request, reply, code, details);
+}
+
+type FieldFault = FastifyError & { validationContext?: string; further?: readonly Denial[] };
+
+/** What the schema finds, and what else is wrong with fields that it has nothing against. */
+function allErrors({ validation, validationContext, further }: FieldFault): FieldError[] {
+  const errors = fieldErrors(validation ?? [], validationContext ?? 'body');
+  const seen = new Set(errors.map(({ path }) => path));
+  const more = fieldsOf(further ?? []).filter(({ path }) => !seen.has(path));
+  return [...errors, ...more];
+}
+
+const fieldsOf = (denials: readonly Denial[]): FieldError[] =>
+  denials
+    .filter((denial) => denial.path !== undefined)
+    .map(({ path, code, detail }) => ({ path: path as string, code, message: detail }));
+
+/** Faults of one kind, for which the operation names a code, have that code. */
+function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCode {
+  const named: readonly string[] = request.routeOptions.config.operation?.errors ?? [];
+  const [first] = errors;
+  if (first === undefined || !named.includes(first.code)) return 'invalid_request';
+  return errors.every(({ code }) => code === first.code) ? (first.code as ErrorCode) : 'invalid_request';
+}
+
+/** What the caller is told of a fault; those that are the service's own are logged. */
+export function describeFault(
+  error: unknown,
+  request: FastifyRequest,
+): readonly [code: ErrorCode, details: Details] {
+  if (error instanceof Refusal) return [error.denials[0].code, refusalDetails(error)];
+  const fault = error as FieldFault;
+  if (fault.validation !== undefined) {
+    const errors = allErrors(fault);
+    const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
+    const named = errors.slice(0, LIMITS.errorsListed).map(({ message }) => message);
+    const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : '';
+    const detail = `${count} invalid: ${named.join('; ')}${more}.`;
+    return [codeOf(errors, request), { detail, errors }];
+  }
+  const known = FRAMEWORK[fault.code];
+  if (known !== undefined) return [known, {}];
+  if (fault instanceof SyntaxError) return ['invalid_json', {}];
+  if (typeof fault.statusCode === 'number' && fault.statusCode < 500) return ['invalid_request', {}];
+  request.log.error({ err: error }, 'a request failed');
+  const detail = request.server.describeOutage(error);
+  if (detail !== null) return ['service_unavailable', { detail, retryAfterS: 1 }];
+  return ['internal_error', {}];
+}

@@ -1,0 +1,494 @@
+/**
+ * Binds handlers to operations. The order of refusal is the order of the hooks: wrong method, key, rate limit, then
+ * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
+ */
+import { hash } from 'node:crypto';
+import { canonicalJson, ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaCompiler,
+  onSendHookHandler,
+} from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import type { Denial } from '../../domain/denial.ts';
+import type { Owner } from '../../domain/records.ts';
+import { Refusal, refusal } from '../refusal.ts';
+import { addressOf, isLocal } from './addresses.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Idempotency, KeyedRequest } from './idempotency.ts';
+import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
+import { type Admission, kindOf } from './load-control.ts';
+import { TOTAL_HEADER } from './pagination.ts';
+import { sendProblem } from './problem.ts';
+import type { Draw, RateLimits } from './rate-limits.ts';
+import { inTurn } from './request-admission.ts';
+import { asHook, type Step } from './step.ts';
+import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
+
+/** The caller as the door knows it. */
+type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    keyed: KeyedRequest | null;
+    /**
+     * Set by a handler whose answer tells of no effect, or that looks the key up by itself: the answer is not kept for
+     * replays, whatever its status.
+     */
+    hadNoEffect: boolean;
+  }
+  interface FastifyContextConfig {
+    /** Absent from routes that are no operations. */
+    operation?: Operation;
+  }
+}
+
+type Part<S> = S extends TSchema ? Static<S> : undefined;
+
+export interface Input<O extends Operation> {
+  readonly params: Part<O['params']>;
+  readonly query: Part<O['query']>;
+  readonly body: Part<O['body']>;
+  /** Present on every route that needs a key. */
+  readonly caller: O['permission'] extends 'agent' ? Caller : null;
+  /** Present on every route that needs an owner's session. */
+  readonly owner: O['permission'] extends 'owner' ? Owner : null;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Gate extends Identities {
+  readonly rateLimits: RateLimits;
+  readonly idempotency: Idempotency;
+  readonly admission: Admission;
+  /** Registration from this machine is not limited while every venue is paper. */
+  readonly paperOnly: boolean;
+}
+
+export type Bind = <const O extends Operation>(
+  operation: O,
+  handler: (input: Input<O>) => Promise<Static<O['response']> | FastifyReply>,
+  /** Looks at a body that its schema refuses, too, so that every invalid field is reported at once. */
+  judge?: (body: unknown) => readonly Denial[],
+) => void;
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
+
+/** `/markets/{id}` as the framework spells it. */
+const frameworkPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** Other paths of an operation: the same in everything, and not in the documents. */
+export type Aliases = (path: string) => readonly string[];
+
+export type Route = Pick<Operation, 'method' | 'path'>;
+
+export function createBinder(
+  app: FastifyInstance,
+  gate: Gate,
+  aliases: Aliases = () => [],
+): { bind: Bind; operations: readonly Operation[]; routes: readonly Route[] } {
+  const operations: Operation[] = [];
+  const routes: Route[] = [];
+  const bind: Bind = (operation, handler, judge) => {
+    operations.push(operation);
+    for (const path of [operation.path, ...aliases(operation.path)]) {
+      routes.push({ method: operation.method, path });
+      bindRoute(app, gate, { operation, path, judge }, handler);
+    }
+  };
+  return { bind, operations, routes };
+}
+
+type Handler = Parameters<Bind>[1];
+
+function bindRoute(
+  app: FastifyInstance,
+  gate: Gate,
+  {
+    operation,
+    path,
+    judge,
+  }: { readonly operation: Operation; readonly path: string; readonly judge: Parameters<Bind>[2] },
+  handler: Handler,
+): void {
+  const isAlias = path !== operation.path;
+  const isTrade = operation.rateClass === 'trade';
+  app.route({
+    method: operation.method,
+    url: frameworkPath(path),
+    config: { operation, kind: kindOf(operation), deadlineMs: operation.deadlineMs },
+    schema: isAlias ? { ...routeSchema(operation), hide: true } : routeSchema(operation),
+    ...(operation.bodyBytes === undefined ? {} : { bodyLimit: operation.bodyBytes }),
+    onRequest: asHook(admit(gate, operation)),
+    ...(judge === undefined ? {} : { attachValidation: true }),
+    ...(operation.body === undefined ? {} : { preValidation: asHook(requireBody(operation)) }),
+    ...(operation.checkedSeparately === undefined
+      ? {}
+      : { validatorCompiler: judgeAlone(operation.checkedSeparately) }),
+    preHandler: [
+      ...(takesNoBody(operation) ? [asHook(refuseBody(operation))] : []),
+      ...(judge === undefined ? [] : [asHook(refuseTogether(judge))]),
+      ...(operation.tokensPerItemOf === undefined ? [] : [asHook(drawPerItem(gate, operation))]),
+      ...(operation.idempotent === true ? [asHook(replay(gate, operation, path))] : []),
+    ],
+    ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
+    handler: inTurn(
+      gate.admission,
+      operation,
+      async (request, reply) => {
+        const answer = await handler({
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          caller: request.caller,
+          owner: request.owner,
+          request,
+          reply,
+        } as never);
+        if (!reply.sent && answer !== reply) reply.code(operation.status);
+        // A list without pages; those with pages count all of them.
+        if (Array.isArray(answer) && !reply.hasHeader(TOTAL_HEADER))
+          reply.header(TOTAL_HEADER, answer.length);
+        // A trade that was only checked is answered by its handler, and no venue has seen it.
+        if (isTrade && answer !== undefined) noteVenueRefusals(app, operation, answer);
+        return answer;
+      },
+      rememberLate(gate, operation),
+    ),
+  });
+}
+
+interface VenueAnswer {
+  readonly success?: boolean;
+  readonly errorCode?: string;
+  readonly results?: readonly { readonly trade: VenueAnswer | null }[];
+}
+
+/** Of a trade, or of each trade of a batch. */
+function noteVenueRefusals(app: FastifyInstance, operation: Operation, answer: unknown): void {
+  const { success, errorCode, results } = answer as VenueAnswer;
+  for (const { trade } of results ?? []) if (trade !== null) noteVenueRefusals(app, operation, trade);
+  if (success === false && errorCode !== undefined)
+    app.countVenueRefusal(operation.tag === 'venue-b' ? 'quotes' : 'signed orders', errorCode);
+}
+
+/** Key, then rate limit. */
+function admit(gate: Gate, operation: Operation): Step {
+  const { paperOnly } = gate;
+  const draw = limited(gate, operation);
+  const enter = (request: FastifyRequest, reply: FastifyReply, unidentified: Unidentified | null) => {
+    if (unidentified !== null) return turnAwayUnidentified(gate, request, reply, unidentified);
+    if (!isOfOurPages(operation, request, gate.publicUrl())) {
+      const { origin } = new URL(gate.publicUrl());
+      const detail = `This route serves the pages under ${origin} only.`;
+      return sendProblem(request, reply, 'origin_not_allowed', { detail });
+    }
+    // What a session opens must not stay behind in a browser that others use, too.
+    if (operation.permission === 'owner') reply.header('cache-control', 'no-store');
+    if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
+      return undefined;
+    return draw(request, reply, 1);
+  };
+  return (request, reply) => {
+    const unidentified = identify(gate, operation, request);
+    return unidentified instanceof Promise
+      ? unidentified.then((known) => enter(request, reply, known))
+      : enter(request, reply, unidentified);
+  };
+}
+
+async function turnAwayUnidentified(
+  { rateLimits }: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, failures, ...words }: Unidentified,
+): Promise<FastifyReply> {
+  const failed = failures === null ? null : await rateLimits.draw(failures, addressOf(request));
+  if (failures !== null && failed !== null && !failed.allowed) {
+    stateLimit(reply, failures, rateLimits.policy(failures), failed);
+    return sendProblem(request, reply, 'rate_limited', { retryAfterS: failed.retryAfterS });
+  }
+  return sendProblem(request, reply, code, words);
+}
+
+/** The further tokens of a call that is many in one: all or none, so that it is never carried out by halves. */
+function drawPerItem(gate: Gate, operation: Operation): Step {
+  const draw = limited(gate, operation);
+  return (request, reply) => {
+    const items = (request.body as Readonly<Record<string, unknown>>)[operation.tokensPerItemOf ?? ''];
+    const count = Array.isArray(items) ? items.length - 1 : 0;
+    return count < 1 ? undefined : draw(request, reply, count);
+  };
+}
+
+/** What the bucket holds, as the RateLimit headers say it. */
+function stateLimit(
+  reply: FastifyReply,
+  name: string,
+  policy: ReturnType<RateLimits['policy']>,
+  draw: Draw,
+): void {
+  if (policy === null) return;
+  const windowS = Math.max(1, Math.round(policy.burst / policy.perSecond));
+  reply.header('ratelimit-policy', `"${name}";q=${policy.burst};w=${windowS}`);
+  reply.header('ratelimit', `"${name}";r=${draw.remaining};t=${draw.resetS}`);
+}
+
+/** Draws from the agent's bucket, whichever of its keys calls; without an agent from the address's. */
+function limited({ rateLimits }: Gate, { rateClass }: Operation) {
+  const policy = rateLimits.policy(rateClass);
+  const answer = (request: FastifyRequest, reply: FastifyReply, count: number, draw: Draw | null) => {
+    if (draw === null) return undefined;
+    stateLimit(reply, rateClass, policy, draw);
+    if (draw.allowed) return undefined;
+    const tokens = count === 1 ? '' : ` This one needs ${count} more tokens.`;
+    return sendProblem(request, reply, 'rate_limited', {
+      detail: `Too many requests of class "${rateClass}": wait ${draw.retryAfterS} s.${tokens}`,
+      retryAfterS: draw.retryAfterS,
+    });
+  };
+  return (request: FastifyRequest, reply: FastifyReply, count: number): ReturnType<Step> => {
+    if (policy === null) return undefined;
+    const draw = rateLimits.draw(rateClass, request.caller?.agentId ?? addressOf(request), count);
+    return draw instanceof Promise
+      ? draw.then((known) => answer(request, reply, count, known))
+      : answer(request, reply, count, draw);
+  };
+}
+
+function requireBody({ bodyOptional, bodyFix: fix }: Operation): Step {
+  return (request, reply) => {
+    if (request.body !== undefined && request.body !== null) return undefined;
+    if (bodyOptional !== true)
+      return sendProblem(request, reply, 'body_required', fix === undefined ? {} : { fix });
+    request.body = {};
+    return undefined;
+  };
+}
+
+const takesNoBody = ({ method, body, unknownFields }: Operation): boolean =>
+  method !== 'GET' && body === undefined && unknownFields === 'refuse';
+
+/** A field that nothing reads would be taken for one that narrows what the call does. */
+const refuseBody =
+  ({ bodyFix }: Operation): Step =>
+  ({ body }) => {
+    if (body === undefined || body === null) return undefined;
+    const fields = typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : [''];
+    const [first, ...rest] = fields.map((path) => ({
+      code: 'invalid_request' as const,
+      ...(path === '' ? {} : { path }),
+      detail: path === '' ? 'This call takes no body.' : `This call takes no body: nothing reads ${path}.`,
+      ...(bodyFix === undefined ? {} : { fix: bodyFix }),
+    }));
+    if (first !== undefined) throw new Refusal([first, ...rest]);
+    return undefined;
+  };
+
+const refuseTogether =
+  (judge: (body: unknown) => readonly Denial[]): Step =>
+  (request) => {
+    if (request.validationError === undefined) return undefined;
+    throw Object.assign(request.validationError, { further: judge(request.body) });
+  };
+
+/** Leaves the items of an array to the handler; the document shows them all the same. */
+const judgeAlone =
+  (array: string): FastifySchemaCompiler<unknown> =>
+  ({ schema, httpPart }) =>
+    compileFor(httpPart === 'body' ? withoutItems(schema as TSchema, array) : (schema as object), httpPart);
+
+/** A body in one form; `null` when it is nested too deeply to have one. */
+function canonicalBody(body: unknown): string | null {
+  if (body === undefined || body === null) return '';
+  return Buffer.isBuffer(body) ? body.toString('latin1') : canonicalJson(body);
+}
+
+const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+const isValidation = ({ validatesOnly }: Operation, { body }: FastifyRequest): boolean =>
+  validatesOnly !== undefined &&
+  (body as Readonly<Record<string, unknown>> | null)?.[validatesOnly.when] === true;
+
+/** @throws Refusal idempotency_key_invalid */
+function requireKey(key: string | string[]): asserts key is string {
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw refusal('idempotency_key_invalid');
+}
+
+/** Keys are scoped to the agent and route; on public routes, where strangers share addresses, to address and body. */
+function replay({ idempotency }: Gate, operation: Operation, path: string): Step {
+  const begin = async (request: FastifyRequest, reply: FastifyReply, key: string | string[]) => {
+    requireKey(key);
+    if (isValidation(operation, request)) return undefined;
+    const body = canonicalBody(request.body);
+    if (body === null) throw refusal('invalid_request', 'The body is nested more than 100 levels deep.');
+    // Two calls that differ in path or query differ, too; an alias is no other path.
+    const bodyHash = digestOf(`${request.url.replace(path, operation.path)}\n${body}`);
+    const keyed: KeyedRequest = {
+      scope: scopeOf(request, operation, bodyHash),
+      isCapped: request.caller !== null,
+      route: operation.id,
+      key,
+      bodyHash,
+    };
+    const first = await idempotency.begin(keyed);
+    if (first === null) {
+      // Too late to begin: the key is free for whoever asks again.
+      if (request.deadline?.isOver === true) await idempotency.finish(keyed, { status: 0, body: '' }, false);
+      else request.keyed = keyed;
+      return undefined;
+    }
+    return reply
+      .code(first.status)
+      .header('idempotency-replayed', 'true')
+      .type('application/json; charset=utf-8')
+      .serializer((body: string) => body)
+      .send(first.body);
+  };
+  return (request, reply) => {
+    const key = request.headers['idempotency-key'];
+    return key === undefined ? undefined : begin(request, reply, key);
+  };
+}
+
+function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: Buffer): string {
+  const { caller, owner } = request;
+  if (caller !== null) return caller.agentId;
+  if (owner !== null) return `owner ${owner.userId}`;
+  if (permission === 'operator') return 'operator';
+  return `address ${addressOf(request)} ${bodyHash.toString('base64url')}`;
+}
+
+/** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
+function remember({ idempotency }: Gate, operation: Operation): onSendHookHandler {
+  return (request, reply, payload, done) => {
+    const { keyed } = request;
+    if (keyed === null) return done(null, payload);
+    request.keyed = null;
+    const body = typeof payload === 'string' ? payload : '';
+    const answer = { status: request.hadNoEffect ? 0 : reply.statusCode, body };
+    return idempotency.finish(keyed, answer, operation.secretAnswer === true).then(() => payload);
+  };
+}
+
+/** An effect that came after the deadline is an effect: the key then has its answer, or is free again. */
+function rememberLate({ idempotency }: Gate, operation: Operation) {
+  return async (request: FastifyRequest, answer: unknown): Promise<void> => {
+    const { keyed } = request;
+    if (keyed === null) return;
+    request.keyed = null;
+    const isKept = answer !== null && typeof answer === 'object' && !request.hadNoEffect;
+    await idempotency.finish(
+      keyed,
+      isKept ? { status: operation.status, body: JSON.stringify(answer) } : { status: 0, body: '' },
+      operation.secretAnswer === true,
+    );
+  };
+}
+/** Refused before the operation is looked at, or whatever it does. */
+const ANY_ROUTE: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_target',
+  'host_not_allowed',
+  'origin_not_allowed',
+  'request_timeout',
+  'headers_too_large',
+  'internal_error',
+];
+
+/** What any route of its kind can answer, beyond the codes that the operation names. */
+export function errorCodes(operation: Operation): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...operation.errors, ...ANY_ROUTE];
+  if (operation.permission === 'agent' || operation.permission === 'operator') codes.push('unauthorized');
+  if (operation.permission === 'operator') codes.push('operator_disabled');
+  if (operation.permission === 'owner') codes.push('owner_session_required');
+  if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable', 'overloaded');
+  if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
+  // A body that no one asked for is read all the same, and judged.
+  if (operation.method !== 'GET') codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (operation.body !== undefined && operation.bodyOptional !== true) codes.push('body_required');
+  if (operation.idempotent === true)
+    codes.push('idempotency_key_invalid', 'idempotency_key_reused', 'idempotency_in_flight');
+  if (operation.idempotent === true && operation.permission === 'agent')
+    codes.push('idempotency_limit_reached');
+  if (operation.secretAnswer === true) codes.push('secret_already_shown');
+  return [...new Set(codes)];
+}
+
+function routeSchema(operation: Operation) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodes(operation))
+    byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code]);
+  const problems = Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
+        content: { 'application/problem+json': { schema: problemWith(codes) } },
+      },
+    ]),
+  );
+  const { unknownFields = 'near', body } = operation;
+  // Where unknown fields are refused, so is a parameter of an operation that has none: ?dryRun=true must not trade.
+  const query = operation.query ?? (unknownFields === 'refuse' ? NO_PARAMETERS : undefined);
+  const description = [
+    ...(operation.description === undefined ? [] : [operation.description]),
+    ...(operation.query === undefined && body === undefined ? [] : [UNKNOWN_FIELDS_TEXT[unknownFields]]),
+  ].join(' ');
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    ...(description === '' ? {} : { description }),
+    tags: [operation.tag],
+    security: SECURITY[operation.permission],
+    ...(operation.params === undefined ? {} : { params: operation.params }),
+    ...(query === undefined ? {} : { querystring: withUnknownFields(query, unknownFields) }),
+    ...(operation.body === undefined ? {} : { body: withUnknownFields(operation.body, unknownFields) }),
+    headers: {
+      type: 'object',
+      properties: { ...REQUEST_ID, ...(operation.idempotent === true ? IDEMPOTENCY_KEY_HEADER : {}) },
+    },
+    response: {
+      [operation.status]: answerSchema(operation),
+      ...(operation.validatesOnly === undefined
+        ? {}
+        : { [operation.validatesOnly.status]: operation.response }),
+      ...problems,
+    },
+  };
+}
+
+const problemWith = (codes: readonly ErrorCode[]) => ({
+  allOf: [{ $ref: 'Problem#' }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
+});
+
+const answerSchema = ({ produces, response }: Operation) =>
+  produces === undefined
+    ? response
+    : { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
+
+const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
+
+const SECURITY = {
+  public: [],
+  agent: [{ apiKey: [] }],
+  owner: [{ ownerSession: [] }],
+  operator: [{ operatorKey: [] }],
+};
+
+const REQUEST_ID = {
+  'x-request-id': {
+    type: 'string',
+    description: 'at most 128 printable characters; made when missing, and echoed',
+  },
+};
+
+const IDEMPOTENCY_KEY_HEADER = {
+  'idempotency-key': {
+    type: 'string',
+    description: 'at most 255 printable characters, kept 24 h: the same key and body give the first answer',
+  },
+};

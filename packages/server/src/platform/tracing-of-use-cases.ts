@@ -1,0 +1,1 @@
+export type { RequestTrace, Tracer, TradeTrace } from './tracing.ts';

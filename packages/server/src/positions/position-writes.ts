@@ -1,0 +1,245 @@
+/** Writes what the fold made of fills, as sets: fills, positions, results, days, and the facts that tell of them. */
+import {
+  type Change,
+  type Counted,
+  holdingKey,
+  isTrade,
+  type Part,
+  type Recounted,
+} from '@bellwether/contract/positions';
+import { arrayOf, type Element, type ElementType } from '@bellwether/durable';
+import type { Sql, Tx } from '../platform/database/connection.ts';
+
+type CountedPart = Part & { readonly kind: 'counted' };
+type RecountedPart = Part & { readonly kind: 'recounted' };
+
+/** Column, type, and value of each row that a statement takes. */
+type Columns<Row> = readonly (readonly [string, ElementType, (row: Row) => Element])[];
+
+const namesOf = <Row>(columns: Columns<Row>): string => columns.map(([name]) => name).join(', ');
+const arraysOf = <Row>(columns: Columns<Row>, first: number): string =>
+  columns.map(([, type], nth) => `$${first + nth}::${type}[]`).join(', ');
+const valuesOf = <Row>(columns: Columns<Row>, rows: readonly Row[]) =>
+  columns.map(([, type, of]) => arrayOf(type, rows, of));
+
+interface FillRow extends Counted {
+  /** Place of its position among those that change. */
+  readonly place: number;
+}
+
+const FILL: Columns<FillRow> = [
+  ['place', 'int4', ({ place }) => place],
+  ['wallet', 'text', ({ fill }) => fill.wallet],
+  ['order_id', 'text', ({ fill }) => fill.orderId],
+  ['trade_id', 'int8', ({ fill }) => fill.tradeId],
+  ['condition_id', 'text', ({ fill }) => fill.conditionId],
+  ['token_id', 'text', ({ fill }) => fill.tokenId],
+  ['outcome', 'text', ({ fill }) => fill.outcome],
+  ['side', 'text', ({ fill }) => fill.side],
+  ['price', 'int4', ({ fill }) => fill.price],
+  ['size', 'int8', ({ fill }) => fill.size],
+  ['cost', 'int8', ({ fill }) => fill.cost],
+  ['fee', 'int8', ({ fill }) => fill.fee],
+  ['liquidity', 'text', ({ fill }) => fill.liquidity],
+  ['match_kind', 'text', ({ fill }) => fill.matchKind],
+  ['at', 'timestamptz', ({ fill }) => new Date(fill.at)],
+  ['gain', 'int8', ({ gain }) => gain],
+  ['net', 'int8', ({ net }) => net],
+  ['is_trade', 'bool', ({ fill }) => isTrade(fill.matchKind)],
+];
+
+const POSITION: Columns<Change> = [
+  ['wallet', 'text', ({ token }) => token.wallet],
+  ['token_id', 'text', ({ token }) => token.tokenId],
+  ['condition_id', 'text', ({ token }) => token.conditionId],
+  ['outcome', 'text', ({ token }) => token.outcome],
+  ['size', 'int8', ({ before, after }) => after.size - before.size],
+  ['cost', 'int8', ({ before, after }) => after.cost - before.cost],
+  ['realized', 'int8', ({ before, after }) => after.realized - before.realized],
+  ['fees', 'int8', ({ before, after }) => after.fees - before.fees],
+  ['settled', 'int8', ({ before, after }) => after.settled - before.settled],
+  ['bought_size', 'int8', ({ before, after }) => after.boughtSize - before.boughtSize],
+  ['bought_cost', 'int8', ({ before, after }) => after.boughtCost - before.boughtCost],
+  ['closed_at', 'timestamptz', ({ after }) => (after.closedAt === null ? null : new Date(after.closedAt))],
+  ['updated_at', 'timestamptz', ({ at }) => new Date(at)],
+];
+
+const FROM_FILLS = `unnest(${arraysOf(FILL, 1)}) with ordinality as g(${namesOf(FILL)}, nth)`;
+const FROM_POSITIONS = `unnest(${arraysOf(POSITION, 1 + FILL.length)}) with ordinality as t(${namesOf(POSITION)}, nth)`;
+
+/**
+ * Whose fills they are. A trade, split or merge belongs to the agent of its order, if it is one of the desk's; an order that was refused
+ * because it had been posted past the desk is not.
+ */
+const OF_ORDERS = `select g.*, o.agent_id as who, o.source as label_source, o.skill_slug as label_skill, o.restricted_by as bound
+  from ${FROM_FILLS}
+  left join lateral (
+    select agent_id, source, skill_slug, restricted_by from orders
+    where order_id = g.order_id and error_code is distinct from 'duplicate_order' offset 0
+  ) o on true`;
+
+/**
+ * A redemption belongs to the agent that asked for it, else to the one that traded the token last, as does a loss by
+ * resolution.
+ */
+const OF_HOLDERS = `select e.*, case when e.who = h.agent_id then h.source end as label_source,
+    case when e.who = h.agent_id then h.skill_slug end as label_skill, bound_by_wallet(e.wallet, e.who) as bound
+  from (
+    select g.*, case g.match_kind when 'REDEEMED' then coalesce(redeemer(g.wallet, g.condition_id), p.agent_id)
+      else p.agent_id end as who
+    from ${FROM_FILLS} left join positions p on p.wallet = g.wallet and p.token_id = g.token_id
+  ) e left join positions h on h.wallet = e.wallet and h.token_id = e.token_id`;
+
+const record = (ofWhom: string): string => `with taken as materialized (${ofWhom}
+  ), traders as (
+    -- The last of the desk's agents that traded it.
+    select distinct on (place) place, who, label_source, label_skill from taken
+    where who is not null and (side = 'BUY' or is_trade) order by place, nth desc
+  ), moved as (
+    insert into positions as p (${namesOf(POSITION)}, agent_id, source, skill_slug)
+    select ${POSITION.map(([name]) => `t.${name}`).join(', ')}, a.who, a.label_source, a.label_skill
+    from ${FROM_POSITIONS} left join traders a on a.place = t.nth order by t.wallet, t.token_id
+    on conflict (wallet, token_id) do update
+      set size = p.size + excluded.size, cost = p.cost + excluded.cost, realized = p.realized + excluded.realized,
+          fees = p.fees + excluded.fees, settled = p.settled + excluded.settled,
+          bought_size = p.bought_size + excluded.bought_size, bought_cost = p.bought_cost + excluded.bought_cost,
+          closed_at = excluded.closed_at, updated_at = excluded.updated_at,
+          agent_id = coalesce(excluded.agent_id, p.agent_id),
+          source = case when excluded.agent_id is null then p.source else excluded.source end,
+          skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end
+  ), written as (
+    insert into fills (wallet, order_id, trade_id, agent_id, condition_id, token_id, outcome, side, price, size, cost, fee,
+      liquidity, match_kind, realized, filled_at)
+    select wallet, order_id, trade_id, who, condition_id, token_id, outcome, side, price, size, cost, fee, liquidity,
+      match_kind, gain, at
+    from taken order by nth
+  ), logged as (
+    insert into facts (agent_id, kind, subject, at, payload)
+    -- Other agents that reach the wallet learn of its holdings, not of the order.
+    select e.agent_id, e.kind, order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
+    from taken cross join lateral (
+      select who as agent_id, 'fill' as kind where who is not null
+      union all
+      select w.agent_id, 'holding' from agent_wallets w where w.address = wallet and (w.is_own or w.granted)
+        and w.agent_id is distinct from who and agent_reaches(w.agent_id, wallet)) e
+    order by nth, kind, e.agent_id
+  ), days as (
+    -- A result on a wallet that others' locks bind counts on their day, too.
+    insert into daily_results as d (agent_id, day, realized, fees)
+    select reached, (at at time zone 'UTC')::date, sum(gain), sum(fee)
+    from taken cross join lateral unnest(array_append(bound, who)) as b(reached)
+    where who is not null group by 1, 2 having sum(gain) <> 0 or sum(fee) <> 0 order by 1, 2
+    on conflict (agent_id, day) do update
+      set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees
+  )
+  insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
+  select who, coalesce(label_source, ''), coalesce(label_skill, ''), sum(case when is_trade then cost else 0 end), sum(fee),
+    sum(gain), count(*) filter (where net > 0), count(*) filter (where net < 0)
+  from taken where who is not null group by 1, 2, 3 order by 1, 2, 3
+  on conflict (agent_id, source, skill_slug) do update
+    set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
+        wins = r.wins + excluded.wins, losses = r.losses + excluded.losses`;
+
+const RECORD_TRADES = record(OF_ORDERS);
+const RECORD_ENDS = record(OF_HOLDERS);
+
+/** Issues the statements, without awaiting between them. */
+export const writeParts = (tx: Tx | Sql, parts: readonly Part[]): PromiseLike<unknown>[] =>
+  parts.flatMap((part) => (part.kind === 'counted' ? [writeCounted(tx, part)] : writeRecounted(tx, part)));
+
+function writeCounted(tx: Tx | Sql, { isEnd, fills, changes }: CountedPart): PromiseLike<unknown> {
+  const places = new Map(changes.map(({ token }, nth) => [holdingKey(token), nth + 1]));
+  const rows = fills.map((counted) => ({ ...counted, place: places.get(holdingKey(counted.fill)) ?? 0 }));
+  return tx.unsafe(isEnd ? RECORD_ENDS : RECORD_TRADES, [
+    ...valuesOf(FILL, rows),
+    ...valuesOf(POSITION, changes),
+  ]);
+}
+
+const RECOUNTED: Columns<Recounted> = [
+  ['order_id', 'text', ({ fill }) => fill.orderId],
+  ['trade_id', 'int8', ({ fill }) => fill.tradeId],
+  ['is_gone', 'bool', ({ isGone }) => isGone],
+  ['new_gain', 'int8', ({ gain }) => gain],
+  ['gain', 'int8', ({ gain, fill }) => gain - fill.gain],
+  ['fee', 'int8', ({ isGone, fill }) => (isGone ? -fill.fee : 0n)],
+  ['volume', 'int8', ({ isGone, fill }) => (isGone ? -fill.cost : 0n)],
+  ['wins', 'int4', ({ wins }) => wins],
+  ['losses', 'int4', ({ losses }) => losses],
+  ['counts_at', 'timestamptz', ({ countsAt }) => (countsAt === null ? null : new Date(countsAt))],
+];
+
+/** Each change counts on the day of the fill that changes. */
+const RECOUNT = `with changed as materialized (
+    select t.*, f.agent_id, o.restricted_by, (f.filled_at at time zone 'UTC')::date as day,
+      coalesce(case when o.order_id is null then h.source else o.source end, '') as source,
+      coalesce(case when o.order_id is null then h.skill_slug else o.skill_slug end, '') as skill_slug
+    from unnest(${arraysOf(RECOUNTED, 4)}) as t(${namesOf(RECOUNTED)})
+    join fills f on f.wallet = $1::text and f.order_id = t.order_id and f.trade_id = t.trade_id
+    left join orders o on o.order_id = f.order_id
+    left join positions h on h.wallet = $1::text and h.token_id = $2::text
+  ), logged as (
+    insert into facts (agent_id, kind, subject, at, payload)
+    select f.agent_id, 'reversal', f.order_id, $3::timestamptz, jsonb_build_object('orderId', f.order_id, 'tradeId', f.trade_id::text,
+      'walletAddress', f.wallet, 'venue', o.venue, 'marketId', o.market_id, 'marketConditionId', f.condition_id,
+      'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'size', f.size::text, 'cost', f.cost::text,
+      'fee', f.fee::text)
+    from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
+    where f.wallet = $1::text and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id
+  ), kept as (
+    -- Who reads the log from here on is told of the fill as it was, before it is told that it never happened. A fill that
+    -- is taken back is young: its fact is among its agent's last ones.
+    update facts l set payload = whole_payload(g.fact)
+    from changed c cross join lateral (
+      select x as fact, x.seq from facts x where x.agent_id = c.agent_id and x.kind = 'fill' and x.subject = c.order_id
+        and x.payload ->> 'walletAddress' = $1::text and x.payload ->> 'tradeId' = c.trade_id::text
+      order by x.writer desc limit 1) g
+    where c.is_gone and l.seq = g.seq
+  ), recounted as (
+    -- For receipts alone, which say what each fill has realized.
+    insert into facts (agent_id, kind, subject, at, payload)
+    select f.agent_id, 'recount', f.order_id, $3::timestamptz,
+      jsonb_build_object('walletAddress', f.wallet, 'tradeId', f.trade_id::text)
+    from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
+    where f.wallet = $1::text and not c.is_gone and c.gain <> 0 and f.agent_id is not null order by f.order_id, f.trade_id
+  ), days as (
+    insert into daily_results as d (agent_id, day, realized, fees)
+    select reached, day, sum(gain), sum(fee)
+    from changed cross join lateral unnest(array_append(restricted_by, agent_id)) as t(reached)
+    where agent_id is not null group by 1, 2 having sum(gain) <> 0 or sum(fee) <> 0 order by 1, 2
+    on conflict (agent_id, day) do update
+      set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees
+  ), results as (
+    insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
+    select agent_id, source, skill_slug, sum(volume), sum(fee), sum(gain), sum(wins), sum(losses)
+    from changed where agent_id is not null group by 1, 2, 3 order by 1, 2, 3
+    on conflict (agent_id, source, skill_slug) do update
+      set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
+          wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
+  ), deleted as (
+    delete from fills f using changed c
+    where f.wallet = $1::text and f.order_id = c.order_id and f.trade_id = c.trade_id and c.is_gone
+  )
+  update fills f set realized = c.new_gain, counts_at = c.counts_at from changed c
+  where f.wallet = $1::text and f.order_id = c.order_id and f.trade_id = c.trade_id and not c.is_gone`;
+
+function writeRecounted(tx: Tx | Sql, { fills, change }: RecountedPart): PromiseLike<unknown>[] {
+  const { token, after, at, isEmpty } = change;
+  const { wallet, tokenId } = token;
+  return [
+    tx.unsafe(RECOUNT, [wallet, tokenId, new Date(at), ...valuesOf(RECOUNTED, fills)]),
+    isEmpty
+      ? tx`delete from positions where wallet = ${wallet} and token_id = ${tokenId}`
+      : tx`update positions set size = ${after.size}, cost = ${after.cost}, realized = ${after.realized}, fees = ${after.fees},
+          settled = ${after.settled}, bought_size = ${after.boughtSize}, bought_cost = ${after.boughtCost},
+          closed_at = ${after.closedAt === null ? null : new Date(after.closedAt)}, updated_at = ${new Date(at)}
+        where wallet = ${wallet} and token_id = ${tokenId}`,
+  ];
+}
+
+/** What evidence does to positions, in the order in which it is written. */
+export interface FoldedPositions {
+  readonly reversed: readonly Part[];
+  readonly told: readonly Part[];
+  readonly resolved: readonly Part[];
+}

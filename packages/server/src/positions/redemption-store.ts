@@ -1,0 +1,209 @@
+/** Resolved markets, the holders of their tokens, and the agents that requested the redemption. */
+import { fold, holdingKey, type PositionEvent } from '@bellwether/contract/positions';
+import { transact } from '@bellwether/durable';
+import type { Address } from '@bellwether/protocol';
+import type { VenueId } from '../domain/market.ts';
+import type { Caller } from '../domain/records.ts';
+import type { Sql } from '../platform/database/connection.ts';
+import type { AgentsRow, PositionsRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
+import type { RedeemedTokens } from '../venues/venue.ts';
+import { evmWallets } from '../wallets/reachable-wallets.ts';
+import { lockRedeemed } from './position-reads.ts';
+import { writeParts } from './position-writes.ts';
+
+/** Wallets with credentials of the signed-order venue. */
+type EvmPosition = Pick<PositionsRow, 'condition_id'> & { readonly wallet: Address };
+
+export function createRedemptionStore(sql: Sql): RedemptionStore {
+  return {
+    async market(id) {
+      const [row] = await sql<Pick<TradedMarketsRow, 'condition_id' | 'market_id' | 'venue' | 'payout'>[]>`
+        select condition_id, market_id, venue, payout from traded_markets where condition_id = ${id}
+        union all
+        select condition_id, market_id, venue, payout from traded_markets where market_id = ${id}
+        limit 1`;
+      if (row === undefined) return null;
+      return {
+        conditionId: row.condition_id,
+        marketId: row.market_id,
+        venue: row.venue,
+        resolved: row.payout !== null,
+      };
+    },
+
+    async holders(caller, conditionId, { wallets, outcome }) {
+      const rows = await sql<Pick<EvmPosition, 'wallet'>[]>`
+        select distinct p.wallet from positions p
+        where p.condition_id = ${conditionId} and p.is_held
+          ${wallets === null ? sql`` : sql`and p.wallet = any(${[...wallets]}::text[])`}
+          ${outcome === null ? sql`` : sql`and p.outcome = ${outcome}`}
+          and p.wallet in (${evmWallets(sql, caller)})
+        order by p.wallet`;
+      return rows.map((row) => row.wallet);
+    },
+
+    async request(holdings, automatic, at) {
+      const batch = holdings.map(({ wallet, conditionId, agentId }) => ({
+        wallet,
+        condition_id: conditionId,
+        agent_id: agentId,
+      }));
+      await sql`
+        insert into redemption_requests (wallet, condition_id, agent_id, automatic, requested_at)
+        select wallet, condition_id, agent_id, ${automatic}, ${new Date(at)}
+        from jsonb_to_recordset(${sql.json(batch)}) as t(wallet text, condition_id text, agent_id uuid)
+        order by wallet, condition_id
+        on conflict (wallet, condition_id) do update set
+          agent_id = excluded.agent_id, automatic = excluded.automatic, requested_at = excluded.requested_at`;
+    },
+
+    async due(venues, limit) {
+      const rows = await sql<Pick<TradedMarketsRow, 'condition_id' | 'venue'>[]>`
+        select condition_id, venue from traded_markets where payout is not null and swept_at is null
+          and (venue is null or venue = any(${[...venues]}::text[]))
+        order by resolved_at limit ${limit}`;
+      return rows.map((row) => ({
+        conditionId: row.condition_id,
+        venue: row.venue,
+      }));
+    },
+
+    async automatic(conditionIds) {
+      // The agent that traded the token last comes before other agents of the wallet.
+      const rows = await sql<(EvmPosition & Pick<AgentsRow, 'agent_id'>)[]>`
+        select distinct on (p.condition_id, p.wallet) p.wallet, p.condition_id, a.agent_id
+        from positions p
+        join credentials c on c.wallet_address = p.wallet or c.funder = p.wallet
+        join agents a on a.user_id = c.user_id and (a.agent_id = p.agent_id or a.wallet_address = c.wallet_address)
+        join safeguards s on s.agent_id = a.agent_id and s.auto_redeem_enabled
+        where p.condition_id = any(${[...conditionIds]}::text[]) and p.is_held
+        order by p.condition_id, p.wallet, (a.agent_id = p.agent_id) desc nulls last, a.agent_id`;
+      return rows.map((row) => ({
+        wallet: row.wallet,
+        conditionId: row.condition_id,
+        agentId: row.agent_id,
+      }));
+    },
+
+    async worthless(conditionIds) {
+      const rows = await sql<EvmPosition[]>`
+        select p.wallet, p.condition_id from positions p join traded_markets m using (condition_id)
+        where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout <> 'HALF' and p.outcome <> m.payout
+          and p.closed_at >= m.resolved_at and not exists (
+            select 1 from positions o where o.wallet = p.wallet and o.condition_id = p.condition_id and o.is_held)
+        order by 2, 1`;
+      return rows.map((row) => ({ wallet: row.wallet, conditionId: row.condition_id }));
+    },
+
+    async swept(conditionIds, at) {
+      await sql`update traded_markets set swept_at = ${new Date(at)}
+        where condition_id = any(${[...conditionIds]}::text[])`;
+    },
+
+    async claimHolders(venue, { everyMs, limit }) {
+      // The database's clock alone decides, so clocks of replicas are never compared.
+      const rows = await sql<(Pick<EvmPosition, 'wallet'> & { readonly condition_ids: readonly string[] })[]>`
+        with due as materialized (
+          select p.wallet, array_agg(distinct p.condition_id) as condition_ids
+          from positions p join traded_markets m using (condition_id)
+          left join redemption_checks c on c.venue = ${venue} and c.wallet = p.wallet
+          where p.is_held and m.venue = ${venue} and m.payout in (p.outcome, 'HALF')
+            and (c.wallet is null or c.checked_at <= clock_timestamp() - ${everyMs} * interval '1 millisecond')
+          group by p.wallet order by min(c.checked_at) nulls first, p.wallet limit ${limit}
+        ), claimed as (
+          insert into redemption_checks as c (venue, wallet, checked_at)
+          select ${venue}, wallet, clock_timestamp() from due order by wallet
+          on conflict (venue, wallet) do update set checked_at = excluded.checked_at
+            where c.checked_at <= clock_timestamp() - ${everyMs} * interval '1 millisecond'
+          returning c.wallet
+        )
+        select due.wallet, due.condition_ids from due join claimed using (wallet) order by 1`;
+      return rows.map((row) => ({ wallet: row.wallet, conditionIds: row.condition_ids }));
+    },
+
+    async makeDue(venue, wallets) {
+      await sql`update redemption_checks set checked_at = '-infinity'
+        where venue = ${venue} and wallet = any(${[...wallets]}::text[])`;
+    },
+
+    recordRedeemed: (tokens) =>
+      transact(sql, async (tx) => {
+        const holdings = await lockRedeemed(tx, tokens);
+        const events = tokens.flatMap((token): PositionEvent[] => {
+          const key = holdingKey(token);
+          const payout = holdings.get(key)?.payout ?? null;
+          return payout === null ? [] : [{ kind: 'redemption', key, size: token.size, payout, at: token.at }];
+        });
+        const { parts } = fold(holdings, events);
+        await Promise.all(writeParts(tx, parts));
+        return parts.length;
+      }),
+  };
+}
+
+export interface Holding {
+  readonly wallet: Address;
+  readonly conditionId: string;
+  readonly agentId: string;
+}
+
+export interface TradedMarket {
+  readonly conditionId: string;
+  readonly marketId: string;
+  /** `null` when no fill recorded it. */
+  readonly venue: VenueId | null;
+  readonly resolved: boolean;
+}
+
+export interface RedeemableHolder {
+  readonly wallet: Address;
+  readonly conditionIds: readonly string[];
+}
+
+export interface RedemptionStore {
+  /** A market that was traded here, by market id, condition id or slug; also one that its venue has forgotten. */
+  market(id: string): Promise<TradedMarket | null>;
+  /**
+   * Accounts within the caller's reach that hold tokens of a market (of one outcome, when named); only those among
+   * `wallets`, when given.
+   */
+  holders(
+    caller: Caller,
+    conditionId: string,
+    where: { readonly wallets: readonly Address[] | null; readonly outcome: 'YES' | 'NO' | null },
+  ): Promise<readonly Address[]>;
+  /** Records which agent requested a redemption, before the venue's evidence reports it. */
+  request(holdings: readonly Holding[], automatic: boolean, at: number): Promise<void>;
+  /**
+   * Resolved markets of these venues (and those without a recorded venue) that the automatic redemption has not handled
+   * yet, longest waiting first.
+   */
+  due(
+    venues: readonly VenueId[],
+    limit: number,
+  ): Promise<readonly Pick<TradedMarket, 'conditionId' | 'venue'>[]>;
+  /** What agents with autoRedeemEnabled hold in these markets. */
+  automatic(conditionIds: readonly string[]): Promise<readonly Holding[]>;
+  /**
+   * Accounts that hold only worthless tokens of these markets. Redeeming closes their positions, and the venue forgets a
+   * market only when no account holds its tokens.
+   */
+  worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]>;
+  swept(conditionIds: readonly string[], at: number): Promise<void>;
+  /**
+   * Accounts that hold what a resolution at this venue made redeemable, longest waiting first. An account that was claimed
+   * is due again after `everyMs`; of several replicas one gets it.
+   */
+  claimHolders(
+    venue: VenueId,
+    question: { readonly everyMs: number; readonly limit: number },
+  ): Promise<readonly RedeemableHolder[]>;
+  /** These accounts are due at once. */
+  makeDue(venue: VenueId, wallets: readonly Address[]): Promise<void>;
+  /**
+   * Closes positions as far as their tokens were redeemed, each token once, however often and by whichever replica it is
+   * recorded. What an account has redeemed beyond its position came to it past the desk.
+   * @returns how many positions changed
+   */
+  recordRedeemed(tokens: readonly (RedeemedTokens & { readonly wallet: Address })[]): Promise<number>;
+}

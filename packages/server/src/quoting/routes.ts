@@ -1,0 +1,85 @@
+/** Trading by quote: quote, submit, and what becomes of it. */
+import {
+  cancelVenueBOrder,
+  getVenueBOrder,
+  listVenueBOrders,
+  quoteVenueB,
+  submitVenueB,
+} from '@bellwether/contract';
+import type { FastifyRequest } from 'fastify';
+import { paginate } from '../platform/http/pagination.ts';
+import { deadlineOf } from '../platform/http/request-deadline.ts';
+import type { Aliases, Bind } from '../platform/http/routes.ts';
+import { bindUseCases } from '../platform/http/use-cases.ts';
+import { type AskQuoteNeeds, askQuoteApproval } from './approve-quote.ts';
+import { type QuoteNeeds, quote, quoteFaults } from './quote.ts';
+import * as orders from './records.ts';
+import { type SubmitNeeds, submit } from './submit.ts';
+
+type Needs = QuoteNeeds &
+  AskQuoteNeeds &
+  SubmitNeeds &
+  orders.ReadQuotedNeeds &
+  orders.QuotedOrderNeeds & {
+    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2); `null`: no proxy names it. */
+    readonly geography: { readonly header: string | null };
+  };
+
+const DEFAULT_PAGE = 50;
+const NEUTRAL = '/venueb/';
+const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
+
+/** The routes of trading by quote also answer under the venue's name, and the fee's charge where clients of this field call it. */
+export const quoteAliases =
+  (name: string): Aliases =>
+  (path) => {
+    if (!path.startsWith(NEUTRAL)) return [];
+    const named = name === 'venueb' ? [] : [`/${name}/${path.slice(NEUTRAL.length)}`];
+    return path === CHARGE_BY_AGENT ? [...named, `/aiagent/charge-fee/${name}/trade-fee`] : named;
+  };
+
+/** Only a proxy's word counts: without one the header is the caller's own. */
+function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null): string | null {
+  const named = header === null || !fromProxy ? undefined : headers[header];
+  return typeof named === 'string' ? named : null;
+}
+
+export function bindQuotes(bind: Bind, needs: Needs): void {
+  bind(
+    quoteVenueB,
+    async ({ caller, body, request }) => {
+      const answer = await quote(needs, caller, body, countryOf(request, needs.geography.header));
+      // What could not be had a moment ago is asked for anew.
+      request.hadNoEffect = answer.quoteErrorCode !== undefined;
+      return answer;
+    },
+    quoteFaults,
+  );
+  bind(submitVenueB, ({ caller, body, request }) =>
+    submit(needs, {
+      caller,
+      request: body,
+      requestId: request.id,
+      deadline: deadlineOf(request),
+      trace: request.trace?.trade(),
+    }),
+  );
+  bindUseCases(bind, { askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body) });
+  bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
+    const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
+    const page = await orders.listQuotedOrders(needs, caller, {
+      limit,
+      offset,
+      ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
+      ...(orderStatus === undefined ? {} : { orderStatus }),
+    });
+    paginate(request, reply, page.total, {
+      name: 'offset',
+      previous: offset > 0 ? Math.max(0, offset - limit) : null,
+      next: offset + page.orders.length < page.total ? offset + limit : null,
+    });
+    return page.orders;
+  });
+  bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(needs, caller, params.orderId));
+  bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(needs, caller, body));
+}

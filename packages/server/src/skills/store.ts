@@ -1,0 +1,199 @@
+/** The registry of skills. */
+
+import { transact } from '@bellwether/durable';
+import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type { SkillsRow } from '../platform/database/rows.generated.ts';
+import { type ColumnValues, ms, only } from '../platform/database/rows.ts';
+
+const skillRow = (row: SkillsRow): SkillRow => ({
+  skillCode: row.skill_code,
+  slug: row.slug,
+  skillName: row.skill_name,
+  userId: row.user_id,
+  agentId: row.agent_id,
+  category: row.category,
+  version: row.version,
+  author: row.author,
+  description: row.description,
+  difficultyLevel: row.difficulty_level,
+  installCount: row.install_count,
+  howItWorks: row.how_it_works,
+  hubUrl: row.hub_url,
+  githubUrl: row.github_url,
+  createSource: row.create_source,
+  reviewStatus: row.review_status,
+  reviewRemark: row.review_remark,
+  isVisible: row.is_visible,
+  createdAt: ms(row.created_at),
+  updatedAt: ms(row.updated_at),
+});
+
+export const skillColumns = (skill: SkillRow): ColumnValues => ({
+  skill_code: skill.skillCode,
+  slug: skill.slug,
+  skill_name: skill.skillName,
+  user_id: skill.userId,
+  agent_id: skill.agentId,
+  category: skill.category,
+  version: skill.version,
+  author: skill.author,
+  description: skill.description,
+  difficulty_level: skill.difficultyLevel,
+  install_count: skill.installCount,
+  how_it_works: skill.howItWorks,
+  hub_url: skill.hubUrl,
+  github_url: skill.githubUrl,
+  create_source: skill.createSource,
+  review_status: skill.reviewStatus,
+  review_remark: skill.reviewRemark,
+  is_visible: skill.isVisible,
+  created_at: new Date(skill.createdAt),
+  updated_at: new Date(skill.updatedAt),
+});
+
+const REVIEW_COLUMNS = {
+  reviewStatus: 'review_status',
+  reviewRemark: 'review_remark',
+  isVisible: 'is_visible',
+  category: 'category',
+  difficultyLevel: 'difficulty_level',
+} as const;
+
+export function createSkillStore(sql: Sql): SkillStore {
+  const page = async (
+    where: Fragment,
+    order: Fragment,
+    { limit, offset }: { limit: number; offset: number },
+  ) => {
+    const [rows, count] = await Promise.all([
+      sql<SkillsRow[]>`select * from skills where ${where} order by ${order} limit ${limit} offset ${offset}`,
+      sql<{ total: number }[]>`select count(*)::int as total from skills where ${where}`,
+    ]);
+    return { rows: rows.map(skillRow), total: only(count).total };
+  };
+
+  return {
+    listed: ({ category, userId, ...rest }) =>
+      page(
+        sql`review_status = 2 and is_visible
+          ${category === undefined ? sql`` : sql`and category = ${category}`}
+          ${userId === undefined ? sql`` : sql`and user_id = ${userId}`}`,
+        sql`category, created_at, skill_code`,
+        rest,
+      ),
+
+    async byCode(skillCode) {
+      const [row] = await sql<SkillsRow[]>`select * from skills where skill_code = ${skillCode}`;
+      return row === undefined ? null : skillRow(row);
+    },
+
+    submit: (skill, limits) =>
+      transact(sql, async (tx) => {
+        // The lock on the owner's row serialises submissions, so that the count stays exact.
+        await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
+        const held = only(
+          await tx<
+            { total: number; pending: number }[]
+          >`select count(*)::int as total, count(*) filter (where review_status = 1)::int as pending
+          from skills where user_id = ${skill.userId}`,
+        );
+        if (held.pending >= limits.pending) return 'queue_full' as const;
+        if (held.total >= limits.total) {
+          const gone = await tx<object[]>`delete from skills where skill_code = (
+            select skill_code from skills where user_id = ${skill.userId} and review_status = 3
+            order by updated_at, skill_code limit 1) returning 1`;
+          if (gone.length === 0) return 'full' as const;
+        }
+        await tx`insert into skills ${tx(skillColumns(skill))}`;
+        return 'submitted' as const;
+      }),
+
+    byReviewStatus: (status, range) =>
+      page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
+
+    async review(skillCode, change, at) {
+      const columns: ColumnValues = { updated_at: new Date(at) };
+      for (const [name, value] of Object.entries(change))
+        if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
+      const [row] = await sql<
+        SkillsRow[]
+      >`update skills set ${sql(columns)} where skill_code = ${skillCode} returning *`;
+      return row === undefined ? null : skillRow(row);
+    },
+  };
+}
+
+/** The registry of skills. */
+export interface SkillBrief {
+  readonly skillCode: string;
+  /** The value of `skillSlug` in trades. */
+  readonly skillSlug: string;
+  readonly skillName: string;
+  /** Plain and short. */
+  readonly description: string;
+}
+
+/** A few approved and visible skills, best first; from memory, because every heartbeat reads them. */
+export type RecommendedSkills = () => Promise<readonly SkillBrief[]>;
+
+export type ReviewStatus = 1 | 2 | 3;
+
+export interface SkillRow {
+  readonly skillCode: string;
+  readonly slug: string;
+  readonly skillName: string;
+  /** 0: the service itself. */
+  readonly userId: bigint;
+  readonly agentId: string | null;
+  /** 1 official, 2 partner. */
+  readonly category: 1 | 2;
+  readonly version: string;
+  readonly author: string;
+  readonly description: string;
+  readonly difficultyLevel: number;
+  readonly installCount: number;
+  readonly howItWorks: string;
+  readonly hubUrl: string;
+  readonly githubUrl: string;
+  /** 1 shipped with the service, 2 submitted by an agent. */
+  readonly createSource: 1 | 2;
+  readonly reviewStatus: ReviewStatus;
+  readonly reviewRemark: string;
+  readonly isVisible: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SkillPage {
+  readonly rows: readonly SkillRow[];
+  readonly total: number;
+}
+
+export interface SkillStore {
+  /** Approved and visible, official ones first; of one submitter when named. */
+  listed(filter: {
+    readonly category?: 1 | 2;
+    readonly userId?: bigint;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<SkillPage>;
+  byCode(skillCode: string): Promise<SkillRow | null>;
+  /** Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all. */
+  submit(
+    skill: SkillRow,
+    limits: { readonly pending: number; readonly total: number },
+  ): Promise<'submitted' | 'queue_full' | 'full'>;
+  /** Oldest first. */
+  byReviewStatus(
+    status: ReviewStatus,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<SkillPage>;
+  /** @returns `null` when there is no such skill */
+  review(
+    skillCode: string,
+    change: Partial<
+      Pick<SkillRow, 'reviewStatus' | 'reviewRemark' | 'isVisible' | 'category' | 'difficultyLevel'>
+    >,
+    at: number,
+  ): Promise<SkillRow | null>;
+}

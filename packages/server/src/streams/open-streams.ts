@@ -1,0 +1,220 @@
+/**
+ * The streams that are open here: how many an agent or an owner may have, which of their keys and sessions still hold, and their
+ * heartbeats. A stream outlives the request that opened it, so what it was opened by is looked at again every second; nothing
+ * is sent on a stream whose key or session was last found to hold longer ago than the lease of a key, however long the
+ * process was held up.
+ */
+import { STREAM_LIMITS } from '@bellwether/contract';
+import type { OwnerStore } from '../owners/owner-store.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import type { EventLog } from './log.ts';
+
+const CHECK_EVERY_MS = 1_000;
+/** As long as an authenticated key is remembered. */
+const LEASE_MS = 2_000;
+const RETRY_S = 5;
+
+export type EndReason =
+  | 'key_revoked'
+  | 'reauthorised'
+  | 'session_ended'
+  | 'agents_changed'
+  | 'service_stopping'
+  | 'slow_consumer'
+  | 'cursor_gone';
+
+/** Who reads a stream, and by what. */
+export type Reader =
+  | { readonly kind: 'agent'; readonly agentId: string; readonly keyId: bigint }
+  | {
+      readonly kind: 'owner';
+      readonly userId: bigint;
+      readonly tokenHash: Uint8Array;
+      /** The owner's agents, as {@link OwnerStore.sessionsAgents} tells them; `null`: the stream is about none. */
+      readonly agents: string | null;
+    };
+
+/** Whose streams are counted together. */
+export type Whose =
+  | { readonly kind: 'agent'; readonly agentId: string }
+  | { readonly kind: 'owner'; readonly userId: bigint };
+
+export interface OpenStream {
+  readonly reader: Reader;
+  /** Says why, and closes. */
+  end(reason: EndReason): void;
+  /** Sends a comment when nothing was sent for a while. */
+  beat(now: number): void;
+}
+
+interface Options {
+  readonly log: Pick<EventLog, 'activeKeys'>;
+  readonly owners: Pick<OwnerStore, 'sessionsAgents'>;
+  readonly clock: Clock;
+  readonly maxStreams: number;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+}
+
+export class OpenStreams {
+  readonly #options: Options;
+  readonly #streams = new Set<OpenStream>();
+  readonly #ofReader = new Map<string, number>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #verifiedAt = 0;
+  /** Keys whose streams end with the next look. */
+  #forgotten = new Set<bigint>();
+  #checking: Promise<void> | null = null;
+  #isStopped = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /**
+   * Takes a place for a stream whose key or session was just found to hold. @returns what gives it back
+   * @throws Refusal stream_limit_reached, overloaded
+   */
+  add(stream: OpenStream): () => void {
+    const { maxStreams, now } = this.#options;
+    this.check(stream.reader);
+    if (this.#isStopped || this.#streams.size >= maxStreams) {
+      throw refusal('overloaded', 'This replica has as many streams as it can serve.', {
+        retryAfterS: RETRY_S,
+      });
+    }
+    if (this.#streams.size === 0) {
+      this.#verifiedAt = now();
+      this.#timer = setInterval(() => this.#look(), CHECK_EVERY_MS);
+    }
+    this.#streams.add(stream);
+    const name = nameOf(stream.reader);
+    this.#ofReader.set(name, (this.#ofReader.get(name) ?? 0) + 1);
+    return () => this.#remove(stream);
+  }
+
+  /** @throws Refusal stream_limit_reached */
+  check(reader: Whose): void {
+    const { streamsPerAgent, streamsPerOwner } = STREAM_LIMITS;
+    const most = reader.kind === 'agent' ? streamsPerAgent : streamsPerOwner;
+    if ((this.#ofReader.get(nameOf(reader)) ?? 0) < most) return;
+    throw refusal(
+      'stream_limit_reached',
+      `This ${reader.kind} has ${most} open streams here, which is the most.`,
+    );
+  }
+
+  /**
+   * What a key stands for has changed, here or at another replica: it was revoked, or its agent has another owner. Nothing is
+   * sent on its streams until they have ended with the reason.
+   */
+  forget(keyId: bigint): void {
+    if (![...this.#streams].some(({ reader }) => reader.kind === 'agent' && reader.keyId === keyId)) return;
+    this.#forgotten.add(keyId);
+    this.#verifiedAt = Number.NEGATIVE_INFINITY;
+    // Where the database does not answer, the next look asks again.
+    this.verified().catch(() => {});
+  }
+
+  /** Resolves once every stream that is left has a key or session that held within the lease. */
+  async verified(): Promise<void> {
+    while (this.#options.now() - this.#verifiedAt > LEASE_MS) await this.#verify();
+  }
+
+  /** Whether something may be sent now; where not, the next look says more. */
+  get isVerified(): boolean {
+    return this.#options.now() - this.#verifiedAt <= LEASE_MS;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    for (const stream of [...this.#streams]) stream.end('service_stopping');
+  }
+
+  #remove(stream: OpenStream): void {
+    if (!this.#streams.delete(stream)) return;
+    const name = nameOf(stream.reader);
+    const left = (this.#ofReader.get(name) ?? 1) - 1;
+    if (left > 0) this.#ofReader.set(name, left);
+    else this.#ofReader.delete(name);
+    if (this.#streams.size === 0) clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    // While the database is away nothing is sent, and the next turn asks again.
+    this.#verify().catch(() => {});
+    const now = this.#options.now();
+    for (const stream of this.#streams) stream.beat(now);
+  }
+
+  #verify(): Promise<void> {
+    this.#checking ??= this.#ask().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  async #ask(): Promise<void> {
+    const askedAt = this.#options.now();
+    const forgotten = this.#forgotten;
+    this.#forgotten = new Set();
+    try {
+      await this.#endWhatFell(forgotten);
+    } catch (error) {
+      for (const keyId of forgotten) this.#forgotten.add(keyId);
+      throw error;
+    }
+    // A key that was forgotten meanwhile needs an answer that was asked for later.
+    this.#verifiedAt = this.#forgotten.size > 0 ? Number.NEGATIVE_INFINITY : askedAt;
+  }
+
+  async #endWhatFell(forgotten: ReadonlySet<bigint>): Promise<void> {
+    const asked = [...this.#streams];
+    const readers = asked.map(({ reader }) => reader);
+    const keyIds = new Set(readers.flatMap((reader) => (reader.kind === 'agent' ? [reader.keyId] : [])));
+    const hashes = new Map(
+      readers.flatMap((reader) => (reader.kind === 'owner' ? [[hexOf(reader), reader.tokenHash]] : [])),
+    );
+    const { log, owners, clock } = this.#options;
+    const [keys, sessions] = await Promise.all([
+      keyIds.size === 0 ? NO_KEYS : log.activeKeys([...keyIds]),
+      hashes.size === 0 ? NO_SESSIONS : owners.sessionsAgents([...hashes.values()], clock.now()),
+    ]);
+    for (const stream of asked) {
+      const reason = reasonToEnd(stream.reader, { keys, sessions, forgotten });
+      if (reason !== null) stream.end(reason);
+    }
+  }
+}
+
+const NO_KEYS: ReadonlySet<bigint> = new Set();
+const NO_SESSIONS: ReadonlyMap<string, string> = new Map();
+
+/** What a reader's streams are counted by, and its cursors bound to. */
+export const nameOf = (reader: Whose): string =>
+  reader.kind === 'agent' ? reader.agentId : `owner ${reader.userId}`;
+
+const hexOf = ({ tokenHash }: Reader & { readonly kind: 'owner' }): string =>
+  Buffer.from(tokenHash).toString('hex');
+
+interface Found {
+  readonly keys: ReadonlySet<bigint>;
+  readonly sessions: ReadonlyMap<string, string>;
+  readonly forgotten: ReadonlySet<bigint>;
+}
+
+function reasonToEnd(reader: Reader, { keys, sessions, forgotten }: Found): EndReason | null {
+  if (reader.kind === 'agent') {
+    if (!keys.has(reader.keyId)) return 'key_revoked';
+    return forgotten.has(reader.keyId) ? 'reauthorised' : null;
+  }
+  const agents = sessions.get(hexOf(reader));
+  if (agents === undefined) return 'session_ended';
+  return reader.agents === null || reader.agents === agents ? null : 'agents_changed';
+}

@@ -1,0 +1,213 @@
+/**
+ * Records the orders of a group of trades and what is used of their agents' budgets, as sets: a statement for all
+ * orders, whatever their number.
+ */
+import { arrayOf, type Element, type ElementType } from '@bellwether/durable';
+import type { OutcomeEvidence } from '../domain/evidence.ts';
+import { FIRST_STATUS } from '../domain/lifecycle.ts';
+import type { Tx } from '../platform/database/connection.ts';
+import type { OrdersRow } from '../platform/database/rows.generated.ts';
+import type { Recorded } from './admission.ts';
+import type { TradeQuestion } from './admission-reads.ts';
+import { firstAnswerJson } from './evidence.ts';
+import { journalText } from './order-journal.ts';
+
+/** An order that was accepted. */
+export interface Accepted {
+  readonly question: TradeQuestion;
+  readonly recorded: Recorded;
+  /** The UTC day on whose budget it counts. */
+  readonly day: string;
+  /** The agent has traded with the wallet before. */
+  readonly isKnown: boolean;
+  /** Agents of other owners whose budgets also reserve it. */
+  readonly others: readonly string[];
+}
+
+/** An agent's budget with everything that its accepted orders reserve. */
+export interface UsedBudget {
+  readonly agentId: string;
+  readonly day: string;
+  readonly trades: number;
+  readonly amount: bigint;
+}
+
+export interface GroupWrites {
+  readonly accepted: readonly Accepted[];
+  readonly budgets: readonly UsedBudget[];
+  /** What their venue proved of the orders in the same commit, by order id; an order without it is recorded first. */
+  readonly outcomes: ReadonlyMap<string, OutcomeEvidence>;
+}
+
+interface NewRow extends Accepted {
+  readonly outcome: OutcomeEvidence | undefined;
+}
+
+/** Column, type, and value of an order's row. */
+const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) => Element])[] = [
+  ['agent_id', 'uuid', ({ recorded }) => recorded.order.agentId],
+  ['order_id', 'text', ({ recorded }) => recorded.order.orderId],
+  ['user_id', 'int8', ({ recorded }) => recorded.order.userId],
+  ['venue', 'text', ({ recorded }) => recorded.order.venue],
+  ['market_id', 'text', ({ recorded }) => recorded.order.marketId],
+  ['condition_id', 'text', ({ recorded }) => recorded.order.conditionId],
+  ['question', 'text', ({ recorded }) => recorded.order.question],
+  ['token_id', 'text', ({ recorded }) => recorded.order.tokenId],
+  ['outcome', 'text', ({ recorded }) => recorded.order.outcome],
+  ['side', 'text', ({ recorded }) => recorded.order.side],
+  ['is_limit', 'bool', ({ recorded }) => recorded.order.isLimitOrder],
+  ['time_in_force', 'text', ({ recorded }) => recorded.order.timeInForce],
+  ['post_only', 'bool', ({ recorded }) => recorded.order.postOnly],
+  ['defer_exec', 'bool', ({ recorded }) => recorded.order.deferExec],
+  ['price', 'int4', ({ recorded }) => recorded.order.price],
+  ['limit_price', 'int4', ({ recorded }) => recorded.order.limit],
+  ['shares', 'int8', ({ recorded }) => recorded.order.shares],
+  ['money', 'int8', ({ recorded }) => recorded.order.money],
+  ['funder', 'text', ({ recorded }) => recorded.order.funder],
+  ['wallet_address', 'text', ({ recorded }) => recorded.order.walletAddress],
+  ['kind', 'text', ({ recorded }) => recorded.order.kind],
+  [
+    'signature_type',
+    'int2',
+    ({ recorded: { order } }) => (order.kind === 'signed' ? order.signatureType : null),
+  ],
+  ['version', 'int2', ({ recorded: { order } }) => (order.kind === 'signed' ? order.version : null)],
+  ['is_redemption', 'bool', ({ recorded: { order } }) => order.kind === 'quoted' && order.isRedemption],
+  [
+    'expiration',
+    'timestamptz',
+    ({ recorded: { order } }) => (order.expiration === null ? null : new Date(order.expiration)),
+  ],
+  ['fee_amount', 'int8', ({ recorded }) => recorded.order.feeAmount],
+  ['reasoning', 'text', ({ recorded }) => recorded.order.reasoning],
+  ['source', 'text', ({ recorded }) => recorded.order.source],
+  ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
+  ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
+  ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
+  ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],
+  ['filled', 'int8', ({ outcome }) => outcome?.filled ?? 0n],
+  ['cost', 'int8', ({ outcome }) => outcome?.cost ?? 0n],
+  ['fees', 'int8', ({ outcome }) => outcome?.fees ?? 0n],
+  ['error_code', 'text', ({ outcome }) => outcome?.errorCode ?? null],
+  [
+    'first_answer',
+    'jsonb',
+    ({ outcome }) => (outcome?.first == null ? null : JSON.stringify(firstAnswerJson(outcome.first))),
+  ],
+  [
+    'journal_lines',
+    'text',
+    ({ recorded: { order, checked }, outcome }) =>
+      journalText([
+        { at: order.createdAt, event: 'recorded', status: FIRST_STATUS, checked },
+        ...(outcome?.journal ?? []),
+      ]),
+  ],
+  ['reserved_day', 'date', ({ day }) => day],
+  ['reserved_amount', 'int8', ({ recorded }) => recorded.reserves],
+  // A set of columns has one type each, which an array of arrays of different lengths has not.
+  ['restricted_by', 'text', ({ others }) => (others.length === 0 ? null : `{${others.join()}}`)],
+  [
+    'updated_at',
+    'timestamptz',
+    ({ recorded, outcome }) => new Date(Math.max(recorded.order.createdAt, outcome?.at ?? 0)),
+  ],
+];
+
+const NAMES = COLUMNS.map(([name]) => name).join(', ');
+const SELECTED = COLUMNS.map(([name]) => (name === 'restricted_by' ? `${name}::uuid[]` : name)).join(', ');
+const ARRAYS = COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
+const next = (offset: number): string => `$${COLUMNS.length + offset}`;
+
+/**
+ * The budgets change by what is recorded. An order that has ended in the same commit gives back at once what it did not
+ * spend, and an order that its venue accepted counts among its agent's trades.
+ */
+const RECORD = `with placed as (
+    insert into orders (${NAMES}) select ${SELECTED} from unnest(${ARRAYS}) as t(${NAMES})
+    returning agent_id, order_id, status, is_redemption, side, reserved_amount, cost, shares, filled, fees, error_code,
+      source, skill_slug, updated_at, first_answer
+  ), logged as (
+    insert into facts (agent_id, kind, subject, at, payload)
+    select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed
+  ), back as (
+    select p.agent_id, sum(b.trades)::integer as trades, sum(b.amount)::bigint as amount
+    from placed p cross join lateral budget_back(p.status, p.first_answer is null, p.is_redemption, p.side,
+      p.reserved_amount, p.cost, p.shares, p.filled) b
+    group by p.agent_id
+  ), counted as (
+    insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
+    select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
+    from placed where (first_answer ->> 'success')::boolean and not is_redemption
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (agent_id, source, skill_slug) do update
+      set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
+  )
+  update safeguards s set usage_day = t.day, used_trades = t.trades - coalesce(b.trades, 0),
+    used_amount = t.amount - coalesce(b.amount, 0)
+  from unnest(${next(1)}::uuid[], ${next(2)}::date[], ${next(3)}::integer[], ${next(4)}::bigint[])
+    as t(agent_id, day, trades, amount) left join back b using (agent_id)
+  where s.agent_id = t.agent_id`;
+
+/** Issues the statements, without awaiting between them. */
+export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites): PromiseLike<unknown>[] {
+  const rows: readonly NewRow[] = accepted.map((one) => ({
+    ...one,
+    outcome: outcomes.get(one.question.orderId),
+  }));
+  return [
+    tx.unsafe(RECORD, [
+      ...COLUMNS.map(([, type, of]) => arrayOf(type, rows, of)),
+      arrayOf('uuid', budgets, ({ agentId }) => agentId),
+      arrayOf('date', budgets, ({ day }) => day),
+      arrayOf('int4', budgets, ({ trades }) => trades),
+      arrayOf('int8', budgets, ({ amount }) => amount),
+    ]),
+    ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
+    ...chainOrders(tx, accepted),
+  ];
+}
+
+/** Records the agent's first trade with this wallet. */
+function noteWallets(tx: Tx, { question, recorded: { order } }: Accepted): PromiseLike<unknown> {
+  const addresses = [...new Set([order.walletAddress, order.funder])];
+  return tx`select note_agent_wallets(${order.agentId}::uuid, ${addresses}::text[], ${question.signer},
+    ${new Date(order.createdAt)}::timestamptz)`;
+}
+
+/** Reserves what the order reserves in the budgets of other owners' agents, too. */
+export const bindOthers = (tx: Tx, { recorded, day, others }: Accepted): PromiseLike<unknown> => {
+  const { order, reserves } = recorded;
+  const trades = order.kind === 'quoted' && order.isRedemption ? 0 : 1;
+  return tx`update safeguards set usage_day = ${day}::date,
+      used_trades = case when usage_day = ${day}::date then used_trades else 0 end + ${trades}::integer,
+      used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${reserves}
+    where agent_id = any(${[...others]}::uuid[])`;
+};
+
+/**
+ * Records the transactions with their quoted orders, before any is sent to a node. The signature proves the wallet, which
+ * becomes the agent's named wallet if it has none.
+ */
+function chainOrders(tx: Tx, accepted: readonly Accepted[]): PromiseLike<unknown>[] {
+  const rows = accepted.flatMap(({ recorded: { order, transaction } }) =>
+    transaction === undefined
+      ? []
+      : [{ ...transaction, agentId: order.agentId, wallet: order.walletAddress }],
+  );
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ orderId }) => orderId);
+  const agents = rows.map(({ agentId }) => agentId);
+  return [
+    tx`insert into chain_orders (order_id, agent_id, signature, wire, stage, due_at)
+      select t.order_id, t.agent_id, t.signature, t.wire, 'sending', t.due_at
+      from unnest(${ids}::text[], ${agents}::uuid[], ${rows.map(({ signature }) => signature)}::text[],
+        ${rows.map(({ wire }) => wire)}::bytea[], ${rows.map(({ dueAt }) => new Date(dueAt))}::timestamptz[])
+        as t(order_id, agent_id, signature, wire, due_at)`,
+    tx`update agents a set sol_address = t.wallet
+      from (select distinct on (agent_id) agent_id, wallet
+        from unnest(${agents}::uuid[], ${rows.map(({ wallet }) => wallet)}::text[]) as t(agent_id, wallet)
+        order by agent_id, wallet) t
+      where a.agent_id = t.agent_id and a.sol_address is null`,
+  ];
+}

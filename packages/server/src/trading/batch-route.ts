@@ -1,0 +1,54 @@
+import {
+  type BatchTradeResult,
+  batchTrade,
+  type TradeRequest,
+  TradeRequest as TradeSchema,
+} from '@bellwether/contract';
+import type { FastifyRequest } from 'fastify';
+import { describeFault, problemOf } from '../platform/http/problem.ts';
+import { deadlineOf } from '../platform/http/request-deadline.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import { compileFor, withUnknownFields } from '../platform/http/validators.ts';
+import { type BatchItem, type BatchOutcome, placeBatch } from './batch-trade.ts';
+import type { ValidateTradeNeeds } from './place-trade.ts';
+
+const PLACED = 201;
+const VALIDATED = 200;
+
+const isTrade = compileFor(withUnknownFields(TradeSchema, batchTrade.unknownFields), 'body');
+
+/** Every order is judged as POST /markets/trade would judge it. */
+const itemOf = (order: unknown): BatchItem =>
+  isTrade(order)
+    ? { request: order as TradeRequest }
+    : { fault: { validation: isTrade.errors, validationContext: 'order' } };
+
+function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
+  if (trade !== null) {
+    const { success, orderId } = trade;
+    const status = trade.validateOnly === true ? VALIDATED : PLACED;
+    return { index, success, status, orderId, trade, problem: null };
+  }
+  const problem = problemOf(request, ...describeFault(fault, request));
+  const { status, orderId = null } = problem;
+  return { index, success: false, status, orderId, trade: null, problem };
+}
+
+export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
+  bind(batchTrade, async ({ caller, body, request }) => {
+    const outcomes = await placeBatch(needs, {
+      caller,
+      validateOnly: body.validateOnly === true,
+      items: (body.orders as readonly unknown[]).map(itemOf),
+      requestId: request.id,
+      deadline: deadlineOf(request),
+      newTrace: request.trace?.trade,
+    });
+    const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
+    // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
+    const isSettled = results.every(({ status }) => status < 500 && status !== 409);
+    request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null || trade.validateOnly);
+    const succeeded = results.filter(({ success }) => success).length;
+    return { total: results.length, succeeded, failed: results.length - succeeded, results };
+  });
+}

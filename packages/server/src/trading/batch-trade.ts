@@ -1,0 +1,74 @@
+/** Several trades in one request, in the order given; what becomes of one does not touch the others. */
+import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import type { Caller } from '../domain/records.ts';
+import { type Deadline, tooLate, within } from '../platform/http/deadline.ts';
+import type { TradeTrace } from '../platform/tracing.ts';
+import { placeTrade, type ValidateTradeNeeds, validateTrade } from './place-trade.ts';
+import { outcomeUnknown } from './trade-answers.ts';
+
+/** An order of the request, or what the door found wrong with it. */
+export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
+
+export type BatchOutcome =
+  | { readonly trade: TradeResponse; readonly fault: null }
+  /** A Refusal, or whatever else went wrong. */
+  | { readonly trade: null; readonly fault: unknown };
+
+export interface BatchCall {
+  /** Checks every order, without any effect. */
+  readonly validateOnly: boolean;
+  readonly caller: Caller;
+  readonly items: readonly BatchItem[];
+  readonly requestId: string;
+  readonly deadline: Deadline;
+  /** Of each order. */
+  readonly newTrace?: (() => TradeTrace | undefined) | undefined;
+}
+
+/** Left of the request's own deadline for the answer that tells of every order. */
+const ANSWER_MS = 300;
+/** What a timer can count to. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
+export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
+  for (const item of call.items) {
+    try {
+      if ('fault' in item) throw item.fault;
+      outcomes.push({ trade: await placeInTime(needs, call, item.request), fault: null });
+    } catch (fault) {
+      outcomes.push({ trade: null, fault });
+    }
+  }
+  return outcomes;
+}
+
+/** Of an order that hangs the others must still be told. */
+async function placeInTime(
+  needs: ValidateTradeNeeds,
+  { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,
+  request: TradeRequest,
+): Promise<TradeResponse> {
+  const deadline = within(outer, ANSWER_MS);
+  if (deadline.leftMs() <= 0) throw tooLate();
+  if (validateOnly || request.validateOnly === true)
+    return validateTrade(needs, { caller, request, requestId });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        const orderId = deadline.doubt()?.orderId;
+        reject(orderId === undefined ? tooLate() : outcomeUnknown(orderId));
+      },
+      Math.min(deadline.leftMs(), LONGEST_TIMER_MS),
+    );
+  });
+  const placed = placeTrade(needs, { caller, request, requestId, deadline, trace: newTrace?.() });
+  try {
+    return await Promise.race([placed, late]);
+  } finally {
+    clearTimeout(timer);
+    placed.catch(() => {});
+  }
+}

@@ -1,0 +1,14 @@
+/** What an order was judged by, as the wire and receipts show it: [limit, used, asked] of each safeguard, as texts. */
+import type { CapName } from '@bellwether/contract';
+import type { Checked } from '../domain/records.ts';
+import { figureText } from '../domain/safeguards.ts';
+
+export const checkedRecord = ({ approval, ...figures }: Checked): Record<string, string[]> => ({
+  ...Object.fromEntries(
+    Object.entries(figures).map(([name, values]) => [
+      name,
+      values.map((value) => figureText(name as CapName, value)),
+    ]),
+  ),
+  ...(approval === undefined ? {} : { approval: [...approval] }),
+});

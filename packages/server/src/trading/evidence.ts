@@ -1,0 +1,194 @@
+/**
+ * Records a venue's evidence: outcomes of orders, fills, and the resulting positions and budgets. The statements join
+ * the caller's transaction and are sent without waiting for one another.
+ */
+
+import {
+  fold,
+  type Holding,
+  holdingKey,
+  type Part,
+  type PositionEvent,
+} from '@bellwether/contract/positions';
+import { transact } from '@bellwether/durable';
+import type { Evidence, EvidenceLog, FirstAnswer } from '../domain/evidence.ts';
+import type { Sql, Tx } from '../platform/database/connection.ts';
+import { lockPositions, type Resolved, readHeld } from '../positions/position-reads.ts';
+import type { FoldedPositions } from '../positions/position-writes.ts';
+import { writeParts } from '../positions/position-writes.ts';
+import { journalText } from './order-journal.ts';
+
+const iso = (at: number): string => new Date(at).toISOString();
+const text = (value: bigint): string => value.toString();
+
+/** As the column holds it: JSON has no 64-bit integers. */
+export const firstAnswerJson = (first: FirstAnswer | null) =>
+  first === null
+    ? null
+    : { ...first, filled: text(first.filled), cost: text(first.cost), fees: text(first.fees) };
+
+/** Writes each batch in a separate transaction. */
+export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
+  record: (evidence) => transact(sql, (tx) => recordEvidence(tx, evidence)),
+});
+
+/** A fill whose settlement failed: it never happened. */
+export interface Reversal {
+  readonly wallet: string;
+  readonly tokenId: string;
+  readonly orderId: string;
+  readonly tradeId: number;
+  readonly at: number;
+}
+
+/** Reads positions under their locks, folds the evidence into them and writes both. Fills are taken back first. */
+export async function recordEvidence(
+  tx: Tx,
+  evidence: Evidence,
+  reversals: readonly Reversal[] = [],
+): Promise<void> {
+  const { fills, resolutions } = evidence;
+  const [locked, held] = await Promise.all([
+    lockPositions(tx, fills, reversals),
+    readHeld(tx, conditionsOf(resolutions), true),
+  ]);
+  const positions = foldEvidence(new Map([...held, ...locked.holdings]), evidence, {
+    reversals,
+    resolvedBefore: locked.resolved,
+  });
+  await Promise.all(writeEvidence(tx, evidence, positions));
+}
+
+const conditionsOf = (resolutions: Evidence['resolutions']): string[] =>
+  resolutions.map(({ conditionId }) => conditionId);
+
+interface FoldTerms {
+  readonly reversals: readonly Reversal[];
+  /** Of the fills' markets: what they bought there in vain is lost at once. */
+  readonly resolvedBefore: readonly Resolved[];
+}
+
+function foldEvidence(
+  known: Map<string, Holding>,
+  { fills, resolutions }: Evidence,
+  { reversals, resolvedBefore }: FoldTerms,
+): FoldedPositions {
+  const take = (events: readonly PositionEvent[]): readonly Part[] => {
+    const { holdings, parts } = fold(known, events);
+    for (const [key, holding] of holdings) known.set(key, holding);
+    return parts;
+  };
+  const reversed = [...Map.groupBy(reversals, holdingKey)].map(
+    ([key, ofOne]): PositionEvent => ({
+      kind: 'reversal',
+      key,
+      fills: ofOne,
+      at: Math.max(...ofOne.map(({ at }) => at)),
+    }),
+  );
+  return {
+    reversed: take(reversed),
+    told: take([{ kind: 'fills', fills }, ...resolvedBefore]),
+    resolved: take(resolutions.map((one) => ({ kind: 'resolution', ...one }))),
+  };
+}
+
+/**
+ * Issues the statements. Bigints are text inside JSON; the column types convert them back.
+ * @param positions what the evidence makes of positions
+ */
+export function writeEvidence(
+  tx: Tx,
+  evidence: Evidence,
+  { reversed, told, resolved }: FoldedPositions,
+): PromiseLike<unknown>[] {
+  const statements: PromiseLike<unknown>[] = [];
+  const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
+    condition_id: conditionId,
+    payout,
+    at: iso(at),
+  }));
+  statements.push(...writeParts(tx, reversed));
+  if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
+  if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
+  if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
+  statements.push(...writeParts(tx, told));
+  if (resolutions.length > 0)
+    statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
+      from jsonb_to_recordset(${tx.json(resolutions)}) as t(condition_id text, payout text, at timestamptz)
+      where m.condition_id = t.condition_id`);
+  statements.push(...writeParts(tx, resolved));
+  if (evidence.deposits.length > 0) {
+    const batch = evidence.deposits.map(({ wallet, amount, reason, at }) => ({
+      wallet,
+      amount: text(amount),
+      reason,
+      at: iso(at),
+    }));
+    statements.push(tx`select record_deposits(${tx.json(batch)}::jsonb)`);
+  }
+  return statements;
+}
+
+function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown> {
+  const batch = markets.map((market) => ({
+    condition_id: market.conditionId,
+    market_id: market.marketId,
+    slug: market.slug,
+    question: market.question,
+    end_date: iso(market.endDate),
+    venue: market.venue,
+  }));
+  return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
+    select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
+      as t(condition_id text, market_id text, slug text, question text, end_date timestamptz, venue text)
+    on conflict (condition_id) do nothing`;
+}
+
+export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcomes'>): PromiseLike<unknown> {
+  const batch = outcomes.map((outcome) => ({
+    order_id: outcome.orderId,
+    status: outcome.status,
+    filled: text(outcome.filled),
+    cost: text(outcome.cost),
+    fees: text(outcome.fees),
+    error_code: outcome.errorCode,
+    first_answer: firstAnswerJson(outcome.first),
+    journal_lines: journalText(outcome.journal),
+    at: iso(outcome.at),
+  }));
+  // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
+  // once among its agent's trades: with the evidence that answers the submission. Changes that the lifecycle does not
+  // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last.
+  return tx`
+    with e as (
+      select * from jsonb_to_recordset(${tx.json(batch)}) as t(
+        order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
+        first_answer jsonb, journal_lines text, at timestamptz)
+    ), moved as (
+      update orders o set
+        status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
+        error_code = coalesce(o.error_code, e.error_code),
+        first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
+        journal_lines = o.journal_lines || e.journal_lines, updated_at = e.at
+      from e where o.order_id = e.order_id
+        and order_may_become(o.kind, o.status, e.status)
+      returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
+        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption,
+        o.first_answer is null as unheard,
+        (e.first_answer ->> 'success')::boolean as taken
+    ), counted as (
+      insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
+      select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
+      from moved where taken and not is_redemption group by 1, 2, 3 order by 1, 2, 3
+      on conflict (agent_id, source, skill_slug) do update
+        set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
+    )
+    insert into budget_returns (agent_id, order_id, day, trades, amount)
+    select reserver, moved.order_id, moved.reserved_day, b.trades, b.amount
+    from moved cross join lateral budget_back(moved.status, moved.unheard, moved.is_redemption, moved.side,
+      moved.reserved_amount, moved.cost, moved.shares, moved.filled) b
+    cross join lateral unnest(array_append(moved.restricted_by, moved.agent_id)) as t(reserver)
+    where b.trades > 0 or b.amount > 0
+    on conflict (agent_id, order_id) do nothing`;
+}

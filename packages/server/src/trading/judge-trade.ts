@@ -1,0 +1,354 @@
+/** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
+import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
+import {
+  type Address,
+  firstRecovery,
+  type RecoverPublicKey,
+  type RecoveryQuestion,
+  type VerifiedOrder,
+} from '@bellwether/protocol';
+import { type GivenApproval, requireApproval, withApproval } from '../approvals/order-approval.ts';
+import { incoherences } from '../domain/coherence.ts';
+import type { Denial } from '../domain/denial.ts';
+import { boundTerms, type Draft, signedLimit } from '../domain/draft.ts';
+import { takerFee } from '../domain/fees.ts';
+import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
+import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
+import type { Caller, NewSignedOrder } from '../domain/records.ts';
+import { approvalNeeded, assess, checkedFigures, type TradeFacts, verdicts } from '../domain/safeguards.ts';
+import { mayBring, saleMarket } from '../domain/sale-worth.ts';
+import { NOT_GRANTED } from '../domain/trade-checks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import type { RecoverElsewhere } from '../platform/system/recovery.ts';
+import type { Balance, BalanceQuestion, VenueWith } from '../venues/venue.ts';
+import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
+import { DEPTH } from './expected-fill.ts';
+import { type FundingNeeds, waysToFund } from './funding-advice.ts';
+import { requireReady, requireTaken } from './place-order.ts';
+import { alreadyPlaced } from './trade-answers.ts';
+import { verifyDraft } from './verify-draft.ts';
+
+export interface JudgeTradeNeeds extends FundingNeeds {
+  readonly clock: Clock;
+  readonly signatures: {
+    readonly recover: RecoverPublicKey;
+    /** `null`: no core is left for it. */
+    readonly recoverElsewhere: RecoverElsewhere | null;
+  };
+  readonly secrets: Pick<Secrets, 'hash'>;
+}
+
+/** A signed order in which nothing is wrong by itself. */
+export interface SoundTrade {
+  readonly venue: VenueWith<'signedOrders'>;
+  readonly draft: Draft;
+  readonly market: MarketRecord;
+  readonly verified: VerifiedOrder;
+}
+
+export const asRefusal = (faults: readonly Denial[]): Refusal => {
+  const [first, ...rest] = faults;
+  if (first === undefined) throw new Error('a refusal needs a reason');
+  return new Refusal([first, ...rest]);
+};
+
+/** Market, coherence, signature. @throws Refusal */
+export function judgeDraft(
+  needs: JudgeTradeNeeds,
+  {
+    venue,
+    draft,
+    market,
+  }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
+): SoundTrade | Promise<SoundTrade> {
+  const { signing, rules } = venue.signedOrders;
+  if (market === null || market.conditionId !== draft.conditionId)
+    throw asRefusal([
+      {
+        code: 'unknown_market',
+        path: 'marketConditionId',
+        detail: 'The venue lists no market with this condition id.',
+      },
+    ]);
+  const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
+  if (faults.length > 0) throw asRefusal(faults);
+  const verified = (recover: RecoverPublicKey): SoundTrade => {
+    const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover });
+    if (!verdict.ok) throw asRefusal([verdict.denial]);
+    return { venue, draft, market, verified: verdict };
+  };
+  const { recover, recoverElsewhere } = needs.signatures;
+  const first = recoverElsewhere === null ? null : firstRecovery(draft, market.negRisk, signing);
+  if (recoverElsewhere === null || first === null) return verified(recover);
+  return recoverElsewhere(first).then((publicKey) => verified(knowing(first, publicKey, recover)));
+}
+
+/** Recovers like `recover`, without doing again what is known. */
+const knowing =
+  (known: RecoveryQuestion, publicKey: Uint8Array | null, recover: RecoverPublicKey): RecoverPublicKey =>
+  (digest, rs, recovery) => {
+    const { signature } = known;
+    const isKnown =
+      recovery === signature.recovery && sameBytes(digest, known.digest) && sameBytes(rs, signature.rs);
+    return isKnown ? publicKey : recover(digest, rs, recovery);
+  };
+
+/** With what only the venue knows. */
+export interface FundedTrade extends SoundTrade {
+  /** Of its account, or the error that the venue gave instead. */
+  readonly balance: { readonly known: Balance } | { readonly error: unknown };
+  /** Of a SELL; `null`: no book is believed now. */
+  readonly book: Book | null;
+}
+
+export const balanceQuestion = ({
+  draft,
+  market,
+}: Pick<SoundTrade, 'draft' | 'market'>): BalanceQuestion => ({
+  conditionId: market.conditionId,
+  tokenIds: market.tokenIds,
+  pays: draft.side === 'BUY' ? 'collateral' : draft.outcome,
+});
+
+/** Asks the venue before the lock is taken, because nothing may wait under it. */
+export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
+  const { venue, draft, market } = sound;
+  const [balance, book] = await Promise.all([
+    venue.signedOrders.balance(draft.fields.maker, balanceQuestion({ draft, market })).then(
+      (known) => ({ known }),
+      (error: unknown) => ({ error }),
+    ),
+    draft.side === 'SELL' ? believedBook(sound) : null,
+  ]);
+  return { ...sound, balance, book };
+}
+
+/** The book that an order would meet; `null` where the venue names none in time. */
+export const believedBook = ({
+  venue,
+  market,
+  draft,
+}: Pick<SoundTrade, 'venue' | 'market' | 'draft'>): Promise<Book | null> =>
+  within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
+
+/** The collateral that the safeguards count: what a BUY spends, or what a SELL may bring. Fees apart. */
+export const amountOf = ({ draft, market }: Terms, book: Book | null): Micro =>
+  draft.side === 'BUY' ? draft.money : mayBring(draft, saleMarket(market, draft.outcome, book));
+
+export interface TradeToJudge {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly sound: FundedTrade;
+  /** What the owner has given for this order. */
+  readonly approval: GivenApproval | null;
+}
+
+/** The venue's state, credential, safeguards, balance, the owner's approval. @returns what to record @throws Refusal */
+export function judgeTrade(
+  needs: JudgeTradeNeeds,
+  { caller, requestId, sound, approval }: TradeToJudge,
+  scope: TradeScope,
+): Pick<Recorded<NewSignedOrder>, 'order' | 'checked' | 'reserves'> {
+  const { venue, draft, market, verified } = sound;
+  requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
+  requireReady(venue);
+  const credential = pickCredential(draft, scope.credentials);
+  if (credential !== null) {
+    const fault = credentialFault(needs, draft, credential);
+    if (fault !== null) throw asRefusal([fault]);
+  }
+  const book = scope.book === null ? sound.book : scope.book(market.conditionId, draft.outcome);
+  const facts = factsOf(sound, { scope, credential, amount: amountOf(sound, book) });
+  const denial = assess(scope.safeguards, facts);
+  if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
+    throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
+  if (denial !== null) throw asRefusal([denial]);
+  // Of another owner, who had the wallet before: the credential proves that the caller has it now.
+  if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
+  const limit = signedLimit(draft, market.tickSize);
+  requireBalance(sound, scope);
+  const need = approvalNeeded(scope.safeguards, facts);
+  if (need !== null)
+    requireApproval(need, {
+      scope,
+      amount: facts.amount,
+      orderId: verified.orderId,
+      binds: boundTerms(draft),
+      approval,
+      now: needs.clock.now(),
+      verdicts: () => verdicts(scope.safeguards, facts),
+    });
+  const order: NewSignedOrder = {
+    kind: 'signed',
+    orderId: verified.orderId,
+    agentId: caller.agentId,
+    userId: scope.userId,
+    venue: venue.id,
+    marketId: market.id,
+    conditionId: market.conditionId,
+    question: market.question,
+    tokenId: draft.fields.tokenId.toString(),
+    outcome: draft.outcome,
+    side: draft.side,
+    isLimitOrder: draft.isLimitOrder,
+    timeInForce: draft.timeInForce,
+    postOnly: draft.postOnly,
+    deferExec: draft.deferExec,
+    price: draft.price ?? limit,
+    limit,
+    shares: draft.shares,
+    money: draft.money,
+    funder: draft.fields.maker,
+    walletAddress: credential?.walletAddress ?? draft.fields.maker,
+    signatureType: draft.signatureType,
+    version: verified.version,
+    expiration: draft.timeInForce === 'GTD' ? Number(draft.fields.expiration) * 1000 : null,
+    feeAmount: draft.isLimitOrder ? 0n : draft.feeAmount,
+    reasoning: draft.reasoning,
+    source: draft.source,
+    skillSlug: draft.skillSlug,
+    requestId,
+    createdAt: needs.clock.now(),
+  };
+  const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
+  return { order, checked, reserves: facts.amount };
+}
+
+/** What the safeguards are assessed with. */
+export const factsOf = (
+  { venue, draft }: Pick<SoundTrade, 'venue' | 'draft'>,
+  {
+    scope,
+    credential,
+    amount,
+  }: {
+    readonly scope: TradeScope;
+    readonly credential: TradingCredential | null;
+    readonly amount: Micro;
+  },
+): TradeFacts => ({
+  ...scope,
+  hasCredentials: credential !== null,
+  credentialsBySignature: venue.paper?.credentials !== undefined,
+  claimMissing: venue.backend === 'live' && !scope.claimed,
+  addsExposure: draft.side === 'BUY',
+  amount,
+});
+
+/** By the wallet that was named, else the maker's, else the signer's. */
+export function pickCredential(
+  draft: Draft,
+  credentials: readonly TradingCredential[],
+): TradingCredential | null {
+  const of = (address: Address) => credentials.find((row) => row.walletAddress === address) ?? null;
+  if (draft.walletAddress !== null) return of(draft.walletAddress);
+  return of(draft.fields.maker) ?? of(draft.fields.signer);
+}
+
+export function credentialFault(
+  { secrets }: Pick<JudgeTradeNeeds, 'secrets'>,
+  draft: Draft,
+  credential: TradingCredential,
+): Denial | null {
+  if (draft.signatureType === 3 && credential.signatureType !== 3) {
+    return {
+      code: 'credential_type_mismatch',
+      path: 'order.signatureType',
+      detail: `The order is of signatureType 3, but the credential of ${credential.walletAddress} is registered with type ${credential.signatureType}.`,
+    };
+  }
+  if (draft.owner !== null && !sameBytes(secrets.hash(draft.owner), credential.apiKeyHash)) {
+    return {
+      code: 'owner_mismatch',
+      path: 'owner',
+      detail: 'owner is not the apiKey of the credential registered for this wallet.',
+    };
+  }
+  return null;
+}
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+type Terms = Pick<SoundTrade, 'draft' | 'market'>;
+
+/** What an order needs, and what there is. Of a BUY collateral with the fee, of a SELL shares. */
+export function fundsFor(
+  { draft, market }: Terms,
+  balance: Balance,
+): { readonly needed: Micro; readonly available: Micro } {
+  const buying = draft.side === 'BUY';
+  const limit = signedLimit(draft, market.tickSize);
+  return {
+    needed: buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares,
+    available: heldOf({ draft })(balance),
+  };
+}
+
+/** What the venue would refuse anyway, told beforehand and with figures; `null`: there is enough. */
+export function shortageOf(
+  terms: Terms,
+  balance: Balance,
+): (Denial & Readonly<Record<'needed' | 'available', Micro>>) | null {
+  const { needed, available } = fundsFor(terms, balance);
+  if (available >= needed) return null;
+  const { draft } = terms;
+  const { maker } = draft.fields;
+  const unit = draft.side === 'BUY' ? 'collateral (fee included)' : `${draft.outcome} shares`;
+  return {
+    needed,
+    available,
+    code: 'insufficient_balance',
+    detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
+    context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
+  };
+}
+
+function requireBalance(sound: FundedTrade, scope: TradeScope): void {
+  const balance = scope.balance?.(sound.draft.fields.maker) ?? knownBalance(sound);
+  const shortage = shortageOf(sound, balance);
+  if (shortage === null) return;
+  const { needed, available, ...denial } = shortage;
+  throw new Shortage({ needed, available }, denial);
+}
+
+function knownBalance({ balance }: FundedTrade): Balance {
+  if ('error' in balance) throw balance.error;
+  return balance.known;
+}
+
+const heldOf =
+  ({ draft }: Pick<SoundTrade, 'draft'>) =>
+  ({ available, shares }: Balance) =>
+    draft.side === 'BUY' ? available : shares(draft.conditionId, draft.outcome);
+
+class Shortage extends Refusal {
+  readonly figures: Readonly<Record<'needed' | 'available', Micro>>;
+
+  constructor(figures: Shortage['figures'], denial: Denial) {
+    super([denial]);
+    this.figures = figures;
+  }
+}
+
+/** Says where the money for the order might be: that takes questions to the venue. */
+export async function explainShortage(
+  needs: JudgeTradeNeeds,
+  { caller, sound, refused }: { caller: Caller; sound: SoundTrade; refused: unknown },
+): Promise<unknown> {
+  if (!(refused instanceof Shortage)) return refused;
+  const { venue, draft, verified } = sound;
+  const { figures, denials } = refused;
+  const fix = await waysToFund(needs, caller, {
+    venue,
+    maker: draft.fields.maker,
+    eoa: verified.eoa,
+    buying: draft.side === 'BUY',
+    ...figures,
+    heldIn: heldOf(sound),
+    question: balanceQuestion(sound),
+  });
+  return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
+}

@@ -1,0 +1,258 @@
+/** Orders at a live venue: what it said of them, and who follows them. */
+import { transact } from '@bellwether/durable';
+import type { Evidence } from '../domain/evidence.ts';
+import type { VenueId } from '../domain/market.ts';
+import type { Sql, Tx } from '../platform/database/connection.ts';
+import type {
+  CredentialsRow,
+  OrdersRow,
+  VenueOrdersRow,
+  VenueTradesRow,
+} from '../platform/database/rows.generated.ts';
+import { msOrNull } from '../platform/database/rows.ts';
+import type {
+  FollowedWallet,
+  KnownTrade,
+  LiveChange,
+  LiveOrder,
+  LiveOrderLog,
+  OrderEnd,
+} from '../venues/live-orders.ts';
+import { recordEvidence } from './evidence.ts';
+import { signedOrderRow } from './order-rows.ts';
+
+const NOTHING: Pick<Evidence, 'resolutions' | 'deposits'> = { resolutions: [], deposits: [] };
+
+export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
+  const read = async (on: Sql | Tx, ids: readonly string[], locks: boolean) => {
+    // Sent together; the later two see what the lock waited for.
+    const orderIds = [...ids];
+    const [orders, standings, trades] = await Promise.all([
+      locks
+        ? on<OrdersRow[]>`select * from orders where order_id = any(${orderIds}::text[]) and venue = ${venue}
+            and kind = 'signed' order by order_id for no key update`
+        : on<OrdersRow[]>`select * from orders where order_id = any(${orderIds}::text[]) and venue = ${venue}
+            and kind = 'signed'`,
+      on<VenueOrdersRow[]>`select * from venue_orders where order_id = any(${orderIds}::text[])`,
+      on<VenueTradesRow[]>`select * from venue_trades where order_id = any(${orderIds}::text[])`,
+    ]);
+    return known(orders, standings, trades);
+  };
+
+  return {
+    venue,
+
+    update: (orderIds, decide) =>
+      transact(sql, async (tx) => {
+        const found = await read(tx, orderIds, true);
+        const after = new Map(found);
+        const changes: (readonly [LiveOrder, LiveChange])[] = [];
+        for (const [orderId, order] of found) {
+          const change = decide(order);
+          if (change === null) continue;
+          changes.push([order, change]);
+          after.set(orderId, changed(order, change));
+        }
+        if (changes.length > 0) await Promise.all(write(tx, changes));
+        return after;
+      }),
+
+    find: (orderIds) => read(sql, orderIds, false),
+
+    async unfinished(walletAddress) {
+      const rows = await sql<Pick<VenueOrdersRow, 'order_id'>[]>`
+        select order_id from venue_orders
+        where venue = ${venue} and wallet_address = ${walletAddress} and not is_final`;
+      return [
+        ...(
+          await read(
+            sql,
+            rows.map((row) => row.order_id),
+            false,
+          )
+        ).values(),
+      ];
+    },
+
+    async wallet(walletAddress) {
+      const [row] = await sql<CredentialsRow[]>`
+        select * from credentials where wallet_address = ${walletAddress}`;
+      return row === undefined ? null : followed(row);
+    },
+
+    async account(address) {
+      const [row] = await sql<CredentialsRow[]>`
+        select * from credentials where wallet_address = ${address} or funder = ${address}
+        order by wallet_address = ${address} desc, wallet_address limit 1`;
+      return row === undefined ? null : followed(row);
+    },
+
+    async lease(holder, most, forMs) {
+      // The database's clock alone decides, so clocks of replicas are never compared.
+      const rows = await sql<{ readonly wallet_address: string }[]>`
+        with wanted as materialized (
+          select distinct wallet_address from venue_orders where venue = ${venue} and not is_final
+        ), renewed as (
+          update venue_followers f set leased_until = clock_timestamp() + ${forMs} * interval '1 millisecond'
+          from wanted w where f.venue = ${venue} and f.wallet_address = w.wallet_address and f.holder = ${holder}
+          returning f.wallet_address
+        ), taken as (
+          insert into venue_followers as f (venue, wallet_address, holder, leased_until)
+          select ${venue}, w.wallet_address, ${holder}, clock_timestamp() + ${forMs} * interval '1 millisecond'
+          from wanted w
+          where not exists (select 1 from venue_followers x where x.venue = ${venue}
+            and x.wallet_address = w.wallet_address and (x.holder = ${holder} or x.leased_until > clock_timestamp()))
+          order by w.wallet_address limit greatest(${most} - (select count(*) from renewed), 0)
+          on conflict (venue, wallet_address) do update set holder = excluded.holder, leased_until = excluded.leased_until
+            where f.leased_until <= clock_timestamp()
+          returning f.wallet_address
+        ), gone as (
+          delete from venue_followers f where f.venue = ${venue} and f.holder = ${holder}
+            and not exists (select 1 from wanted w where w.wallet_address = f.wallet_address)
+        )
+        select wallet_address from renewed union all select wallet_address from taken`;
+      return rows.map((row) => row.wallet_address);
+    },
+
+    async release(holder, walletAddresses) {
+      await sql`delete from venue_followers where venue = ${venue} and holder = ${holder}
+        and wallet_address = any(${[...walletAddresses]}::text[])`;
+    },
+  };
+}
+
+const followed = (row: CredentialsRow): FollowedWallet => ({
+  walletAddress: row.wallet_address,
+  eoa: row.eoa,
+  funder: row.funder,
+  signatureType: row.signature_type,
+  userId: row.user_id,
+  sealed: { keyId: row.key_id, bytes: row.sealed },
+});
+
+function known(
+  orders: readonly OrdersRow[],
+  standings: readonly VenueOrdersRow[],
+  trades: readonly VenueTradesRow[],
+): Map<string, LiveOrder> {
+  const standingOf = new Map(standings.map((row) => [row.order_id, row]));
+  const tradesOf = Map.groupBy(trades, (row) => row.order_id);
+  return new Map(
+    orders.map((row) => {
+      const standing = standingOf.get(row.order_id);
+      return [
+        row.order_id,
+        {
+          order: signedOrderRow(row),
+          venue:
+            standing === undefined
+              ? null
+              : {
+                  matched: standing.matched,
+                  ended: standing.ended as OrderEnd | null,
+                  isCounted: standing.is_counted,
+                  missingSince: msOrNull(standing.missing_since),
+                  isFinal: standing.is_final,
+                },
+          trades: new Map(
+            (tradesOf.get(row.order_id) ?? []).map((trade) => [trade.trade_id, tradeOf(trade)]),
+          ),
+        },
+      ];
+    }),
+  );
+}
+
+const tradeOf = (row: VenueTradesRow): KnownTrade => ({
+  tradeId: row.trade_id,
+  nth: row.nth,
+  status: row.status as KnownTrade['status'],
+  size: row.size,
+  cost: row.cost,
+  fee: row.fee,
+  isCounted: row.is_counted,
+});
+
+/** The order as it is once the change is written. */
+function changed({ order, trades }: LiveOrder, change: LiveChange): LiveOrder {
+  let after = order;
+  for (const one of change.evidence.outcomes)
+    after = {
+      ...after,
+      status: one.status,
+      filled: after.filled + one.filled,
+      cost: after.cost + one.cost,
+      fees: after.fees + one.fees,
+      errorCode: after.errorCode ?? one.errorCode,
+      first: after.first ?? one.first,
+      updatedAt: one.at,
+    };
+  return {
+    order: after,
+    venue: change.venue,
+    trades: new Map([...trades, ...change.trades.map((trade) => [trade.tradeId, trade] as const)]),
+  };
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+function write(
+  tx: Tx,
+  changes: readonly (readonly [LiveOrder, LiveChange])[],
+): readonly PromiseLike<unknown>[] {
+  const standings = changes.map(([{ order }, { venue: said }]) => ({
+    order_id: order.orderId,
+    venue: order.venue,
+    wallet_address: order.walletAddress,
+    matched: said.matched.toString(),
+    ended: said.ended,
+    is_counted: said.isCounted,
+    missing_since: said.missingSince === null ? null : iso(said.missingSince),
+    is_final: said.isFinal,
+  }));
+  const trades = changes.flatMap(([{ order }, change]) =>
+    change.trades.map((trade) => ({
+      order_id: order.orderId,
+      trade_id: trade.tradeId,
+      nth: trade.nth.toString(),
+      status: trade.status,
+      size: trade.size.toString(),
+      cost: trade.cost.toString(),
+      fee: trade.fee.toString(),
+      is_counted: trade.isCounted,
+    })),
+  );
+  const reversals = changes.flatMap(([{ order }, change]) =>
+    change.reversals.map((reversal) => ({
+      ...reversal,
+      tokenId: order.tokenId,
+      tradeId: Number(reversal.tradeId),
+    })),
+  );
+  const evidence = changes.map(([, change]) => change.evidence);
+  return [
+    tx`insert into venue_orders as v (order_id, venue, wallet_address, matched, ended, is_counted, missing_since, is_final)
+      select * from jsonb_to_recordset(${tx.json(standings)}) as t(order_id text, venue text, wallet_address text,
+        matched bigint, ended text, is_counted boolean, missing_since timestamptz, is_final boolean)
+      on conflict (order_id) do update set matched = excluded.matched, ended = excluded.ended,
+        is_counted = excluded.is_counted, missing_since = excluded.missing_since, is_final = excluded.is_final`,
+    ...(trades.length === 0 ? [] : [writeTrades(tx, trades)]),
+    recordEvidence(
+      tx,
+      {
+        ...NOTHING,
+        outcomes: evidence.flatMap(({ outcomes }) => outcomes),
+        fills: evidence.flatMap(({ fills }) => fills),
+        markets: evidence.flatMap(({ markets }) => markets),
+      },
+      reversals,
+    ),
+  ];
+}
+
+const writeTrades = (tx: Tx, trades: readonly object[]): PromiseLike<unknown> =>
+  tx`insert into venue_trades as v (order_id, trade_id, nth, status, size, cost, fee, is_counted)
+    select * from jsonb_to_recordset(${tx.json(trades)}) as t(order_id text, trade_id text, nth bigint, status text,
+      size bigint, cost bigint, fee bigint, is_counted boolean)
+    on conflict (order_id, trade_id) do update set nth = excluded.nth, status = excluded.status, size = excluded.size,
+      cost = excluded.cost, fee = excluded.fee, is_counted = excluded.is_counted`;

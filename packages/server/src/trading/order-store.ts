@@ -1,0 +1,303 @@
+/** Reads orders and fills; writes the outcomes that only the desk can prove. */
+
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { FirstAnswer } from '../domain/evidence.ts';
+import type { OrderStatus } from '../domain/lifecycle.ts';
+import type {
+  AgentFillRow,
+  FillPlace,
+  FillRow,
+  ListedOrder,
+  OrderRow,
+  SignedOrderRow,
+} from '../domain/records.ts';
+import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
+import { utcDay } from '../domain/utc-day.ts';
+import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
+import type { FillsRow, OrdersRow } from '../platform/database/rows.generated.ts';
+import { ms, only } from '../platform/database/rows.ts';
+import { writeOutcomes } from './evidence.ts';
+import { openStatuses } from './open-statuses.ts';
+import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow, signedOrderRow } from './order-rows.ts';
+
+type FillOfAgent = FillsRow &
+  Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
+
+type OpenQuestion = OrderFilter & { readonly agentId: string };
+type OpenRow = ListedOrdersRow & Answering;
+
+/** What decides the text of the statement. */
+const shapeOf = ({ venue, conditionId, after }: OpenQuestion) => ({
+  ofVenue: venue !== undefined,
+  ofMarket: conditionId !== undefined,
+  isAfter: after !== undefined,
+});
+
+interface Counts extends Omit<DayCounts, 'givenBack'> {
+  readonly given_back: number;
+}
+
+const fillRow = (row: FillsRow): FillRow => ({
+  tradeId: row.trade_id.toString(),
+  price: row.price,
+  size: row.size,
+  cost: row.cost,
+  fee: row.fee,
+  liquidity: row.liquidity,
+  matchKind: row.match_kind,
+  filledAt: ms(row.filled_at),
+});
+
+export function createOrderStore(sql: Sql): OrderStore {
+  const open = sql`status in ${openStatuses(sql)}`;
+
+  /** Orders whose status is this integer in the interface's records. */
+  const ofNumber = (number: number): Fragment => {
+    const keys = standingsOf(number).map(
+      ({ kind, status, errorCode }) => `${kind} ${status} ${errorCode ?? ''}`,
+    );
+    return sql`kind || ' ' || status || ' ' || case
+        when kind = 'quoted' and status = 'rejected' and error_code = any(${[...WITHOUT_EFFECT_CODES]}::text[])
+          then error_code else '' end = any(${keys}::text[])`;
+  };
+
+  const isWanted = (agentId: string, filter: OrderFilter, condition: Fragment): Fragment =>
+    sql`agent_id = ${agentId} and ${condition}
+      ${filter.venue === undefined ? sql`` : sql`and venue = ${filter.venue}`}
+      ${filter.conditionId === undefined ? sql`` : sql`and condition_id = ${filter.conditionId}`}`;
+
+  const openPages = byShape(shapeOf, (shape) =>
+    groupReads<OpenQuestion, OpenRow>((questions) => {
+      const after = questions.map(({ after: place }) => place);
+      return sql<OpenRow[]>`
+        select q.nth::integer as nth, o.*
+        from ${asRows(
+          sql,
+          sql`${questions.map(({ agentId }) => agentId)}::uuid[], ${questions.map(({ venue = null }) => venue)}::text[],
+            ${questions.map(({ conditionId = null }) => conditionId)}::text[],
+            ${after.map((place) => (place === undefined ? null : new Date(place.createdAt)))}::timestamptz[],
+            ${after.map((place) => place?.orderId ?? null)}::text[], ${questions.map(({ limit }) => limit)}::bigint[],
+            ${questions.map(({ offset }) => offset)}::bigint[]`,
+          'agent_id, venue, condition_id, after_time, after_id, most, skipped',
+          questions.length,
+        )}
+        cross join lateral (select ${sql.unsafe(LISTED_COLUMNS)} from orders o
+          where o.agent_id = q.agent_id and ${open}
+            ${shape.ofVenue ? sql`and o.venue = q.venue` : sql``}
+            ${shape.ofMarket ? sql`and o.condition_id = q.condition_id` : sql``}
+            ${shape.isAfter ? sql`and (o.created_at, o.order_id) < (q.after_time, q.after_id)` : sql``}
+          order by o.created_at desc, o.order_id desc limit q.most offset q.skipped) o
+        order by q.nth, o.created_at desc, o.order_id desc`;
+    }),
+  );
+
+  const page = async (agentId: string, filter: OrderFilter, condition: Fragment) => {
+    const where = isWanted(agentId, filter, condition);
+    const { after } = filter;
+    const beyond =
+      after === undefined
+        ? sql``
+        : sql`and (created_at, order_id) < (${new Date(after.createdAt)}, ${after.orderId})`;
+    const [rows, count] = await Promise.all([
+      sql<
+        OrdersRow[]
+      >`select * from orders where ${where} ${beyond} order by created_at desc, order_id desc limit ${filter.limit} offset ${filter.offset}`,
+      sql<{ total: number }[]>`select count(*)::int as total from orders where ${where}`,
+    ]);
+    return { orders: rows.map(orderRow), total: only(count).total };
+  };
+
+  return {
+    async byIds(orderIds) {
+      return (
+        await sql<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`
+      ).map(orderRow);
+    },
+
+    async byId(agentId, orderId) {
+      const [row] = await sql<
+        OrdersRow[]
+      >`select * from orders where agent_id = ${agentId} and order_id = ${orderId}`;
+      return row === undefined ? null : orderRow(row);
+    },
+
+    async fills(wallet, orderId) {
+      const rows = await sql<
+        FillsRow[]
+      >`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
+      return rows.map(fillRow);
+    },
+
+    async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
+      // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
+      // a plan made while the tables were empty must not scan the agent's orders.
+      const wanted = sql`from fills f
+        join lateral (select agent_id, venue, market_id from orders where order_id = f.order_id offset 0) o
+          on o.agent_id = f.agent_id
+        left join chain_orders c on c.order_id = f.order_id
+        where f.agent_id = ${agentId}
+          ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
+          ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}`;
+      const rows = await sql<FillOfAgent[]>`
+        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction ${wanted}
+          ${
+            after === undefined
+              ? sql``
+              : sql`and (f.filled_at, f.order_id, f.trade_id)
+                  < (${new Date(after.filledAt)}, ${after.orderId}, ${after.tradeId}::bigint)`
+          }
+        order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit}`;
+      // A first page that is not full has them all.
+      const hasAll = after === undefined && rows.length < limit;
+      const total = hasAll
+        ? rows.length
+        : only(await sql<{ total: number }[]>`select count(*)::int as total ${wanted}`).total;
+      const fills = rows.map((row) => ({
+        ...fillRow(row),
+        orderId: row.order_id,
+        venue: row.venue,
+        marketId: row.market_id,
+        conditionId: row.condition_id,
+        tokenId: row.token_id,
+        outcome: row.outcome,
+        side: row.side,
+        wallet: row.wallet,
+        transaction: row.transaction,
+      }));
+      return { fills, total };
+    },
+
+    async open(agentId, filter) {
+      const { after, limit, offset } = filter;
+      const count = () =>
+        sql<
+          { total: number }[]
+        >`select count(*)::int as total from orders where ${isWanted(agentId, filter, open)}`;
+      const isFirst = after === undefined && offset === 0;
+      const [rows, counted] = await Promise.all([
+        openPages({ agentId, ...filter }),
+        isFirst ? null : count(),
+      ]);
+      const orders = rows.map(listedOrder);
+      // A first page that is not full has them all.
+      if (isFirst && rows.length < limit) return { orders, total: rows.length };
+      return { orders, total: only(counted ?? (await count())).total };
+    },
+
+    history: (agentId, filter) =>
+      page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
+
+    async openOfOwner(userId) {
+      const rows = await sql<OrdersRow[]>`
+        select * from orders where agent_id in (select agent_id from agents where user_id = ${userId}) and ${open}
+        order by created_at`;
+      return rows.map(orderRow);
+    },
+
+    async countsOfDay(agentId, at) {
+      const day = utcDay(at);
+      const row = only(
+        await sql<Counts[]>`
+        select count(*)::int as placed, count(*) filter (where filled > 0)::int as filled,
+          count(*) filter (where ${open} or status in ('submitting', 'unknown'))::int as open,
+          count(*) filter (where filled = 0 and status in ('canceled', 'expired'))::int as canceled,
+          count(*) filter (where status = 'rejected')::int as given_back
+        from orders where agent_id = ${agentId} and created_at >= ${new Date(`${day}T00:00:00Z`)}
+          and reserved_day = ${day}::date and not is_redemption`,
+      );
+      return {
+        placed: row.placed,
+        filled: row.filled,
+        open: row.open,
+        canceled: row.canceled,
+        givenBack: row.given_back,
+      };
+    },
+
+    async inDoubt(olderThan) {
+      const rows = await sql<OrdersRow[]>`
+        select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
+          and kind = 'signed'
+        order by created_at limit 1000`;
+      return rows.map(signedOrderRow);
+    },
+
+    async settle(orderId, outcome, at) {
+      await writeOutcomes(sql, {
+        outcomes: [
+          {
+            orderId,
+            status: outcome.status,
+            filled: 0n,
+            cost: 0n,
+            fees: 0n,
+            errorCode: outcome.errorCode,
+            first: outcome.status === 'unknown' ? null : outcome,
+            journal: [{ at, event: outcome.event, status: outcome.status }],
+            at,
+          },
+        ],
+      });
+    },
+  };
+}
+
+export interface FillFilter {
+  readonly venue?: string;
+  readonly conditionId?: string;
+  /** Only fills that come after this one in the list. */
+  readonly after?: FillPlace;
+  readonly limit: number;
+}
+
+export interface OrderFilter {
+  readonly venue?: string;
+  readonly conditionId?: string;
+  readonly orderStatus?: number;
+  /** Only orders after this one in the list, which is newest first. */
+  readonly after?: { readonly createdAt: number; readonly orderId: string };
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface DayCounts {
+  readonly placed: number;
+  readonly filled: number;
+  readonly open: number;
+  /** Canceled or expired without a fill. */
+  readonly canceled: number;
+  /** Proved never accepted by the venue. */
+  readonly givenBack: number;
+}
+
+export interface OrderStore {
+  byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
+  byId(agentId: string, orderId: string): Promise<OrderRow | null>;
+  /** @param wallet the account whose position the fills changed */
+  fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
+  /** Of the agent's orders, under any owner and on any wallet. */
+  fillsOfAgent(
+    agentId: string,
+    filter: FillFilter,
+  ): Promise<{ readonly fills: readonly AgentFillRow[]; readonly total: number }>;
+  open(
+    agentId: string,
+    filter: OrderFilter,
+  ): Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
+  history(
+    agentId: string,
+    filter: OrderFilter,
+  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
+  openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
+  /** What the day's number of trades consists of, for the UTC day of `at`. */
+  countsOfDay(agentId: string, at: number): Promise<DayCounts>;
+  /** Signed orders only: a job follows the transactions of quoted orders. */
+  inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]>;
+  /** Records the outcome of an order when the venue's own evidence does not. */
+  settle(
+    orderId: string,
+    outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
+    at: number,
+  ): Promise<void>;
+}

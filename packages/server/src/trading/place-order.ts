@@ -1,0 +1,243 @@
+/**
+ * The skeleton of placing an order, whatever its kind: look for the same order, ask the ledger to admit it, judge it under
+ * the agent's lock, hand it over to the venue within the deadline, answer.
+ *
+ * A replay comes before every refusal: the same order gets its first answer although its market has closed since, or its
+ * quote has expired. The order is recorded before its venue hears of it, or in one commit with the venue's answer; its
+ * venue hears of it once.
+ */
+import type { Address } from '@bellwether/protocol';
+import { ApprovalNeeded, type GivenApproval } from '../approvals/order-approval.ts';
+import type { Caller, NewOrder, OrderRow } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Deadline, requireTime, tooLate } from '../platform/http/deadline.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
+import type { TradeTrace } from '../platform/tracing.ts';
+import type { Venue, VenueAnswer, VenueWith } from '../venues/venue.ts';
+import type { Admission, Recorded, TradeLedger, TradeScope } from './admission.ts';
+import type { OrderStore } from './order-store.ts';
+import { settleWithoutFill } from './settle-without-fill.ts';
+
+export interface PlaceOrderNeeds {
+  readonly clock: Clock;
+  readonly ledger: Pick<TradeLedger, 'admit'>;
+  readonly orders: Pick<OrderStore, 'settle'>;
+}
+
+/** What the two kinds of orders do differently. `Sound`: what the request is, once nothing is wrong with it. */
+export interface Placement<Sound, Order extends NewOrder, Answer> {
+  /**
+   * When to look for the same order without the lock, which costs a trip: `first`, where judging the request asks others
+   * than the database; `before_refusal`, where the look under the lock finds it otherwise.
+   */
+  readonly looks: 'first' | 'before_refusal';
+  /** The first answer to the same order; `null` when it is new. @throws Refusal */
+  look(): Promise<Answer | null>;
+  /** Whatever can be told without the lock. @throws Refusal */
+  judgeRequest(): Promise<Sound> | Sound;
+  /** What the lock is taken for. */
+  question(sound: Sound): AdmissionTerms<Order>;
+  /** The same order, as a function that answers once the lock is free. @throws Refusal */
+  sameOrder(existing: OrderRow | null, sound: Sound): (() => Promise<Answer>) | null;
+  /** Under the lock, after the key: whatever else refuses. Must not wait. @throws Refusal */
+  judge(scope: TradeScope, sound: Sound, approval: GivenApproval | null): Recorded<Order>;
+  /** Asks for the owner's approval, or only looks for it. @throws Refusal where it is not given */
+  approval(needed: ApprovalNeeded, sound: Sound, effect: 'ask' | 'look'): Promise<GivenApproval>;
+  /** Completes a refusal by what can be found only without the lock. */
+  explain?(refused: unknown, sound: Sound): Promise<unknown>;
+  /**
+   * When nothing can be taken back any more. A signed order is handed over by sending it: when time is up before that, what
+   * it reserved goes back. A quoted order is handed over by recording it: from then on any replica sends it.
+   */
+  readonly handedOverBy: 'sending' | 'recording';
+  /** Gives the recorded order to its venue. @throws Refusal */
+  send(recorded: Recorded<Order>, sound: Sound): Promise<Answer>;
+  /** Answers with what the venue said in the commit of the record. @throws Refusal */
+  answered?(recorded: Recorded<Order>, answer: VenueAnswer): Promise<Answer>;
+}
+
+type AdmissionTerms<Order extends NewOrder> = Omit<
+  Admission<Order>,
+  'caller' | 'trace' | 'at' | 'requireTime' | 'judge'
+>;
+
+export interface PlaceCall {
+  readonly caller: Caller;
+  readonly deadline: Deadline;
+  readonly trace?: TradeTrace | undefined;
+}
+
+/** @throws Refusal */
+export async function placeOrder<Sound, Order extends NewOrder, Answer>(
+  needs: PlaceOrderNeeds,
+  call: PlaceCall,
+  placement: Placement<Sound, Order, Answer>,
+): Promise<Answer> {
+  const { trace, deadline } = call;
+  trace?.enter('check');
+  try {
+    const before = await lookAndJudge(placement);
+    if ('same' in before) return before.same;
+    const { sound } = before;
+    const { judged, answer } = await withApproval(
+      placement,
+      sound,
+      (approval) => admitOrder(needs, call, { placement, sound, approval }),
+      (needed) => {
+        trace?.leave();
+        requireTime(deadline);
+        return placement.approval(needed, sound, 'ask');
+      },
+    );
+    if ('answerSame' in judged) return await judged.answerSame();
+    if (answer !== null && placement.answered !== undefined) return await placement.answered(judged, answer);
+    const { order } = judged;
+    if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
+      // Recorded in time and too late for the venue: what it reserved goes back at once.
+      await settleWithoutFill(needs, order.orderId, 'rejected');
+      throw tooLate();
+    }
+    trace?.enter('send');
+    return await placement.send(judged, sound);
+  } finally {
+    trace?.leave();
+  }
+}
+
+interface Admitted<Order extends NewOrder, Answer> {
+  readonly judged: Judgement<Order, Answer>;
+  readonly answer: VenueAnswer | null;
+}
+
+async function admitOrder<Sound, Order extends NewOrder, Answer>(
+  needs: PlaceOrderNeeds,
+  { caller, deadline, trace }: PlaceCall,
+  toJudge: ToJudge<Sound, Order, Answer>,
+): Promise<Admitted<Order, Answer>> {
+  let judged: Judgement<Order, Answer> | undefined;
+  const answer = await needs.ledger.admit<Order>({
+    ...toJudge.placement.question(toJudge.sound),
+    caller,
+    trace,
+    at: needs.clock.now(),
+    requireTime: () => requireTime(deadline),
+    judge: (scope) => {
+      judged = judgeUnderLock(deadline, toJudge, scope);
+      return 'answerSame' in judged ? null : judged;
+    },
+  });
+  if (judged === undefined) throw new Error('the ledger admitted an order that was not judged');
+  return { judged, answer };
+}
+
+/** Judges without an approval first: only for an order that lacks nothing else it is obtained, and the order judged again. */
+async function withApproval<Sound, Order extends NewOrder, Answer, Result>(
+  placement: Placement<Sound, Order, Answer>,
+  sound: Sound,
+  judge: (approval: GivenApproval | null) => Promise<Result>,
+  obtain: (needed: ApprovalNeeded) => Promise<GivenApproval>,
+): Promise<Result> {
+  try {
+    return await judge(null).catch(async (refused: unknown) => {
+      if (!(refused instanceof ApprovalNeeded)) throw refused;
+      return judge(await obtain(refused));
+    });
+  } catch (refused) {
+    throw (await placement.explain?.(refused, sound)) ?? refused;
+  }
+}
+
+/** What `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
+export async function validateOrder<Sound, Order extends NewOrder, Answer>(
+  needs: Pick<PlaceOrderNeeds, 'clock'> & { readonly ledger: Pick<TradeLedger, 'preview'> },
+  caller: Caller,
+  placement: Placement<Sound, Order, Answer>,
+): Promise<{ readonly same: Answer } | { readonly order: Order }> {
+  const before = await lookAndJudge(placement);
+  if ('same' in before) return before;
+  const { sound } = before;
+  const judge = async (approval: GivenApproval | null) => {
+    const scope = await needs.ledger.preview({
+      ...placement.question(sound),
+      caller,
+      at: needs.clock.now(),
+    });
+    const answerSame = placement.sameOrder(scope.existing, sound);
+    if (answerSame !== null) return { same: await answerSame() };
+    if (!scope.keyActive) throw refusal('unauthorized');
+    return placement.judge(scope, sound, approval);
+  };
+  return withApproval(placement, sound, judge, (needed) => placement.approval(needed, sound, 'look'));
+}
+
+/** What is wrong with the request is reported only after a look for the same order. */
+async function lookAndJudge<Sound, Order extends NewOrder, Answer>(
+  placement: Placement<Sound, Order, Answer>,
+): Promise<{ readonly same: Answer } | { readonly sound: Sound }> {
+  if (placement.looks === 'first') {
+    const same = await placement.look();
+    return same === null ? { sound: await placement.judgeRequest() } : { same };
+  }
+  try {
+    return { sound: await placement.judgeRequest() };
+  } catch (error) {
+    const same = error instanceof Refusal ? await placement.look() : null;
+    if (same === null) throw error;
+    return { same };
+  }
+}
+
+type Judgement<Order extends NewOrder, Answer> =
+  | Recorded<Order>
+  | { readonly answerSame: () => Promise<Answer> };
+
+interface ToJudge<Sound, Order extends NewOrder, Answer> {
+  readonly placement: Placement<Sound, Order, Answer>;
+  readonly sound: Sound;
+  readonly approval: GivenApproval | null;
+}
+
+function judgeUnderLock<Sound, Order extends NewOrder, Answer>(
+  deadline: Deadline,
+  { placement, sound, approval }: ToJudge<Sound, Order, Answer>,
+  scope: TradeScope,
+): Judgement<Order, Answer> {
+  const answerSame = placement.sameOrder(scope.existing, sound);
+  if (answerSame !== null) return { answerSame };
+  if (!scope.keyActive) throw refusal('unauthorized');
+  const recorded = placement.judge(scope, sound, approval);
+  const reachesVenueNow = scope.balance !== null;
+  if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
+  else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();
+  return recorded;
+}
+
+const doubtOf = ({ orderId }: NewOrder) => ({ code: 'order_outcome_unknown', orderId }) as const;
+
+/** @throws Refusal service_unavailable */
+export function requireReady(venue: Venue): void {
+  const status = venue.status();
+  if (status !== 'ready')
+    throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
+}
+
+/** @throws Refusal service_unavailable, with the venue's mode, while it takes other orders only */
+export function requireTaken(
+  { signedOrders }: VenueWith<'signedOrders'>,
+  order: { readonly postOnly: boolean; readonly signer: Address },
+): void {
+  const pause = signedOrders.pause?.(order) ?? null;
+  if (pause === null) return;
+  const { mode, reason, retryAfterS } = pause;
+  throw new Refusal(
+    [
+      {
+        code: 'service_unavailable',
+        detail: `The venue does not take this order now: ${reason}.`,
+        context: { mode },
+        fix: 'Nothing was sent. Try again after Retry-After seconds; cancels are still taken.',
+      },
+    ],
+    { retryAfterS },
+  );
+}

@@ -1,0 +1,191 @@
+/** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
+import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import { candidateOrderIds } from '@bellwether/protocol';
+import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../approvals/order-approval.ts';
+import type { Denial } from '../domain/denial.ts';
+import { type Draft, isImmediate, readDraft } from '../domain/draft.ts';
+import type { Caller, NewSignedOrder } from '../domain/records.ts';
+import type { Deadline } from '../platform/http/deadline.ts';
+import type { TradeTrace } from '../platform/tracing.ts';
+import { venueFor } from '../venues/asking.ts';
+import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../venues/venue.ts';
+import type { TradeLedger } from './admission.ts';
+import { approvalSubject } from './approval-terms.ts';
+import {
+  asRefusal,
+  explainShortage,
+  type FundedTrade,
+  type JudgeTradeNeeds,
+  judgeDraft,
+  judgeTrade,
+  withBalance,
+} from './judge-trade.ts';
+import type { OrderStore } from './order-store.ts';
+import { type Placement, type PlaceOrderNeeds, placeOrder, validateOrder } from './place-order.ts';
+import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from './refused-attempts.ts';
+import { settleWithoutFill } from './settle-without-fill.ts';
+import {
+  beingPlaced,
+  firstAnswerOf,
+  outcomeUnknown,
+  replayOf,
+  SUBMIT_WITHIN_MS,
+  tradeResponse,
+  validatedResponse,
+} from './trade-answers.ts';
+
+export interface PlaceTradeNeeds
+  extends PlaceOrderNeeds,
+    JudgeTradeNeeds,
+    NoteRefusalNeeds,
+    ObtainApprovalNeeds {
+  readonly secrets: JudgeTradeNeeds['secrets'] & ObtainApprovalNeeds['secrets'];
+  readonly venues: Venues;
+  readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+  /** Agent and order id of what this process is placing. */
+  readonly ordersUnderWay: Set<string>;
+}
+
+export interface TradeCall {
+  readonly caller: Caller;
+  readonly request: TradeRequest;
+  readonly requestId: string;
+  readonly deadline: Deadline;
+  readonly trace?: TradeTrace | undefined;
+}
+
+export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> {
+  const turn = turnOf(needs.ordersUnderWay, call.caller);
+  try {
+    return await notingRefusals(
+      (refused) => noteRefusal(needs, call, refused),
+      () => placeOrder(needs, call, placementOf(needs, call, turn.begin)),
+    );
+  } finally {
+    turn.end();
+  }
+}
+
+/** Of twins that arrive together, the second is told so at once instead of waiting for the first one's answer. */
+function turnOf(underWay: Set<string>, { agentId }: Caller) {
+  let own: string | null = null;
+  return {
+    begin(orderId: string): void {
+      const name = `${agentId} ${orderId}`;
+      if (underWay.has(name)) throw beingPlaced(orderId);
+      underWay.add(name);
+      own = name;
+    },
+    end(): void {
+      if (own !== null) underWay.delete(own);
+    },
+  };
+}
+
+export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<TradeLedger, 'preview'> };
+
+/** Every check up to the venue, with the errors of `placeTrade` and no effect: no attempt is noted either. */
+export async function validateTrade(
+  needs: ValidateTradeNeeds,
+  call: Omit<TradeCall, 'deadline' | 'trace'>,
+): Promise<TradeResponse> {
+  const found = await validateOrder(needs, call.caller, placementOf(needs, call));
+  return { ...('same' in found ? found.same : validatedResponse(found.order)), validateOnly: true };
+}
+
+type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
+
+/** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
+function placementOf(
+  needs: PlaceTradeNeeds,
+  { caller, request, requestId }: Omit<TradeCall, 'deadline' | 'trace'>,
+  begin: (orderId: string) => void = () => {},
+): TradePlacement {
+  const venue = venueFor(needs, request.venue, 'signedOrders');
+  const draft = readDraft(request, venue.signedOrders.signing.profile);
+  if (isFaults(draft)) throw asRefusal(draft);
+  const same = () => ({ caller, venue, draft, now: needs.clock.now() });
+  return {
+    looks: 'before_refusal',
+    look: async () =>
+      replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
+    judgeRequest: async () => {
+      const market = await venue.markets.find(draft.conditionId);
+      const sound = await judgeDraft(needs, { venue, draft, market });
+      begin(sound.verified.orderId);
+      return withBalance(sound);
+    },
+    question: questionOf,
+    sameOrder(existing) {
+      const answer = replayOf(existing === null ? [] : [existing], same());
+      return answer === null ? null : async () => answer;
+    },
+    judge(scope, sound, approval) {
+      return judgeTrade(needs, { caller, requestId, sound, approval }, scope);
+    },
+    approval(needed, sound, effect) {
+      const subject = approvalSubject(caller, sound);
+      return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
+    },
+    explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
+    handedOverBy: 'sending',
+    send: async ({ order }, sound) =>
+      answerTo(
+        needs,
+        order,
+        await sound.venue.signedOrders.submit(venueOrderOf(order), messageOf(order, sound)),
+      ),
+    answered: ({ order }, answer) => answerTo(needs, order, answer),
+  };
+}
+
+const isFaults = (value: Draft | readonly Denial[]): value is readonly Denial[] => Array.isArray(value);
+
+function questionOf({ venue, draft, market, verified }: FundedTrade): ReturnType<TradePlacement['question']> {
+  const { maker, signer } = draft.fields;
+  return {
+    venue: venue.id,
+    orderId: verified.orderId,
+    wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
+    funder: maker,
+    signer: verified.eoa,
+    conditionId: draft.conditionId,
+    tokenIds: market.tokenIds,
+    ...(draft.side === 'SELL' ? { sells: market.tokenIds[draft.outcome === 'YES' ? 0 : 1] } : {}),
+    toVenue: venueOrderOf,
+  };
+}
+
+const venueOrderOf = (order: NewSignedOrder): VenueOrder => ({
+  orderId: order.orderId,
+  funder: order.funder,
+  conditionId: order.conditionId,
+  outcome: order.outcome,
+  side: order.side,
+  limit: order.limit,
+  shares: order.shares,
+  spend: order.side === 'BUY' && isImmediate(order.timeInForce) ? order.money : null,
+  timeInForce: order.timeInForce,
+  postOnly: order.postOnly,
+  expiration: order.expiration,
+  deadline: order.createdAt + SUBMIT_WITHIN_MS,
+});
+
+const messageOf = (
+  { walletAddress, deferExec }: NewSignedOrder,
+  { draft: { fields, extras, signature }, verified }: FundedTrade,
+): SignedMessage => ({ walletAddress, signer: verified.eoa, fields, extras, signature, deferExec });
+
+async function answerTo(
+  needs: PlaceTradeNeeds,
+  order: NewSignedOrder,
+  answer: VenueAnswer,
+): Promise<TradeResponse> {
+  const first = firstAnswerOf(answer);
+  if (first === null) {
+    // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
+    await settleWithoutFill(needs, order.orderId, 'no_answer').catch(() => {});
+    throw outcomeUnknown(order.orderId);
+  }
+  return tradeResponse(order, first);
+}

@@ -1,0 +1,323 @@
+/**
+ * Makes an order ready for signing: what to sign and to post, what the book would fill now, and what every safeguard says
+ * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
+ */
+import type { PreparedTrade, TradeCheck, TradeIntent, UnsignedTrade } from '@bellwether/contract';
+import { formatPips, type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import {
+  type Address,
+  asAddress,
+  bytesToHex,
+  controlsWallet,
+  exchangeDomain,
+  type OrderProfile,
+  orderDigest,
+  orderTypedData,
+  orderTypeOf,
+  SIGNATURE_BYTES,
+  type SignatureType,
+  saltOf,
+  signatureTypeOf,
+  structHash,
+  type TypedData,
+  typedDataSignDigest,
+  walletKindsOf,
+  wrapDepositSignature,
+  wrappedOrderTypedData,
+} from '@bellwether/protocol';
+import type { AgentStore } from '../agents/store.ts';
+import { approvalOf, type LookForApprovalNeeds } from '../approvals/order-approval.ts';
+import { incoherences } from '../domain/coherence.ts';
+import type { Denial } from '../domain/denial.ts';
+import { boundTerms, type Draft, readDraft, signedLimit, takesOf } from '../domain/draft.ts';
+import { highestTakerFee } from '../domain/fees.ts';
+import { type MarketRecord, termsOf } from '../domain/market.ts';
+import type { Caller } from '../domain/records.ts';
+import { type Verdict, verdicts } from '../domain/safeguards.ts';
+import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
+import { requireMarket } from '../markets/markets.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { type HasVenues, venueFor } from '../venues/asking.ts';
+import type { VenueWith } from '../venues/venue.ts';
+import type { CredentialRow, WalletStore } from '../wallets/store.ts';
+import type { TradeLedger } from './admission.ts';
+import { DEPTH, expectationOf } from './expected-fill.ts';
+import { inIntent, requireCoherent, unsignedOf } from './intent.ts';
+import {
+  amountOf,
+  asRefusal,
+  balanceQuestion,
+  credentialFault,
+  factsOf,
+  fundsFor,
+  pickCredential,
+  shortageOf,
+} from './judge-trade.ts';
+import { requireReady, requireTaken } from './place-order.ts';
+
+export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
+  readonly clock: Clock;
+  readonly secrets: Pick<Secrets, 'hash'>;
+  readonly agents: Pick<AgentStore, 'byId'>;
+  readonly wallets: Pick<WalletStore, 'credential'>;
+  readonly ledger: Pick<TradeLedger, 'preview'>;
+}
+
+/** Whose money the order is about, and who signs it. */
+interface Parties {
+  readonly eoa: Address;
+  readonly maker: Address;
+  readonly signer: Address;
+  readonly signatureType: SignatureType;
+  readonly wrapped: boolean;
+}
+
+type SigningVenue = VenueWith<'signedOrders'>;
+
+/** Nobody has its key, and it holds nothing. */
+const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
+
+/** @throws Refusal for an intent of which no order can be made; what a safeguard denies is only told */
+export async function prepareTrade(
+  needs: PrepareTradeNeeds,
+  caller: Caller,
+  intent: TradeIntent,
+): Promise<PreparedTrade> {
+  const venue = venueFor(needs, intent.venue, 'signedOrders');
+  const { profile } = venue.signedOrders.signing;
+  const version = intent.orderVersion ?? 2;
+  const hasExtras = profile === 'polymarket' && version === 2;
+  requireCoherent(intent, hasExtras);
+  const { market } = await requireMarket(needs, intent.marketId, venue.id);
+  const { parties, isProved } = await partiesOf(needs, caller, intent, profile === 'polymarket');
+  const { conditionId, question, tokenIds, tickSize: tick, negRisk } = market;
+  const body = unsignedOf(intent, {
+    ...parties,
+    ...{ venue: venue.id, conditionId, question, tokenIds, tick, negRisk, hasExtras },
+    salt: saltOf(caller.agentId, intent.clientOrderId),
+  });
+  const draft = draftOf(body, profile);
+  const now = needs.clock.now();
+  const faults = incoherences(draft, termsOf(market), venue.signedOrders.rules, now);
+  if (faults.length > 0) throw asRefusal(faults.map(inIntent));
+  const signing = signingOf({ venue, market, draft, parties });
+  const book = await venue.markets.book(market.conditionId, draft.outcome, DEPTH);
+  const amount = amountOf({ draft, market }, book);
+  const judged = { caller, venue, market, draft, parties, orderId: signing.orderId, now, isProved, amount };
+  const checks = await checksOf(needs, judged);
+  const limit = signedLimit(draft, market.tickSize);
+  return {
+    clientOrderId: intent.clientOrderId,
+    preparedAt: new Date(now).toISOString(),
+    venue: venue.id,
+    agentId: caller.agentId,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: body.order.tokenId,
+    outcome: draft.outcome,
+    side: draft.side,
+    orderVersion: version,
+    orderProfile: profile,
+    negRisk: market.negRisk,
+    tickSize: formatPips(market.tickSize) as PreparedTrade['tickSize'],
+    maker: parties.maker,
+    signer: parties.signer,
+    eoa: parties.eoa,
+    signatureType: parties.signatureType,
+    ...signing,
+    amounts: {
+      makerAmount: body.order.makerAmount,
+      takerAmount: body.order.takerAmount,
+      shares: microToNumber(draft.shares),
+      collateral: microToNumber(draft.money),
+      limit: pipsToNumber(limit),
+    },
+    ...expectationOf(market, draft, book, limit),
+    feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
+    counted: microToNumber(amount),
+    checks,
+    accepted: checks.every(({ passed }) => passed),
+    body,
+  };
+}
+
+/** @throws Refusal wallet_required, wallet_owner_mismatch */
+async function partiesOf(
+  { agents, wallets }: PrepareTradeNeeds,
+  caller: Caller,
+  intent: TradeIntent,
+  wrapsByDefault: boolean,
+): Promise<{ readonly parties: Parties; readonly isProved: boolean }> {
+  const named =
+    intent.walletAddress ?? intent.signer ?? (await agents.byId(caller.agentId))?.walletAddress ?? undefined;
+  if (named === undefined)
+    throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
+      path: 'walletAddress',
+    });
+  const wallet = asAddress(named);
+  const signer = intent.signer === undefined ? null : asAddress(intent.signer);
+  const own = await wallets.credential(caller, wallet);
+  const row = own ?? (signer === null ? null : await wallets.credential(caller, signer));
+  const eoa = signer ?? own?.eoa ?? wallet;
+  if (own !== null && own.eoa !== eoa) throw notItsWallet('signer', `${wallet} belongs to ${own.eoa}.`);
+  const derived = intent.signatureType ?? own?.signatureType ?? signatureTypeOf(eoa, wallet);
+  if (derived === null)
+    throw notItsWallet('walletAddress', `${wallet} is no wallet that is derived from ${eoa}.`);
+  const signatureType = derived;
+  const maker = makerOf({ eoa, wallet, signatureType, own });
+  const wrapped = signatureType === 3 && (intent.wrapped ?? wrapsByDefault);
+  if (intent.wrapped === true && !wrapped)
+    throw refusal('invalid_request', `The wallet's signatureType is ${signatureType}; only 3 is wrapped.`, {
+      path: 'wrapped',
+    });
+  return {
+    parties: { eoa, maker, signer: wrapped ? maker : eoa, signatureType, wrapped },
+    isProved: row !== null && row.eoa === eoa,
+  };
+}
+
+const notItsWallet = (path: string, detail: string): Refusal =>
+  refusal('wallet_owner_mismatch', detail, { path });
+
+/** The account that pays: the wallet that is named, or the one that its EOA has of this type. */
+function makerOf({
+  eoa,
+  wallet,
+  signatureType,
+  own,
+}: Pick<Parties, 'eoa' | 'signatureType'> & {
+  readonly wallet: Address;
+  readonly own: CredentialRow | null;
+}): Address {
+  if (own?.signatureType === signatureType) return own.funder;
+  if (controlsWallet(eoa, signatureType, wallet)) return wallet;
+  if (wallet !== eoa)
+    throw notItsWallet(
+      'signatureType',
+      `${wallet} is no wallet of signatureType ${signatureType} of ${eoa}.`,
+    );
+  const { proxy, safe, deposit } = walletKindsOf(eoa);
+  return [eoa, proxy, safe, deposit.beacon][signatureType] as Address;
+}
+
+/** Any signature of the right form: nothing looks at it. */
+const UNSIGNED = `0x${'00'.repeat(SIGNATURE_BYTES)}`;
+
+function draftOf(body: UnsignedTrade, profile: OrderProfile): Draft {
+  const draft = readDraft({ ...body, order: { ...body.order, signature: UNSIGNED } }, profile);
+  if (Array.isArray(draft)) throw asRefusal((draft as readonly Denial[]).map(inIntent));
+  return draft as Draft;
+}
+
+interface Signable {
+  readonly venue: SigningVenue;
+  readonly market: MarketRecord;
+  readonly draft: Draft;
+  readonly parties: Parties;
+}
+
+type Signing = Pick<
+  PreparedTrade,
+  'orderId' | 'verifyingContract' | 'typedData' | 'digest' | 'signatureSuffix'
+>;
+
+/** What the key signs: the order, or, for a wrapped signature, what ERC-7739 puts around it. */
+function signingOf({ venue, market, draft, parties }: Signable): Signing {
+  const { signing } = venue.signedOrders;
+  const version = draft.version ?? 2;
+  const domain = exchangeDomain(signing.domains, version, market.negRisk);
+  const contentsHash = structHash(draft, version, signing.profile);
+  if (contentsHash === null) throw new Error('the order lacks fields of its struct');
+  const { separator, verifyingContract } = domain;
+  const plain = orderDigest(separator, contentsHash);
+  const { fields, extras } = draft;
+  const message = { domain, chainId: signing.chainId, fields, extras };
+  const common = { orderId: bytesToHex(plain), verifyingContract };
+  if (!parties.wrapped)
+    return {
+      ...common,
+      digest: common.orderId,
+      typedData: wire(orderTypedData(message)),
+      signatureSuffix: null,
+    };
+  const parts = { separator, contentsHash, orderType: orderTypeOf(extras) };
+  const wrapped = wrapDepositSignature({ ...parts, inner: new Uint8Array(SIGNATURE_BYTES) });
+  return {
+    ...common,
+    digest: bytesToHex(typedDataSignDigest({ ...parts, wallet: parties.maker, chainId: signing.chainId })),
+    typedData: wire(wrappedOrderTypedData(message, parties.maker)),
+    signatureSuffix: `0x${wrapped.slice(2 + 2 * SIGNATURE_BYTES)}`,
+  };
+}
+
+const wire = ({ domain, primaryType, types, message }: TypedData): PreparedTrade['typedData'] => ({
+  domain: { ...domain },
+  primaryType,
+  types: Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, [...fields]])),
+  message: { ...message },
+});
+
+interface Judged extends Signable {
+  readonly caller: Caller;
+  readonly orderId: string;
+  readonly now: number;
+  /** The agent has a credential of the wallet's key. Of other wallets nothing is told. */
+  readonly isProved: boolean;
+  /** What the safeguards count. */
+  readonly amount: Micro;
+}
+
+/** In the order in which a trade is refused. */
+async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<TradeCheck[]> {
+  const { caller, venue, market, draft, parties, orderId, now, isProved, amount } = judged;
+  const { conditionId, tokenIds } = market;
+  const { maker } = parties;
+  const [scope, balance] = await Promise.all([
+    needs.ledger.preview({
+      caller,
+      orderId,
+      funder: isProved ? maker : NO_WALLET,
+      signer: isProved ? parties.eoa : NO_WALLET,
+      wallets: [...new Set([maker, parties.signer])],
+      conditionId,
+      tokenIds,
+      at: now,
+    }),
+    isProved ? venue.signedOrders.balance(maker, balanceQuestion(judged)) : null,
+  ]);
+  const credential = pickCredential(draft, scope.credentials);
+  const fault = credential === null ? null : credentialFault(needs, draft, credential);
+  const facts = factsOf(judged, { scope, credential, amount });
+  return [
+    plainCheck('service_unavailable', venueFault(venue, draft, parties.eoa)),
+    plainCheck('credential_type_mismatch', fault),
+    ...(await verdictsOf(needs, judged, verdicts(scope.safeguards, facts))).map((one) => checkOf(one, scope)),
+    ...(balance === null ? [] : [balanceCheck(fundsFor(judged, balance), shortageOf(judged, balance))]),
+  ];
+}
+
+/** With what the owner has approved of this order. */
+async function verdictsOf(
+  needs: LookForApprovalNeeds,
+  { caller, orderId, draft }: Judged,
+  found: readonly Verdict[],
+): Promise<readonly Verdict[]> {
+  if (!found.some(({ denial }) => denial?.code === 'approval_required')) return found;
+  if ((await approvalOf(needs, { caller, orderId, binds: boundTerms(draft) }))?.status !== 'approved')
+    return found;
+  return found.map((one) => (one.denial?.code === 'approval_required' ? { ...one, denial: null } : one));
+}
+
+/** Why the venue would not take the order at this moment. */
+function venueFault(venue: SigningVenue, { postOnly }: Draft, signer: Address): Denial | null {
+  try {
+    requireTaken(venue, { postOnly, signer });
+    requireReady(venue);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.denials[0];
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Writes refused attempts after the answers: they are collected for a moment and written in one statement. Each agent has
+ * a ring of its newest ones, so a runaway agent cannot fill the disk with refusals.
+ */
+
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Sql } from '../platform/database/connection.ts';
+
+export interface RefusalLogOptions {
+  readonly sql: Sql;
+  /** Rows kept of each agent. */
+  readonly ring: number;
+  readonly log: { warn(context: object, message: string): void };
+}
+
+const COLLECT_MS = 20;
+const MAX_BATCH_ROWS = 1_000;
+/** Beyond this the database is too slow; the oldest rows are dropped, because the newest are more useful. */
+const MAX_WAITING_ROWS = 20_000;
+
+export function createRefusalLog({ sql, ring, log }: RefusalLogOptions): RefusalLog {
+  let waiting: RefusedAttempt[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    timer = undefined;
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH_ROWS);
+      waiting = waiting.slice(MAX_BATCH_ROWS);
+      try {
+        await sql`select record_refusals(${sql.json(batch.map(columns))}, ${ring})`;
+      } catch (error) {
+        log.warn({ err: error, rows: batch.length }, 'refused attempts were not recorded');
+      }
+    }
+  };
+  const turn = (): Promise<void> => {
+    clearTimeout(timer);
+    writing = writing.then(write);
+    return writing;
+  };
+
+  return {
+    add(attempt) {
+      waiting.push(attempt);
+      if (waiting.length > MAX_WAITING_ROWS) waiting = waiting.slice(-MAX_WAITING_ROWS);
+      timer ??= setTimeout(turn, COLLECT_MS);
+    },
+    flush: turn,
+  };
+}
+
+const columns = (attempt: RefusedAttempt) => ({
+  agent_id: attempt.agentId,
+  refused_at: new Date(attempt.at).toISOString(),
+  code: attempt.code,
+  detail: attempt.detail,
+  venue: attempt.venue,
+  condition_id: attempt.conditionId,
+  question: attempt.question,
+  outcome: attempt.outcome,
+  side: attempt.side,
+  shares: attempt.shares.toString(),
+  money: attempt.money.toString(),
+  wallet_address: attempt.walletAddress,
+  reasoning: attempt.reasoning,
+  source: attempt.source,
+  skill_slug: attempt.skillSlug,
+  request_id: attempt.requestId,
+});
+
+/** An attempt to trade that the desk refused. */
+export interface RefusedAttempt {
+  readonly agentId: string;
+  readonly at: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly venue: string;
+  readonly conditionId: string;
+  readonly question: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly shares: Micro;
+  readonly money: Micro;
+  readonly walletAddress: string;
+  readonly reasoning: string | null;
+  readonly source: string | null;
+  readonly skillSlug: string | null;
+  readonly requestId: string;
+}
+
+export interface RefusalLog {
+  /** Returns at once; the row is written shortly after, without blocking others. */
+  add(attempt: RefusedAttempt): void;
+  /** Resolves when everything added so far is written. */
+  flush(): Promise<void>;
+}

@@ -1,0 +1,18 @@
+import { placeTrade } from '@bellwether/contract';
+import { deadlineOf } from '../platform/http/request-deadline.ts';
+import type { Bind } from '../platform/http/routes.ts';
+import * as trade from './place-trade.ts';
+
+export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
+  bind(placeTrade, async ({ caller, body, request, reply }) => {
+    const call = { caller, request: body, requestId: request.id };
+    if (body.validateOnly !== true)
+      return trade.placeTrade(needs, {
+        ...call,
+        deadline: deadlineOf(request),
+        trace: request.trace?.trade(),
+      });
+    const validated = await trade.validateTrade(needs, call);
+    return reply.code(placeTrade.validatesOnly.status).send(validated);
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * The port `Venue` over DFlow: Kalshi's markets as Solana tokens. The same code serves the real services and the sandbox;
+ * only the base addresses and the sender differ.
+ */
+import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
+import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { Chain } from '../chain.ts';
+import type { TickerMarket } from '../quotes.ts';
+import type { PaperCredit, VenueWith } from '../venue.ts';
+import { createChainAccounts } from './accounts.ts';
+import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from './client.ts';
+import { createMarketSource } from './market-data.ts';
+import { createProgress } from './progress.ts';
+import { quote } from './quote.ts';
+import { isKnownState, toTickerMarket } from './translate.ts';
+import type { WireMarket } from './wire.ts';
+
+const MAX_NOTES = 1_000;
+
+export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
+  readonly id: string;
+  readonly backend: 'paper' | 'live';
+  readonly chain: Chain;
+  /** Slippage: how much less than quoted a fill may give, in hundredths of a percent. */
+  readonly slippageBps: number;
+  /** Paper only. */
+  readonly paper?: PaperCredit;
+  readonly log: OutboundLog & { error(context: object, message: string): void };
+}
+
+export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'> {
+  const { id, backend, chain, clock, log, paper } = options;
+  const collateral: SolanaAddress = USDC_MINT;
+  const client = createDflowClient(options);
+  const note = createNotes(log);
+  const markets = createMarketSource({
+    client,
+    clock,
+    translate: (wire: WireMarket) => {
+      if (!isKnownState(wire.status))
+        note({ status: wire.status }, 'DFlow says a state of a market that is not known');
+      return toTickerMarket(wire, collateral, clock.now());
+    },
+  });
+
+  return {
+    id,
+    backend,
+    markets: markets.data,
+    accounts: createChainAccounts({ chain, collateralMint: collateral }),
+    ...(paper === undefined ? {} : { paper }),
+
+    status() {
+      return [client.status(), chain.status()].find((text) => text !== 'ready') ?? 'ready';
+    },
+
+    quotes: {
+      collateralMint: collateral,
+      chain,
+      market: markets.fresh,
+
+      async marketsByMint(mints) {
+        const found = new Map<string, TickerMarket>();
+        for (let start = 0; start < mints.length; start += MAX_MINTS_PER_FILTER) {
+          const outcomes = await client.filterOutcomeMints(mints.slice(start, start + MAX_MINTS_PER_FILTER));
+          const loaded = await Promise.all(outcomes.map(markets.byId));
+          for (const [index, market] of loaded.entries())
+            if (market !== null) found.set(outcomes[index]!, market);
+        }
+        return found;
+      },
+
+      quote: (question) =>
+        quote(
+          { client, fresh: markets.fresh, chain, collateral, slippageBps: options.slippageBps, clock, log },
+          question,
+        ),
+
+      progress: createProgress({ client, byMint: markets.byId, note }),
+    },
+  };
+}
+
+/** Logs a message once, although its cause repeats with every request. */
+function createNotes(log: DflowVenueOptions['log']): (context: object, message: string) => void {
+  const said = new Set<string>();
+  return (context, message) => {
+    const key = message + JSON.stringify(context);
+    if (said.has(key) || said.size >= MAX_NOTES) return;
+    said.add(key);
+    log.warn(context, message);
+  };
+}

@@ -1,0 +1,303 @@
+/**
+ * Requests one quote from the venue and returns a checked executable quote, a preview, or a degraded quote with the
+ * reason. Never throws, and never returns a transaction that failed a check.
+ */
+
+import type { QuoteErrorCode } from '@bellwether/contract';
+import { formatMicro, MICRO, type Micro, notional } from '@bellwether/contract/decimals';
+import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
+import { VenueUnavailable } from '../../domain/unavailable.ts';
+import type { Chain } from '../chain.ts';
+import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../quotes.ts';
+import type { DflowClient, OrderRefusal } from './client.ts';
+import { isMaintenance } from './maintenance.ts';
+import { faultOfChanges, maxLamports, readChecked } from './transaction-check.ts';
+import { costOf, QUOTE_CODES } from './translate.ts';
+import type { WireOrder } from './wire.ts';
+
+/** The life of a blockhash; the node that made it may be some blocks ahead of ours. */
+const BLOCKHASH_BLOCKS = 150;
+const NODE_LEAD_BLOCKS = 64;
+const NETWORK_FEE = 5_000n;
+/** Rent of a token account: 170 bytes for outcome tokens, 165 for collateral. */
+const RENT = { outcome: 2_074_080n, collateral: 2_039_280n } as const;
+const EXECUTION_MODES: ReadonlySet<string> = new Set(['sync', 'async']);
+const ROUTE_NOT_FOUND = 'route_not_found';
+
+export interface QuoteContext {
+  readonly client: DflowClient;
+  readonly fresh: (ticker: string) => Promise<TickerMarket | null>;
+  readonly chain: Chain;
+  readonly collateral: SolanaAddress;
+  /** Slippage: how much less than quoted a fill may give. */
+  readonly slippageBps: number;
+  readonly clock: { now(): number };
+  readonly log: {
+    error(context: object, message: string): void;
+    warn(context: object, message: string): void;
+  };
+}
+
+/** Why there is no transaction; thrown within this file only. */
+class Degraded extends Error {
+  readonly code: QuoteErrorCode;
+  readonly sentence: string | null;
+
+  constructor(code: QuoteErrorCode, sentence: string | null = null) {
+    super(code);
+    this.code = code;
+    this.sentence = sentence;
+  }
+}
+
+interface Asked extends QuoteQuestion {
+  readonly market: TickerMarket;
+  readonly inputMint: SolanaAddress;
+  readonly outputMint: SolanaAddress;
+  readonly isRedemption: boolean;
+}
+
+export async function quote(context: QuoteContext, question: QuoteQuestion): Promise<VenueQuote> {
+  let market: TickerMarket | null = null;
+  try {
+    market = await context.fresh(question.ticker);
+    if (market === null) throw new Degraded('market_not_found');
+    return await quoteFor(context, checkedAgainst(context, question, market));
+  } catch (error) {
+    if (error instanceof Degraded)
+      return { kind: 'degraded', code: error.code, message: error.sentence, market };
+    const expected = error instanceof VenueUnavailable;
+    if (!expected) context.log.error({ err: error, ticker: question.ticker }, 'quoting failed');
+    const message = expected ? sentence(error.message) : null;
+    return { kind: 'degraded', code: 'venue_unavailable', message, market };
+  }
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** Checks the question against the market. @throws Degraded */
+function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): Asked {
+  const { outcome, side, amount } = question;
+  const mint = market.tokenIds[outcome === 'YES' ? 0 : 1] as SolanaAddress;
+  const isRedemption = market.phase === 'settled' && side === 'SELL';
+  if (isRedemption) requirePayout(market, outcome);
+  else requireOpen(market);
+  if (side === 'BUY') {
+    const ask = market.asks[outcome];
+    // Less than the price without fees can never be enough; the venue checks the rest, because it knows its fees.
+    if (ask !== null && amount < notional(MICRO, ask, 'ceil'))
+      throw new Degraded('amount_too_small', tooSmall(ask));
+  } else if (amount < MICRO) {
+    throw new Degraded('amount_too_small', 'Contracts are whole: sell at least one.');
+  }
+  return {
+    ...question,
+    market,
+    inputMint: side === 'BUY' ? context.collateral : mint,
+    outputMint: side === 'BUY' ? mint : context.collateral,
+    isRedemption,
+  };
+}
+
+function requirePayout({ pays }: TickerMarket, outcome: 'YES' | 'NO'): void {
+  if (pays[outcome] === null)
+    throw new Degraded('market_closed', 'The market is settled, but redemption is not open.');
+  if (pays[outcome] === 0)
+    throw new Degraded('market_closed', 'This outcome has lost: its tokens pay nothing.');
+}
+
+function requireOpen({ phase }: TickerMarket): void {
+  if (phase === 'active') return;
+  const why =
+    phase === 'inactive'
+      ? 'The market does not trade at the moment.'
+      : `The market is ${phase} and does not trade any more.`;
+  throw new Degraded('market_closed', why);
+}
+
+const tooSmall = (ask: number): string =>
+  `One contract costs ${formatMicro(costOf(1n, ask))} now, fees included.`;
+
+async function quoteFor(context: QuoteContext, asked: Asked): Promise<VenueQuote> {
+  if (asked.side === 'SELL' && asked.amount % MICRO !== 0n) throw await fractionOf(context, asked);
+  if (asked.wallet !== null) await requireBalances(context, asked, asked.wallet);
+  const answer = await context.client.order({
+    inputMint: asked.inputMint,
+    outputMint: asked.outputMint,
+    amount: asked.amount.toString(),
+    userPublicKey: asked.wallet,
+    destinationWallet: asked.wallet === null ? null : asked.destination,
+    slippageBps: context.slippageBps,
+    predictionMarketSlippageBps: context.slippageBps,
+    includeAddressLookupTables: asked.wallet === null ? null : true,
+  });
+  if (answer.kind === 'refused') throw await explained(context, asked, answer.refusal);
+  const amounts = amountsOf(context, asked, answer.order);
+  if (asked.wallet === null) return { kind: 'preview', market: asked.market, amounts };
+  return executable(context, asked, { wallet: asked.wallet, amounts, order: answer.order });
+}
+
+/** Names the whole numbers beside it that can be sold: nothing is rounded without a word. */
+async function fractionOf({ chain }: QuoteContext, { wallet, inputMint, amount }: Asked): Promise<Degraded> {
+  const below = amount - (amount % MICRO);
+  const above = below + MICRO;
+  const account = wallet === null ? null : await chain.tokenAccount(wallet, inputMint);
+  const isHeld = account !== null && !account.frozen && account.amount >= above;
+  return new Degraded(
+    'fraction_of_contract',
+    `Contracts are whole: sell ${formatMicro(below)}${isHeld ? ` or ${formatMicro(above)}` : ''} instead of ${formatMicro(amount)}.`,
+  );
+}
+
+/** @throws Degraded with the figures */
+async function requireBalances(context: QuoteContext, asked: Asked, wallet: SolanaAddress): Promise<void> {
+  const { chain, collateral } = context;
+  const { inputMint, outputMint, amount, side } = asked;
+  const receiver = asked.destination ?? wallet;
+  const [input, output, lamports] = await Promise.all([
+    chain.tokenAccount(wallet, inputMint),
+    chain.tokenAccount(receiver, outputMint),
+    chain.lamports(wallet),
+  ]);
+  const held = input === null || input.frozen ? 0n : input.amount;
+  if (held < amount) {
+    const what = side === 'BUY' ? 'collateral' : 'contracts';
+    throw new Degraded(
+      'insufficient_balance',
+      `The wallet ${wallet} holds ${formatMicro(held)} of the ${formatMicro(amount)} ${what} that the order needs.`,
+    );
+  }
+  const rent = outputMint === collateral ? RENT.collateral : RENT.outcome;
+  const needed = NETWORK_FEE + (output === null ? rent : 0n);
+  if (lamports < needed)
+    throw new Degraded(
+      'insufficient_balance',
+      `The wallet ${wallet} holds ${lamports} lamports; network fees and rent take at least ${needed}.`,
+    );
+}
+
+/** For most failures DFlow reports only that it finds no route: check the market for the reason. Reference §2.4. */
+async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefusal): Promise<Degraded> {
+  const { code, message, deepLink } = refusal;
+  const known = QUOTE_CODES[code];
+  if (known === 'kyc_required') {
+    const where = deepLink ?? 'https://dflow.net/proof';
+    return new Degraded(
+      known,
+      `The receiving wallet must be verified by a person before it can buy: ${where}`,
+    );
+  }
+  if (known !== undefined) return new Degraded(known, message === '' ? null : message);
+  if (code !== ROUTE_NOT_FOUND) {
+    context.log.warn({ code }, 'DFlow refused an order by a code that is not translated');
+    return new Degraded('route_not_found', `DFlow: ${message === '' ? code : message} (${code})`);
+  }
+  const market = await context.fresh(asked.ticker);
+  if (market === null) return new Degraded('market_not_found');
+  if (asked.isRedemption) return new Degraded('route_not_found', 'DFlow does not redeem these tokens now.');
+  if (market.phase !== 'active') return new Degraded('market_closed');
+  const maintained = isMaintenance(context.clock.now()) || !(await context.client.exchangeTrades());
+  if (maintained) return new Degraded('venue_maintenance');
+  if (asked.side !== 'BUY') return new Degraded('route_not_found');
+  const ask = market.asks[asked.outcome];
+  if (ask === null) return new Degraded('route_not_found', `Nobody offers ${asked.outcome} now.`);
+  return asked.amount < costOf(1n, ask)
+    ? new Degraded('amount_too_small', tooSmall(ask))
+    : new Degraded('route_not_found');
+}
+
+/** Checks the answer's figures against the question. @throws Degraded */
+function amountsOf(context: QuoteContext, asked: Asked, order: WireOrder): QuotedAmounts {
+  const inAmount: Micro = BigInt(order.inAmount);
+  const outAmount: Micro = BigInt(order.outAmount);
+  const minOutAmount: Micro = BigInt(order.minOutAmount);
+  const faults: readonly (readonly [boolean, string])[] = [
+    [order.inputMint !== asked.inputMint || order.outputMint !== asked.outputMint, 'it trades other tokens'],
+    [inAmount <= 0n || inAmount > asked.amount, 'it takes another amount than was asked for'],
+    [minOutAmount <= 0n || minOutAmount > outAmount, 'it promises no least amount'],
+    [order.otherAmountThreshold !== order.minOutAmount, 'its least amounts differ'],
+    [!EXECUTION_MODES.has(order.executionMode), 'its execution mode is not known'],
+    [(order.revertMint ?? asked.inputMint) !== asked.inputMint, 'it would give other tokens back'],
+    [(order.initPredictionMarketCost ?? 0) > 0, 'it makes the wallet pay for opening the market'],
+  ];
+  const fault = faults.find(([wrong]) => wrong);
+  if (fault !== undefined) throw refused(context, asked, fault[1]);
+  return {
+    inputMint: asked.inputMint,
+    outputMint: asked.outputMint,
+    inAmount,
+    outAmount,
+    minOutAmount,
+    isRedemption: asked.isRedemption,
+  };
+}
+
+interface Built {
+  readonly wallet: SolanaAddress;
+  readonly amounts: QuotedAmounts;
+  readonly order: WireOrder;
+}
+
+/** @throws Degraded when the transaction fails a check */
+async function executable(context: QuoteContext, asked: Asked, built: Built): Promise<VenueQuote> {
+  const { chain, clock, collateral } = context;
+  const { wallet, amounts, order } = built;
+  const { transaction: base64, lastValidBlockHeight } = order;
+  if (!base64 || !lastValidBlockHeight) throw refused(context, asked, 'there is no transaction in it');
+  const terms: QuoteTerms = {
+    wallet,
+    inputMint: amounts.inputMint,
+    outputMint: amounts.outputMint,
+    maxInput: amounts.inAmount,
+    minOutput: amounts.minOutAmount,
+    destination: asked.destination,
+    maxLamports: maxLamports(order.prioritizationFeeLamports),
+    collateralMint: collateral,
+  };
+  const read = readChecked(base64, terms);
+  if (read.kind === 'fault') throw refused(context, asked, read.fault);
+  const wire = parseBase64Strict(base64)!;
+  const [height, simulation, blockMs] = await Promise.all([
+    chain.blockHeight(),
+    chain.simulate(wire, wallet, false),
+    chain.blockMs(),
+  ]);
+  const left = lastValidBlockHeight - height;
+  if (left <= 0 || left > BLOCKHASH_BLOCKS + NODE_LEAD_BLOCKS)
+    throw refused(context, asked, 'its blockhash is not as old as it says');
+  if (simulation.kind === 'unknown')
+    throw new Degraded('venue_unavailable', 'The Solana node could not simulate the transaction.');
+  if (simulation.kind === 'would_fail') throw wouldFail(context, asked, simulation.reason);
+  // The venue fills an order later; a synchronous trade must pay its minimum to the wallet at once.
+  const gain = order.executionMode === 'sync' ? amounts.minOutAmount : 0n;
+  const fault = faultOfChanges(simulation.changes, terms, gain);
+  if (fault !== null) throw refused(context, asked, fault);
+  return {
+    kind: 'executable',
+    market: asked.market,
+    amounts,
+    wire,
+    message: read.transaction.message,
+    lastValidBlockHeight,
+    expectedEnd: Math.floor(clock.now() + left * blockMs),
+  };
+}
+
+/** Nodes report missing lamports in several ways; a payer without lamports does not exist as an account. */
+const LACKS_LAMPORTS = /^(InsufficientFundsFor(Fee|Rent)|AccountNotFound|InvalidRentPayingAccount)/;
+
+function wouldFail(context: QuoteContext, asked: Asked, reason: string): Degraded {
+  if (LACKS_LAMPORTS.test(reason))
+    return new Degraded(
+      'insufficient_balance',
+      'The wallet holds too few lamports for network fees and rent.',
+    );
+  return refused(context, asked, `it would fail (${reason})`);
+}
+
+/** Logs the fault and hides DFlow's answer. */
+function refused(context: QuoteContext, asked: Asked, fault: string): Degraded {
+  const { ticker, outcome, side, wallet } = asked;
+  context.log.error({ ticker, outcome, side, wallet, fault }, "DFlow's order was not shown");
+  return new Degraded('route_not_found', `DFlow's transaction was not accepted: ${fault}.`);
+}

@@ -1,0 +1,107 @@
+/** What the adapter asks about accounts: the CLOB with an account's own credential, and the public positions. */
+import { divide, type Micro, PIPS } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
+import { VenueUnavailable } from '../../domain/unavailable.ts';
+import type { VenueHttp } from './http.ts';
+import { l2Headers, type OwnedKeys } from './l2-headers.ts';
+import { microOf, pipsOf } from './translate-market.ts';
+import { READ } from './wire.ts';
+
+const MAX_ORDER_PAGES = 20;
+const MAX_POSITION_PAGES = 5;
+const LAST_CURSOR = 'LTE=';
+/** What no order's size reaches in shares is a size in millionths. */
+const MILLIONTHS_FROM = 1_000_000n;
+
+/** Of the collateral, or of one token. */
+export interface AssetFigures {
+  readonly balance: Micro;
+  readonly allowances: ReadonlyMap<string, Micro>;
+}
+
+/** What open orders need: collateral for BUYs, and tokens by id for SELLs. */
+export interface Holds {
+  readonly collateral: Micro;
+  readonly tokens: ReadonlyMap<string, Micro>;
+}
+
+export interface AccountSources {
+  readonly clob: VenueHttp;
+  readonly data: VenueHttp;
+  readonly clock: { now(): number };
+}
+
+export const without = (of: Micro, held: Micro): Micro => (of > held ? of - held : 0n);
+
+export function createQuestions({ clob, data, clock }: AccountSources) {
+  const read = <T>(
+    keys: OwnedKeys,
+    path: string,
+    query: Readonly<Record<string, string | number | undefined>>,
+    check: (value: unknown) => T | null,
+  ) => clob.read({ path, query, headers: l2Headers(keys, { method: 'GET', path }, clock.now()) }, check);
+  const assetQuery = (keys: OwnedKeys, tokenId: string | null) => ({
+    asset_type: tokenId === null ? 'COLLATERAL' : 'CONDITIONAL',
+    token_id: tokenId ?? undefined,
+    signature_type: keys.signatureType,
+  });
+
+  return {
+    async refresh(keys: OwnedKeys, tokenId: string | null): Promise<boolean> {
+      const path = '/balance-allowance/update';
+      const headers = l2Headers(keys, { method: 'GET', path }, clock.now());
+      return (await clob.ask({ path, query: assetQuery(keys, tokenId), headers })).status < 300;
+    },
+
+    async balance(keys: OwnedKeys, tokenId: string | null): Promise<AssetFigures> {
+      const found = await read(keys, '/balance-allowance', assetQuery(keys, tokenId), READ.balanceAllowance);
+      if (found === null) throw new VenueUnavailable('The venue does not tell what the account has.');
+      const allowances = Object.entries(found.allowances ?? {});
+      return {
+        balance: BigInt(found.balance),
+        allowances: new Map(allowances.map(([spender, amount]) => [spender.toLowerCase(), BigInt(amount)])),
+      };
+    },
+
+    async holds(keys: OwnedKeys, account: Address): Promise<Holds> {
+      let cursor: string | undefined;
+      let needed = 0n;
+      const tokens = new Map<string, Micro>();
+      for (let nth = 0; nth < MAX_ORDER_PAGES; nth++) {
+        const page = await read(keys, '/data/orders', { next_cursor: cursor }, READ.ordersPage);
+        for (const row of page?.data ?? []) {
+          const order = READ.openOrder(row);
+          if (order === null || order.maker_address.toLowerCase() !== account) continue;
+          const left = without(sizeOf(order.original_size), sizeOf(order.size_matched ?? '0'));
+          if (order.side === 'SELL') tokens.set(order.asset_id, (tokens.get(order.asset_id) ?? 0n) + left);
+          else needed += divide(left * BigInt(pipsOf(order.price, 'ceil') ?? PIPS), BigInt(PIPS), 'ceil');
+        }
+        cursor = page?.next_cursor ?? undefined;
+        if (cursor === undefined || cursor === '' || cursor === LAST_CURSOR) break;
+      }
+      return { collateral: needed, tokens };
+    },
+
+    async positions(account: Address): Promise<ReadonlyMap<string, Micro>> {
+      const held = new Map<string, Micro>();
+      let cursor: string | undefined;
+      for (let nth = 0; nth < MAX_POSITION_PAGES; nth++) {
+        const query = { user: account, limit: 1_000, cursor };
+        const page = await data.read({ path: '/v2/positions', query }, READ.dataPage);
+        for (const row of page?.data ?? []) {
+          const position = READ.dataPosition(row);
+          if (position !== null) held.set(position.token_id, microOf(position.current_size));
+        }
+        cursor = page?.pagination?.next_cursor ?? undefined;
+        if (cursor === undefined) break;
+      }
+      return held;
+    },
+  };
+}
+
+/** Decimal shares, in some deployments whole millionths. */
+function sizeOf(text: string | number): Micro {
+  const isWhole = /^\d+$/.test(String(text));
+  return isWhole && BigInt(text) >= MILLIONTHS_FROM ? BigInt(text) : microOf(text);
+}

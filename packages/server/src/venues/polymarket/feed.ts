@@ -1,0 +1,51 @@
+/** The live venue's books and trades in the form that paper orders on them need: of YES, in the desk's units. */
+import type { Pips } from '@bellwether/contract/decimals';
+import type { Book, MarketRecord } from '../../domain/market.ts';
+import type { MarketData } from '../venue.ts';
+import type { TradeSeen } from './book-shard.ts';
+import type { LiveBooks } from './books.ts';
+import type { TokenBook } from './token-book.ts';
+import { microOf, pipsOf } from './translate-market.ts';
+
+const ALL_LEVELS = Number.POSITIVE_INFINITY;
+
+interface Trade {
+  readonly side: 'BUY' | 'SELL';
+  readonly price: Pips;
+  readonly size: bigint;
+}
+
+interface Listener {
+  readonly onBook: () => void;
+  readonly onTrade: (trade: Trade) => void;
+}
+
+export function liveFeed(markets: MarketData, books: LiveBooks) {
+  const yesOf = ({ tokenIds }: MarketRecord): string => tokenIds[0];
+  const view = (book: TokenBook | null, { conditionId }: MarketRecord): Book | null =>
+    book === null ? null : book.view(conditionId, 'YES', ALL_LEVELS);
+  return {
+    markets,
+    isKnown: (market: MarketRecord) => books.known(yesOf(market)) !== null,
+    known: (market: MarketRecord) => view(books.known(yesOf(market)), market),
+    ask: async (market: MarketRecord) => view(await books.book(yesOf(market)), market),
+    follow: (market: MarketRecord, { onBook, onTrade }: Listener) =>
+      books.follow(yesOf(market), {
+        onBook,
+        onTrade: (seen) => {
+          const trade = tradeOf(seen);
+          if (trade !== null) onTrade(trade);
+        },
+      }),
+  };
+}
+
+/** A trade that cannot be read moves no queue. */
+function tradeOf({ price, size, side }: TradeSeen): Trade | null {
+  const pips = pipsOf(price);
+  const amount = microOf(typeof size === 'string' || typeof size === 'number' ? size : null);
+  const isSide = side === 'BUY' || side === 'SELL';
+  return pips === null || pips <= 0 || pips >= 10_000 || amount === 0n || !isSide
+    ? null
+    : { side, price: pips, size: amount };
+}

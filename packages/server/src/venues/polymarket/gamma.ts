@@ -1,0 +1,125 @@
+/** The venue's catalogue: its answers, item by item. It is for finding markets; prices and terms come from the CLOB. */
+import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { VenueCall, VenueHttp } from './http.ts';
+import { type ListedMarket, toListedMarket } from './translate-market.ts';
+import { READ, type WireEvent } from './wire.ts';
+
+export const MAX_IDS_PER_QUESTION = 50;
+const ROWS_PER_PAGE = 100;
+const EVENTS_PER_PAGE = 50;
+const MAX_SEARCH_PAGES = 4;
+
+export interface Gamma {
+  /** By Gamma's number. @throws VenueUnavailable */
+  byId(id: string): Promise<ListedMarket | null>;
+  /** @throws VenueUnavailable */
+  bySlug(slug: string): Promise<ListedMarket | null>;
+  /** Open and closed markets. @throws VenueUnavailable */
+  byConditions(conditionIds: readonly string[]): Promise<readonly ListedMarket[]>;
+  /** Open and closed markets. @throws VenueUnavailable */
+  byTokens(tokenIds: readonly string[]): Promise<readonly ListedMarket[]>;
+  /** Of open markets, the first in an order. @throws VenueUnavailable */
+  open(order: 'volume24hr' | 'startDate', most: number): Promise<readonly ListedMarket[]>;
+  /** Of closed markets, those that ended last. @throws VenueUnavailable */
+  closed(most: number): Promise<readonly ListedMarket[]>;
+  /** By words, in the venue's order of relevance. @throws VenueUnavailable */
+  search(words: string): Promise<readonly ListedMarket[]>;
+  /** How many items were left out so far because they could not be read. */
+  malformed(): number;
+}
+
+export interface GammaOptions {
+  readonly http: VenueHttp;
+  readonly clock: { now(): number };
+  readonly log: OutboundLog;
+}
+
+export function createGamma({ http, clock, log }: GammaOptions): Gamma {
+  let malformed = 0;
+
+  const leftOut = (): null => {
+    malformed += 1;
+    // Said once: a venue that changes its format says it in every answer.
+    if (malformed === 1) log.warn({}, 'the venue lists a market that cannot be read; it is left out');
+    return null;
+  };
+  const marketOf = (item: unknown, event?: WireEvent): ListedMarket | null => {
+    const wire = READ.gammaMarket(item);
+    if (wire === null) return leftOut();
+    // A placeholder has no tokens yet: that is no fault.
+    return toListedMarket(wire, { now: clock.now(), ...(event === undefined ? {} : { event }) });
+  };
+  const marketsOf = (items: readonly unknown[], event?: WireEvent): ListedMarket[] =>
+    items.map((item) => marketOf(item, event)).filter((market) => market !== null);
+
+  const one = async (path: string): Promise<ListedMarket | null> => {
+    const reply = await http.ask({ path, query: { include_tag: true } });
+    return reply.status < 300 ? marketOf(reply.value) : null;
+  };
+  const page = (query: NonNullable<VenueCall['query']>) =>
+    http.read(
+      { path: '/markets/keyset', query: { ...query, include_tag: true, limit: ROWS_PER_PAGE } },
+      READ.gammaMarkets,
+    );
+  /** Closed markets are listed only where they are asked for. */
+  const byIds = async (name: string, ids: readonly string[]): Promise<readonly ListedMarket[]> => {
+    const parts: Promise<readonly ListedMarket[]>[] = [];
+    for (let start = 0; start < ids.length; start += MAX_IDS_PER_QUESTION)
+      for (const closed of [false, true])
+        parts.push(
+          page({ [name]: ids.slice(start, start + MAX_IDS_PER_QUESTION), closed }).then((found) =>
+            marketsOf(found?.markets ?? []),
+          ),
+        );
+    return once((await Promise.all(parts)).flat());
+  };
+  const list = async (
+    query: NonNullable<VenueCall['query']>,
+    most: number,
+  ): Promise<readonly ListedMarket[]> => {
+    const found: ListedMarket[] = [];
+    let after_cursor: string | undefined;
+    for (let rows = 0; rows < most; rows += ROWS_PER_PAGE) {
+      const { markets, next_cursor } = (await page({ ...query, after_cursor })) ?? { markets: [] };
+      found.push(...marketsOf(markets));
+      if (typeof next_cursor !== 'string' || next_cursor === '' || next_cursor === after_cursor) break;
+      after_cursor = next_cursor;
+    }
+    return once(found);
+  };
+
+  return {
+    malformed: () => malformed,
+    byId: (id) => one(`/markets/${encodeURIComponent(id)}`),
+    bySlug: (slug) => one(`/markets/slug/${encodeURIComponent(slug)}`),
+    byConditions: (ids) => byIds('condition_ids', ids),
+    byTokens: (ids) => byIds('clob_token_ids', ids),
+    open: (order, most) => list({ closed: false, order, ascending: false }, most),
+    closed: (most) => list({ closed: true, order: 'endDate', ascending: false }, most),
+    async search(words) {
+      const found: ListedMarket[] = [];
+      for (let nth = 1; nth <= MAX_SEARCH_PAGES; nth++) {
+        const query = {
+          q: words,
+          page: nth,
+          limit_per_type: EVENTS_PER_PAGE,
+          keep_closed_markets: 1,
+          events_status: 'all',
+        };
+        const reply = await http.read({ path: '/public-search', query }, READ.searchPage);
+        for (const item of reply?.events ?? []) {
+          const event = READ.gammaEvent(item);
+          if (event === null) leftOut();
+          else found.push(...marketsOf(event.markets ?? [], event));
+        }
+        if (reply?.pagination?.hasMore !== true) break;
+      }
+      return once(found);
+    },
+  };
+}
+
+/** Pages shift while they are read, so that a market may come twice. */
+const once = (markets: readonly ListedMarket[]): readonly ListedMarket[] => [
+  ...new Map(markets.map((market) => [market.record.conditionId, market])).values(),
+];

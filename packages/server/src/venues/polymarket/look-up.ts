@@ -1,0 +1,106 @@
+/**
+ * Asks the venue about single orders: the order's record, its trades, the list of open orders. What is found becomes
+ * observations; that nothing was found is one, too, where the order was there before.
+ */
+import type { MarketRecord } from '../../domain/market.ts';
+import type { SignedOrderRow } from '../../domain/records.ts';
+import type { LiveOrder } from '../live-orders.ts';
+import type { OwnedKeys } from './l2-headers.ts';
+import type { Observation } from './observations.ts';
+import type { OrderClient } from './order-client.ts';
+import { matchedOf, partsOf, type WireOrder, type WireTrade } from './order-wire.ts';
+
+/** Trades are listed by their own times, which the clocks of the venue decide. */
+const CLOCK_MARGIN_S = 120;
+
+export interface LookUpParts {
+  readonly client: OrderClient;
+  readonly now: () => number;
+}
+
+/** What an order's record says. */
+export function standingOf(record: WireOrder, order: SignedOrderRow, at: number): Observation[] {
+  const matched = matchedOf(record, order);
+  const isThere = { orderId: order.orderId, at, kind: 'accepted' as const, word: null, ...NOTHING };
+  const [word = '', ...reason] = record.status.split('_');
+  const detail =
+    word === 'CANCELED' && reason.length > 0 && record.status !== RESOLVED ? reason.join('_') : null;
+  const base = { orderId: order.orderId, at, kind: 'standing' as const, matched, detail };
+  const isCounted = matched !== null;
+  if (record.status === RESOLVED) return [isThere, { ...base, end: 'market_resolved', isCounted }];
+  switch (word) {
+    case 'MATCHED':
+      // Of an order that is matched in part and rests, the venue says LIVE.
+      return [isThere, { ...base, end: 'undecided', isCounted }];
+    case 'CANCELED':
+    case 'INVALID':
+      return [isThere, { ...base, end: 'undecided', isCounted }];
+    default:
+      return [isThere, { ...base, end: null, isCounted: false }];
+  }
+}
+
+const RESOLVED = 'CANCELED_MARKET_RESOLVED';
+const NOTHING = { filled: 0n, cost: 0n, fees: 0n } as const;
+
+/** The parts of these orders in those trades. */
+export function tradesSeen(
+  trades: readonly WireTrade[],
+  market: MarketRecord,
+  { isWanted, at }: { readonly isWanted: (orderId: string) => boolean; readonly at: number },
+): Observation[] {
+  return trades.flatMap((trade) =>
+    partsOf(trade, market)
+      .filter(({ orderId }) => isWanted(orderId))
+      .map(({ orderId, part }) => ({
+        orderId,
+        at,
+        kind: 'trade' as const,
+        part: { ...part, matchedAt: part.matchedAt === 0 ? at : part.matchedAt },
+      })),
+  );
+}
+
+/** Something of it will be known only by asking: a trade, or how it ended. */
+export function isIncomplete({ venue, trades }: LiveOrder): boolean {
+  if (venue === null || venue.isFinal) return false;
+  const known = [...trades.values()].reduce((sum, { size }) => sum + size, 0n);
+  return venue.matched > known || venue.missingSince !== null || (venue.ended !== null && !venue.isCounted);
+}
+
+/** Of the trades of one order, each counted once: a list may show a trade twice. */
+export function sumOfTrades(seen: readonly Observation[], what: 'size' | 'fee'): bigint {
+  const amounts = new Map(
+    seen.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part[what]]] : [])),
+  );
+  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0n);
+}
+
+/** Everything that the venue says of one order. An order without a record is over or was never there. @throws VenueUnavailable */
+export async function lookUp(
+  { client, now }: LookUpParts,
+  key: OwnedKeys,
+  { live, market }: { readonly live: Pick<LiveOrder, 'order'>; readonly market: MarketRecord },
+): Promise<{ readonly seen: readonly Observation[]; readonly isListed: boolean }> {
+  const { order } = live;
+  const record = await client.order(key, order.orderId);
+  const standing = record === null ? [] : standingOf(record, order, now());
+  // After the record: a trade of a match that the record counts is listed by then.
+  const after = Math.floor(order.createdAt / 1000) - CLOCK_MARGIN_S;
+  const trades = await client.trades(key, { market: order.conditionId, after });
+  const at = now();
+  const isWanted = (orderId: string) => orderId === order.orderId;
+  const parts = tradesSeen(trades, market, { isWanted, at });
+  const total = sumOfTrades(parts, 'size');
+  // A record may round what is matched: where it is over, the complete list of its trades decides.
+  const seen = standing.map((one) =>
+    one.kind === 'standing' && one.end !== null && one.matched !== null && near(one.matched, total)
+      ? { ...one, matched: total, isCounted: true }
+      : one,
+  );
+  return { seen: [...seen, ...parts], isListed: record !== null };
+}
+
+/** Amounts of a match can differ from the order's by so much; the venue says so. */
+const DUST = 10_000n;
+const near = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < DUST;

@@ -1,0 +1,70 @@
+/** What the venue says to everybody: markets, books and outcomes, without any credential. */
+
+import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { HttpSend } from '../../platform/outbound/outbound.ts';
+import type { MarketData } from '../venue.ts';
+import { createLiveBooks, type LiveBooks } from './books.ts';
+import { createGamma } from './gamma.ts';
+import { createVenueHttp, type VenueHttp } from './http.ts';
+import { createLiveMarketData } from './market-data.ts';
+import type { SocketTimes } from './reconnecting-socket.ts';
+import { createResolutions } from './resolutions.ts';
+
+export interface PolymarketUrls {
+  readonly clob: string;
+  readonly gamma: string;
+  readonly data: string;
+  /** The venue's pages: the check of the region. */
+  readonly site: string;
+  /** Of the sockets, without the channel. */
+  readonly sockets: string;
+}
+
+export interface PublicMarketsOptions {
+  /** In logs and errors. */
+  readonly name: string;
+  readonly urls: PolymarketUrls;
+  readonly send: HttpSend;
+  readonly clock: { now(): number };
+  readonly log: OutboundLog;
+  readonly socketTimes?: SocketTimes;
+  /** Shorter ones for tests. */
+  readonly times?: { readonly marketLifeMs?: number; readonly askAgainMs?: number };
+}
+
+export interface PublicMarkets {
+  readonly clob: VenueHttp;
+  readonly data: VenueHttp;
+  readonly site: VenueHttp;
+  readonly books: LiveBooks;
+  readonly markets: MarketData;
+  /** `ready`, or a sentence that says what is wrong. No I/O. */
+  status(): string;
+  /** Since the start, for operators. */
+  counts(): Readonly<Record<string, number>>;
+}
+
+export function createPublicMarkets(options: PublicMarketsOptions): PublicMarkets {
+  const { name, urls, send, clock, log, socketTimes, times = {} } = options;
+  const service = (what: string, baseUrl: string) =>
+    createVenueHttp({ service: `${name}'s ${what}`, baseUrl, send, clock, log });
+  const clob = service('order book', urls.clob);
+  const data = service('data service', urls.data);
+  const gamma = createGamma({ http: service('catalogue', urls.gamma), clock, log });
+  const books = createLiveBooks({
+    clob,
+    socketUrl: `${urls.sockets}/market`,
+    log,
+    ...(socketTimes === undefined ? {} : { socketTimes }),
+  });
+  const resolutions = createResolutions({ data, clob, ...times });
+  return {
+    clob,
+    data,
+    site: service('site', urls.site),
+    books,
+    markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
+    status: clob.status,
+    counts: () => ({ ...books.counts(), unreadable_markets: gamma.malformed() }),
+  };
+}

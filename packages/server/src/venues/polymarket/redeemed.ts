@@ -1,0 +1,69 @@
+/**
+ * Which tokens an account has redeemed, as the Data API lists its activity: one row for each outcome of a redemption. A
+ * row is proof, because it comes from a block; a balance that vanished is none, for tokens can be sent elsewhere.
+ */
+import type { Address } from '@bellwether/protocol';
+import type { RedeemedTokens, Redemption } from '../venue.ts';
+import type { VenueHttp } from './http.ts';
+import { conditionOf, microOf } from './translate-market.ts';
+import { READ } from './wire.ts';
+
+/** The most that one question may name. */
+const CONDITIONS_PER_QUESTION = 20;
+const ROWS_PER_PAGE = 1_000;
+const MAX_PAGES = 5;
+const SECOND_MS = 1_000;
+
+export function createRedeemedReads(data: Pick<VenueHttp, 'read'>): NonNullable<Redemption['redeemed']> {
+  const rowsOf = async (account: Address, conditionIds: readonly string[]): Promise<unknown[]> => {
+    const rows: unknown[] = [];
+    let cursor: string | undefined;
+    for (let nth = 0; nth < MAX_PAGES; nth++) {
+      const page = await data.read(
+        {
+          path: '/v2/activity',
+          // With a cursor the same filters are sent again.
+          query: {
+            user: account,
+            type: 'REDEEM',
+            condition: conditionIds.join(','),
+            limit: ROWS_PER_PAGE,
+            cursor,
+          },
+        },
+        READ.dataPage,
+      );
+      rows.push(...(page?.data ?? []));
+      cursor = page?.pagination?.next_cursor ?? undefined;
+      if (cursor === undefined) break;
+    }
+    return rows;
+  };
+
+  return async (account, conditionIds) => {
+    const rows: unknown[] = [];
+    for (let start = 0; start < conditionIds.length; start += CONDITIONS_PER_QUESTION)
+      rows.push(...(await rowsOf(account, conditionIds.slice(start, start + CONDITIONS_PER_QUESTION))));
+    return addedUp(rows, account, new Set(conditionIds));
+  };
+}
+
+/** A redemption burns all tokens of an outcome, so that one transaction has one row of a token; a second is a repetition. */
+function addedUp(rows: readonly unknown[], account: Address, wanted: ReadonlySet<string>): RedeemedTokens[] {
+  const seen = new Set<string>();
+  const tokens = new Map<string, RedeemedTokens>();
+  for (const row of rows) {
+    const wire = READ.activity(row);
+    // The filters are checked again: a row too many would close a position.
+    if (wire === null || wire.type !== 'REDEEM' || wire.proxy_wallet.toLowerCase() !== account) continue;
+    if (!/^0x[0-9a-fA-F]+$/.test(wire.condition_id) || !wanted.has(conditionOf(wire.condition_id))) continue;
+    const { token_id: tokenId, timestamp, transaction_hash: hash } = wire;
+    const key = `${hash ?? timestamp} ${tokenId}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const before = tokens.get(tokenId) ?? { tokenId, size: 0n, at: 0 };
+    const at = Math.max(before.at, timestamp * SECOND_MS);
+    tokens.set(tokenId, { tokenId, size: before.size + microOf(wire.size), at });
+  }
+  return [...tokens.values()];
+}

@@ -1,0 +1,263 @@
+/**
+ * Sends an order exactly as its agent signed it, and says what that proves. Nothing is sent after the order's deadline.
+ * Without proof the identical order is sent once more while there is time: the venue executes it at most once, and a
+ * refusal then says nothing of the first attempt.
+ */
+import type { VenueRefusal } from '@bellwether/contract';
+import { type Micro, PIPS } from '@bellwether/contract/decimals';
+import type { MarketRecord } from '../../domain/market.ts';
+import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { LiveOrder } from '../live-orders.ts';
+import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
+import type { Outcome, VenueReply } from './http.ts';
+import type { Keyring } from './keyring.ts';
+import type { OwnedKeys } from './l2-headers.ts';
+import { isIncomplete, sumOfTrades, tradesSeen } from './look-up.ts';
+import type { Modes } from './modes.ts';
+import type { Observation } from './observations.ts';
+import { type OrderClient, orderBody } from './order-client.ts';
+import { errorTextOf, legVerdict, verdictOf } from './order-refusals.ts';
+import { microOf } from './order-wire.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface SubmitParts {
+  readonly client: OrderClient;
+  readonly keyring: Keyring;
+  readonly modes: Modes;
+  readonly recorder: Recorder;
+  readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
+  readonly now: () => number;
+  readonly log: OutboundLog;
+  /** False: everything but sending (LIVE_ORDERS=off). */
+  readonly sends: boolean;
+  readonly onUnmapped: (text: string) => void;
+  /** Why an order was refused for want of balance or allowance, where that is known. Never throws. */
+  readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
+  /** The wallet has an order that may still change. */
+  readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
+}
+
+/** What an attempt proved. */
+type Attempt =
+  | { readonly kind: 'accepted'; readonly reply: Accepted }
+  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
+  | { readonly kind: 'unknown'; readonly mayRepeat: boolean };
+
+interface Accepted {
+  readonly word: 'live' | 'matched' | 'delayed' | 'unmatched';
+  readonly making: Micro;
+  readonly taking: Micro;
+  readonly tradeIds: readonly string[];
+}
+
+/** Less time than this is none for another attempt. */
+const MIN_ATTEMPT_MS = 250;
+const LEAST_TIMEOUT_MS = 1;
+/** Trades are listed by their own times, which the clock of the venue decides. */
+const CLOCK_MARGIN_S = 120;
+/** More at once are asked for by their market. */
+const MAX_TRADE_IDS = 5;
+
+export function createSubmit(parts: SubmitParts) {
+  const { keyring, modes, recorder, now, log } = parts;
+
+  return async (order: VenueOrder, message: SignedMessage): Promise<VenueAnswer> => {
+    const finish = recorder.await(order.orderId);
+    let seen: readonly Observation[] = [];
+    let market: MarketRecord | null = null;
+    try {
+      const attempt = await attemptAll(parts, order, message);
+      if (attempt.kind === 'accepted') {
+        market = await parts.findMarket(order.conditionId).catch(() => null);
+        seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
+      } else if (attempt.kind === 'rejected')
+        seen = [
+          {
+            orderId: order.orderId,
+            at: now(),
+            kind: 'rejected',
+            reason: attempt.reason,
+            detail:
+              attempt.reason === 'insufficient_balance' ? await parts.shortageReason(order) : attempt.detail,
+          },
+        ];
+    } catch (error) {
+      log.warn(
+        { orderId: order.orderId, error: (error as Error).name },
+        'an order may have reached the venue',
+      );
+    }
+    try {
+      const live = await finish(seen, market);
+      if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress, isIncomplete(live));
+      return answerOf(live);
+    } catch (error) {
+      log.warn(
+        { orderId: order.orderId, error: (error as Error).name },
+        'what the venue answered is not recorded',
+      );
+      return { kind: 'unknown' };
+    }
+  };
+
+  async function attemptAll(p: SubmitParts, order: VenueOrder, message: SignedMessage): Promise<Attempt> {
+    if (!p.sends) return { kind: 'rejected', reason: 'dry_run', detail: null };
+    const pause = modes.pause({ postOnly: order.postOnly, signer: message.signer });
+    const unsent: Attempt = { kind: 'rejected', reason: 'venue_unavailable', detail: null };
+    if (pause !== null || now() >= order.deadline) return unsent;
+    const key = await keyring.of(message.walletAddress);
+    if (key === null || key.eoa !== message.signer)
+      return { kind: 'rejected', reason: 'credentials_refused', detail: null };
+    const first = await attemptOnce(p, { key, order, message });
+    if (first === 'not_sent') return unsent;
+    if (first.kind === 'rejected' && first.reason === 'credentials_refused') {
+      // The key may have been rotated since it was read; this answer proves that nothing was taken.
+      if (!(await keyring.refresh(message.walletAddress, key)) || timeLeft(order) < MIN_ATTEMPT_MS)
+        return first;
+      const fresh = await keyring.of(message.walletAddress);
+      if (fresh === null || fresh.eoa !== message.signer) return first;
+      const again = await attemptOnce(p, { key: fresh, order, message });
+      return again === 'not_sent' ? unsent : again;
+    }
+    if (first.kind !== 'unknown' || !first.mayRepeat || timeLeft(order) < MIN_ATTEMPT_MS) return first;
+    const second = await attemptOnce(p, { key, order, message });
+    return second !== 'not_sent' && second.kind === 'accepted'
+      ? second
+      : { kind: 'unknown', mayRepeat: false };
+  }
+
+  function timeLeft({ deadline }: VenueOrder): number {
+    return deadline - now();
+  }
+
+  async function attemptOnce(
+    p: SubmitParts,
+    {
+      key,
+      order,
+      message,
+    }: { readonly key: OwnedKeys; readonly order: VenueOrder; readonly message: SignedMessage },
+  ): Promise<Attempt | 'not_sent'> {
+    const left = timeLeft(order);
+    if (left <= 0) return 'not_sent';
+    const body = orderBody(order, message, key.secrets.apiKey);
+    const outcome = await p.client.post(key, body, Math.max(LEAST_TIMEOUT_MS, left));
+    return readOutcome(p, outcome, { order, message });
+  }
+
+  function readOutcome(
+    p: SubmitParts,
+    outcome: Outcome,
+    { order, message }: { readonly order: VenueOrder; readonly message: SignedMessage },
+  ): Attempt | 'not_sent' {
+    if (outcome.kind === 'not_sent') return 'not_sent';
+    if (outcome.kind === 'unknown') return { kind: 'unknown', mayRepeat: outcome.reason === 'connection' };
+    const { reply } = outcome;
+    modes.note(reply, message.signer);
+    if (reply.status !== 200) {
+      const verdict = verdictOf(reply, p.onUnmapped);
+      // The venue names this one as safe to send again.
+      const isSafe = reply.status === 500 && /order timed out/i.test(errorTextOf(reply));
+      return verdict.kind === 'rejected' ? verdict : { kind: 'unknown', mayRepeat: isSafe };
+    }
+    return readAnswer(reply, order.orderId, p.onUnmapped);
+  }
+}
+
+const WORDS: ReadonlySet<unknown> = new Set(['live', 'matched', 'delayed', 'unmatched']);
+
+/** Taken only where success, an empty errorMsg and this order's id are there; what is half understood proves nothing. */
+function readAnswer({ value }: VenueReply, orderId: string, onUnmapped: (text: string) => void): Attempt {
+  const unknown: Attempt = { kind: 'unknown', mayRepeat: false };
+  if (typeof value !== 'object' || value === null) return unknown;
+  const row = value as Readonly<Record<string, unknown>>;
+  const text = row.errorMsg ?? '';
+  if (typeof text !== 'string') return unknown;
+  if (text !== '') {
+    // Words beside an order that is there contradict it.
+    if (WORDS.has(row.status)) return unknown;
+    const verdict = legVerdict(text, onUnmapped);
+    return verdict.kind === 'rejected' ? verdict : unknown;
+  }
+  const isTaken = row.success === true && typeof row.orderID === 'string' && WORDS.has(row.status);
+  if (!isTaken || (row.orderID as string).toLowerCase() !== orderId) return unknown;
+  const word = row.status as Accepted['word'];
+  const amount = (field: unknown): Micro | null =>
+    field === '' || field === undefined ? 0n : microOf(field);
+  const making = amount(row.makingAmount);
+  const taking = amount(row.takingAmount);
+  if (making === null || taking === null || (word === 'matched' && (making === 0n || taking === 0n)))
+    return unknown;
+  return { kind: 'accepted', reply: { word, making, taking, tradeIds: idsIn(row.tradeIDs) } };
+}
+
+/** None where one of them is not understood: the others would stand for the whole match. */
+function idsIn(value: unknown): readonly string[] {
+  const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';
+  return Array.isArray(value) && value.every(isId) ? [...new Set(value)] : [];
+}
+
+async function acceptedAs(
+  { client, keyring, now }: SubmitParts,
+  {
+    order,
+    message,
+    reply,
+    market,
+  }: {
+    readonly order: VenueOrder;
+    readonly message: SignedMessage;
+    readonly reply: Accepted;
+    readonly market: MarketRecord | null;
+  },
+): Promise<readonly Observation[]> {
+  const { orderId, side, conditionId } = order;
+  const at = now();
+  const [filled, cost] = side === 'BUY' ? [reply.taking, reply.making] : [reply.making, reply.taking];
+  const accepted = { orderId, at, kind: 'accepted' as const, word: reply.word, filled, cost };
+  if (filled === 0n || market === null) return [{ ...accepted, fees: 0n }];
+  const [tradeId, ...more] = reply.tradeIds;
+  if (tradeId !== undefined && more.length === 0 && market.feeRate === 0n) {
+    // Without fees the answer has all of its one trade.
+    const price = Number((cost * BigInt(PIPS)) / filled);
+    const part = { tradeId, status: 'matched', liquidity: 'taker', matchedAt: at, fee: 0n } as const;
+    return [
+      { ...accepted, fees: 0n },
+      { orderId, at, kind: 'trade', part: { ...part, size: filled, cost, price } },
+    ];
+  }
+  // The fee follows from the price of each maker, which is in the record only. Without it the order is followed until it is there.
+  const key = await keyring.of(message.walletAddress);
+  const after = Math.floor(at / 1000) - CLOCK_MARGIN_S;
+  const filters =
+    tradeId === undefined || reply.tradeIds.length > MAX_TRADE_IDS
+      ? [{ market: conditionId, after }]
+      : reply.tradeIds.map((id) => ({ id }));
+  const trades =
+    key === null
+      ? []
+      : await Promise.all(filters.map((filter) => client.trades(key, filter))).catch(() => []);
+  const parts = tradesSeen(trades.flat(), market, { isWanted: (id) => id === orderId, at });
+  return [{ ...accepted, fees: sumOfTrades(parts, 'fee') }, ...parts];
+}
+
+const WORDS_OF_ANSWERS: Readonly<Record<string, Extract<VenueAnswer, { kind: 'accepted' }>['status']>> = {
+  live: 'live',
+  matched: 'matched',
+  delayed: 'delayed',
+  unmatched: 'unmatched',
+};
+
+/** The recorded first answer: what a replay says, too. */
+export function answerOf(live: LiveOrder | null): VenueAnswer {
+  const first = live?.order.first ?? null;
+  if (first === null) return { kind: 'unknown' };
+  if (!first.success)
+    return {
+      kind: 'rejected',
+      reason: first.errorCode as VenueRefusal,
+      ...(first.detail === undefined ? {} : { detail: first.detail }),
+    };
+  const { filled, cost, fees } = first;
+  return { kind: 'accepted', status: WORDS_OF_ANSWERS[first.status] ?? 'live', filled, cost, fees };
+}

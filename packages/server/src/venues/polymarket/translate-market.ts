@@ -1,0 +1,187 @@
+/**
+ * The venue's markets in the desk's terms. Pure. A market whose tokens or outcomes cannot be read is left out; one that
+ * cannot be traded is listed as closed. Gamma's prices are minutes old and are never a market's prices here.
+ */
+import {
+  MICRO,
+  type Micro,
+  PIPS,
+  type Pips,
+  parseDecimal,
+  parseMicro,
+  parsePips,
+  type Rounding,
+} from '@bellwether/contract/decimals';
+import type { MarketRecord } from '../../domain/market.ts';
+import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
+
+const DEFAULT_TICK: Pips = 100;
+const DEFAULT_MIN_SIZE: Micro = 5n * MICRO;
+const HALF: Pips = 5_000;
+const CONDITION_HEX_DIGITS = 64;
+const THIRD_CONTRACT = 'v2';
+const UMA_FINAL: ReadonlySet<string> = new Set(['resolved', 'settled']);
+
+export type Payout = NonNullable<MarketRecord['payout']>;
+
+/** A market as Gamma lists it, without the CLOB's terms and prices. */
+export interface ListedMarket {
+  readonly record: MarketRecord;
+  /** Gamma's price of YES, for a rough first choice only. */
+  readonly roughPrice: Pips | null;
+  /** What Gamma says that the market paid; believed only when another source agrees. */
+  readonly saidPayout: Payout | null;
+  readonly readAt: number;
+}
+
+/** @returns `null` when it cannot be a market of this desk: not two outcomes, or tokens that cannot be read */
+export function toListedMarket(
+  wire: WireMarket,
+  context: { readonly now: number; readonly event?: WireEvent },
+): ListedMarket | null {
+  const tokens = tokensOf(wire);
+  if (tokens === null || listOf(wire.outcomes)?.length !== 2) return null;
+  const event = context.event ?? firstEvent(wire);
+  const isThird = isThirdContract(wire);
+  const createdAt = timeOf(wire.createdAt) || timeOf(wire.startDate);
+  const fees = feesOf(wire);
+  const prices = pricesOf(wire);
+  return {
+    roughPrice: prices?.[0] ?? null,
+    saidPayout: saidPayout(wire, prices),
+    readAt: context.now,
+    record: {
+      id: String(wire.id),
+      conditionId: conditionOf(wire.conditionId),
+      tokenIds: tokens,
+      slug: wire.slug,
+      question: wire.question,
+      description: wire.description ?? '',
+      category: categoryOf(wire, event),
+      eventId: event === null ? '' : String(event.id),
+      eventTitle: event?.title ?? wire.question,
+      negRisk: wire.negRisk ?? false,
+      tickSize: tickOf(wire.orderPriceMinTickSize) ?? DEFAULT_TICK,
+      minOrderSize: microOf(wire.orderMinSize) || DEFAULT_MIN_SIZE,
+      ...fees,
+      createdAt,
+      endDate: timeOf(wire.endDate) || createdAt,
+      updatedAt: timeOf(wire.updatedAt) || context.now,
+      status: !isThird && takesOrders(wire) ? 'open' : 'closed',
+      ...(isThird ? { untradable: 'contract_version' as const } : {}),
+      volume: microOf(wire.volumeNum ?? wire.volume),
+      volume24h: microOf(wire.volume24hr),
+      liquidity: microOf(wire.liquidityNum ?? wire.liquidity),
+    },
+  };
+}
+
+/** The venue writes 31 bytes for the third contract, sometimes with a byte of zeros after them. */
+export const conditionOf = (text: string): string =>
+  `0x${text.slice(2).toLowerCase().padEnd(CONDITION_HEX_DIGITS, '0')}`;
+
+const isThirdContract = ({ version }: WireMarket): boolean =>
+  (version ?? '').toLowerCase() === THIRD_CONTRACT;
+
+/** Wire reference 1.4. A market that UMA looks at has no book any more. */
+const takesOrders = (wire: WireMarket): boolean =>
+  wire.active === true &&
+  wire.closed !== true &&
+  wire.archived !== true &&
+  wire.enableOrderBook === true &&
+  wire.acceptingOrders === true &&
+  (wire.umaResolutionStatus ?? '') === '';
+
+function tokensOf(wire: WireMarket): readonly [string, string] | null {
+  const ids = listOf(isThirdContract(wire) ? wire.positionIds : wire.clobTokenIds);
+  const [yes, no, ...others] = (ids ?? []).map((id) => (typeof id === 'string' ? id : ''));
+  const areTokens = others.length === 0 && isTokenId(yes) && isTokenId(no) && yes !== no;
+  return areTokens ? [yes, no] : null;
+}
+
+export const isTokenId = (text: string | undefined): text is string =>
+  text !== undefined && /^[1-9]\d{0,77}$/.test(text);
+
+function firstEvent(wire: WireMarket): WireEvent | null {
+  const [first] = listOf(wire.events) ?? [];
+  return READ.gammaEvent(first);
+}
+
+function categoryOf(wire: WireMarket, event: WireEvent | null): string {
+  if ((wire.category ?? '') !== '') return wire.category!;
+  const tags = listOf(wire.tags) ?? listOf(event?.tags) ?? [];
+  return tags.map(READ.tag).find((tag) => tag !== null)?.label ?? 'Other';
+}
+
+const pricesOf = (wire: WireMarket): readonly [Pips, Pips] | null => {
+  const [yes, no] = (listOf(wire.outcomePrices) ?? []).map((price) => pipsOf(price, 'floor'));
+  return yes === undefined || no === undefined || yes === null || no === null ? null : [yes, no];
+};
+
+function saidPayout(wire: WireMarket, prices: readonly [Pips, Pips] | null): Payout | null {
+  const isFinal =
+    wire.closed === true &&
+    (UMA_FINAL.has(wire.umaResolutionStatus ?? '') ||
+      wire.resolutionStatus === 'resolved' ||
+      wire.automaticallyResolved === true);
+  return isFinal && prices !== null ? payoutOf(prices[0], prices[1]) : null;
+}
+
+/** What a pair of payouts per token means, in the unit of both; other proportions are not the desk's. */
+export function payoutOf(yes: Pips, no: Pips): Payout | null {
+  if (yes === PIPS && no === 0) return 'YES';
+  if (yes === 0 && no === PIPS) return 'NO';
+  return yes === HALF && no === HALF ? 'HALF' : null;
+}
+
+/** Without fees unless the venue says otherwise in full. */
+function feesOf({ feesEnabled, feeSchedule }: WireMarket): Pick<MarketRecord, 'feeRate' | 'feeExponent'> {
+  const rate = microOf(feeSchedule?.rate);
+  if (feesEnabled === false || rate === 0n) return { feeRate: 0n, feeExponent: 1 };
+  const exponent = Number(feeSchedule?.exponent ?? 1);
+  return { feeRate: rate, feeExponent: Number.isInteger(exponent) && exponent >= 0 ? exponent : 1 };
+}
+
+/** 0 when unreadable: for display only. */
+export function microOf(amount: string | number | null | undefined): Micro {
+  if (amount === null || amount === undefined) return 0n;
+  try {
+    const micro = parseMicro(amount, 'floor');
+    return micro > 0n ? micro : 0n;
+  } catch {
+    return 0n;
+  }
+}
+
+/** From 0 to 1; `null` when it is none, or finer than a pip and the caller names no rounding. */
+export function pipsOf(price: unknown, rounding?: Rounding): Pips | null {
+  if (typeof price !== 'string' && typeof price !== 'number') return null;
+  try {
+    const pips = parsePips(price, rounding);
+    return pips >= 0 && pips <= PIPS ? pips : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A tick divides the whole price. */
+export function tickOf(tick: string | number | null | undefined): Pips | null {
+  const pips = pipsOf(tick);
+  return pips !== null && pips > 0 && PIPS % pips === 0 ? pips : null;
+}
+
+/** Epoch milliseconds; 0 when it is no time. */
+export function timeOf(text: string | null | undefined): number {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? 0 : at;
+}
+
+/** The venue's milliseconds, which come as text or as number. */
+export function millisecondsOf(value: string | number | null | undefined): number | null {
+  if (value === null || value === undefined) return null;
+  try {
+    return Number(parseDecimal(value, 0, 'floor'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+/** The live venue: its services over HTTP and sockets, as one object of the desk's port. */
+import { asAddress } from '@bellwether/protocol';
+import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { HttpSend } from '../../platform/outbound/outbound.ts';
+import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
+import type { SignedOrders, Venue, VenueSecrets } from '../venue.ts';
+import { createLiveAccounts } from './accounts.ts';
+import { createShortageReason } from './approvals.ts';
+import type { FollowerTimes } from './follower.ts';
+import { watchGeoblock } from './geoblock.ts';
+import { createLiveOrders } from './live-orders.ts';
+import { createLivePriceHistory } from './price-history.ts';
+import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
+import type { SocketTimes } from './reconnecting-socket.ts';
+import { createLiveRedemption } from './redemption.ts';
+
+export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
+  readonly id: string;
+  readonly urls: PolymarketUrls;
+  readonly send: HttpSend;
+  readonly clock: { now(): number };
+  readonly log: OutboundLog;
+  readonly orders: LiveOrderLog;
+  readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
+  /** Names this replica in leases. */
+  readonly holder: string;
+  /** False: everything but sending orders. */
+  readonly sends: boolean;
+  readonly doubtMs: number;
+  /** Shorter ones for tests. */
+  readonly times?: FollowerTimes;
+  readonly socketTimes?: SocketTimes;
+  readonly missingMs?: number;
+}
+
+export interface PolymarketVenue {
+  readonly venue: Venue;
+  stop(): Promise<void>;
+}
+
+export function createPolymarketVenue(options: PolymarketVenueOptions): PolymarketVenue {
+  const { id, urls, send, clock, log, signing, rules } = options;
+  const sockets = {
+    ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
+  };
+  const open = createPublicMarkets({ name: id, urls, send, clock, log, ...sockets });
+  const { clob, data, site, books, markets } = open;
+  const geoblock = watchGeoblock({ http: site, log });
+  const orders = createLiveOrders({
+    http: clob,
+    log: options.orders,
+    openSecrets: options.openSecrets,
+    findMarket: markets.find,
+    clock,
+    logger: log,
+    holder: options.holder,
+    socketUrl: `${urls.sockets}/user`,
+    sends: options.sends,
+    doubtMs: options.doubtMs,
+    shortageReason: (order) => shortageReason(order),
+    onTraded: (account) => accounts.outdated(asAddress(account)),
+    ...sockets,
+    ...(options.times === undefined ? {} : { times: options.times }),
+    ...(options.missingMs === undefined ? {} : { missingMs: options.missingMs }),
+  });
+  const { keysOf } = orders;
+  const accounts = createLiveAccounts({ clob, data, keysOf, clock });
+  const shortageReason = createShortageReason({ accounts, markets });
+  const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
+
+  const status = (): string => {
+    const said = [clob.status(), orders.status()].find((one) => one !== 'ready');
+    return said ?? 'ready';
+  };
+  return {
+    venue: {
+      id,
+      backend: 'live',
+      status,
+      notice: geoblock.notice,
+      counts: () => ({ ...orders.counts(), ...open.counts() }),
+      markets,
+      accounts,
+      signedOrders: {
+        signing,
+        rules,
+        verifyCredentials: orders.verifyCredentials,
+        balance: (account, question) => {
+          if (question === undefined) throw new Error('a balance of the live venue is of one market');
+          return accounts.balance(account, question);
+        },
+        submit: orders.submit,
+        resolve: orders.resolve,
+        pause: orders.pause,
+      },
+      cancel: { orders: orders.cancel },
+      redemption,
+      history: createLivePriceHistory({ clob, clock }),
+    },
+    async stop() {
+      geoblock.close();
+      await Promise.all([orders.stop(), books.close()]);
+    },
+  };
+}

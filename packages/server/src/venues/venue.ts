@@ -1,0 +1,298 @@
+/**
+ * A venue: a place that executes orders. It is an object with optional capabilities; use cases check for a capability,
+ * never for a name. Accepted, rejected and unknown are three different answers: an order is rejected or filled only
+ * with proof.
+ *
+ * Money and shares are micro-units, prices pips, times epoch milliseconds. A call without an answer throws
+ * VenueUnavailable (or ChainUnavailable) where its docstring says so.
+ */
+import type { VenueRefusal } from '@bellwether/contract';
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { Address, OrderExtras, OrderFields, SignatureType, SigningTerms } from '@bellwether/protocol';
+import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
+import type { VenueRules } from '../domain/coherence.ts';
+import type { TimeInForce } from '../domain/draft.ts';
+import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
+import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
+import type { PriceHistory } from './price-history.ts';
+import type { Quotes } from './quotes.ts';
+
+export interface Venue {
+  readonly id: VenueId;
+  /** `paper`: simulated money. `live`: real money; an unclaimed agent may not trade. */
+  readonly backend: 'paper' | 'live';
+  /** `ready`, or a sentence that says what is wrong. No I/O. */
+  status(): string;
+  /** What people should know although it stops nothing; `null`: nothing. No I/O. */
+  notice?(): string | null;
+  /** What an operator counts, by name, since the start. */
+  counts?(): Readonly<Record<string, number>>;
+  readonly markets: MarketData;
+  readonly accounts: Accounts;
+  /** Takes orders that the agent signed. */
+  readonly signedOrders?: SignedOrders;
+  /** Quotes transactions for the agent to sign. */
+  readonly quotes?: Quotes;
+  /** Cancels resting orders. A venue without it fills an order or lets it expire. */
+  readonly cancel?: Cancel;
+  /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
+  readonly redemption?: Redemption;
+  readonly history?: PriceHistory;
+  /** Only where money is simulated. */
+  readonly paper?: PaperCredit;
+}
+
+export type Capability = 'signedOrders' | 'quotes' | 'cancel' | 'redemption' | 'history' | 'paper';
+
+export type VenueWith<C extends Capability> = Venue & { readonly [K in C]-?: NonNullable<Venue[K]> };
+
+/** Every venue of this service by its id, in the order in which answers list them. */
+export interface Venues extends ReadonlyMap<VenueId, Venue> {
+  /** The venue of requests that name none. */
+  readonly default: Venue;
+}
+
+export interface MarketData {
+  /** Whether the venue's evidence reports how markets resolve. If not, a job polls. */
+  readonly announcesResolutions: boolean;
+  /**
+   * Whether a text has the form of an id here. Other texts are not looked up, unless the request names this venue.
+   * No I/O.
+   */
+  canBeId(text: string): boolean;
+  /** By market id, condition id, slug or token id. @throws VenueUnavailable */
+  find(id: string): Promise<MarketRecord | null>;
+  /** The markets of those condition ids that the venue still knows, in any order. @throws VenueUnavailable */
+  findAll(conditionIds: readonly string[]): Promise<readonly MarketRecord[]>;
+  /**
+   * Markets listed after a time and still open, newest first.
+   * `latest`: the listing time of the venue's newest market; pass it as `after` in the next call.
+   * @throws VenueUnavailable
+   */
+  listedAfter(after: number, limit: number): Promise<Listing>;
+  /** @throws VenueUnavailable */
+  byToken(tokenId: string): Promise<{ readonly market: MarketRecord; readonly outcome: 'YES' | 'NO' } | null>;
+  /** A page of the markets that match. @throws VenueUnavailable */
+  search(search: MarketSearch): Promise<FoundMarkets>;
+  /** `null`: the market has ended and has no book. @throws VenueUnavailable */
+  book(conditionId: string, outcome: 'YES' | 'NO', depth: number): Promise<Book | null>;
+}
+
+export interface Listing {
+  readonly markets: readonly MarketRecord[];
+  readonly latest: number;
+}
+
+/** What accounts hold, for reads that must not depend on the venue. The answer marks what is old or unknown. */
+export interface Accounts {
+  /** The family of the accounts' addresses. */
+  readonly family: AddressFamily;
+  /** The accounts' collateral in total; without an answer the last known figure. Never throws. */
+  balances(accounts: readonly WalletAddress[], ask: Patience): Promise<KnownBalance>;
+  /** What an account can spend in one market. Never throws. */
+  inMarket(
+    account: WalletAddress,
+    market: MarketRecord,
+    ask: Pick<Patience, 'patienceMs'>,
+  ): Promise<Spendable>;
+}
+
+export interface Patience {
+  /** Uses the cached figure when the last call, successful or not, is younger than this. */
+  readonly freshMs: number;
+  /** Maximum wait for the venue. */
+  readonly patienceMs: number;
+}
+
+export interface KnownBalance {
+  /** Includes what open orders hold. */
+  readonly total: Micro;
+  readonly available: Micro;
+  /** Age of the oldest figure in it; `null` when an account's figure is unknown: that account counts as empty. */
+  readonly ageMs: number | null;
+}
+
+/** `null`: the venue did not report the figure. */
+export interface Spendable {
+  readonly available: Micro | null;
+  /** Outcome tokens that no open order holds. */
+  readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
+}
+
+/** What an order of one market is paid with. */
+export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
+  readonly pays: 'collateral' | 'YES' | 'NO';
+}
+
+/** An exact balance, as the check of an order needs it. */
+export interface Balance {
+  readonly available: Micro;
+  readonly held: Micro;
+  /** Free shares of an outcome, without what open SELL orders hold. */
+  shares(conditionId: string, outcome: 'YES' | 'NO'): Micro;
+}
+
+/** What a venue needs to refuse an order that it never received. */
+export interface UnplacedOrder {
+  readonly funder: Address;
+  readonly conditionId: string;
+}
+
+/** Orders as EIP-712 messages; the digest of the message is the order's id. */
+export interface SignedOrders {
+  /** The contracts and the struct that orders of this venue are signed for. */
+  readonly signing: SigningTerms;
+  /** What the venue requires of an order beyond its market's terms. */
+  readonly rules: VenueRules;
+  /**
+   * The EOA of the secrets; `null` when they are wrong. A live venue can only say whether they are those of `named`.
+   * @throws VenueUnavailable
+   */
+  verifyCredentials(secrets: VenueSecrets, named: Address): Promise<Address | null>;
+  /**
+   * Free collateral and free tokens of an account, now. With a question, only the figure that it is about need be right:
+   * where each figure is a call, the others may be nothing.
+   * @throws VenueUnavailable
+   */
+  balance(account: Address, question?: BalanceQuestion): Promise<Balance>;
+  /**
+   * Resolves after the outcome is recorded, so the desk's records are never behind the venue's answer.
+   * @param message what the agent signed, for a venue that verifies it
+   */
+  submit(order: VenueOrder, message: SignedMessage): Promise<VenueAnswer>;
+  /** Why the venue would not take an order now, although others may pass; `null`: it would. No I/O. */
+  pause?(order: { readonly postOnly: boolean; readonly signer: Address }): VenuePause | null;
+  /**
+   * Asks for proof about an order in doubt. `never_received` is proof that nothing happened, if the order is no longer on its
+   * way. A venue that records its refusal of an order that it never received (`unplaced`) answers for any order.
+   */
+  resolve(
+    orderId: string,
+    unplaced?: UnplacedOrder,
+  ): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
+  /**
+   * Where this process keeps the venue's orders, and refuses for good what it never received: since when, epoch
+   * milliseconds. `null` or absent: an order that `resolve` is asked about must be too old to arrive.
+   */
+  keptSince?(): number | null;
+}
+
+export interface Cancel {
+  /** Resolves after the outcome is recorded. `notCanceled` lists orders that are not open, each with its reason. */
+  orders(account: WalletAddress, orderIds: readonly string[]): Promise<CancelAnswer>;
+}
+
+export interface Redemption {
+  /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
+  redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
+  /**
+   * Where owners redeem past the desk: which tokens of these markets the account has redeemed so far. Absent where the
+   * venue's evidence reports redemptions.
+   * @throws VenueUnavailable
+   */
+  redeemed?(account: Address, conditionIds: readonly string[]): Promise<readonly RedeemedTokens[]>;
+}
+
+/** All redemptions of one outcome's tokens by an account, added up. */
+export interface RedeemedTokens {
+  readonly tokenId: string;
+  readonly size: Micro;
+  /** Of the last of them. */
+  readonly at: number;
+}
+
+export interface PaperCredit {
+  /** Gives an account its simulation balance, at most once ever. @throws VenueUnavailable */
+  credit(account: WalletAddress): Promise<void>;
+  /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
+  readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
+  /** The venue's credentials of an account whose key was proved: its first that is not revoked, made when there is none. */
+  readonly credentials?: (eoa: Address) => Promise<VenueSecrets>;
+}
+
+/** A state of a venue in which it takes some orders only, or none. */
+export interface VenuePause {
+  readonly mode: string;
+  /** A sentence. */
+  readonly reason: string;
+  readonly retryAfterS: number;
+}
+
+/** An order exactly as its agent signed it, and the wallet whose credential sends it. */
+export interface SignedMessage {
+  readonly walletAddress: Address;
+  /** Whose key made the signature. */
+  readonly signer: Address;
+  readonly fields: OrderFields;
+  /** `null`: its struct has none. */
+  readonly extras: OrderExtras | null;
+  readonly signature: string;
+  readonly deferExec: boolean;
+}
+
+export interface VenueSecrets {
+  readonly apiKey: string;
+  readonly secret: string;
+  readonly passphrase: string;
+}
+
+export interface VenueOrder {
+  readonly orderId: string;
+  /** The order's maker: the account that pays. */
+  readonly funder: Address;
+  readonly conditionId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly limit: Pips;
+  readonly shares: Micro;
+  /** Immediate BUY: the budget without fees. */
+  readonly spend: Micro | null;
+  readonly timeInForce: TimeInForce;
+  readonly postOnly: boolean;
+  /** GTD only, as signed. */
+  readonly expiration: number | null;
+  /**
+   * After this time the venue must not execute the order: the desk may then ask for proof that the order never arrived,
+   * and that proof has to stay true.
+   */
+  readonly deadline: number;
+}
+
+/** The venue's immediate answer to an order. Amounts are what was filled by then. */
+export type VenueAnswer =
+  | {
+      readonly kind: 'accepted';
+      readonly status: 'live' | 'matched' | 'delayed' | 'unmatched';
+      readonly filled: Micro;
+      readonly cost: Micro;
+      readonly fees: Micro;
+    }
+  /** `detail`: the venue's own words, where the desk has no code for them; or what the adapter knows of the reason. */
+  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail?: string }
+  | { readonly kind: 'unknown' };
+
+export type CancelAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly canceled: readonly string[];
+      readonly notCanceled: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'unknown' };
+
+/** `yes` and `no` are the burnt tokens, both 0n when none were held; `payout` is the collateral received. */
+export type RedeemAnswer =
+  | { readonly kind: 'redeemed'; readonly yes: Micro; readonly no: Micro; readonly payout: Micro }
+  | { readonly kind: 'not_resolved' }
+  /** Live venues: calls for the owner of the wallet to sign. */
+  | { readonly kind: 'unsigned'; readonly transactions: readonly UnsignedCall[] }
+  | { readonly kind: 'unknown' };
+
+export interface UnsignedCall {
+  readonly to: Address;
+  readonly data: string;
+  readonly value: string;
+  readonly chainId: number;
+  readonly description: string;
+}
+
+export type { SignatureType };

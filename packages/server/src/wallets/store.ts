@@ -1,0 +1,169 @@
+/** Wallets and their sealed venue credentials. */
+
+import type { Micro } from '@bellwether/contract/decimals';
+import { transact } from '@bellwether/durable';
+import type { Address, SignatureType, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { ActingAgent, Caller } from '../domain/records.ts';
+import { utcDay } from '../domain/utc-day.ts';
+import type { Sql } from '../platform/database/connection.ts';
+import type { CredentialsRow, FaucetDrawsRow } from '../platform/database/rows.generated.ts';
+import { ms } from '../platform/database/rows.ts';
+import type { Sealed } from '../platform/secrets.ts';
+import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
+import { hasRoomFor } from './wallet-cap.ts';
+
+export function createWalletStore(sql: Sql): WalletStore {
+  return {
+    register: (caller, credential, maxWallets) =>
+      transact(sql, async (tx) => {
+        const at = new Date(credential.registeredAt);
+        if (!(await hasRoomFor(tx, caller.userId, credential.walletAddress, maxWallets)))
+          return 'full' as const;
+        const [row] = await tx<object[]>`
+        with mine as (
+          insert into credentials as c
+            (wallet_address, user_id, eoa, funder, signature_type, api_key_hash, key_id, sealed, registered_at)
+          select ${credential.walletAddress}, ${caller.userId}, ${credential.eoa}, ${credential.funder},
+            ${credential.signatureType}, ${credential.apiKeyHash as Buffer}, ${credential.sealed.keyId},
+            ${credential.sealed.bytes as Buffer}, ${at}
+          -- A key that has signed for another owner is that owner's.
+          where not exists (select 1 from linked_wallets where address = ${credential.eoa} and user_id <> ${caller.userId})
+          on conflict (wallet_address) do update set
+            eoa = excluded.eoa, funder = excluded.funder, signature_type = excluded.signature_type,
+            api_key_hash = excluded.api_key_hash, key_id = excluded.key_id, sealed = excluded.sealed,
+            registered_at = excluded.registered_at
+          where c.user_id = excluded.user_id
+          returning wallet_address
+        ), named as (
+          update agents set wallet_address = mine.wallet_address from mine where agent_id = ${caller.agentId}
+        )
+        select note_agent_wallets(${caller.agentId}::uuid,
+          ${[...new Set([credential.walletAddress, credential.funder])]}::text[], ${credential.eoa}, ${at}::timestamptz)
+        from mine`;
+        return row === undefined ? ('taken' as const) : ('registered' as const);
+      }),
+
+    async credential(caller, walletAddress) {
+      const [row] = await sql<
+        CredentialsRow[]
+      >`select * from credentials c where wallet_address = ${walletAddress}
+        and user_id = ${caller.userId} and ${isReachable(sql, caller.agentId, sql`c.wallet_address`)}`;
+      return row === undefined ? null : credentialRow(row);
+    },
+
+    async wallets(caller) {
+      const rows = await sql<
+        { address: Address }[]
+      >`select address from (${evmWallets(sql, caller)}) w order by 1`;
+      return rows.map((row) => row.address);
+    },
+
+    async solanaWallets(caller) {
+      const [row] = await sql<SolanaWallets[]>`
+        select a.sol_address as named, (select a.sol_address where not exists (
+            select 1 from linked_wallets l where l.address = a.sol_address
+            union all select 1 from order_wallets o where o.address = a.sol_address)) as unproved,
+          array(${solanaWallets(sql, caller)} order by 1) as proved
+        from agents a where a.agent_id = ${caller.agentId}`;
+      return {
+        named: row?.named ?? null,
+        unproved: row?.unproved ?? null,
+        proved: row?.proved ?? [],
+      };
+    },
+
+    async reachable(caller, addresses) {
+      const rows = await sql<
+        { address: WalletAddress }[]
+      >`select address from (${reachableAmong(sql, caller, addresses)}) w`;
+      return new Set(rows.map((row) => row.address));
+    },
+
+    async isCredited(funder) {
+      const [row] = await sql<object[]>`select 1 from simulation_credits where wallet = ${funder}`;
+      return row !== undefined;
+    },
+
+    async drawFaucet(address, amount, allowance, at) {
+      const day = utcDay(at);
+      const [row] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
+        insert into faucet_draws as d (address, day, amount)
+        select ${address}, ${day}::date, ${amount} where ${amount} <= ${allowance}::bigint
+        on conflict (address, day) do update set amount = d.amount + excluded.amount
+          where d.amount + excluded.amount <= ${allowance}::bigint
+        returning amount`;
+      if (row !== undefined) return { ok: true, left: allowance - row.amount };
+      return { ok: false, left: await this.faucetLeft(address, allowance, at) };
+    },
+
+    async faucetLeft(address, perDay, at) {
+      const [drawn] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
+        select amount from faucet_draws where address = ${address} and day = ${utcDay(at)}::date`;
+      return perDay - (drawn?.amount ?? 0n);
+    },
+  };
+}
+
+export const credentialRow = (row: CredentialsRow): CredentialRow => ({
+  walletAddress: row.wallet_address,
+  userId: row.user_id,
+  eoa: row.eoa,
+  funder: row.funder,
+  signatureType: row.signature_type,
+  apiKeyHash: row.api_key_hash,
+  sealed: { keyId: row.key_id, bytes: row.sealed },
+  registeredAt: ms(row.registered_at),
+});
+
+export interface CredentialRow {
+  readonly walletAddress: Address;
+  readonly userId: bigint;
+  readonly eoa: Address;
+  /** The account that pays for this wallet's orders. */
+  readonly funder: Address;
+  readonly signatureType: SignatureType;
+  readonly apiKeyHash: Uint8Array;
+  readonly sealed: Sealed;
+  readonly registeredAt: number;
+}
+
+/** Solana wallets. A signature of its key proves a wallet: over a link challenge, or in a submitted order. */
+export interface SolanaWallets {
+  /** The agent's solAddress, proved or not: quotes are made for it. */
+  readonly named: SolanaAddress | null;
+  /** Proved by the owner's agents, not linked by another owner, and within this agent's reach. */
+  readonly proved: readonly SolanaAddress[];
+  /** The agent's solAddress while no agent has proved that it holds its key. */
+  readonly unproved: SolanaAddress | null;
+}
+
+/**
+ * An agent reaches those of its owner's wallets that it registered, linked or traded with, and those that the owner
+ * granted it. All methods here ignore the owner's other wallets.
+ */
+export interface WalletStore {
+  /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
+  register(
+    caller: Caller,
+    credential: CredentialRow,
+    maxWallets: number,
+  ): Promise<'registered' | 'taken' | 'full'>;
+  credential(caller: ActingAgent, walletAddress: Address): Promise<CredentialRow | null>;
+  /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
+  wallets(caller: ActingAgent): Promise<readonly Address[]>;
+  solanaWallets(caller: ActingAgent): Promise<SolanaWallets>;
+  /** Those of the addresses, of any family, within the agent's reach; also of wallets that have left the owner. */
+  reachable(caller: ActingAgent, addresses: readonly WalletAddress[]): Promise<ReadonlySet<WalletAddress>>;
+  /** Whether the simulation balance has been credited. */
+  isCredited(funder: Address): Promise<boolean>;
+  /** What the faucet still gives an address today. */
+  faucetLeft(address: Address, perDay: Micro, at: number): Promise<Micro>;
+  /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
+  drawFaucet(
+    address: Address,
+    amount: Micro,
+    allowance: Micro,
+    at: number,
+  ): Promise<{ ok: boolean; left: Micro }>;
+}

@@ -1,0 +1,194 @@
+/** Webhook endpoints of an agent, their log, and callbacks that come in. Sending is another file's work. */
+import {
+  type NewWebhook,
+  type RecordedEvent,
+  WEBHOOK_LIMITS,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookRequest,
+} from '@bellwether/contract';
+import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
+import type { ActingAgent } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import type { WebhookSender } from './sender.ts';
+import type { DeliveryRow, EndpointRow, WebhookStore } from './store.ts';
+
+export interface WebhookNeeds {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly webhooks: WebhookStore;
+  readonly webhookSender: WebhookSender;
+}
+
+export interface InboundNeeds {
+  readonly clock: Clock;
+  readonly webhooks: WebhookStore;
+  readonly inboundSources: InboundSources;
+}
+
+/** Binds a sealed secret to its row. */
+export const webhookSecretIdentity = (agentId: string, id: string): string => `webhooks/${agentId}/${id}`;
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function webhookRecord(row: EndpointRow): Webhook {
+  return {
+    id: row.id,
+    url: row.url,
+    events: [...row.events],
+    description: row.description,
+    status: row.enabled ? 'enabled' : 'disabled',
+    consecutiveFailures: row.failures,
+    failingSince: iso(row.failingSince),
+    lastSuccessAt: iso(row.lastSuccessAt),
+    disabledAt: iso(row.disabledAt),
+    pendingDeliveries: row.pending,
+    createdAt: new Date(row.createdAt).toISOString(),
+  };
+}
+
+/** Made from the row alone, so that it is the same in every attempt. */
+export const recordedEvent = (row: DeliveryRow): RecordedEvent => ({
+  id: row.eventId,
+  type: row.type,
+  createdAt: new Date(row.createdAt).toISOString(),
+  agentId: row.agentId,
+  data: { ...row.data },
+});
+
+const deliveryRecord = (row: DeliveryRow): WebhookDelivery => ({
+  id: row.id.toString(),
+  webhookId: row.endpointId,
+  event: recordedEvent(row),
+  status: row.status,
+  attempts: row.attempts,
+  lastAttemptAt: iso(row.lastAttemptAt),
+  nextAttemptAt: iso(row.nextAttemptAt),
+  responseStatus: row.responseStatus,
+  error: row.error,
+});
+
+export async function createWebhook(
+  needs: WebhookNeeds,
+  caller: ActingAgent,
+  request: WebhookRequest,
+): Promise<NewWebhook> {
+  const fault = needs.webhookSender.refuse(request.url);
+  if (fault !== null) throw refusal('webhook_url_refused', fault, { path: 'url' });
+  const id = needs.secrets.newId();
+  const secret = `whsec_${needs.secrets.newToken()}`;
+  const endpoint = {
+    id,
+    agentId: caller.agentId,
+    url: request.url,
+    events: request.events,
+    description: request.description ?? '',
+    secret: needs.secrets.seal(secret, webhookSecretIdentity(caller.agentId, id)),
+    createdAt: needs.clock.now(),
+  };
+  if (!(await needs.webhooks.add(endpoint, WEBHOOK_LIMITS.endpointsPerAgent))) {
+    throw refusal(
+      'webhook_limit_reached',
+      `An agent has at most ${WEBHOOK_LIMITS.endpointsPerAgent} webhooks.`,
+    );
+  }
+  return { ...webhookRecord(await requireWebhook(needs, caller, id)), secret };
+}
+
+export const listWebhooks = async (needs: WebhookNeeds, caller: ActingAgent): Promise<Webhook[]> =>
+  (await needs.webhooks.list(caller.agentId)).map(webhookRecord);
+
+async function requireWebhook(needs: WebhookNeeds, caller: ActingAgent, id: string): Promise<EndpointRow> {
+  const row = await needs.webhooks.byId(caller.agentId, id);
+  if (row === null) throw refusal('webhook_not_found');
+  return row;
+}
+
+export async function deleteWebhook(
+  needs: WebhookNeeds,
+  caller: ActingAgent,
+  id: string,
+): Promise<{ success: true; id: string }> {
+  if (!(await needs.webhooks.remove(caller.agentId, id))) throw refusal('webhook_not_found');
+  return { success: true, id };
+}
+
+export async function enableWebhook(needs: WebhookNeeds, caller: ActingAgent, id: string): Promise<Webhook> {
+  await needs.webhooks.enable(caller.agentId, id, needs.clock.now());
+  return webhookRecord(await requireWebhook(needs, caller, id));
+}
+
+export async function testWebhook(
+  needs: WebhookNeeds,
+  caller: ActingAgent,
+  id: string,
+): Promise<WebhookDelivery> {
+  const endpoint = await requireWebhook(needs, caller, id);
+  if (!endpoint.enabled)
+    throw refusal('webhook_disabled', 'The webhook was switched off after repeated failure.');
+  const row = await needs.webhooks.tellEndpoint(id, needs.secrets.newId(), {
+    agentId: caller.agentId,
+    type: 'webhook.test',
+    data: { webhookId: id, message: 'A test, asked for with POST /webhooks/{id}/test.' },
+    at: needs.clock.now(),
+  });
+  return deliveryRecord(row);
+}
+
+export interface DeliveriesQuery {
+  readonly status?: DeliveryRow['status'];
+  readonly limit?: number;
+  readonly before?: string;
+}
+
+const DELIVERIES_PER_PAGE = 20;
+
+export async function listWebhookDeliveries(
+  needs: WebhookNeeds,
+  caller: ActingAgent,
+  id: string,
+  { status, limit = DELIVERIES_PER_PAGE, before }: DeliveriesQuery,
+): Promise<{ deliveries: WebhookDelivery[]; total: number }> {
+  await requireWebhook(needs, caller, id);
+  const { rows, total } = await needs.webhooks.deliveries(caller.agentId, id, {
+    limit,
+    ...(status === undefined ? {} : { status }),
+    ...(before === undefined ? {} : { before: BigInt(before) }),
+  });
+  return { deliveries: rows.map(deliveryRecord), total };
+}
+
+export interface Callback {
+  readonly source: string;
+  readonly signature: string | undefined;
+  /** The bytes as they came. */
+  readonly body: Uint8Array;
+}
+
+/** Checked in place of the secret of a source that is not configured, so that both take the same time. */
+const NO_SECRET = 'no such source, and nobody has this secret';
+
+/** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that nobody configured */
+export async function receiveWebhook(
+  needs: InboundNeeds,
+  { source, signature, body }: Callback,
+): Promise<{ received: true }> {
+  const secret = needs.inboundSources.secretOf(source);
+  const signed = verifyWebhookSignature(secret ?? NO_SECRET, body, signature);
+  if (secret === null || !signed || signature === undefined)
+    throw refusal('webhook_signature_invalid', 'The signature does not fit the body and the source.');
+  await needs.webhooks.receive({
+    source,
+    signature: hexToBytes(signature),
+    body,
+    at: needs.clock.now(),
+  });
+  return { received: true };
+}
+
+/** The sources that may call in, and their secrets. */
+export interface InboundSources {
+  secretOf(source: string): string | null;
+}

@@ -1,0 +1,372 @@
+/** The door: one Fastify, every operation bound, everything else refused in the documented way. */
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { ERRORS, LIMITS, Liveness, type Operation, Problem, Readiness } from '@bellwether/contract';
+import swagger from '@fastify/swagger';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { createConsoleBundle } from '../console/bundle.ts';
+import { serveConsole } from '../console/pages.ts';
+import type { ThisReplica } from '../operator/routes.ts';
+import { createSite, servePages } from '../owners/routes.ts';
+import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
+import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
+import {
+  answerBroken,
+  type ConnectionLimits,
+  closeInTime,
+  createHttpServer,
+} from '../platform/http/connections.ts';
+import { cookieName } from '../platform/http/identify.ts';
+import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/metrics.ts';
+import { handleError, sendProblem } from '../platform/http/problem.ts';
+import { watchRequests } from '../platform/http/recent-requests.ts';
+import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
+import { takeIn } from '../platform/http/request-admission.ts';
+import { type Bind, createBinder, type Gate, type Route } from '../platform/http/routes.ts';
+import { guardTargets, showToPages } from '../platform/http/targets.ts';
+import { traceRequests } from '../platform/http/trace-requests.ts';
+import { compileFor } from '../platform/http/validators.ts';
+import { bindDocs } from '../platform/site/docs-page.ts';
+import { serveFrontPage } from '../platform/site/front-page.ts';
+import { serveGuides } from '../platform/site/guides.ts';
+import { bindLlmsText, FIRST_STEPS, llmsText } from '../platform/site/llms-text.ts';
+import { withExamples } from '../platform/site/openapi-examples.ts';
+import type { Tracer } from '../platform/tracing-of-use-cases.ts';
+import { quoteAliases } from '../quoting/routes.ts';
+import type { Streams } from '../streams/routes.ts';
+import type { ResolveDoubtNeeds } from '../trading/resolve-doubt.ts';
+import { quotingVenue } from '../venues/asking.ts';
+import { openapiWebhooks } from '../webhooks/openapi.ts';
+import { bindInbound, takeRawBodies } from '../webhooks/routes.ts';
+import type { InboundNeeds } from '../webhooks/subscriptions.ts';
+import { bindResources, type ResourceNeeds } from './resources.ts';
+
+export interface ReadyState {
+  readonly ready: boolean;
+  readonly body: Readonly<Record<string, unknown>> & { readonly database: string };
+}
+
+export type ServerNeeds = ResourceNeeds &
+  InboundNeeds &
+  Pick<ResolveDoubtNeeds, 'orders'> & { readonly queueDepths: { read: MetricsSources['queues'] } };
+
+export interface ServerOptions {
+  readonly needs: ServerNeeds;
+  readonly gate: Gate;
+  /** Binds the operations of the rooms, which the edge does not know. */
+  readonly bindRooms: (bind: Bind) => void;
+  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly logger: FastifyBaseLogger;
+  readonly basePath: string;
+  readonly trustProxy: TrustProxy;
+  readonly connections: ConnectionLimits;
+  /** Host names that requests may name, beside loopback and the public URL's. */
+  readonly hosts: readonly string[];
+  /** Whose pages may call, beside our own. */
+  readonly origins: readonly string[];
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly readiness: () => Promise<ReadyState>;
+  /** Connections are to be opened elsewhere: each answer ends its own. */
+  readonly isDraining: () => boolean;
+  /** Of every request. */
+  readonly deadlineMs: number;
+  /** Known to be away: nobody has to wait for it to find out. */
+  readonly isDatabaseAway: () => boolean;
+  readonly describeOutage: FastifyInstance['describeOutage'];
+  readonly replicas: ReplicaDoor;
+  readonly replica: ThisReplica;
+  readonly streams: Streams;
+  readonly meters: Meters;
+  /** Only where traces are exported. */
+  readonly tracer: Tracer | undefined;
+  /** Doors of the paper venues, by mount path. */
+  readonly doors: readonly {
+    readonly prefix: string;
+    readonly register: (app: FastifyInstance) => Promise<void>;
+  }[];
+}
+
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
+const MAX_PARAM_CHARS = 300;
+/** The levels at which every request has a line. */
+const DETAILED: ReadonlySet<string> = new Set(['debug', 'trace']);
+
+const ABOVE_WARN: ReadonlySet<string> = new Set(['error', 'fatal', 'silent']);
+
+/** What the owner wants to see less of stays unseen. */
+const atLeastWarn = (level: string): string => (ABOVE_WARN.has(level) ? level : 'warn');
+
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const trusts = trustOf(options.trustProxy);
+  const app = Fastify<Server>({
+    serverFactory: createHttpServer(options.connections, trusts),
+    clientErrorHandler: answerBroken(() => options.needs.publicUrl),
+    // The framework's own chatter is of no use; what matters of a request is logged below.
+    loggerInstance: options.logger.child({}, { level: atLeastWarn(options.logger.level) }),
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: LIMITS.bodyBytes,
+    trustProxy: options.trustProxy === null ? false : trusts,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    frameworkErrors: (error, request, reply) => handleError(error, request as FastifyRequest, reply as never),
+    forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: { buildSerializer: serializeWhenUsed } },
+  });
+  closeInTime(app);
+  if (options.tracer !== undefined) traceRequests(app, options.tracer);
+  const targets = { ...options, publicUrl: () => options.needs.publicUrl };
+  showToPages(app, targets);
+  app.addHook('preClose', async () => {
+    options.streams.open.stop();
+    await options.streams.feed.stop();
+  });
+  setUpRequests(app, options);
+  noteCallers(app, trusts, vouchedAddress(options.replicas, options.basePath));
+  guardTargets(app, targets);
+  bindMetrics(app, options.basePath, options.meters, {
+    gate: options.gate,
+    venues: () => [...options.needs.venues.values()],
+    ordersInDoubt: async () => {
+      const { orders, clock } = options.needs;
+      return (await orders.inDoubt(clock.now())).map(({ createdAt }) => createdAt);
+    },
+    queues: () => options.needs.queueDepths.read(),
+    streams: () => options.streams.open.count,
+    leads: options.replica.leads,
+    now: () => options.needs.clock.now(),
+  });
+  const seen = watchRequests(app);
+  app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
+  app.addSchema({ $id: 'Problem', ...Problem });
+  await app.register(swagger, openapi(options));
+
+  const siteOf = createSite(options.needs);
+  const table = new MethodTable();
+  const documented: Operation[] = [];
+  refuseUnknown(app, table);
+  await app.register(
+    async (scope) => {
+      parseBodies(scope);
+      const aliases = quoteAliases(quotingVenue(options.needs).id);
+      const { bind, operations, routes } = createBinder(scope, options.gate, aliases);
+      bindResources(bind, { ...options, siteOf, operator: { ...options, seen } });
+      options.bindRooms(bind);
+      await scope.register(async (raw) => {
+        takeRawBodies(raw);
+        const inbound = createBinder(raw, options.gate);
+        bindInbound(inbound.bind, options.needs);
+        for (const route of inbound.operations) table.add(route, options.basePath);
+      });
+      const pages = servePages(scope, options.needs, options.gate, siteOf);
+      const consolePages = serveConsole(scope, options.gate, siteOf, createConsoleBundle());
+      const guides = serveGuides(scope, options.gate, siteOf);
+      const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
+      for (const route of [...routes, ...pages, ...consolePages, ...guides, ...front])
+        table.add(route, options.basePath);
+      documented.push(...operations);
+    },
+    { prefix: options.basePath },
+  );
+  for (const door of options.doors) {
+    await app.register(door.register, { prefix: `${options.basePath}${door.prefix}` });
+  }
+  await bindReplicas(app, options.basePath, options.replicas);
+  bindLlmsText(app, options.basePath, () => llmsText(documented, options.publicUrl));
+  await bindService(app, options);
+  return app;
+}
+
+function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
+  const { logger, gate, deadlineMs, isDatabaseAway } = options;
+  app.decorate('publicUrl', () => options.needs.publicUrl);
+  app.decorateRequest('caller', null);
+  app.decorateRequest('owner', null);
+  app.decorateRequest('keyed', null);
+  app.decorateRequest('hadNoEffect', false);
+  app.decorate('describeOutage', options.describeOutage);
+  app.setErrorHandler(handleError);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    // Replicas find the next leader without it.
+    if (options.isDraining() && !isFromReplica(request)) reply.header('connection', 'close');
+    done();
+  });
+  takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
+  app.addHook('onResponse', (request, reply, done) => {
+    // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
+    const isFault = reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status;
+    if (isFault || DETAILED.has(logger.level)) {
+      // Paths hold claim codes and keys' ids; the route's pattern says enough.
+      const context = {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      };
+      logger[isFault ? 'warn' : 'debug'](context, 'request');
+    }
+    done();
+  });
+}
+
+class UnsupportedMediaType extends Error {
+  readonly code = 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
+  readonly statusCode = 415;
+}
+
+const BRACE = '{'.charCodeAt(0);
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** Whether a key that would change what an object is could stand in it, spelt out or by escapes. */
+const mayNeedCare = (text: string): boolean =>
+  text.includes('\\') ||
+  text.includes('__proto__') ||
+  text.includes('constructor') ||
+  text.charCodeAt(0) === BYTE_ORDER_MARK;
+
+/** `undefined` for what is not JSON. */
+function parsePlain(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseBodies(scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser('error', 'error');
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = body as string;
+    // Many clients send the header with an empty body; the route says whether it needs one.
+    if (text.charCodeAt(0) !== BRACE && text.trim() === '') return done(null, undefined);
+    const value = mayNeedCare(text) ? undefined : parsePlain(text);
+    return value === undefined ? parse(request, text, done) : done(null, value);
+  });
+  // Of any other type it is read all the same: too large comes before the wrong type, and an empty one has none.
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+    if (body === '') done(null, undefined);
+    else done(new UnsupportedMediaType(), undefined);
+  });
+}
+
+const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Bellwether',
+      version,
+      description: `The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.\n\n## First steps\n\n${FIRST_STEPS}\n\n`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    // Relative: whoever has the document has it from the server that it describes.
+    servers: [{ url: basePath === '' ? '/' : basePath }],
+    webhooks: openapiWebhooks(),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http' as const, scheme: 'bearer' },
+        ownerSession: { type: 'apiKey' as const, in: 'cookie', name: cookieName(publicUrl) },
+        operatorKey: { type: 'http' as const, scheme: 'bearer', description: 'OPERATOR_KEY' },
+      },
+    },
+  },
+  refResolver: {
+    buildLocalReference: (schema: { $id?: unknown }, _base: unknown, _fragment: unknown, index: number) =>
+      typeof schema.$id === 'string' ? schema.$id : `schema-${index}`,
+  },
+  // The paper venues' doors speak the venues' protocols: docs/doors.md describes them.
+  hideUntagged: true,
+  transformObject: (made: { readonly openapiObject: object } | { readonly swaggerObject: object }) =>
+    withExamples('openapiObject' in made ? made.openapiObject : made.swaggerObject),
+});
+
+const LIVENESS = {
+  operationId: 'getLiveness',
+  summary: 'Does the process run?',
+  tags: ['service'],
+  security: [],
+  response: { 200: Liveness },
+};
+
+const READINESS = {
+  operationId: 'getReadiness',
+  summary: 'Can trades be taken? 503 with the reason while not',
+  tags: ['service'],
+  security: [],
+  response: { 200: Readiness, 503: Readiness },
+};
+
+async function bindService(app: FastifyInstance, { basePath, readiness }: ServerOptions): Promise<void> {
+  for (const prefix of new Set(['', basePath])) {
+    const hide = prefix !== basePath;
+    app.get(`${prefix}/healthz`, { schema: { hide, ...LIVENESS } }, async () => ({ status: 'ok' }));
+    app.get(`${prefix}/readyz`, { schema: { hide, ...READINESS } }, async (_request, reply) => {
+      const { ready, body } = await readiness();
+      return reply.code(ready ? 200 : 503).send(body);
+    });
+  }
+  app.get(`${basePath}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
+  bindDocs(app, basePath);
+}
+
+/** The routes' own table: the framework says 404 for a wrong method. */
+class MethodTable {
+  /** Paths without parameters; asked for every request. */
+  readonly #fixed = new Map<string, Set<string>>();
+  readonly #patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+
+  add({ path, method }: Route, basePath: string): void {
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    let known: Set<string>;
+    if (path.includes('{')) {
+      const pattern = new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+      const row = this.#patterns.get(path) ?? { pattern, methods: new Set<string>() };
+      this.#patterns.set(path, row);
+      known = row.methods;
+    } else {
+      known = this.#fixed.get(basePath + path) ?? new Set<string>();
+      this.#fixed.set(basePath + path, known);
+    }
+    for (const each of methods) known.add(each);
+  }
+
+  /** Methods that a path without parameters takes; `null` when there is no such path. */
+  ofFixed(url: string): ReadonlySet<string> | null {
+    const query = url.indexOf('?');
+    return this.#fixed.get(query < 0 ? url : url.slice(0, query)) ?? null;
+  }
+
+  /** Methods that any path takes; `null` when there is no such path. */
+  ofAny(url: string): readonly string[] | null {
+    const path = url.split('?')[0] ?? '';
+    const fitting = [...this.#patterns.values()].filter(({ pattern }) => pattern.test(path));
+    const found = [...(this.#fixed.get(path) ?? []), ...fitting.flatMap(({ methods }) => [...methods])];
+    return found.length === 0 ? null : [...new Set(found)];
+  }
+}
+
+/** 405 where the path exists under another method, 404 elsewhere; both before a key is asked for. */
+function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
+  // A fixed path wins over a pattern that happens to fit it, whatever the method: GET /markets/trade is no market.
+  app.addHook('onRequest', (request, reply, done) => {
+    const methods = table.ofFixed(request.url);
+    if (methods === null || methods.has(request.method)) done();
+    else sendProblem(request, reply.header('allow', [...methods].join(', ')), 'method_not_allowed');
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const methods = table.ofAny(request.url);
+    if (methods === null) return sendProblem(request, reply, 'route_not_found');
+    return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
+  });
+}
