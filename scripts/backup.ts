@@ -7,7 +7,7 @@
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { backUpService } from '../packages/server/src/platform/operations/backups.ts';
+import { backUpService } from '../packages/server/src/operations/backups.ts';
 import { megabytesPerSecond, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run backup -- --to FILE [--data FOLDER]';

@@ -87,9 +87,9 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
 
 const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
-import type { FirstAnswer } from '../../ports/evidence.ts';
-import type { TimeInForce } from '../../domain/orders/draft.ts';
-import type { OrderKind, OrderStatus } from '../../domain/orders/lifecycle.ts';
+import type { FirstAnswer } from '../../domain/evidence.ts';
+import type { TimeInForce } from '../../domain/draft.ts';
+import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';
 import type { FillRow, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';

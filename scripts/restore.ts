@@ -6,7 +6,7 @@
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { restoreService } from '../packages/server/src/platform/operations/backups.ts';
+import { restoreService } from '../packages/server/src/operations/backups.ts';
 import { megabytesPerSecond, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run restore -- --from FILE --to DATA_FOLDER --key-file MASTER_KEY_FILE';

@@ -14,7 +14,7 @@ import {
   readMasterKeyFile,
   retireMasterKeyFile,
 } from '@bellwether/durable/embedded';
-import { rotateKey } from '../packages/server/src/platform/operations/rotate-key.ts';
+import { rotateKey } from '../packages/server/src/operations/rotate-key.ts';
 import { runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run rotate-key -- [--prepare] [--data FOLDER]';

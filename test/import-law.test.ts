@@ -21,6 +21,48 @@ const NODE = 'node:';
 const HASHES = ['@noble/curves', '@noble/hashes', '@scure/base'];
 const SOLANA = ['@solana', '@solana-program'];
 
+/**
+ * Subjects that a user could name: each has what belongs to it in one folder, and others use its index alone. Which
+ * libraries a room has beside the platform.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  agents: [],
+  approvals: [],
+  briefing: [],
+  // The bundler's process reads the console's sources and imports none.
+  console: ['rolldown', NODE],
+  fees: ['typebox', NODE],
+  markets: [],
+  operator: [],
+  orders: [],
+  owners: ['@simplewebauthn/server'],
+  positions: [],
+  quoting: [],
+  receipts: [],
+  skills: [NODE],
+  streams: [],
+  trading: [],
+  wallets: [],
+  webhooks: [NODE],
+};
+/** The venues' adapters: rooms know what a venue is, never which one. */
+const ADAPTERS = ['solana', 'dflow', 'polymarket', 'paper'].map((name) => `server/venues/${name}`);
+/** Bring rooms together. */
+const WIRES = ['server/service', 'server/wiring'];
+const indexOf = (room: string): string => `server/${room}/index`;
+
+function roomLaws(): Record<string, Rule> {
+  const shared = ['server/platform', 'server/domain', 'server/venues', 'contract', 'protocol', 'durable'];
+  const laws = Object.entries(ROOMS).map(([room, libraries]): [string, Rule] => [
+    `server/${room}`,
+    {
+      may: [`server/${room}`, ...Object.keys(ROOMS).map(indexOf), ...shared, ...libraries],
+      types: ['fastify', 'typebox'],
+    },
+  ]);
+  return Object.fromEntries(laws);
+}
+
 const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
@@ -121,84 +163,67 @@ const LAW: Readonly<Record<string, Rule>> = {
     types: ['server/config', 'durable/embedded'],
   },
   'server/wiring': {
-    may: ['server', 'contract', 'protocol', 'exchange', 'sandbox', 'durable/embedded', NODE],
+    may: [
+      'server',
+      'contract',
+      'protocol',
+      'exchange',
+      'sandbox',
+      'durable/embedded',
+      'fastify',
+      '@fastify',
+      NODE,
+    ],
     types: ['server/config', 'pino'],
-  },
-  // Tools beside the service; what they share with it they take from its adapters.
-  'server/operations': {
-    may: ['server/operations', 'server/adapters', 'server/wiring', 'server/config', 'durable', NODE],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
   'server/config': { may: ['typebox'] },
-  'server/http': {
+  // The language that all subjects share. Pure: its files import pure files only.
+  'server/domain': { may: ['server/domain', 'protocol', 'contract'] },
+  'server/platform': { may: ['server/platform', 'server/domain', 'contract', 'protocol'] },
+  'server/platform/http': {
     may: [
-      'server/http',
-      'server/app',
+      'server/platform',
+      'server/domain',
       'contract',
       'fastify',
       '@fastify',
-      '@scalar',
       'cookie',
-      'marked',
       'ajv',
       'ajv-formats',
       'prom-client',
       NODE,
     ],
-    types: ['server/domain', 'typebox'],
+    types: ['server/venues/venue', 'typebox'],
   },
-  // The bundler's process, and what serves its files; they read the console's sources and import none.
-  'server/http/console': {
-    may: ['server/http/console', 'server/http/page-limit', 'server/http/pages', 'fastify', 'rolldown', NODE],
-    types: ['server/http/routes'],
+  'server/platform/site': {
+    may: ['server/platform', 'contract', 'fastify', '@scalar', 'marked', NODE],
   },
-  'server/receipts': {
-    may: [
-      'server/receipts',
-      'server/http/use-cases',
-      'server/app/refusal',
-      'server/app/orders/checked-record',
-      'server/domain',
-      'server/adapters/postgres/connection',
-      'server/adapters/postgres/rows',
-      'contract',
-      'durable',
-    ],
-    types: [
-      'server/app/owners',
-      'server/http/routes',
-      'server/jobs/jobs',
-      'server/ports',
-      'server/adapters/postgres/rows.generated',
-    ],
-  },
-  'server/jobs': { may: ['server/jobs', 'server/app', 'contract'], types: ['server/domain'] },
-  'server/app': {
-    may: ['server/app', 'server/domain', 'contract', 'protocol'],
-    types: ['server/ports'],
-  },
-  'server/domain': { may: ['server/domain', 'protocol', 'contract/decimals'], types: ['contract'] },
-  'server/ports': { may: ['server/ports'], types: ['server/domain', 'protocol', 'contract'] },
-  'server/adapters/postgres': {
-    may: ['server/adapters/postgres', 'server/domain', 'contract/positions', 'protocol', 'durable', NODE],
-    types: ['server/ports', 'contract'],
+  'server/platform/database': {
+    may: ['server/platform/database', 'server/platform', 'server/domain', 'durable', NODE],
+    types: ['contract', 'protocol'],
   },
   // Loaded only where traces are exported.
-  'server/adapters/tracing': { may: ['server/adapters/tracing', '@opentelemetry'], types: ['server/ports'] },
-  'server/adapters/webhooks': { may: ['server/adapters/webhooks', NODE], types: ['server/ports'] },
-  'server/adapters/webauthn': {
-    may: ['server/adapters/webauthn', '@simplewebauthn/server'],
-    types: ['server/ports'],
+  'server/platform/tracing': {
+    may: ['server/platform/tracing', '@opentelemetry'],
   },
-  'server/adapters/system': {
-    may: ['server/adapters/system', 'server/domain', 'protocol', NODE],
-    types: ['server/ports'],
+  'server/platform/system': {
+    may: ['server/platform/system', 'server/domain', 'protocol', NODE],
+    types: ['server/platform'],
   },
-  'server/adapters/outbound': { may: ['server/adapters/outbound', 'typebox', NODE], types: ['server/ports'] },
-  'server/adapters/solana': {
+  'server/platform/outbound': {
+    may: ['server/platform/outbound', 'typebox', NODE],
+  },
+  // Tools beside the service; what they share with it they take from the platform and the wiring.
+  'server/operations': {
+    may: ['server/platform', 'server/wiring', 'server/config', 'durable', NODE],
+  },
+  // What a venue is, and which venue a request means. Knows no adapter.
+  'server/venues': { may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'] },
+  'server/venues/solana': {
     may: [
-      'server/adapters/solana',
-      'server/adapters/outbound',
+      'server/venues/solana',
+      'server/platform/outbound',
       'server/domain',
       'protocol',
       'contract/decimals',
@@ -206,28 +231,24 @@ const LAW: Readonly<Record<string, Rule>> = {
       ...SOLANA,
       NODE,
     ],
-    types: ['server/ports'],
+    types: ['server/venues'],
   },
-  'server/adapters/signing': {
-    may: ['server/adapters/signing', 'protocol', 'typebox', NODE],
-    types: ['server/ports'],
-  },
-  'server/adapters/venues/dflow': {
+  'server/venues/dflow': {
     may: [
-      'server/adapters/venues/dflow',
-      'server/adapters/outbound',
+      'server/venues/dflow',
+      'server/platform/outbound',
       'server/domain',
       'protocol',
       'contract',
       'typebox',
       NODE,
     ],
-    types: ['server/ports'],
+    types: ['server/venues', 'server/platform'],
   },
-  'server/adapters/venues/polymarket': {
+  'server/venues/polymarket': {
     may: [
-      'server/adapters/venues/polymarket',
-      'server/adapters/outbound',
+      'server/venues/polymarket',
+      'server/platform/outbound',
       'server/domain',
       'protocol',
       'contract',
@@ -235,11 +256,11 @@ const LAW: Readonly<Record<string, Rule>> = {
       'ws',
       NODE,
     ],
-    types: ['server/ports'],
+    types: ['server/venues', 'server/platform'],
   },
-  'server/adapters/venues/paper': {
+  'server/venues/paper': {
     may: [
-      'server/adapters/venues/paper',
+      'server/venues/paper',
       'server/domain',
       'protocol',
       'contract',
@@ -248,14 +269,10 @@ const LAW: Readonly<Record<string, Rule>> = {
       'ws',
       NODE,
     ],
-    types: ['server/ports', 'sandbox'],
+    types: ['server/venues', 'server/platform', 'sandbox'],
   },
+  ...roomLaws(),
 };
-
-/** Subjects that a user could name: each has what belongs to it in one folder, and others use its index alone. */
-const ROOMS = ['server/receipts'];
-/** Bring rooms together. Nothing else of the service may know one, but another room. */
-const KNOW_ROOMS = ['server/service', 'server/wiring', ...ROOMS];
 
 interface Edge {
   readonly from: string;
@@ -303,6 +320,16 @@ const ruleFor = (from: string): Rule | undefined => {
   return best === undefined ? undefined : LAW[best];
 };
 
+const roomOf = (name: string): string | null => {
+  const [pkg, room = ''] = name.split('/');
+  return pkg === 'server' && room in ROOMS ? room : null;
+};
+
+/** Files of a room that have statements: they know the database. Others of the room are given what these make. */
+const isStatements = (name: string): boolean => roomOf(name) !== null && statements.has(name);
+const MAY_HAVE_STATEMENTS = (from: string): boolean =>
+  statements.has(from) || from.endsWith('/index') || WIRES.some((wiring) => within(from, wiring));
+
 function violation(edge: Edge): string | null {
   const rule = ruleFor(edge.from);
   if (rule === undefined) return `${edge.from} is in no folder of the law`;
@@ -314,11 +341,16 @@ function violation(edge: Edge): string | null {
     return `${edge.from} imports the wiring; only service and its parts may`;
   const mayKnowConfig = within(edge.from, 'server/main') || (edge.typeOnly && wires);
   if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
-  const room = ROOMS.find((one) => within(edge.to, one));
-  if (room !== undefined && !within(edge.from, room)) {
-    if (edge.to !== `${room}/index`) return `${edge.from} imports the inside of the room ${room}: ${edge.to}`;
-    if (!KNOW_ROOMS.some((one) => within(edge.from, one))) return `${edge.from} imports a room: ${edge.to}`;
+  const wired = WIRES.some((wiring) => within(edge.from, wiring));
+  const room = roomOf(edge.to);
+  if (room !== null && room !== roomOf(edge.from)) {
+    if (edge.to !== indexOf(room)) return `${edge.from} imports the inside of the room ${room}: ${edge.to}`;
+    if (roomOf(edge.from) === null && !wired) return `${edge.from} imports a room: ${edge.to}`;
   }
+  if (ADAPTERS.some((one) => within(edge.to, one) && !within(edge.from, one)) && !wired)
+    return `${edge.from} imports the adapter of a venue: ${edge.to}`;
+  if (isStatements(edge.to) && !edge.typeOnly && room !== null && !MAY_HAVE_STATEMENTS(edge.from))
+    return `${edge.from} imports statements, which it should be given: ${edge.to}`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
   if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;
   return `${edge.from} imports ${edge.to}${edge.typeOnly ? ' (types)' : ''}`;
@@ -328,6 +360,10 @@ const files = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
   .filter((path) => /^[a-z]+\/src\/.*\.tsx?$/.test(path) && !/\.test\.ts$|\/testing\//.test(path))
   .map((path) => join(PACKAGES, path));
 const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')));
+
+const statements = new Set(
+  edges.filter(({ to }) => to === 'server/platform/database/connection').map(({ from }) => from),
+);
 
 const modules = new Set(files.map((file) => nameOf(`./${file.slice(dirname(file).length + 1)}`, file)));
 const OURS = [...new Set([...modules].map((name) => name.slice(0, name.indexOf('/'))))];
@@ -351,6 +387,9 @@ function graphOf(between: (from: string, to: string) => readonly [string, string
   return graph;
 }
 
+/** A room by its name; of the rest of the service, its first folder. */
+const partOf = (name: string): string => name.split('/').slice(0, 2).join('/');
+
 const packageOf = (name: string): string => name.slice(0, name.indexOf('/'));
 
 describe('circles of imports, types included', () => {
@@ -363,6 +402,16 @@ describe('circles of imports, types included', () => {
   test('do not exist among files', () => {
     const graph = graphOf((from, to) => [from, to]);
     expect(graph.size).toBeGreaterThan(200);
+    expect(circlesOf(graph)).toEqual([]);
+  });
+
+  test('do not exist among rooms, the platform, the domain and the venues', () => {
+    const graph = graphOf((from, to) => [partOf(from), partOf(to)]);
+    for (const [name, imports] of graph) {
+      imports.delete(name);
+      if (!name.startsWith('server/')) graph.delete(name);
+    }
+    expect(graph.size).toBeGreaterThan(20);
     expect(circlesOf(graph)).toEqual([]);
   });
 
@@ -393,22 +442,25 @@ describe('the import law', () => {
 
   test.each([
     ['server/wiring/stores', "import { createReceiptStore } from '../receipts/store.ts';"],
-    ['server/http/resources', "import { bindReceipts } from '../receipts/index.ts';"],
-    ['server/receipts/read', "import { createWebhookStore } from '../adapters/postgres/webhook-store.ts';"],
-    ['server/domain/orders/draft', "import { readFile } from 'node:fs/promises';"],
-    ['server/domain/safeguards', "import type { Clock } from '../ports/clock.ts';"],
-    ['server/app/orders', "import { createOrderStore } from '../adapters/postgres/order-store.ts';"],
-    ['server/app/orders', "import { openPool } from 'pg';"],
-    ['server/http/agents', "import type { AgentStore } from '../ports/stores.ts';"],
-    ['server/adapters/postgres/rows', "import { toEvidence } from '../venues/paper/translate.ts';"],
-    ['server/app/agents', "import { readConfig } from '../config.ts';"],
-    ['server/app/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
+    ['server/platform/http/routes', "import { bindReceipts } from '../../receipts/index.ts';"],
+    ['server/platform/http/routes', "import type { OrderStore } from '../../trading/index.ts';"],
+    ['server/receipts/read', "import { createWebhookStore } from '../webhooks/store.ts';"],
+    ['server/receipts/read', "import { createReceiptStore } from './store.ts';"],
+    ['server/orders/read-orders', "import { createEvidenceLog } from '../trading/evidence.ts';"],
+    ['server/domain/draft', "import { readFile } from 'node:fs/promises';"],
+    ['server/domain/safeguards', "import type { Clock } from '../platform/clock.ts';"],
+    ['server/domain/records', "import type { AgentStore } from '../agents/index.ts';"],
+    ['server/trading/place-order', "import { openPool } from 'pg';"],
+    ['server/trading/place-order', "import { toEvidence } from '../venues/paper/translate.ts';"],
+    ['server/venues/venue', "import { toEvidence } from './paper/translate.ts';"],
+    ['server/venues/asking', "import type { AgentStore } from '../agents/index.ts';"],
+    ['server/platform/database/rows', "import { toEvidence } from '../../venues/paper/translate.ts';"],
+    ['server/agents/agents', "import { readConfig } from '../config.ts';"],
+    ['server/agents/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/wiring/tracing', "import { trace } from '@opentelemetry/api';"],
-    ['server/http/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
-    ['server/jobs/follow-fees', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/service', "import { readConfig } from './config.ts';"],
-    ['server/jobs/jobs', "import { startService } from '../service.ts';"],
-    ['server/app/owners', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],
+    ['server/platform/scheduler', "import { startService } from '../service.ts';"],
+    ['server/agents/agents', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],
     ['exchange/engine/book', "import { randomInt } from 'crypto';"],
     ['exchange/world/world', "import { unitsOf } from '../engine/units.ts';"],
     ['exchange/journal/recovery', "import { EngineState } from '../engine/state.ts';"],
@@ -419,7 +471,7 @@ describe('the import law', () => {
     ['sandbox/solana/chain', "import { openExchange } from '@bellwether/exchange';"],
     ['sandbox/solana/chain', "import type { DflowSandbox } from '../dflow/index.ts';"],
     ['sandbox/dflow/settlement', "import { createMachine } from '../solana/machine.ts';"],
-    ['server/adapters/venues/paper/sandbox-holder', "import { openSandbox } from '@bellwether/sandbox';"],
+    ['server/venues/paper/sandbox-holder', "import { openSandbox } from '@bellwether/sandbox';"],
     ['sdk/client', "import { Engine } from '@bellwether/exchange';"],
     ['cli/run', "import { orderDigest } from '@bellwether/protocol';"],
     ['protocol/order', "import { MICRO } from '@bellwether/contract';"],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { BellwetherClient } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { rotateKey } from '../../packages/server/src/platform/operations/rotate-key.ts';
+import { rotateKey } from '../../packages/server/src/operations/rotate-key.ts';
 import { createSecrets, masterKeyName } from '../../packages/server/src/platform/system/secrets.ts';
 import {
   aMarket,

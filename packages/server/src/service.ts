@@ -20,7 +20,7 @@ import { openRoutes } from './platform/http/open-routes.ts';
 import { loadRecover } from './platform/system/recover.ts';
 import { createReplicaCalls } from './platform/system/replica-calls.ts';
 import { masterKeyName } from './platform/system/secrets.ts';
-import { PositionsInPlay } from './positions/positions-in-play.ts';
+import { PositionsInPlay } from './positions/index.ts';
 import { startDatabase } from './wiring/database.ts';
 import { doorPaths } from './wiring/doors.ts';
 import { openFaults } from './wiring/faults.ts';

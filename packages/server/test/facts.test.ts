@@ -24,7 +24,7 @@ import {
 } from './facts-stage.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const MIGRATIONS = join(import.meta.dirname, '../src/adapters/postgres/migrations');
+const MIGRATIONS = join(import.meta.dirname, '../src/platform/database/migrations');
 
 /** A database as written by the service before the log existed. */
 async function earlierDatabase(): Promise<Sql> {

@@ -2,8 +2,8 @@
 
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
+import type { Limits } from './settings-columns.ts';
 import { settingsRow } from './settings-columns.ts';
-import type { Limits } from './store.ts';
 
 export interface LimitsRow extends SafeguardsRow {
   readonly trades_today: number;

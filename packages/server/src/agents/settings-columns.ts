@@ -2,11 +2,13 @@
  * Settings as columns of `safeguards`. A setting's column is its name in snake_case; the column of an owner's lock on it
  * has the prefix `locked_`. The two exceptions are listed here.
  */
+
+import type { Micro } from '@bellwether/contract/decimals';
 import { NO_LOCKS, type OwnerLocks } from '../domain/locks.ts';
+import type { Safeguards, Usage } from '../domain/safeguards.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms } from '../platform/database/rows.ts';
-import type { SettingsChange, SettingsRow } from './store.ts';
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -67,3 +69,20 @@ export const settingsColumns = ({ locks = {}, ...change }: SettingsChange, at: n
     ...written(change, COLUMNS),
     ...written(locks, LOCK_COLUMNS),
   ]);
+
+export interface SettingsRow extends Safeguards {
+  readonly locks: OwnerLocks;
+  readonly autoRedeemEnabled: boolean;
+  readonly riskControlEnabled: boolean;
+  readonly takeProfitPercent: number | null;
+  readonly stopLossPercent: number | null;
+  readonly updatedAt: number;
+}
+
+/** The settings to change; only the owner sets `locks`. */
+export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> & {
+  readonly locks?: Partial<OwnerLocks>;
+};
+
+/** The safeguards, and what is used of them today. */
+export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };

@@ -13,7 +13,8 @@ import type { Caller } from '../domain/records.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
-import type { AgentStore, SettingsChange, SettingsRow } from './store.ts';
+import type { SettingsChange, SettingsRow } from './settings-columns.ts';
+import type { AgentStore } from './store.ts';
 
 export interface SettingsNeeds {
   readonly clock: Clock;

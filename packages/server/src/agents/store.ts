@@ -3,9 +3,8 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
-import type { OwnerLocks } from '../domain/locks.ts';
 import type { Caller } from '../domain/records.ts';
-import type { Safeguards, Usage } from '../domain/safeguards.ts';
+import type { Usage } from '../domain/safeguards.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
@@ -13,6 +12,7 @@ import { type Answering, asRows, groupReads } from '../platform/database/grouped
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
+import type { SettingsChange, SettingsRow } from './settings-columns.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 /** An agent with one of its keys; columns that exist in both tables have aliases. */
@@ -200,20 +200,6 @@ export interface AgentRow {
   readonly lastCalledAt: number;
 }
 
-export interface SettingsRow extends Safeguards {
-  readonly locks: OwnerLocks;
-  readonly autoRedeemEnabled: boolean;
-  readonly riskControlEnabled: boolean;
-  readonly takeProfitPercent: number | null;
-  readonly stopLossPercent: number | null;
-  readonly updatedAt: number;
-}
-
-/** The settings to change; only the owner sets `locks`. */
-export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> & {
-  readonly locks?: Partial<OwnerLocks>;
-};
-
 export interface AgentStore {
   register(agent: {
     readonly agentId: string;
@@ -250,6 +236,3 @@ export interface AgentStore {
     at: number,
   ): Promise<SettingsRow>;
 }
-
-/** The safeguards, and what is used of them today. */
-export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };

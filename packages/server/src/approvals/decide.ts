@@ -10,9 +10,8 @@ import {
   type PasskeySignIn,
 } from '@bellwether/contract';
 import type { Caller, Owner } from '../domain/records.ts';
-import type { Challenge, OwnerStore } from '../owners/owner-store.ts';
-import { CHALLENGE_MS, takeChallenge } from '../owners/owners.ts';
-import type { PasskeyOptions, Passkeys } from '../owners/passkeys.ts';
+import type { Challenge, OwnerStore, PasskeyOptions, Passkeys } from '../owners/index.ts';
+import { CHALLENGE_MS, takeChallenge } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { approvalRecord } from './records.ts';

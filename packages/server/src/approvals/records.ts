@@ -2,7 +2,7 @@
 import type { Approval } from '@bellwether/contract';
 import type { BoundTerms } from '../domain/draft.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import { TITLE_CHARS } from '../markets/untrusted-market.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
 import type { ApprovalRow, ApprovalTerms } from './store.ts';
 
 const NAME_CHARS = 100;

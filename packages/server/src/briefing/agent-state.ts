@@ -3,7 +3,7 @@ import { type Alert, riskAlerts } from '../domain/risk-alerts.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { BriefingFacts } from './agent-facts.ts';
+import type { BriefingFacts } from './facts.ts';
 import { type VenueState, venueState } from './venue-state.ts';
 
 export interface AgentStateNeeds {

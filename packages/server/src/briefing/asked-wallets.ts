@@ -10,8 +10,8 @@ import type { ActingAgent } from '../domain/records.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { PositionsRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
 import type { AsJson } from '../platform/database/rows.ts';
-import { evmWallets, isReachable, solanaWallets } from '../wallets/reachable-wallets.ts';
-import type { DoubtTimes } from './agent-facts.ts';
+import { evmWallets, isReachable, solanaWallets } from '../wallets/index.ts';
+import type { DoubtTimes } from './facts.ts';
 
 export interface Asker {
   readonly caller: ActingAgent;

@@ -7,14 +7,12 @@
  * Times only limit how far back the log is read: `CHANGE_MARGIN_MS` covers slow commits and clock differences.
  */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
-import { type LimitsRow, limitColumns, limitFacts } from '../agents/limits.ts';
+import { type LimitsRow, limitColumns, limitFacts } from '../agents/index.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { type Answering, type AskTogether, asRows } from '../platform/database/grouped-reads.ts';
 import type { AgentsRow, OrdersRow } from '../platform/database/rows.generated.ts';
-import { openStatuses } from '../trading/open-statuses.ts';
-import { LISTED_JSON_COLUMNS, type ListedJson } from '../trading/order-rows.ts';
-import type { BriefingQuestion, OpenApproval } from './agent-facts.ts';
+import { LISTED_JSON_COLUMNS, type ListedJson, openStatuses } from '../trading/index.ts';
 import {
   askedWallets,
   askers,
@@ -23,6 +21,7 @@ import {
   type PositionJson,
   positionColumns,
 } from './asked-wallets.ts';
+import type { BriefingQuestion, OpenApproval } from './facts.ts';
 
 const CHANGE_MARGIN_MS = 60_000;
 /** Orders named in an alert; its count covers all of them. */

@@ -5,21 +5,22 @@
  */
 import type { Briefing, RiskAlert } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { settingsRecord } from '../agents/settings.ts';
+import { settingsRecord } from '../agents/index.ts';
 import { inDoubtBefore } from '../domain/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
-import type { ShownMarkets } from '../markets/shown-markets.ts';
-import { orderRecord } from '../orders/read-orders.ts';
+import type { ShownMarkets } from '../markets/index.ts';
+import { orderRecord } from '../orders/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
-import type { RecommendedSkills } from '../skills/store.ts';
+import type { RecommendedSkills } from '../skills/index.ts';
 import { type HasVenues, type Scope, scopeOf } from '../venues/asking.ts';
 import type { Listing, Venue, Venues } from '../venues/venue.ts';
-import type { AgentFacts, BriefingFacts } from './agent-facts.ts';
+import type { AgentFacts } from './agent-facts.ts';
 import { agentState, quotaResetsAt } from './agent-state.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
+import type { BriefingFacts } from './facts.ts';
 import { venueBrief } from './venue-briefs.ts';
 import { BRIEFING_PATIENCE_MS } from './venue-state.ts';
 

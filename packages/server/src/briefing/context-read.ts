@@ -1,14 +1,13 @@
 /** The check before a trade: what the agent holds and has open in one market, and what a trade there would be judged by. */
 
-import { type LimitsRow, limitColumns, limitFacts, limitsOf } from '../agents/limits.ts';
+import { type LimitsRow, limitColumns, limitFacts, limitsOf } from '../agents/index.ts';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { Standing } from '../domain/records.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { type Answering, type AskTogether, asRows } from '../platform/database/grouped-reads.ts';
 import type { AgentsRow, OrdersRow } from '../platform/database/rows.generated.ts';
-import { openStatuses } from '../trading/open-statuses.ts';
-import type { ContextQuestion } from './agent-facts.ts';
+import { openStatuses } from '../trading/index.ts';
 import {
   askedWallets,
   askers,
@@ -17,6 +16,7 @@ import {
   type PositionJson,
   positionColumns,
 } from './asked-wallets.ts';
+import type { ContextQuestion } from './facts.ts';
 
 export type ContextRow = Answering &
   LimitsRow & {

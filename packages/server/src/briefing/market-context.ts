@@ -12,16 +12,23 @@ import type { Book, MarketRecord } from '../domain/market.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller, Standing } from '../domain/records.ts';
 import { allowances } from '../domain/safeguards.ts';
-import { type Books, round6, slippageRecords } from '../markets/market-figures.ts';
-import { type Located, requireMarket } from '../markets/markets.ts';
-import { type ShownMarkets, sweepsOf } from '../markets/shown-markets.ts';
+import {
+  type Books,
+  type Located,
+  requireMarket,
+  round6,
+  type ShownMarkets,
+  slippageRecords,
+  sweepsOf,
+} from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
-import { positionRecords, valued } from '../positions/positions.ts';
-import type { TradeLedger } from '../trading/admission.ts';
+import { positionRecords, valued } from '../positions/index.ts';
+import type { TradeLedger } from '../trading/index.ts';
 import { scopeOf, tradingOf } from '../venues/asking.ts';
 import type { Spendable, Venues } from '../venues/venue.ts';
-import type { AgentFacts, ContextFacts } from './agent-facts.ts';
+import type { AgentFacts } from './agent-facts.ts';
+import type { ContextFacts } from './facts.ts';
 import { tradeWarnings, type Warning } from './trade-warnings.ts';
 
 export interface MarketContextNeeds {

@@ -3,19 +3,18 @@
 import type { Me } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { agentRecord, DAY_MS } from '../agents/agents.ts';
-import { settingsRecord } from '../agents/settings.ts';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
+import { agentRecord, DAY_MS, settingsRecord } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { PositionStore } from '../positions/position-store.ts';
-import { holdings, positionRecords } from '../positions/positions.ts';
-import type { OrderStore } from '../trading/order-store.ts';
+import type { PositionStore } from '../positions/index.ts';
+import { holdings, positionRecords } from '../positions/index.ts';
+import type { OrderStore } from '../trading/index.ts';
 import type { HasVenues } from '../venues/asking.ts';
 import { currentBalance, venueRecord } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 
 export interface MeNeeds {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import type { Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { ActingAgent } from '../domain/records.ts';
@@ -20,7 +20,7 @@ import {
   positionRecords,
   type Valued,
   walletsOf,
-} from '../positions/positions.ts';
+} from '../positions/index.ts';
 import { filterOf, redeemsBy, scopeOf } from '../venues/asking.ts';
 import type { KnownBalance, Venue } from '../venues/venue.ts';
 import { concentration, exposure } from './exposure.ts';

@@ -1,7 +1,11 @@
 /** Reads that tell an agent where it stands: itself, its briefing, a market before a trade, prices. */
 import { checkMarket, getBriefing, getMarketContext, getMe, getPricesHistory } from '@bellwether/contract';
-import { createBriefingSender } from '../markets/market-bytes.ts';
-import { marketExists, type PriceHistoryNeeds, pricesHistory } from '../markets/price-history.ts';
+import {
+  createBriefingSender,
+  marketExists,
+  type PriceHistoryNeeds,
+  pricesHistory,
+} from '../markets/index.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { type BriefingNeeds, briefing } from './briefing.ts';
 import { type MarketContextNeeds, marketContext } from './market-context.ts';

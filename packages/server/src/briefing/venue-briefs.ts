@@ -4,7 +4,7 @@ import { microToNumber } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Alert } from '../domain/risk-alerts.ts';
 import { faucetVenue, type HasVenues, redeemsBy, tradingOf } from '../venues/asking.ts';
-import type { BriefingFacts } from './agent-facts.ts';
+import type { BriefingFacts } from './facts.ts';
 import { nextSteps } from './next-steps.ts';
 import type { VenueState } from './venue-state.ts';
 

@@ -8,7 +8,7 @@ import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
 import type { Clock } from '../platform/clock.ts';
 import { redeemsBy, type Scope, tradingOf, venueOf } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import type { BriefingFacts, OpenOrders } from './agent-facts.ts';
+import type { BriefingFacts, OpenOrders } from './facts.ts';
 
 /** What a heartbeat waits for a venue, and how old a balance may be before a chain is asked again. */
 export const BRIEFING_PATIENCE_MS = 300;

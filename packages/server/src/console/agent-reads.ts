@@ -24,14 +24,19 @@ import {
 } from '@bellwether/contract';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import { type PortfolioNeeds, portfolio } from '../briefing/portfolio.ts';
-import * as orders from '../orders/read-orders.ts';
-import { ownedAgent } from '../owners/owned-agents.ts';
+import { type PortfolioNeeds, portfolio } from '../briefing/index.ts';
+import * as orders from '../orders/index.ts';
+import { ownedAgent } from '../owners/index.ts';
 import { offsetPages, paginate, sendPage } from '../platform/http/pagination.ts';
 import type { Bind, Input } from '../platform/http/routes.ts';
-import { narrowed, pageOf } from '../positions/position-filters.ts';
-import { closedPositions, currentPositions, type PositionNeeds } from '../positions/positions.ts';
-import * as webhooks from '../webhooks/subscriptions.ts';
+import {
+  closedPositions,
+  currentPositions,
+  narrowed,
+  type PositionNeeds,
+  pageOf,
+} from '../positions/index.ts';
+import * as webhooks from '../webhooks/index.ts';
 
 export type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
   PositionNeeds &

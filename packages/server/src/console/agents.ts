@@ -8,17 +8,16 @@ import {
   type RiskAlert,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import { onlineStatus, STATUS_WORDS } from '../agents/agents.ts';
-import { lockedByOwner, settingsRecord } from '../agents/settings.ts';
-import type { AgentStore } from '../agents/store.ts';
-import type { AgentFacts, BriefingFacts } from '../briefing/agent-facts.ts';
-import { type AgentState, type AgentStateNeeds, agentState, quotaResetsAt } from '../briefing/agent-state.ts';
+import type { AgentStore } from '../agents/index.ts';
+import { lockedByOwner, onlineStatus, STATUS_WORDS, settingsRecord } from '../agents/index.ts';
+import type { AgentFacts, BriefingFacts } from '../briefing/index.ts';
+import { type AgentState, type AgentStateNeeds, agentState, quotaResetsAt } from '../briefing/index.ts';
 import { inDoubtBefore } from '../domain/lifecycle.ts';
 import type { ActingAgent, Owner } from '../domain/records.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import { utcDay } from '../domain/utc-day.ts';
-import { ownedAgent } from '../owners/owned-agents.ts';
+import { ownedAgent } from '../owners/index.ts';
 import { scopeOf } from '../venues/asking.ts';
 import type { DayRow, OwnedAgentRow, OwnerReads } from './owner-reads.ts';
 

@@ -3,8 +3,8 @@ import { type Decision, type Decisions, LIMITS } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import type { ActingAgent } from '../domain/records.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import type { AttemptRow } from '../orders/result-store.ts';
-import { type JournalNeeds, type JournalPage, journalPage, resultOf } from '../orders/trades-journal.ts';
+import type { AttemptRow } from '../orders/index.ts';
+import { type JournalNeeds, type JournalPage, journalPage, resultOf } from '../orders/index.ts';
 
 export async function decisions(
   needs: JournalNeeds,

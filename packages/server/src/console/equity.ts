@@ -10,12 +10,12 @@ import {
   type EquityPoint as Shown,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Owner } from '../domain/records.ts';
-import { type ListOrdersNeeds, listFills } from '../orders/read-orders.ts';
-import { ownedAgent } from '../owners/owned-agents.ts';
-import { type PositionNeeds, walletsOf } from '../positions/positions.ts';
+import { type ListOrdersNeeds, listFills } from '../orders/index.ts';
+import { ownedAgent } from '../owners/index.ts';
+import { type PositionNeeds, walletsOf } from '../positions/index.ts';
 import { scopeOf } from '../venues/asking.ts';
 import type { EquityStep, EquityStore, WalletPoint } from './equity-store.ts';
 import type { OwnerReads } from './owner-reads.ts';

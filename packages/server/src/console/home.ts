@@ -4,11 +4,11 @@
  */
 import { OWNER_LIMITS, type OwnerHome } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { exposure } from '../briefing/exposure.ts';
+import { exposure } from '../briefing/index.ts';
 import type { Owner } from '../domain/records.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import { TITLE_CHARS } from '../markets/untrusted-market.ts';
-import type { PositionNeeds, Valued } from '../positions/positions.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
+import type { PositionNeeds, Valued } from '../positions/index.ts';
 import {
   dayResults,
   daysSince,

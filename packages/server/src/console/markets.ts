@@ -1,11 +1,10 @@
 /** A market as an owner looks at it, with what the owner's agents have in it. */
 import { LIMITS, type OwnerMarket } from '@bellwether/contract';
 import type { Owner } from '../domain/records.ts';
-import { orderBook, requireMarket } from '../markets/markets.ts';
-import type { ShownMarkets } from '../markets/shown-markets.ts';
-import { untrustedTexts } from '../markets/untrusted-market.ts';
-import { type ListOrdersNeeds, listFills, listOpenOrders } from '../orders/read-orders.ts';
-import { holdings, type PositionNeeds, positionRecords } from '../positions/positions.ts';
+import type { ShownMarkets } from '../markets/index.ts';
+import { orderBook, requireMarket, untrustedTexts } from '../markets/index.ts';
+import { type ListOrdersNeeds, listFills, listOpenOrders } from '../orders/index.ts';
+import { holdings, type PositionNeeds, positionRecords } from '../positions/index.ts';
 import type { OwnerReads } from './owner-reads.ts';
 
 export interface OwnerMarketNeeds extends ListOrdersNeeds, PositionNeeds {

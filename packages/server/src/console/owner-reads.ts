@@ -3,8 +3,8 @@ import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { Sql } from '../platform/database/connection.ts';
 import type { AgentsRow, DailyResultsRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
-import { openStatuses } from '../trading/open-statuses.ts';
-import { ownersEvmWallets, ownersSolanaWallets } from '../wallets/reachable-wallets.ts';
+import { openStatuses } from '../trading/index.ts';
+import { ownersEvmWallets, ownersSolanaWallets } from '../wallets/index.ts';
 
 type AgentOfOwner = Pick<AgentsRow, 'agent_id' | 'description'> & {
   readonly claimed_at: Date;

@@ -6,7 +6,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Clock } from '../platform/clock.ts';
-import { holdings, type PositionNeeds } from '../positions/positions.ts';
+import { holdings, type PositionNeeds } from '../positions/index.ts';
 import type { EquityPoint, EquityStep, EquityStore, WalletPoint } from './equity-store.ts';
 import { collateralOf, worthFrom } from './worth.ts';
 

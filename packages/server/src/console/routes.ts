@@ -10,9 +10,9 @@ import {
   listSafeguards,
   pauseOwner,
 } from '@bellwether/contract';
-import { type PriceHistoryNeeds, pricesHistory } from '../markets/price-history.ts';
-import type { JournalNeeds } from '../orders/trades-journal.ts';
-import { type OwnedAgentNeeds, ownedAgent, pauseAll } from '../owners/owned-agents.ts';
+import { type PriceHistoryNeeds, pricesHistory } from '../markets/index.ts';
+import type { JournalNeeds } from '../orders/index.ts';
+import { type OwnedAgentNeeds, ownedAgent, pauseAll } from '../owners/index.ts';
 import { offsetPages, paginate } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { type AgentDetailNeeds, agentDetail } from './agents.ts';

@@ -6,7 +6,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import { familyOf, type WalletAddress } from '../domain/addresses.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
-import { type Holdings, holdings, type PositionNeeds, type Valued } from '../positions/positions.ts';
+import { type Holdings, holdings, type PositionNeeds, type Valued } from '../positions/index.ts';
 import type { HasVenues } from '../venues/asking.ts';
 import type { Patience } from '../venues/venue.ts';
 

@@ -17,7 +17,7 @@ import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, quotingVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 import type { SigningProvider } from './signing-provider.ts';
 import type { FeeAttempt, FeeStore, SignedFee } from './store.ts';

@@ -2,7 +2,7 @@
 import type { Delegation } from '@bellwether/contract';
 import { formatMicro, MICRO_DECIMALS, type Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, SOLANA_PROGRAMS, type SolanaAddress } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import type { Caller } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { quotingVenue } from '../venues/asking.ts';

@@ -2,7 +2,7 @@
 import { getOperatorStatus } from '@bellwether/contract';
 import type { watchRequests } from '../platform/http/recent-requests.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
-import type { Streams } from '../streams/routes.ts';
+import type { Streams } from '../streams/index.ts';
 import { type OperatorStatusNeeds, operatorStatus } from './operator-status.ts';
 
 /** What this process is among the replicas. */

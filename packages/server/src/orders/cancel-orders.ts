@@ -4,11 +4,11 @@ import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
-import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/records.ts';
-import type { OrderStore } from '../trading/order-store.ts';
+import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
+import type { OrderStore } from '../trading/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 import { ownOrder } from './read-orders.ts';
 
 export interface CancelOrderNeeds extends CancelQuotedNeeds {

@@ -6,7 +6,7 @@ import {
   resetRiskSettings,
   updateRiskSettings,
 } from '@bellwether/contract';
-import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/settings.ts';
+import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/index.ts';
 import { offsetPages, paginate } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as journal from './trades-journal.ts';

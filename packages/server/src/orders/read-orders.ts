@@ -23,8 +23,8 @@ import type {
 import { statusNumber, statusWord } from '../domain/status-words.ts';
 import { type Page, pageOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
-import { fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/records.ts';
-import type { OrderFilter, OrderStore } from '../trading/order-store.ts';
+import { fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';
+import type { OrderFilter, OrderStore } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
 import { cursorOf, placeOf } from './order-cursor.ts';

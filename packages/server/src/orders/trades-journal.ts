@@ -11,12 +11,12 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import { onlineStatus, STATUS_WORDS } from '../agents/agents.ts';
+import { onlineStatus, STATUS_WORDS } from '../agents/index.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { RefusalLog } from '../trading/refusal-log.ts';
+import type { RefusalLog } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
 import type { AttemptRow, ResultStore, StandingRow } from './result-store.ts';

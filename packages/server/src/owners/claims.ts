@@ -1,7 +1,7 @@
 /** The claim look-up, for its two readers: a program gets the record, a person the page. */
 import { ERRORS, getClaim, getClaimByQuery } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lookUpClaim } from '../agents/agents.ts';
+import { lookUpClaim } from '../agents/index.ts';
 import { type Identities, sessionTokens } from '../platform/http/identify.ts';
 import { elsewhere, errorPage, type Site, sendPage, wantsHtml } from '../platform/http/layout.ts';
 import type { Bind } from '../platform/http/routes.ts';

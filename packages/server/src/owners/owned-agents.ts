@@ -11,9 +11,16 @@ import {
   type SettingsUpdate,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { agentByClaimCode, keyRecord, onlineStatus, revokeApiKey } from '../agents/agents.ts';
-import { lockedByOwner, parseSettings, settingsRecord } from '../agents/settings.ts';
-import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../agents/store.ts';
+import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../agents/index.ts';
+import {
+  agentByClaimCode,
+  keyRecord,
+  lockedByOwner,
+  onlineStatus,
+  parseSettings,
+  revokeApiKey,
+  settingsRecord,
+} from '../agents/index.ts';
 import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
 import type { Owner } from '../domain/records.ts';
@@ -22,7 +29,7 @@ import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { venueOf } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import { credentialIdentity } from '../wallets/wallets.ts';
+import { credentialIdentity } from '../wallets/index.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from './owner-change.ts';
 import type { OwnerStore, Reseal } from './owner-store.ts';
 

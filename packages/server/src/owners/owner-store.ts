@@ -1,8 +1,8 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
 
 import { transact } from '@bellwether/durable';
-import { settingsColumns, settingsRow } from '../agents/settings-columns.ts';
-import type { SettingsChange, SettingsRow } from '../agents/store.ts';
+import type { SettingsChange, SettingsRow } from '../agents/index.ts';
+import { settingsColumns, settingsRow } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Owner } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
@@ -16,6 +16,7 @@ import type {
 } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
+import type { LeftKey, WalletGrant } from './owner-wallets.ts';
 import { createOwnerWallets } from './owner-wallets.ts';
 import type { NewPasskey } from './passkeys.ts';
 
@@ -226,22 +227,6 @@ export interface NewSession {
 
 /** Seals a credential again for another owner: the cipher text is bound to its owner. */
 export type Reseal = (walletAddress: string, sealed: Sealed, from: bigint, to: bigint) => Sealed;
-
-/** One of an owner's wallets, and what one of the owner's agents may do with it. */
-export interface WalletGrant {
-  readonly walletAddress: WalletAddress;
-  readonly isOwn: boolean;
-  readonly granted: boolean;
-}
-
-/** A wallet key that the owner's agents had, and that belongs to another owner. */
-export interface LeftKey {
-  readonly signer: WalletAddress;
-  readonly wallets: readonly WalletAddress[];
-  readonly leftAt: number;
-  /** The agents whose locks bind it. */
-  readonly agentIds: readonly string[];
-}
 
 export interface OwnerStore {
   /** All wallets of the owner, with what this agent may do with them. */

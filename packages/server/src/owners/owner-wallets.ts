@@ -4,7 +4,7 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { AgentWalletsRow } from '../platform/database/rows.generated.ts';
 import { ms } from '../platform/database/rows.ts';
-import { ownersSolanaWallets } from '../wallets/reachable-wallets.ts';
+import { ownersSolanaWallets } from '../wallets/index.ts';
 import type { OwnerStore } from './owner-store.ts';
 
 interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
@@ -69,4 +69,20 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
       return [...new Set(rows.map((row) => row.agent_id))];
     },
   };
+}
+
+/** One of an owner's wallets, and what one of the owner's agents may do with it. */
+export interface WalletGrant {
+  readonly walletAddress: WalletAddress;
+  readonly isOwn: boolean;
+  readonly granted: boolean;
+}
+
+/** A wallet key that the owner's agents had, and that belongs to another owner. */
+export interface LeftKey {
+  readonly signer: WalletAddress;
+  readonly wallets: readonly WalletAddress[];
+  readonly leftAt: number;
+  /** The agents whose locks bind it. */
+  readonly agentIds: readonly string[];
 }

@@ -7,7 +7,7 @@ import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
 import type { PositionsRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
 import { msOrNull, only } from '../platform/database/rows.ts';
-import { evmWallets, solanaWallets } from '../wallets/reachable-wallets.ts';
+import { evmWallets, solanaWallets } from '../wallets/index.ts';
 
 type PositionWithMarket = PositionsRow &
   (

@@ -34,7 +34,7 @@ import {
   venueOf,
 } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 import { sortFieldOf } from './position-filters.ts';
 import type { ClosedPage, PositionStore } from './position-store.ts';
 

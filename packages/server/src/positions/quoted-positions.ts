@@ -15,7 +15,7 @@ import { refusal } from '../platform/refusal.ts';
 import { filterOf, type HasVenues, quotingVenue } from '../venues/asking.ts';
 import type { TickerMarket } from '../venues/quotes.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 import type { PositionStore } from './position-store.ts';
 import { percentOf } from './positions.ts';
 

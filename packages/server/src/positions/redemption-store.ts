@@ -7,7 +7,7 @@ import type { Caller } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import type { AgentsRow, PositionsRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
 import type { RedeemedTokens } from '../venues/venue.ts';
-import { evmWallets } from '../wallets/reachable-wallets.ts';
+import { evmWallets } from '../wallets/index.ts';
 import { lockRedeemed } from './position-reads.ts';
 import { writeParts } from './position-writes.ts';
 

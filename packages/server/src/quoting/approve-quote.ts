@@ -5,16 +5,16 @@
 import type { AgentApproval } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { toBase64 } from '@bellwether/protocol';
+import type { ApprovalTerms } from '../approvals/index.ts';
 import {
   ApprovalNeeded,
   type ApprovalSubject,
+  approvalRecord,
   askApproval,
   declined,
   type ObtainApprovalNeeds,
   requireApproval,
-} from '../approvals/order-approval.ts';
-import { approvalRecord } from '../approvals/records.ts';
-import type { ApprovalTerms } from '../approvals/store.ts';
+} from '../approvals/index.ts';
 import { averagePrice, legsOf } from '../domain/quoted-amounts.ts';
 import type { Caller } from '../domain/records.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';

@@ -10,7 +10,7 @@ import { createBatches } from '../platform/database/batches.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type { ChainOrdersRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
 import { msOrNull } from '../platform/database/rows.ts';
-import { recordEvidence } from '../trading/evidence.ts';
+import { recordEvidence } from '../trading/index.ts';
 
 /** A query of the signatures that the desk may still ask a chain for: of orders and charges that have not ended. */
 export const AWAITED_SIGNATURES = `

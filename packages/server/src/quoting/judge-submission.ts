@@ -2,14 +2,14 @@
 import type { SubmitRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/decimals';
 import { parseTransactionBytes, transactionId, type VerifyEd25519 } from '@bellwether/protocol';
-import { type GivenApproval, requireApproval, withApproval } from '../approvals/order-approval.ts';
+import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import { averagePrice, legsOf } from '../domain/quoted-amounts.ts';
 import type { Caller, NewQuotedOrder } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
-import type { NewChainOrder, Recorded, TradeScope } from '../trading/admission.ts';
-import { requireReady } from '../trading/place-order.ts';
+import type { NewChainOrder, Recorded, TradeScope } from '../trading/index.ts';
+import { requireReady } from '../trading/index.ts';
 import type { VenueWith } from '../venues/venue.ts';
 import { boundTerms, budgetOf, verdictOn } from './judge.ts';
 import { type ExecutableQuote, isExecutable, mintOf } from './outcomes.ts';

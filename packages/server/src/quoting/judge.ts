@@ -18,7 +18,7 @@ import {
   verdicts,
 } from '../domain/safeguards.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { TradeLedger } from '../trading/admission.ts';
+import type { TradeLedger } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
 import type { ExecutableQuote } from './outcomes.ts';

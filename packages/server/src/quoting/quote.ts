@@ -6,13 +6,13 @@
 import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
-import { NO_OWNER_FIX } from '../approvals/order-approval.ts';
+import type { AgentStore } from '../agents/index.ts';
+import { NO_OWNER_FIX } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import { markPrice } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { plainText } from '../domain/untrusted-text.ts';
-import { TITLE_CHARS } from '../markets/untrusted-market.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { quotingVenue } from '../venues/asking.ts';

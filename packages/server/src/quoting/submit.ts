@@ -13,16 +13,21 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { equalBytes } from '@bellwether/protocol';
-import { type ObtainApprovalNeeds, obtainApproval } from '../approvals/order-approval.ts';
+import { type ObtainApprovalNeeds, obtainApproval } from '../approvals/index.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { Caller, NewQuotedOrder } from '../domain/records.ts';
 import type { Deadline } from '../platform/http/deadline.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { NewChainOrder } from '../trading/admission.ts';
-import type { OrderStore } from '../trading/order-store.ts';
-import { type Placement, type PlaceOrderNeeds, placeOrder } from '../trading/place-order.ts';
-import { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from '../trading/refused-attempts.ts';
+import type { NewChainOrder, OrderStore } from '../trading/index.ts';
+import {
+  type NoteRefusalNeeds,
+  noteSubmitRefusal,
+  notingRefusals,
+  type Placement,
+  type PlaceOrderNeeds,
+  placeOrder,
+} from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Venues, VenueWith } from '../venues/venue.ts';
 import { labelsOf, quoteApproval } from './approve-quote.ts';

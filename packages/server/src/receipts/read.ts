@@ -8,7 +8,7 @@ import {
   type ReceiptPage,
 } from '@bellwether/contract';
 import { refusal } from '../platform/refusal.ts';
-import type { OrderStore } from '../trading/order-store.ts';
+import type { OrderStore } from '../trading/index.ts';
 import type { LinkedReceipt, ReceiptStore } from './store.ts';
 
 export interface ReadReceiptsNeeds {

@@ -1,6 +1,6 @@
 /** An agent reads its receipts by key, its owner by session. */
 import { getOwnerOrderReceipt, listOwnerAgentReceipts } from '@bellwether/contract';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import type { Owner } from '../domain/records.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';

@@ -18,7 +18,7 @@ import type {
   ReceiptsRow,
 } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
-import { orderRow } from '../trading/order-rows.ts';
+import { orderRow } from '../trading/index.ts';
 
 export interface ReceiptRow {
   readonly agentId: string;

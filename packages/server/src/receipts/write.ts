@@ -8,7 +8,7 @@ import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contra
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import type { OrderRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
-import { checkedRecord } from '../trading/checked-record.ts';
+import { checkedRecord } from '../trading/index.ts';
 import { linkEntries } from './link.ts';
 import type {
   OrderChange,

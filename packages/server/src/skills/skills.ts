@@ -9,7 +9,7 @@ import {
   type SubmitSkill,
   type SubmittedSkill,
 } from '@bellwether/contract';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import type { Caller } from '../domain/records.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -5,7 +5,7 @@
  * process was held up.
  */
 import { STREAM_LIMITS } from '@bellwether/contract';
-import type { OwnerStore } from '../owners/owner-store.ts';
+import type { OwnerStore } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { EventLog } from './log.ts';

@@ -13,7 +13,7 @@ import {
 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import type { Book, Level } from '../domain/market.ts';
-import { findToken, levels } from '../markets/markets.ts';
+import { findToken, levels } from '../markets/index.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { HasVenues } from '../venues/asking.ts';
 import type { EndReason } from './open-streams.ts';

@@ -7,7 +7,7 @@ import type { Book, VenueId } from '../domain/market.ts';
 import type { Caller, Checked, NewOrder, OrderRow, Standing } from '../domain/records.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import type { Balance, VenueAnswer, VenueOrder } from '../venues/venue.ts';
-import type { CredentialRow } from '../wallets/store.ts';
+import type { CredentialRow } from '../wallets/index.ts';
 
 export interface StandingQuestion {
   readonly caller: Pick<Caller, 'agentId'>;

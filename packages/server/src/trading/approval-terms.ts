@@ -1,7 +1,6 @@
 /** What an owner is shown of a signed order that waits for approval. */
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
-import type { ApprovalNeeded, ApprovalSubject } from '../approvals/order-approval.ts';
-import type { ApprovalTerms } from '../approvals/store.ts';
+import type { ApprovalNeeded, ApprovalSubject, ApprovalTerms } from '../approvals/index.ts';
 import { boundTerms, signedLimit, takesOf } from '../domain/draft.ts';
 import { highestTakerFee } from '../domain/fees.ts';
 import type { Book } from '../domain/market.ts';

@@ -13,9 +13,8 @@ import {
 import { transact } from '@bellwether/durable';
 import type { Evidence, EvidenceLog, FirstAnswer } from '../domain/evidence.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
-import { lockPositions, type Resolved, readHeld } from '../positions/position-reads.ts';
-import type { FoldedPositions } from '../positions/position-writes.ts';
-import { writeParts } from '../positions/position-writes.ts';
+import type { FoldedPositions } from '../positions/index.ts';
+import { lockPositions, type Resolved, readHeld, writeParts } from '../positions/index.ts';
 import { journalText } from './order-journal.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();

@@ -5,7 +5,7 @@ import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faucetVenue } from '../venues/asking.ts';
 import type { Balance, BalanceQuestion, Venues, VenueWith } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import type { WalletStore } from '../wallets/index.ts';
 
 export interface FundingNeeds {
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import {
   type RecoveryQuestion,
   type VerifiedOrder,
 } from '@bellwether/protocol';
-import { type GivenApproval, requireApproval, withApproval } from '../approvals/order-approval.ts';
+import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, signedLimit } from '../domain/draft.ts';

@@ -7,7 +7,7 @@
  * venue hears of it once.
  */
 import type { Address } from '@bellwether/protocol';
-import { ApprovalNeeded, type GivenApproval } from '../approvals/order-approval.ts';
+import { ApprovalNeeded, type GivenApproval } from '../approvals/index.ts';
 import type { Caller, NewOrder, OrderRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Deadline, requireTime, tooLate } from '../platform/http/deadline.ts';

@@ -1,7 +1,7 @@
 /** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
 import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import { candidateOrderIds } from '@bellwether/protocol';
-import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../approvals/order-approval.ts';
+import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../domain/draft.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';

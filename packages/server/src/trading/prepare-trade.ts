@@ -25,8 +25,8 @@ import {
   wrapDepositSignature,
   wrappedOrderTypedData,
 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
-import { approvalOf, type LookForApprovalNeeds } from '../approvals/order-approval.ts';
+import type { AgentStore } from '../agents/index.ts';
+import { approvalOf, type LookForApprovalNeeds } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, readDraft, signedLimit, takesOf } from '../domain/draft.ts';
@@ -35,13 +35,13 @@ import { type MarketRecord, termsOf } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
-import { requireMarket } from '../markets/markets.ts';
+import { requireMarket } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
-import type { CredentialRow, WalletStore } from '../wallets/store.ts';
+import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { TradeLedger } from './admission.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
 import { inIntent, requireCoherent, unsignedOf } from './intent.ts';

@@ -5,8 +5,8 @@
  */
 import { arrayOf } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
-import { type SettingsColumns, settingsRow } from '../agents/settings-columns.ts';
-import type { SettingsRow } from '../agents/store.ts';
+import type { SettingsRow } from '../agents/index.ts';
+import { type SettingsColumns, settingsRow } from '../agents/index.ts';
 import { BoundedCache } from '../domain/bounded-cache.ts';
 import type { Tx } from '../platform/database/connection.ts';
 import type {

@@ -4,7 +4,7 @@
  * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */
 
-import { settingsRow } from '../agents/settings-columns.ts';
+import { settingsRow } from '../agents/index.ts';
 import type { Standing } from '../domain/records.ts';
 import type { Usage } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';

@@ -18,7 +18,7 @@ import {
   type VerifyEd25519,
   walletKindsOf,
 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import { isInDoubt, isOpen } from '../domain/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';

@@ -15,7 +15,7 @@ import {
   signatureTypeOf,
   walletKindsOf,
 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/store.ts';
+import type { AgentStore } from '../agents/index.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';

@@ -1,29 +1,26 @@
 /** Every job of the service. How often each runs, and what it calls, its file says. */
 import type { Logger } from 'pino';
-import { touchAgentsJob } from '../agents/touch-agents.ts';
-import { watchRisksJob } from '../briefing/job-watch-risks.ts';
-import { sweepRiskWatchesJob } from '../briefing/sweep-risk-watches.ts';
+import { touchAgentsJob } from '../agents/index.ts';
+import { sweepRiskWatchesJob, watchRisksJob } from '../briefing/index.ts';
 import type { Config } from '../config.ts';
-import { recordEquityJob } from '../console/jobs.ts';
-import { createEquityRecorder } from '../console/record-equity.ts';
-import { followFeesJob } from '../fees/follow-fees.ts';
-import { thinPricesJob } from '../markets/thin-prices.ts';
-import { sweepSessionsJob } from '../owners/sweep-sessions.ts';
+import { createEquityRecorder, recordEquityJob } from '../console/index.ts';
+import { followFeesJob } from '../fees/index.ts';
+import { thinPricesJob } from '../markets/index.ts';
+import { sweepSessionsJob } from '../owners/index.ts';
 import type { Meters } from '../platform/http/metrics.ts';
 import { startJobs } from '../platform/scheduler.ts';
-import { autoRedeemJob } from '../positions/job-auto-redeem.ts';
-import { resolveMarketsJob } from '../positions/job-resolve-markets.ts';
-import { followChainOrdersJob } from '../quoting/follow-chain-orders.ts';
-import { sweepQuotesJob } from '../quoting/sweep-quotes.ts';
+import { autoRedeemJob, resolveMarketsJob } from '../positions/index.ts';
+import { followChainOrdersJob, sweepQuotesJob } from '../quoting/index.ts';
 import { receiptJobs } from '../receipts/index.ts';
-import { forgetFactsJob } from '../streams/jobs.ts';
-import { leftAloneMs, resolveDoubtJob } from '../trading/job-resolve-doubt.ts';
-import { type ResolveDoubtNeeds, resolveDoubt } from '../trading/resolve-doubt.ts';
-import { sweepWalletLinksJob } from '../wallets/sweep-wallet-links.ts';
-import { createWebhookCourier } from '../webhooks/deliver.ts';
-import { deliverWebhooksJob } from '../webhooks/job-deliver.ts';
-import { sweepWebhooksJob } from '../webhooks/sweep-webhooks.ts';
-import { trimWebhooksJob } from '../webhooks/trim-webhooks.ts';
+import { forgetFactsJob } from '../streams/index.ts';
+import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt, resolveDoubtJob } from '../trading/index.ts';
+import { sweepWalletLinksJob } from '../wallets/index.ts';
+import {
+  createWebhookCourier,
+  deliverWebhooksJob,
+  sweepWebhooksJob,
+  trimWebhooksJob,
+} from '../webhooks/index.ts';
 import type { Door } from './http.ts';
 import { gatherStatisticsJob } from './job-gather-statistics.ts';
 import type { Stops } from './stopping.ts';

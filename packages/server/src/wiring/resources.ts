@@ -1,31 +1,23 @@
 /** The resources of the interface, each bound to its use cases. One that is added here says by its type what it needs. */
 
-import { bindAgents } from '../agents/routes.ts';
-import { bindApprovals } from '../approvals/routes.ts';
-import { bindBriefing } from '../briefing/routes.ts';
-import { bindAgentReads } from '../console/agent-reads.ts';
-import { bindOwnerConsole } from '../console/routes.ts';
-import { bindFees } from '../fees/routes.ts';
-import { bindMarkets } from '../markets/routes.ts';
-import { bindVenues } from '../markets/venue-routes.ts';
-import { bindOperator, type OperatorNeeds, type OperatorParts } from '../operator/routes.ts';
-import { bindJournal } from '../orders/journal.ts';
-import { bindOrders } from '../orders/routes.ts';
-import { bindClaims } from '../owners/claims.ts';
-import { bindOwners } from '../owners/routes.ts';
+import { bindAgents } from '../agents/index.ts';
+import { bindApprovals } from '../approvals/index.ts';
+import { bindBriefing } from '../briefing/index.ts';
+import { bindAgentReads, bindOwnerConsole } from '../console/index.ts';
+import { bindFees } from '../fees/index.ts';
+import { bindMarkets, bindVenues } from '../markets/index.ts';
+import { bindOperator, type OperatorNeeds, type OperatorParts } from '../operator/index.ts';
+import { bindJournal, bindOrders } from '../orders/index.ts';
+import { bindClaims, bindOwners } from '../owners/index.ts';
 import type { Site } from '../platform/http/layout.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
-import { bindChainPositions } from '../positions/chain-positions.ts';
-import { bindPositions } from '../positions/routes.ts';
-import { bindQuotes } from '../quoting/routes.ts';
-import { bindSkills } from '../skills/routes.ts';
-import { bindStreams, type Streams } from '../streams/routes.ts';
-import { bindBatchTrade } from '../trading/batch-route.ts';
-import { bindPrepareTrade } from '../trading/prepare-route.ts';
-import { bindTrading } from '../trading/routes.ts';
-import { bindWalletLink } from '../wallets/link-routes.ts';
-import { bindWallet } from '../wallets/routes.ts';
-import { bindWebhooks } from '../webhooks/routes.ts';
+import { bindChainPositions, bindPositions } from '../positions/index.ts';
+import { bindQuotes } from '../quoting/index.ts';
+import { bindSkills } from '../skills/index.ts';
+import { bindStreams, type Streams } from '../streams/index.ts';
+import { bindBatchTrade, bindPrepareTrade, bindTrading } from '../trading/index.ts';
+import { bindWallet, bindWalletLink } from '../wallets/index.ts';
+import { bindWebhooks } from '../webhooks/index.ts';
 
 const RESOURCES = [
   bindApprovals,

@@ -9,10 +9,9 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { createConsoleBundle } from '../console/bundle.ts';
-import { serveConsole } from '../console/pages.ts';
-import type { ThisReplica } from '../operator/routes.ts';
-import { createSite, servePages } from '../owners/routes.ts';
+import { createConsoleBundle, serveConsole } from '../console/index.ts';
+import type { ThisReplica } from '../operator/index.ts';
+import { createSite, servePages } from '../owners/index.ts';
 import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
 import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
 import {
@@ -36,14 +35,13 @@ import { serveFrontPage } from '../platform/site/front-page.ts';
 import { serveGuides } from '../platform/site/guides.ts';
 import { bindLlmsText, FIRST_STEPS, llmsText } from '../platform/site/llms-text.ts';
 import { withExamples } from '../platform/site/openapi-examples.ts';
-import type { Tracer } from '../platform/tracing-of-use-cases.ts';
-import { quoteAliases } from '../quoting/routes.ts';
-import type { Streams } from '../streams/routes.ts';
-import type { ResolveDoubtNeeds } from '../trading/resolve-doubt.ts';
+import type { Tracer } from '../platform/tracing.ts';
+import { quoteAliases } from '../quoting/index.ts';
+import type { Streams } from '../streams/index.ts';
+import type { ResolveDoubtNeeds } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
-import { openapiWebhooks } from '../webhooks/openapi.ts';
-import { bindInbound, takeRawBodies } from '../webhooks/routes.ts';
-import type { InboundNeeds } from '../webhooks/subscriptions.ts';
+import type { InboundNeeds } from '../webhooks/index.ts';
+import { bindInbound, openapiWebhooks, takeRawBodies } from '../webhooks/index.ts';
 import { bindResources, type ResourceNeeds } from './resources.ts';
 
 export interface ReadyState {

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Logger } from 'pino';
 import type { FireblocksSettings } from '../config.ts';
-import { createFireblocksSigning } from '../fees/signing/fireblocks.ts';
-import { createLocalSigning } from '../fees/signing/local.ts';
-import type { SigningProvider } from '../fees/signing-provider.ts';
+import type { SigningProvider } from '../fees/index.ts';
+import { createFireblocksSigning, createLocalSigning } from '../fees/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { fetchSend } from '../platform/outbound/http.ts';
 

@@ -1,36 +1,32 @@
 /** What is kept in the database, one store for each subject. */
 import { LIMITS } from '@bellwether/contract';
 import type { Logger } from 'pino';
-import { createAgentStore } from '../agents/store.ts';
-import { createApprovalStore } from '../approvals/store.ts';
-import { createAgentFacts } from '../briefing/agent-facts.ts';
-import { createRiskWatches } from '../briefing/risk-watches.ts';
-import { createEquityStore } from '../console/equity-store.ts';
-import { createOwnerReads } from '../console/owner-reads.ts';
-import { createFeeStore } from '../fees/store.ts';
-import { createPriceRetention } from '../markets/price-retention.ts';
-import { createOperatorReads } from '../operator/operator-reads.ts';
-import { createQueueDepths } from '../operator/queue-depths.ts';
-import { createResultStore } from '../orders/result-store.ts';
-import { createOwnerStore } from '../owners/owner-store.ts';
+import { createAgentStore } from '../agents/index.ts';
+import { createApprovalStore } from '../approvals/index.ts';
+import { createAgentFacts, createRiskWatches } from '../briefing/index.ts';
+import { createEquityStore, createOwnerReads } from '../console/index.ts';
+import { createFeeStore } from '../fees/index.ts';
+import { createPriceRetention } from '../markets/index.ts';
+import { createOperatorReads, createQueueDepths } from '../operator/index.ts';
+import { createResultStore } from '../orders/index.ts';
+import { createOwnerStore } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { createIdempotencyStore } from '../platform/database/idempotency-store.ts';
 import { createStatistics } from '../platform/database/statistics.ts';
-import { createPositionStore } from '../positions/position-store.ts';
-import { createRedemptionStore } from '../positions/redemption-store.ts';
-import { createChainOrderStore } from '../quoting/chain-order-store.ts';
-import { createQuoteStore } from '../quoting/quote-store.ts';
+import { createPositionStore, createRedemptionStore } from '../positions/index.ts';
+import { createChainOrderStore, createQuoteStore } from '../quoting/index.ts';
 import { createReceiptStore } from '../receipts/index.ts';
-import { readOfficialSkills, writeOfficialSkills } from '../skills/official-skills.ts';
-import { createSkillStore } from '../skills/store.ts';
-import { createFactLog } from '../streams/fact-log.ts';
-import { createTradeLedger, type VenueJournal } from '../trading/ledger.ts';
-import { createOrderStore } from '../trading/order-store.ts';
-import { createRefusalLog } from '../trading/refusal-log.ts';
-import { createWalletLinkStore } from '../wallets/link-store.ts';
-import { createWalletStore } from '../wallets/store.ts';
-import { createWebhookStore } from '../webhooks/store.ts';
+import { createSkillStore, readOfficialSkills, writeOfficialSkills } from '../skills/index.ts';
+import { createFactLog } from '../streams/index.ts';
+import {
+  createOrderStore,
+  createRefusalLog,
+  createTradeLedger,
+  type VenueJournal,
+} from '../trading/index.ts';
+import { createWalletLinkStore, createWalletStore } from '../wallets/index.ts';
+import { createWebhookStore } from '../webhooks/index.ts';
 import type { Stops } from './stopping.ts';
 
 const LEADERBOARD_FRESH_MS = 5_000;

@@ -1,15 +1,17 @@
 /** The streams of this process, with the one reader of the log that feeds them. */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
-import { hashToken, type OwnerNeeds } from '../owners/owners.ts';
+import { hashToken, type OwnerNeeds } from '../owners/index.ts';
 import type { Sql } from '../platform/database/connection.ts';
-import { createEventCursors } from '../streams/event-cursor.ts';
-import { EventFeed } from '../streams/event-feed.ts';
-import { createEventLog } from '../streams/log.ts';
-import { OpenStreams } from '../streams/open-streams.ts';
-import type { Streams } from '../streams/routes.ts';
-import { VenueWatch } from '../streams/venue-watch.ts';
-import { WatchedBooks } from '../streams/watched-books.ts';
+import type { Streams } from '../streams/index.ts';
+import {
+  createEventCursors,
+  createEventLog,
+  EventFeed,
+  OpenStreams,
+  VenueWatch,
+  WatchedBooks,
+} from '../streams/index.ts';
 import type { HasVenues } from '../venues/asking.ts';
 
 const TAG_BYTES = 9;

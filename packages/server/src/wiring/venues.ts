@@ -15,8 +15,7 @@ import type { Meters } from '../platform/http/metrics.ts';
 import { fetchSend, HttpUnavailable } from '../platform/outbound/http.ts';
 import { createPooledSend } from '../platform/outbound/pooled-send.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { createEvidenceLog } from '../trading/evidence.ts';
-import { createLiveOrderLog } from '../trading/live-order-log.ts';
+import { createEvidenceLog, createLiveOrderLog } from '../trading/index.ts';
 import { createDflowVenue } from '../venues/dflow/dflow-venue.ts';
 import { creditOnce } from '../venues/paper/credit-once.ts';
 import type { PaperBackend } from '../venues/paper/paper-backend.ts';
@@ -24,7 +23,7 @@ import { createPaperVenue } from '../venues/paper/venue.ts';
 import { createPolymarketVenue } from '../venues/polymarket/venue.ts';
 import { createSolanaChain } from '../venues/solana/solana-chain.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import { credentialIdentity } from '../wallets/wallets.ts';
+import { credentialIdentity } from '../wallets/index.ts';
 import type { Stops } from './stopping.ts';
 
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */

@@ -1,6 +1,6 @@
 /** One trace for each request, while traces are exported; otherwise nothing here is called. */
 import type { FastifyInstance } from 'fastify';
-import type { RequestTrace, Tracer } from '../tracing-of-use-cases.ts';
+import type { RequestTrace, Tracer } from '../tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

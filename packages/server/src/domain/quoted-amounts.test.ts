@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { averagePrice, fillOf, legsOf, pollPause } from '../quoted-amounts.ts';
+import { averagePrice, fillOf, legsOf, pollPause } from './quoted-amounts.ts';
 
 test('an average price is rounded against the agent, and always fits', () => {
   expect(averagePrice('BUY', 3_000_000n, 1_000_000n)).toBe(3334);

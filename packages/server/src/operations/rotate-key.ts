@@ -11,9 +11,9 @@ import {
   opensCheck,
   retireOthers,
   SEALED_TABLES,
-} from '../database/master-keys.ts';
-import { replicasWithout } from '../database/replica-watch.ts';
-import { createSecrets, masterKeyName, type RotatingSecrets } from '../system/secrets.ts';
+} from '../platform/database/master-keys.ts';
+import { replicasWithout } from '../platform/database/replica-watch.ts';
+import { createSecrets, masterKeyName, type RotatingSecrets } from '../platform/system/secrets.ts';
 
 export interface Rotation {
   readonly sql: Sql;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ORDER_KINDS, ORDER_STATUSES, type OrderStatus } from '../lifecycle.ts';
-import { eventWord, standingsOf, statusNumber, statusWord, WITHOUT_EFFECT_CODES } from '../status-words.ts';
+import { ORDER_KINDS, ORDER_STATUSES, type OrderStatus } from './lifecycle.ts';
+import { eventWord, standingsOf, statusNumber, statusWord, WITHOUT_EFFECT_CODES } from './status-words.ts';
 
 const quotedWord = (status: OrderStatus, errorCode: string | null = null) =>
   statusWord({ kind: 'quoted', status, errorCode });

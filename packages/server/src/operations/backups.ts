@@ -9,9 +9,9 @@ import {
   type RestoreReport,
   restoreBackup,
 } from '@bellwether/durable/embedded';
-import { opensCheck } from '../database/master-keys.ts';
-import { newestMigration } from '../database/migrate.ts';
-import { createSecrets } from '../system/secrets.ts';
+import { opensCheck } from '../platform/database/master-keys.ts';
+import { newestMigration } from '../platform/database/migrate.ts';
+import { createSecrets } from '../platform/system/secrets.ts';
 
 /** Facts about the copied database. A stand-alone exchange has no migrations and no check of its key. */
 interface Facts {
@@ -22,7 +22,7 @@ interface Facts {
 }
 
 const RELEASE = (
-  JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8')) as {
+  JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
     version: string;
   }
 ).version;

@@ -1,0 +1,19 @@
+/** Approvals: a trade above the owner's limit waits for the owner's decision. */
+export {
+  ApprovalNeeded,
+  type ApprovalSubject,
+  approvalOf,
+  askApproval,
+  declined,
+  findApproval,
+  type GivenApproval,
+  type LookForApprovalNeeds,
+  NO_OWNER_FIX,
+  type ObtainApprovalNeeds,
+  obtainApproval,
+  requireApproval,
+  withApproval,
+} from './order-approval.ts';
+export { approvalRecord } from './records.ts';
+export { bindApprovals } from './routes.ts';
+export { type ApprovalTerms, createApprovalStore } from './store.ts';

@@ -1,0 +1,9 @@
+/** The owner's console: its pages, and the reads behind them. */
+export { bindAgentReads } from './agent-reads.ts';
+export { createConsoleBundle } from './bundle.ts';
+export { createEquityStore } from './equity-store.ts';
+export { recordEquityJob } from './jobs.ts';
+export { createOwnerReads } from './owner-reads.ts';
+export { serveConsole } from './pages.ts';
+export { createEquityRecorder } from './record-equity.ts';
+export { bindOwnerConsole } from './routes.ts';

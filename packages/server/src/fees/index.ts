@@ -1,0 +1,7 @@
+/** The platform's fees on venue B: charged, signed, followed to their end. */
+export { followFeesJob } from './follow-fees.ts';
+export { bindFees } from './routes.ts';
+export { createFireblocksSigning } from './signing/fireblocks.ts';
+export { createLocalSigning } from './signing/local.ts';
+export type { SigningProvider } from './signing-provider.ts';
+export { createFeeStore } from './store.ts';

@@ -1,0 +1,14 @@
+/** Orders that were placed, on every venue: read, canceled, and what came of them. */
+export { bindJournal } from './journal.ts';
+export {
+  type GetOrderNeeds,
+  getOrder,
+  type ListOrdersNeeds,
+  listFills,
+  listOpenOrders,
+  listOrders,
+  orderRecord,
+} from './read-orders.ts';
+export { type AttemptRow, createResultStore } from './result-store.ts';
+export { bindOrders } from './routes.ts';
+export { type JournalNeeds, type JournalPage, journalPage, resultOf } from './trades-journal.ts';

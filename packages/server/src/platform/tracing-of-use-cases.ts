@@ -1,1 +1,0 @@
-export type { RequestTrace, Tracer, TradeTrace } from './tracing.ts';

@@ -1,0 +1,14 @@
+/** Wallets: credentials, links, grants, paper credit. */
+export { bindWalletLink } from './link-routes.ts';
+export { createWalletLinkStore } from './link-store.ts';
+export {
+  evmWallets,
+  isReachable,
+  ownersEvmWallets,
+  ownersSolanaWallets,
+  solanaWallets,
+} from './reachable-wallets.ts';
+export { bindWallet } from './routes.ts';
+export { type CredentialRow, createWalletStore, type WalletStore } from './store.ts';
+export { sweepWalletLinksJob } from './sweep-wallet-links.ts';
+export { credentialIdentity } from './wallets.ts';
