@@ -42,7 +42,7 @@ function agentRow(row: AgentWithKey): AgentRow {
   };
 }
 
-export function createAgentStore(sql: Sql, now: () => number): AgentStore {
+export function createAgentStore(sql: Sql, now: () => number) {
   const findAgent = async (where: Fragment): Promise<AgentRow | null> => {
     // The registration's key is the agent's first.
     const [row] = await sql<AgentWithKey[]>`
@@ -60,7 +60,16 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       join api_keys k on k.key_hash = q.key_hash and k.status = 1 join agents a on a.agent_id = k.agent_id`,
   );
   return {
-    async register(agent) {
+    async register(agent: {
+      readonly agentId: string;
+      readonly name: string;
+      readonly description: string;
+      readonly claimCode: string;
+      readonly keyHash: Uint8Array;
+      readonly keyPrefix: string;
+      readonly keySuffix: string;
+      readonly at: number;
+    }): Promise<void> {
       const at = new Date(agent.at);
       const limits = {
         ...settingsColumns(DEFAULT_SAFEGUARDS, agent.at),
@@ -80,15 +89,21 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
         select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`;
     },
 
-    async callerByKeyHash(hash) {
+    /** Active keys only. */
+    async callerByKeyHash(hash: Uint8Array): Promise<Caller | null> {
       const [row] = await callers(hash);
       return row === undefined ? null : { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
     },
 
-    byClaimCode: (code) => findAgent(sql`a.claim_code = ${code}`),
-    byId: (agentId) => findAgent(sql`a.agent_id = ${agentId}`),
+    byClaimCode: (code: string): Promise<AgentRow | null> => findAgent(sql`a.claim_code = ${code}`),
+    byId: (agentId: string): Promise<AgentRow | null> => findAgent(sql`a.agent_id = ${agentId}`),
 
-    addKey: (caller, key, limits) =>
+    /** Deletes the oldest revoked keys. @returns `null` when the agent has the maximum number of active keys. */
+    addKey: (
+      caller: Caller,
+      key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
+      limits: { active: number; revokedKept: number },
+    ): Promise<KeyRow | null> =>
       transact(sql, async (tx) => {
         const at = new Date(key.at);
         // The lock on the agent's row serialises new keys, so that the count stays exact.
@@ -109,13 +124,19 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
         return keyRow(only(rows));
       }),
 
-    async keys(agentId) {
+    async keys(agentId: string): Promise<readonly KeyRow[]> {
       return (await sql<ApiKeysRow[]>`select * from api_keys where agent_id = ${agentId} order by id`).map(
         keyRow,
       );
     },
 
-    revokeKey: (agentId, keyId, force, at) =>
+    /** `last`: it is the agent's last active key and `force` was not given. */
+    revokeKey: (
+      agentId: string,
+      keyId: bigint,
+      force: boolean,
+      at: number,
+    ): Promise<KeyRow | 'missing' | 'last'> =>
       transact(sql, async (tx) => {
         // The lock on the agent's row serialises revocations, so that two of them cannot remove the last two keys.
         await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
@@ -130,14 +151,16 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
         return keyRow(only(revoked));
       }),
 
-    async touch(calls) {
+    async touch(calls: ReadonlyMap<bigint, number>): Promise<void> {
       const batch = [...calls].map(([id, at]) => ({ id: id.toString(), at: new Date(at).toISOString() }));
       await sql`
         update api_keys k set last_called_at = greatest(k.last_called_at, t.at)
         from jsonb_to_recordset(${sql.json(batch)}) as t(id bigint, at timestamptz) where k.id = t.id`;
     },
 
-    async settings(agentId) {
+    async settings(
+      agentId: string,
+    ): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }> {
       const today = utcDay(now());
       const [row] = await sql<LimitsRow[]>`
         select s.*, ${limitColumns(sql)} from safeguards s ${limitFacts(sql, today)} where s.agent_id = ${agentId}`;
@@ -145,7 +168,15 @@ export function createAgentStore(sql: Sql, now: () => number): AgentStore {
       return limitsOf(row);
     },
 
-    updateSettings: (agentId, decide, at) =>
+    /**
+     * Locks the agent's row, so the change applies to every trade assessed after it. `decide` receives the locked row;
+     * when it throws, nothing changes.
+     */
+    updateSettings: (
+      agentId: string,
+      decide: (current: SettingsRow) => SettingsChange,
+      at: number,
+    ): Promise<SettingsRow> =>
       transact(sql, async (tx) => {
         const [locked] = await tx<
           SafeguardsRow[]
@@ -200,39 +231,4 @@ export interface AgentRow {
   readonly lastCalledAt: number;
 }
 
-export interface AgentStore {
-  register(agent: {
-    readonly agentId: string;
-    readonly name: string;
-    readonly description: string;
-    readonly claimCode: string;
-    readonly keyHash: Uint8Array;
-    readonly keyPrefix: string;
-    readonly keySuffix: string;
-    readonly at: number;
-  }): Promise<void>;
-  /** Active keys only. */
-  callerByKeyHash(hash: Uint8Array): Promise<Caller | null>;
-  byClaimCode(code: string): Promise<AgentRow | null>;
-  byId(agentId: string): Promise<AgentRow | null>;
-  /** Deletes the oldest revoked keys. @returns `null` when the agent has the maximum number of active keys. */
-  addKey(
-    caller: Caller,
-    key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
-    limits: { active: number; revokedKept: number },
-  ): Promise<KeyRow | null>;
-  keys(agentId: string): Promise<readonly KeyRow[]>;
-  /** `last`: it is the agent's last active key and `force` was not given. */
-  revokeKey(agentId: string, keyId: bigint, force: boolean, at: number): Promise<KeyRow | 'missing' | 'last'>;
-  touch(calls: ReadonlyMap<bigint, number>): Promise<void>;
-  settings(agentId: string): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }>;
-  /**
-   * Locks the agent's row, so the change applies to every trade assessed after it. `decide` receives the locked row;
-   * when it throws, nothing changes.
-   */
-  updateSettings(
-    agentId: string,
-    decide: (current: SettingsRow) => SettingsChange,
-    at: number,
-  ): Promise<SettingsRow>;
-}
+export type AgentStore = ReturnType<typeof createAgentStore>;

@@ -8,7 +8,7 @@ import { ms, msOrNull, only } from '../platform/database/rows.ts';
 
 type Row = ApprovalsRow & Pick<AgentsRow, 'name'> & { readonly status: ApprovalRow['status'] };
 
-export function createApprovalStore(sql: Sql): ApprovalStore {
+export function createApprovalStore(sql: Sql) {
   const of = (at: number): Fragment => sql`from approvals a join agents g using (agent_id)
     cross join lateral (select approval_status(a, ${new Date(at)}) as status offset 0) s`;
   const read = (at: number, where: Fragment) =>
@@ -19,7 +19,8 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
       : sql`g.user_id = ${scope.userId} and g.claimed_at is not null`;
 
   return {
-    async ask(approval, bounds) {
+    /** @returns the order's own row if it is not over, else the new one; over all replicas */
+    async ask(approval: NewApproval, bounds: ApprovalBounds): Promise<ApprovalRow> {
       const { id } = only(
         await sql<{ readonly id: string }[]>`
           select ask_approval(jsonb_populate_record(null::approvals, ${sql.json(columnsOf(approval))}),
@@ -28,7 +29,15 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
       return approvalRow(only(await read(approval.askedAt, sql`a.approval_id = ${id}`)));
     },
 
-    async ofOrder({ agentId, orderId, binds }, at) {
+    /** The latest of an order with these terms; one that declined the order with any terms comes first. */
+    async ofOrder(
+      {
+        agentId,
+        orderId,
+        binds,
+      }: { readonly agentId: string; readonly orderId: string; readonly binds: BoundTerms },
+      at: number,
+    ): Promise<ApprovalRow | null> {
       const [row] = await read(
         at,
         sql`a.approval_id = approval_of_order(${agentId}::uuid, ${orderId}, ${sql.json({ ...binds })})`,
@@ -36,12 +45,15 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
       return row === undefined ? null : approvalRow(row);
     },
 
-    async byId(approvalId, scope, at) {
+    async byId(approvalId: string, scope: ApprovalScope, at: number): Promise<ApprovalRow | null> {
       const [row] = await read(at, sql`a.approval_id = ${approvalId} and ${within(scope)}`);
       return row === undefined ? null : approvalRow(row);
     },
 
-    async list(scope, { status, agentId, limit, at }) {
+    async list(
+      scope: ApprovalScope,
+      { status, agentId, limit, at }: ApprovalFilter,
+    ): Promise<{ readonly approvals: readonly ApprovalRow[]; readonly total: number }> {
       const where = sql`${within(scope)} and ${agentId === undefined ? sql`true` : sql`a.agent_id = ${agentId}`}
         and ${status === undefined ? sql`true` : sql`s.status = ${status}`}`;
       const [rows, counted] = await Promise.all([
@@ -51,7 +63,8 @@ export function createApprovalStore(sql: Sql): ApprovalStore {
       return { approvals: rows.map(approvalRow), total: only(counted).total };
     },
 
-    async decide({ approvalId, owner, verdict, at, until, reason }) {
+    /** @returns false when it was decided before, is over, or is not of an agent of this owner */
+    async decide({ approvalId, owner, verdict, at, until, reason }: Decision): Promise<boolean> {
       const { decided } = only(
         await sql<{ readonly decided: boolean }[]>`
           select decide_approval(${approvalId}, ${owner}, ${verdict}, ${new Date(at)}, ${new Date(until)}, ${reason})
@@ -153,19 +166,4 @@ export interface Decision {
   readonly reason: string | null;
 }
 
-export interface ApprovalStore {
-  /** @returns the order's own row if it is not over, else the new one; over all replicas */
-  ask(approval: NewApproval, bounds: ApprovalBounds): Promise<ApprovalRow>;
-  /** The latest of an order with these terms; one that declined the order with any terms comes first. */
-  ofOrder(
-    order: { readonly agentId: string; readonly orderId: string; readonly binds: BoundTerms },
-    at: number,
-  ): Promise<ApprovalRow | null>;
-  byId(approvalId: string, scope: ApprovalScope, at: number): Promise<ApprovalRow | null>;
-  list(
-    scope: ApprovalScope,
-    filter: ApprovalFilter,
-  ): Promise<{ readonly approvals: readonly ApprovalRow[]; readonly total: number }>;
-  /** @returns false when it was decided before, is over, or is not of an agent of this owner */
-  decide(decision: Decision): Promise<boolean>;
-}
+export type ApprovalStore = ReturnType<typeof createApprovalStore>;

@@ -11,20 +11,20 @@ import { askBriefing, type BriefingRow, type OpenOrdersJson, shapeOf } from './b
 import { askContext, type ContextRow, standingOf } from './context-read.ts';
 import type { BriefingFacts, BriefingQuestion, ContextFacts, ContextQuestion, OpenOrders } from './facts.ts';
 
-export function createAgentFacts(sql: Sql): AgentFacts {
+export function createAgentFacts(sql: Sql) {
   const briefings = byShape(shapeOf, (shape) => groupReads(askBriefing(sql, shape)));
   const contexts = byShape(
     ({ family, user }: ContextQuestion) => ({ family, isAsked: user !== null }),
     (shape) => groupReads(askContext(sql, shape)),
   );
   return {
-    async briefing(question) {
+    async briefing(question: BriefingQuestion): Promise<BriefingFacts> {
       const [row] = await briefings(question);
       if (row === undefined) throw new Error('the calling agent has no row');
       return briefingFacts(row);
     },
 
-    async context(question) {
+    async context(question: ContextQuestion): Promise<ContextFacts> {
       const [row] = await contexts(question);
       if (row === undefined) throw new Error('the calling agent has no row');
       return contextFacts(row, question.conditionId);
@@ -98,7 +98,4 @@ const contextFacts = (row: ContextRow, conditionId: string): ContextFacts => ({
   standing: standingOf(row),
 });
 
-export interface AgentFacts {
-  briefing(question: BriefingQuestion): Promise<BriefingFacts>;
-  context(question: ContextQuestion): Promise<ContextFacts>;
-}
+export type AgentFacts = ReturnType<typeof createAgentFacts>;

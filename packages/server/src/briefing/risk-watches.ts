@@ -7,8 +7,9 @@ import type { AgentsRow } from '../platform/database/rows.generated.ts';
 /** A stream that stays open is noted again this much later: most turns write nothing. */
 const NOTE_AGAIN_AFTER_MS = 3_600_000;
 
-export const createRiskWatches = (sql: Sql): RiskWatches => ({
-  async listen(agents, until) {
+export const createRiskWatches = (sql: Sql) => ({
+  /** Streams of these agents are open, and may be resumed until then. */
+  async listen(agents: readonly string[], until: number): Promise<void> {
     if (agents.length === 0) return;
     await sql`insert into risk_watches as w (agent_id, listened_until)
       select agent_id, ${new Date(until)} from unnest(${agents as string[]}::uuid[]) as t(agent_id) order by agent_id
@@ -16,7 +17,19 @@ export const createRiskWatches = (sql: Sql): RiskWatches => ({
       where w.listened_until < ${new Date(until - NOTE_AGAIN_AFTER_MS)}`;
   },
 
-  async claim({ at, dueBefore, limit }) {
+  /**
+   * At most `limit` agents that nobody has looked at since `dueBefore`, the one that waited longest first. Another caller gets
+   * others.
+   */
+  async claim({
+    at,
+    dueBefore,
+    limit,
+  }: {
+    readonly at: number;
+    readonly dueBefore: number;
+    readonly limit: number;
+  }): Promise<readonly ActingAgent[]> {
     await sql`insert into risk_watches (agent_id, listened_until)
       select distinct e.agent_id, '-infinity'::timestamptz from webhook_endpoints e
       where e.enabled and e.events && array['*', 'risk']
@@ -31,7 +44,12 @@ export const createRiskWatches = (sql: Sql): RiskWatches => ({
     return rows.map((row) => ({ agentId: row.agent_id, userId: row.user_id }));
   },
 
-  async raise(agentId, alerts, at) {
+  /** Records which alerts of an agent stand, by name, and logs those that were not there the last time. */
+  async raise(
+    agentId: string,
+    alerts: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+    at: number,
+  ): Promise<void> {
     const batch = [...alerts].map(([alert, data]) => ({ alert, data }));
     await sql`
       with standing as (
@@ -46,31 +64,12 @@ export const createRiskWatches = (sql: Sql): RiskWatches => ({
       select ${agentId}::uuid, 'risk', alert, ${new Date(at)}, s.data from fresh join standing s using (alert)`;
   },
 
-  async sweep(at) {
+  /** Forgets agents whom nobody listens for any more. */
+  async sweep(at: number): Promise<void> {
     await sql`delete from risk_watches w where w.listened_until < ${new Date(at)} and not exists (
       select 1 from webhook_endpoints e where e.agent_id = w.agent_id and e.enabled and e.events && array['*', 'risk'])`;
     await sql`delete from raised_alerts r where not exists (select 1 from risk_watches w where w.agent_id = r.agent_id)`;
   },
 });
 
-export interface RiskWatches {
-  /** Streams of these agents are open, and may be resumed until then. */
-  listen(agents: readonly string[], until: number): Promise<void>;
-  /**
-   * At most `limit` agents that nobody has looked at since `dueBefore`, the one that waited longest first. Another caller gets
-   * others.
-   */
-  claim(due: {
-    readonly at: number;
-    readonly dueBefore: number;
-    readonly limit: number;
-  }): Promise<readonly ActingAgent[]>;
-  /** Records which alerts of an agent stand, by name, and logs those that were not there the last time. */
-  raise(
-    agentId: string,
-    alerts: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
-    at: number,
-  ): Promise<void>;
-  /** Forgets agents whom nobody listens for any more. */
-  sweep(at: number): Promise<void>;
-}
+export type RiskWatches = ReturnType<typeof createRiskWatches>;

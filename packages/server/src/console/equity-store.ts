@@ -11,8 +11,12 @@ type Point = Pick<EquityPointsRow, 'at' | 'equity' | 'deposits'> & { readonly wa
 
 const pointOf = ({ at, equity, deposits }: Point) => ({ at: ms(at), equity, deposits });
 
-export const createEquityStore = (sql: Sql): EquityStore => ({
-  async next(after, limit) {
+export const createEquityStore = (sql: Sql) => ({
+  /**
+   * The next wallets, in the order of their addresses, that hold something or did when their last point was taken.
+   * @param after an address, or the empty text
+   */
+  async next(after: string, limit: number): Promise<readonly WalletAddress[]> {
     // From one wallet to the next by the index: a wallet with many positions costs no more than one with few.
     const follows = (wallet: ReturnType<typeof sql>) => sql`least(
       (select min(p.wallet) from positions p where p.is_held and p.wallet > ${wallet}),
@@ -26,14 +30,18 @@ export const createEquityStore = (sql: Sql): EquityStore => ({
     return rows.map(({ wallet }) => wallet);
   },
 
-  async results(wallets) {
+  /** P&L before fees and fees of all that was ever traded, by wallet; a wallet without a trade is missing. */
+  async results(
+    wallets: readonly WalletAddress[],
+  ): Promise<ReadonlyMap<WalletAddress, { readonly realized: Micro; readonly fees: Micro }>> {
     const rows = await sql<{ wallet: WalletAddress; realized: bigint; fees: bigint }[]>`
       select wallet, sum(realized)::bigint as realized, sum(fees)::bigint as fees
       from positions where wallet = any(${[...wallets]}::text[]) group by wallet`;
     return new Map(rows.map(({ wallet, ...sums }) => [wallet, sums]));
   },
 
-  async latest(wallets) {
+  /** The newest point of each wallet that has one. */
+  async latest(wallets: readonly WalletAddress[]): Promise<ReadonlyMap<WalletAddress, EquityPoint>> {
     const rows = await sql<Point[]>`
       select x.* from unnest(${[...wallets]}::text[]) as q(wallet) cross join lateral (
         select p.wallet, p.at, p.equity, p.deposits from unnest(${[...STEPS]}::smallint[]) as s(step)
@@ -43,7 +51,8 @@ export const createEquityStore = (sql: Sql): EquityStore => ({
     return new Map(rows.map((row) => [row.wallet, pointOf(row)]));
   },
 
-  async record(points) {
+  /** Adds a point to every step. `isOpen`: the wallet holds something. */
+  async record(points: readonly (WalletPoint & { readonly isOpen: boolean })[]): Promise<void> {
     if (points.length === 0) return;
     const rows = points.flatMap((point) =>
       STEPS.map((step) => {
@@ -64,12 +73,18 @@ export const createEquityStore = (sql: Sql): EquityStore => ({
     await sql`delete from equity_open_wallets where wallet = any(${wallets(false)}::text[])`;
   },
 
-  async forget(step, before, most) {
+  /** Deletes at most `most` points of a step that are older. */
+  async forget(step: EquityStep, before: number, most: number): Promise<void> {
     await sql`delete from equity_points where ctid = any(array(
       select ctid from equity_points where step = ${step}::smallint and span < ${new Date(before)} limit ${most}))`;
   },
 
-  async since(wallets, step, from) {
+  /** Points since a time, oldest first, and of each wallet the last one before it. */
+  async since(
+    wallets: readonly WalletAddress[],
+    step: EquityStep,
+    from: number,
+  ): Promise<readonly WalletPoint[]> {
     const rows = await sql<Point[]>`
       select q.wallet, p.at, p.equity, p.deposits from unnest(${[...wallets]}::text[]) as q(wallet) cross join lateral (
         (select b.* from unnest(${[...STEPS]}::smallint[]) as s(step) cross join lateral (
@@ -85,7 +100,8 @@ export const createEquityStore = (sql: Sql): EquityStore => ({
     return rows.map((row) => ({ wallet: row.wallet, ...pointOf(row) }));
   },
 
-  async reachedSince(userId, agentId) {
+  /** Since when each wallet is within reach: of one agent, or of any agent of the owner. */
+  async reachedSince(userId: bigint, agentId: string | null): Promise<ReadonlyMap<WalletAddress, number>> {
     const rows = await sql<{ wallet: WalletAddress; since: Date }[]>`
       select x.address as wallet, min(w.since) as since
       from agents a join agent_wallets w using (agent_id)
@@ -112,24 +128,4 @@ export interface WalletPoint extends EquityPoint {
 /** Minutes between points. */
 export type EquityStep = 5 | 60 | 1440;
 
-export interface EquityStore {
-  /**
-   * The next wallets, in the order of their addresses, that hold something or did when their last point was taken.
-   * @param after an address, or the empty text
-   */
-  next(after: string, limit: number): Promise<readonly WalletAddress[]>;
-  /** P&L before fees and fees of all that was ever traded, by wallet; a wallet without a trade is missing. */
-  results(
-    wallets: readonly WalletAddress[],
-  ): Promise<ReadonlyMap<WalletAddress, { readonly realized: Micro; readonly fees: Micro }>>;
-  /** The newest point of each wallet that has one. */
-  latest(wallets: readonly WalletAddress[]): Promise<ReadonlyMap<WalletAddress, EquityPoint>>;
-  /** Adds a point to every step. `isOpen`: the wallet holds something. */
-  record(points: readonly (WalletPoint & { readonly isOpen: boolean })[]): Promise<void>;
-  /** Deletes at most `most` points of a step that are older. */
-  forget(step: EquityStep, before: number, most: number): Promise<void>;
-  /** Points since a time, oldest first, and of each wallet the last one before it. */
-  since(wallets: readonly WalletAddress[], step: EquityStep, from: number): Promise<readonly WalletPoint[]>;
-  /** Since when each wallet is within reach: of one agent, or of any agent of the owner. */
-  reachedSince(userId: bigint, agentId: string | null): Promise<ReadonlyMap<WalletAddress, number>>;
-}
+export type EquityStore = ReturnType<typeof createEquityStore>;

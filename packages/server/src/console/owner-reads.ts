@@ -13,8 +13,12 @@ type AgentOfOwner = Pick<AgentsRow, 'agent_id' | 'description'> & {
 
 type DayOfAgent = Pick<DailyResultsRow, 'agent_id' | 'realized' | 'fees'> & { readonly day: string };
 
-export const createOwnerReads = (sql: Sql): OwnerReads => ({
-  async agents(userId, limit) {
+export const createOwnerReads = (sql: Sql) => ({
+  /** Claimed agents, the latest claim first, and how many of all the owner has paused. */
+  async agents(
+    userId: bigint,
+    limit: number,
+  ): Promise<{ readonly rows: readonly OwnedAgentRow[]; readonly total: number; readonly paused: number }> {
     const [rows, counts] = await Promise.all([
       sql<AgentOfOwner[]>`
         select a.agent_id, a.description, a.claimed_at,
@@ -36,7 +40,8 @@ export const createOwnerReads = (sql: Sql): OwnerReads => ({
     };
   },
 
-  async days(userId, agentId, since) {
+  /** Days with a result, of every agent of the owner or of one. */
+  async days(userId: bigint, agentId: string | null, since: string): Promise<readonly DayRow[]> {
     const rows = await sql<DayOfAgent[]>`
       select d.agent_id, d.day::text as day, d.realized, d.fees
       from agents a cross join lateral (
@@ -46,7 +51,10 @@ export const createOwnerReads = (sql: Sql): OwnerReads => ({
     return rows.map(({ agent_id, ...row }) => ({ agentId: agent_id, ...row }));
   },
 
-  async wallets(userId) {
+  /** All wallets that are proved to be the owner's, with the accounts that pay for them. */
+  async wallets(
+    userId: bigint,
+  ): Promise<{ readonly evm: readonly Address[]; readonly solana: readonly SolanaAddress[] }> {
     const [evm, solana] = await Promise.all([
       sql<{ address: Address }[]>`select x.address from (${ownersEvmWallets(sql, userId)}) x order by 1`,
       sql<
@@ -56,7 +64,8 @@ export const createOwnerReads = (sql: Sql): OwnerReads => ({
     return { evm: evm.map(({ address }) => address), solana: solana.map(({ address }) => address) };
   },
 
-  async agentsIn(userId, conditionId, limit) {
+  /** Agents that have or had something in a market, the latest claim first. */
+  async agentsIn(userId: bigint, conditionId: string, limit: number): Promise<readonly string[]> {
     const rows = await sql<Pick<AgentsRow, 'agent_id'>[]>`
       select a.agent_id from agents a
       where a.user_id = ${userId} and a.claimed_at is not null and (
@@ -85,18 +94,4 @@ export interface DayRow {
   readonly fees: Micro;
 }
 
-export interface OwnerReads {
-  /** Claimed agents, the latest claim first, and how many of all the owner has paused. */
-  agents(
-    userId: bigint,
-    limit: number,
-  ): Promise<{ readonly rows: readonly OwnedAgentRow[]; readonly total: number; readonly paused: number }>;
-  /** Days with a result, of every agent of the owner or of one. */
-  days(userId: bigint, agentId: string | null, since: string): Promise<readonly DayRow[]>;
-  /** All wallets that are proved to be the owner's, with the accounts that pay for them. */
-  wallets(
-    userId: bigint,
-  ): Promise<{ readonly evm: readonly Address[]; readonly solana: readonly SolanaAddress[] }>;
-  /** Agents that have or had something in a market, the latest claim first. */
-  agentsIn(userId: bigint, conditionId: string, limit: number): Promise<readonly string[]>;
-}
+export type OwnerReads = ReturnType<typeof createOwnerReads>;

@@ -32,15 +32,16 @@ const FOLLOWS: Readonly<Record<Parameters<FeeStore['settle']>[2], readonly FeeSt
   dropped: ['signed', 'unknown', 'broadcast'],
 };
 
-export function createFeeStore(sql: Sql): FeeStore {
+export function createFeeStore(sql: Sql) {
   return {
-    async find(agentId, key) {
+    async find(agentId: string, key: string): Promise<FeeCharge | null> {
       const [row] = await sql<FeeChargesRow[]>`
         select * from fee_charges where agent_id = ${agentId} and idempotency_key = ${key}`;
       return row === undefined ? null : chargeOf(row);
     },
 
-    async begin(charge) {
+    /** @returns `null` when an attempt is in progress, has landed or may still land */
+    async begin(charge: NewFeeCharge): Promise<FeeAttempt | null> {
       const at = new Date(charge.at);
       const [row] = await sql<Pick<FeeChargesRow, 'id' | 'attempt'>[]>`
         insert into fee_charges as f (id, agent_id, idempotency_key, venue, amount, from_address, to_address, request_id,
@@ -60,7 +61,8 @@ export function createFeeStore(sql: Sql): FeeStore {
       return row === undefined ? null : { id: row.id, attempt: row.attempt };
     },
 
-    async recordSigned({ id, attempt }, signed, at) {
+    /** Call it before sending. @returns false when another process has taken the attempt: then send nothing */
+    async recordSigned({ id, attempt }: FeeAttempt, signed: SignedFee, at: number): Promise<boolean> {
       const rows = await sql<object[]>`
         update fee_charges set status = 'signed', provider_id = ${signed.providerId}, signature = ${signed.signature},
           wire = ${signed.wire as Buffer}, last_valid_block_height = ${signed.lastValidBlockHeight},
@@ -69,7 +71,8 @@ export function createFeeStore(sql: Sql): FeeStore {
       return rows.length > 0;
     },
 
-    async abandon({ id, attempt }, at) {
+    /** Nothing was signed. A charge without any signed attempt is deleted. */
+    async abandon({ id, attempt }: FeeAttempt, at: number): Promise<void> {
       const ours = sql`id = ${id} and attempt = ${attempt} and status = 'signing'`;
       await sql`
         with forgotten as (delete from fee_charges where ${ours} and dead_signatures = '{}' returning 1)
@@ -77,7 +80,17 @@ export function createFeeStore(sql: Sql): FeeStore {
         where ${ours} and dead_signatures <> '{}'`;
     },
 
-    async settle(id, signature, status, at) {
+    /**
+     * Records the outcome of a signed attempt; `landed` queues webhook events in the same transaction. `refused` and
+     * `unknown` follow only `signed`: so no process sends an abandoned attempt, or abandons one that another sends.
+     * @returns false when the attempt does not exist, or its state does not allow this outcome
+     */
+    async settle(
+      id: string,
+      signature: string,
+      status: Exclude<FeeStatus, 'signing' | 'unsigned' | 'signed'>,
+      at: number,
+    ): Promise<boolean> {
       const [row] = await sql<object[]>`
         with settled as (
           update fee_charges set status = ${status}, updated_at = ${new Date(at)}
@@ -93,7 +106,8 @@ export function createFeeStore(sql: Sql): FeeStore {
       return row !== undefined;
     },
 
-    async unsettled(limit) {
+    /** Signed charges whose outcome is not known, oldest first. */
+    async unsettled(limit: number): Promise<readonly FeeCharge[]> {
       const rows = await sql<FeeChargesRow[]>`
         select * from fee_charges where status in ('signed', 'unknown', 'broadcast') order by created_at limit ${limit}`;
       return rows.map(chargeOf);
@@ -159,25 +173,4 @@ export interface NewFeeCharge {
   readonly leaseUntil: number;
 }
 
-export interface FeeStore {
-  find(agentId: string, key: string): Promise<FeeCharge | null>;
-  /** @returns `null` when an attempt is in progress, has landed or may still land */
-  begin(charge: NewFeeCharge): Promise<FeeAttempt | null>;
-  /** Call it before sending. @returns false when another process has taken the attempt: then send nothing */
-  recordSigned(attempt: FeeAttempt, signed: SignedFee, at: number): Promise<boolean>;
-  /** Nothing was signed. A charge without any signed attempt is deleted. */
-  abandon(attempt: FeeAttempt, at: number): Promise<void>;
-  /**
-   * Records the outcome of a signed attempt; `landed` queues webhook events in the same transaction. `refused` and
-   * `unknown` follow only `signed`: so no process sends an abandoned attempt, or abandons one that another sends.
-   * @returns false when the attempt does not exist, or its state does not allow this outcome
-   */
-  settle(
-    id: string,
-    signature: string,
-    status: Exclude<FeeStatus, 'signing' | 'unsigned' | 'signed'>,
-    at: number,
-  ): Promise<boolean>;
-  /** Signed charges whose outcome is not known, oldest first. */
-  unsettled(limit: number): Promise<readonly FeeCharge[]>;
-}
+export type FeeStore = ReturnType<typeof createFeeStore>;

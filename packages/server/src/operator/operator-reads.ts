@@ -7,8 +7,9 @@ type Facts = Omit<OperatorFacts, 'leader' | 'oldestInDoubtAt'> & {
   readonly oldestInDoubtAt: Date | null;
 };
 
-export const createOperatorReads = (sql: Sql): OperatorReads => ({
-  async facts(doubtBefore) {
+export const createOperatorReads = (sql: Sql) => ({
+  /** @param doubtBefore orders without an answer that were created before are in doubt */
+  async facts(doubtBefore: Readonly<Record<'signed' | 'quoted', number>>): Promise<OperatorFacts> {
     const [facts, leaders] = await Promise.all([
       sql<Facts[]>`
         select d.*, q.*,
@@ -50,7 +51,4 @@ export interface OperatorFacts {
   readonly skillsToReview: number;
 }
 
-export interface OperatorReads {
-  /** @param doubtBefore orders without an answer that were created before are in doubt */
-  facts(doubtBefore: Readonly<Record<'signed' | 'quoted', number>>): Promise<OperatorFacts>;
-}
+export type OperatorReads = ReturnType<typeof createOperatorReads>;

@@ -4,8 +4,9 @@ import type { Sql } from '../platform/database/connection.ts';
 
 const COUNTED_TO = 10_000;
 
-export const createQueueDepths = (sql: Sql): QueueDepths => ({
-  async read() {
+export const createQueueDepths = (sql: Sql) => ({
+  /** By the name of the queue. */
+  async read(): Promise<Readonly<Record<string, number>>> {
     const rows = await sql<{ queue: string; depth: number }[]>`
       select 'webhooks' as queue, count(*)::int as depth
         from (select from webhook_deliveries where status = 'pending' limit ${COUNTED_TO}) t
@@ -19,7 +20,4 @@ export const createQueueDepths = (sql: Sql): QueueDepths => ({
   },
 });
 
-export interface QueueDepths {
-  /** By the name of the queue. */
-  read(): Promise<Readonly<Record<string, number>>>;
-}
+export type QueueDepths = ReturnType<typeof createQueueDepths>;

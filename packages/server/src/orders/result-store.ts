@@ -23,7 +23,7 @@ export interface ResultStoreOptions {
   readonly freshMs: number;
 }
 
-export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOptions): ResultStore {
+export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOptions) {
   const readStandings = async () => {
     const [rows, count] = await Promise.all([
       // Adds up one small row per agent and strategy; does not read orders or fills. Doubles are exact enough for the
@@ -46,7 +46,14 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
   const standings = keepFresh(readStandings, freshMs);
 
   return {
-    async attempts(agentId, { limit, offset, venue }) {
+    async attempts(
+      agentId: string,
+      {
+        limit,
+        offset,
+        venue,
+      }: { readonly limit: number; readonly offset: number; readonly venue: string | null },
+    ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }> {
       const reach = limit + offset;
       const whose = sql`agent_id = ${agentId} ${venue === null ? sql`` : sql`and venue = ${venue}`}`;
       const [rows, count] = await Promise.all([
@@ -69,12 +76,13 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
       return { attempts: rows.map(attemptRow), total: only(count).total };
     },
 
-    async byStrategy(agentId) {
+    async byStrategy(agentId: string): Promise<readonly StrategyRow[]> {
       const rows = await sql<AgentResultsRow[]>`
         select * from agent_results where agent_id = ${agentId} order by volume desc, trades desc, source, skill_slug`;
       return rows.map(strategyRow);
     },
 
+    /** Agents that have traded, best first; at most as many as the leaderboard shows. A few seconds old at most. */
     standings,
   };
 }
@@ -250,13 +258,4 @@ export interface StandingRow {
   readonly losses: number;
 }
 
-export interface ResultStore {
-  attempts(
-    agentId: string,
-    /** `venue: null`: all venues. */
-    page: { readonly limit: number; readonly offset: number; readonly venue: string | null },
-  ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }>;
-  byStrategy(agentId: string): Promise<readonly StrategyRow[]>;
-  /** Agents that have traded, best first; at most as many as the leaderboard shows. A few seconds old at most. */
-  standings(): Promise<{ readonly rows: readonly StandingRow[]; readonly totalAgents: number }>;
-}
+export type ResultStore = ReturnType<typeof createResultStore>;

@@ -27,7 +27,7 @@ type HeldRow = PositionWithMarket & Answering;
 
 const LATEST_FIRST = 'updated_at desc, token_id';
 
-export function createPositionStore(sql: Sql): PositionStore {
+export function createPositionStore(sql: Sql) {
   const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
   /** A condition on the condition id of a table with the alias `of`. */
   const ofVenues = (of: Fragment, venues: VenueFilter): Fragment => {
@@ -69,12 +69,18 @@ export function createPositionStore(sql: Sql): PositionStore {
   );
 
   return {
-    async heldByAgent(caller, families, venues) {
+    /** Held now, by all wallets within the agent's reach, of these address families. */
+    async heldByAgent(
+      caller: ActingAgent,
+      families: readonly AddressFamily[],
+      venues: VenueFilter,
+    ): Promise<readonly PositionRow[]> {
       if (families.length === 0) return [];
       return (await heldByAgents({ caller, families, venues })).map(positionRow);
     },
 
-    async held(wallets, venues) {
+    /** Held now, by any of the wallets. */
+    async held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]> {
       const rows = await sql<PositionWithMarket[]>`
         select ${columns} from positions p left join traded_markets m using (condition_id)
         where wallet = any(${[...wallets]}::text[]) and is_held ${ofVenues(sql`p`, venues)}
@@ -82,7 +88,12 @@ export function createPositionStore(sql: Sql): PositionStore {
       return rows.map(positionRow);
     },
 
-    async closed(wallets, venues, { limit, offset, market, title, sortBy, sortDirection }) {
+    /** Completely sold or redeemed, latest first. */
+    async closed(
+      wallets: readonly WalletAddress[],
+      venues: VenueFilter,
+      { limit, offset, market, title, sortBy, sortDirection }: ClosedPage,
+    ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }> {
       const sorted: Record<string, Fragment> = {
         realizedPnl: sql`p.realized`,
         percentPnl: sql`p.realized / nullif(p.bought_cost, 0)::float8`,
@@ -106,7 +117,11 @@ export function createPositionStore(sql: Sql): PositionStore {
       return { rows: rows.map(positionRow), total: only(count).total };
     },
 
-    async results(wallets, venues) {
+    /** Realised P&L before fees, the fees, the number of closed positions and of those with a gain. */
+    async results(
+      wallets: readonly WalletAddress[],
+      venues: VenueFilter,
+    ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }> {
       const rows = await sql<Results[]>`
         select coalesce(sum(realized), 0)::bigint as realized, coalesce(sum(fees), 0)::bigint as fees,
           count(*) filter (where size = 0)::int as closed,
@@ -115,7 +130,8 @@ export function createPositionStore(sql: Sql): PositionStore {
       return only(rows);
     },
 
-    async realizedSince(wallets, venues, at) {
+    /** Realised P&L after fees of the fills since then. */
+    async realizedSince(wallets: readonly WalletAddress[], venues: VenueFilter, at: number): Promise<Micro> {
       const rows = await sql<{ net: bigint }[]>`
         select coalesce(sum(realized - fee), 0)::bigint as net from fills f
         where wallet = any(${[...wallets]}::text[]) and filled_at >= ${new Date(at)} ${ofVenues(sql`f`, venues)}`;
@@ -160,26 +176,4 @@ export interface ClosedPage {
   readonly sortDirection?: 'ASC' | 'DESC';
 }
 
-export interface PositionStore {
-  /** Held now, by all wallets within the agent's reach, of these address families. */
-  heldByAgent(
-    caller: ActingAgent,
-    families: readonly AddressFamily[],
-    venues: VenueFilter,
-  ): Promise<readonly PositionRow[]>;
-  /** Held now, by any of the wallets. */
-  held(wallets: readonly WalletAddress[], venues: VenueFilter): Promise<readonly PositionRow[]>;
-  /** Completely sold or redeemed, latest first. */
-  closed(
-    wallets: readonly WalletAddress[],
-    venues: VenueFilter,
-    page: ClosedPage,
-  ): Promise<{ readonly rows: readonly PositionRow[]; readonly total: number }>;
-  /** Realised P&L after fees of the fills since then. */
-  realizedSince(wallets: readonly WalletAddress[], venues: VenueFilter, at: number): Promise<Micro>;
-  /** Realised P&L before fees, the fees, the number of closed positions and of those with a gain. */
-  results(
-    wallets: readonly WalletAddress[],
-    venues: VenueFilter,
-  ): Promise<{ realized: Micro; fees: Micro; closed: number; won: number }>;
-}
+export type PositionStore = ReturnType<typeof createPositionStore>;

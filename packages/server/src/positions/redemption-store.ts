@@ -14,9 +14,10 @@ import { writeParts } from './position-writes.ts';
 /** Wallets with credentials of the signed-order venue. */
 type EvmPosition = Pick<PositionsRow, 'condition_id'> & { readonly wallet: Address };
 
-export function createRedemptionStore(sql: Sql): RedemptionStore {
+export function createRedemptionStore(sql: Sql) {
   return {
-    async market(id) {
+    /** A market that was traded here, by market id, condition id or slug; also one that its venue has forgotten. */
+    async market(id: string): Promise<TradedMarket | null> {
       const [row] = await sql<Pick<TradedMarketsRow, 'condition_id' | 'market_id' | 'venue' | 'payout'>[]>`
         select condition_id, market_id, venue, payout from traded_markets where condition_id = ${id}
         union all
@@ -31,7 +32,18 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       };
     },
 
-    async holders(caller, conditionId, { wallets, outcome }) {
+    /**
+     * Accounts within the caller's reach that hold tokens of a market (of one outcome, when named); only those among
+     * `wallets`, when given.
+     */
+    async holders(
+      caller: Caller,
+      conditionId: string,
+      {
+        wallets,
+        outcome,
+      }: { readonly wallets: readonly Address[] | null; readonly outcome: 'YES' | 'NO' | null },
+    ): Promise<readonly Address[]> {
       const rows = await sql<Pick<EvmPosition, 'wallet'>[]>`
         select distinct p.wallet from positions p
         where p.condition_id = ${conditionId} and p.is_held
@@ -42,7 +54,8 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       return rows.map((row) => row.wallet);
     },
 
-    async request(holdings, automatic, at) {
+    /** Records which agent requested a redemption, before the venue's evidence reports it. */
+    async request(holdings: readonly Holding[], automatic: boolean, at: number): Promise<void> {
       const batch = holdings.map(({ wallet, conditionId, agentId }) => ({
         wallet,
         condition_id: conditionId,
@@ -57,7 +70,14 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
           agent_id = excluded.agent_id, automatic = excluded.automatic, requested_at = excluded.requested_at`;
     },
 
-    async due(venues, limit) {
+    /**
+     * Resolved markets of these venues (and those without a recorded venue) that the automatic redemption has not handled
+     * yet, longest waiting first.
+     */
+    async due(
+      venues: readonly VenueId[],
+      limit: number,
+    ): Promise<readonly Pick<TradedMarket, 'conditionId' | 'venue'>[]> {
       const rows = await sql<Pick<TradedMarketsRow, 'condition_id' | 'venue'>[]>`
         select condition_id, venue from traded_markets where payout is not null and swept_at is null
           and (venue is null or venue = any(${[...venues]}::text[]))
@@ -68,7 +88,8 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       }));
     },
 
-    async automatic(conditionIds) {
+    /** What agents with autoRedeemEnabled hold in these markets. */
+    async automatic(conditionIds: readonly string[]): Promise<readonly Holding[]> {
       // The agent that traded the token last comes before other agents of the wallet.
       const rows = await sql<(EvmPosition & Pick<AgentsRow, 'agent_id'>)[]>`
         select distinct on (p.condition_id, p.wallet) p.wallet, p.condition_id, a.agent_id
@@ -85,7 +106,11 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       }));
     },
 
-    async worthless(conditionIds) {
+    /**
+     * Accounts that hold only worthless tokens of these markets. Redeeming closes their positions, and the venue forgets a
+     * market only when no account holds its tokens.
+     */
+    async worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]> {
       const rows = await sql<EvmPosition[]>`
         select p.wallet, p.condition_id from positions p join traded_markets m using (condition_id)
         where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout <> 'HALF' and p.outcome <> m.payout
@@ -95,12 +120,19 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       return rows.map((row) => ({ wallet: row.wallet, conditionId: row.condition_id }));
     },
 
-    async swept(conditionIds, at) {
+    async swept(conditionIds: readonly string[], at: number): Promise<void> {
       await sql`update traded_markets set swept_at = ${new Date(at)}
         where condition_id = any(${[...conditionIds]}::text[])`;
     },
 
-    async claimHolders(venue, { everyMs, limit }) {
+    /**
+     * Accounts that hold what a resolution at this venue made redeemable, longest waiting first. An account that was claimed
+     * is due again after `everyMs`; of several replicas one gets it.
+     */
+    async claimHolders(
+      venue: VenueId,
+      { everyMs, limit }: { readonly everyMs: number; readonly limit: number },
+    ): Promise<readonly RedeemableHolder[]> {
       // The database's clock alone decides, so clocks of replicas are never compared.
       const rows = await sql<(Pick<EvmPosition, 'wallet'> & { readonly condition_ids: readonly string[] })[]>`
         with due as materialized (
@@ -121,12 +153,18 @@ export function createRedemptionStore(sql: Sql): RedemptionStore {
       return rows.map((row) => ({ wallet: row.wallet, conditionIds: row.condition_ids }));
     },
 
-    async makeDue(venue, wallets) {
+    /** These accounts are due at once. */
+    async makeDue(venue: VenueId, wallets: readonly Address[]): Promise<void> {
       await sql`update redemption_checks set checked_at = '-infinity'
         where venue = ${venue} and wallet = any(${[...wallets]}::text[])`;
     },
 
-    recordRedeemed: (tokens) =>
+    /**
+     * Closes positions as far as their tokens were redeemed, each token once, however often and by whichever replica it is
+     * recorded. What an account has redeemed beyond its position came to it past the desk.
+     * @returns how many positions changed
+     */
+    recordRedeemed: (tokens: readonly (RedeemedTokens & { readonly wallet: Address })[]): Promise<number> =>
       transact(sql, async (tx) => {
         const holdings = await lockRedeemed(tx, tokens);
         const events = tokens.flatMap((token): PositionEvent[] => {
@@ -160,50 +198,4 @@ export interface RedeemableHolder {
   readonly conditionIds: readonly string[];
 }
 
-export interface RedemptionStore {
-  /** A market that was traded here, by market id, condition id or slug; also one that its venue has forgotten. */
-  market(id: string): Promise<TradedMarket | null>;
-  /**
-   * Accounts within the caller's reach that hold tokens of a market (of one outcome, when named); only those among
-   * `wallets`, when given.
-   */
-  holders(
-    caller: Caller,
-    conditionId: string,
-    where: { readonly wallets: readonly Address[] | null; readonly outcome: 'YES' | 'NO' | null },
-  ): Promise<readonly Address[]>;
-  /** Records which agent requested a redemption, before the venue's evidence reports it. */
-  request(holdings: readonly Holding[], automatic: boolean, at: number): Promise<void>;
-  /**
-   * Resolved markets of these venues (and those without a recorded venue) that the automatic redemption has not handled
-   * yet, longest waiting first.
-   */
-  due(
-    venues: readonly VenueId[],
-    limit: number,
-  ): Promise<readonly Pick<TradedMarket, 'conditionId' | 'venue'>[]>;
-  /** What agents with autoRedeemEnabled hold in these markets. */
-  automatic(conditionIds: readonly string[]): Promise<readonly Holding[]>;
-  /**
-   * Accounts that hold only worthless tokens of these markets. Redeeming closes their positions, and the venue forgets a
-   * market only when no account holds its tokens.
-   */
-  worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]>;
-  swept(conditionIds: readonly string[], at: number): Promise<void>;
-  /**
-   * Accounts that hold what a resolution at this venue made redeemable, longest waiting first. An account that was claimed
-   * is due again after `everyMs`; of several replicas one gets it.
-   */
-  claimHolders(
-    venue: VenueId,
-    question: { readonly everyMs: number; readonly limit: number },
-  ): Promise<readonly RedeemableHolder[]>;
-  /** These accounts are due at once. */
-  makeDue(venue: VenueId, wallets: readonly Address[]): Promise<void>;
-  /**
-   * Closes positions as far as their tokens were redeemed, each token once, however often and by whichever replica it is
-   * recorded. What an account has redeemed beyond its position came to it past the desk.
-   * @returns how many positions changed
-   */
-  recordRedeemed(tokens: readonly (RedeemedTokens & { readonly wallet: Address })[]): Promise<number>;
-}
+export type RedemptionStore = ReturnType<typeof createRedemptionStore>;

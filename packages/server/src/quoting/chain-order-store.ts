@@ -24,7 +24,7 @@ const LOCK_TIMEOUT = '250ms';
 /** How long a submit waits for the end of a cancel. */
 const PATIENCE = '1s';
 
-export function createChainOrderStore(sql: Sql): ChainOrderStore {
+export function createChainOrderStore(sql: Sql) {
   const begin = createBatches<Begin, boolean>({
     run: (begins) => beginAll(sql, begins),
     keyOf: ({ orderId }) => orderId,
@@ -36,20 +36,30 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
     maxItems: BATCH,
   });
   return {
-    async byIds(orderIds) {
+    async byIds(orderIds: readonly string[]): Promise<readonly ChainOrderRow[]> {
       const rows = await sql<
         ChainOrdersRow[]
       >`select * from chain_orders where order_id = any(${[...orderIds]}::text[])`;
       return rows.map(chainOrderRow);
     },
 
-    async orderIdOf(agentId, signature) {
+    /** The agent's order with this transaction id. */
+    async orderIdOf(agentId: string, signature: string): Promise<string | null> {
       const [row] = await sql<Pick<ChainOrdersRow, 'order_id'>[]>`
         select order_id from chain_orders where signature = ${signature} and agent_id = ${agentId}`;
       return row === undefined ? null : row.order_id;
     },
 
-    async claim({ at, leaseMs, limit }) {
+    /** Leases the due rows to the caller; no other caller gets them before the lease ends. */
+    async claim({
+      at,
+      leaseMs,
+      limit,
+    }: {
+      readonly at: number;
+      readonly leaseMs: number;
+      readonly limit: number;
+    }): Promise<readonly ChainOrderRow[]> {
       // Usually nothing is due: then this is one read of an empty index.
       const rows = await sql<ChainOrdersRow[]>`
         update chain_orders c set due_at = ${new Date(at + leaseMs)}
@@ -59,19 +69,25 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
       return rows.map(chainOrderRow);
     },
 
-    async beginSend(orderIds, at, dueAt) {
+    /**
+     * Records that a send begins, before it does, and until when other processes leave the order alone.
+     * @returns the orders that may be sent: not canceled, not seen on the chain
+     */
+    async beginSend(orderIds: readonly string[], at: number, dueAt: number): Promise<ReadonlySet<string>> {
       const begun = await Promise.all(orderIds.map((orderId) => begin({ orderId, at, dueAt })));
       return new Set(orderIds.filter((_, nth) => begun[nth]));
     },
 
-    async onceUnlocked(orderId) {
+    /** Waits, at most a second, until no other transaction changes the row. @throws where it lasts longer */
+    async onceUnlocked(orderId: string): Promise<void> {
       await transact(sql, async (tx) => {
         tx.unsafe(`set local lock_timeout = '${PATIENCE}'`).execute();
         await tx`select 1 from chain_orders where order_id = ${orderId} for share`;
       });
     },
 
-    async postpone(orders) {
+    /** Sets when each order is checked next. */
+    async postpone(orders: readonly { readonly orderId: string; readonly dueAt: number }[]): Promise<void> {
       if (orders.length === 0) return;
       const batch = orders.map(({ orderId, dueAt }) => ({
         order_id: orderId,
@@ -83,16 +99,23 @@ export function createChainOrderStore(sql: Sql): ChainOrderStore {
         where c.order_id = t.order_id and c.stage <> 'done'`;
     },
 
+    /**
+     * Writes evidence and advances the row in one transaction, under a lock on the row, and only if the row is still in
+     * the state that the caller read: so two replicas, or one that died half way, never record anything twice.
+     * @returns false when the row has changed.
+     */
     advance,
 
-    async unresolved(venue, limit) {
+    /** Condition ids of the venue's markets that were traded here and whose outcome is not recorded yet. */
+    async unresolved(venue: VenueId, limit: number): Promise<readonly string[]> {
       const rows = await sql<Pick<TradedMarketsRow, 'condition_id'>[]>`
         select condition_id from traded_markets where venue = ${venue} and payout is null
         order by end_date limit ${limit}`;
       return rows.map((row) => row.condition_id);
     },
 
-    async resolve(resolutions) {
+    /** Records outcomes of markets; a recorded outcome never changes. */
+    async resolve(resolutions: readonly ResolutionEvidence[]): Promise<void> {
       await transact(sql, async (tx) => {
         // Another replica may record the same outcome: the lock makes sure that agents get one event.
         const open = await tx<Pick<TradedMarketsRow, 'condition_id'>[]>`
@@ -134,7 +157,13 @@ async function beginAll(sql: Sql, begins: readonly Begin[]): Promise<boolean[]> 
   return begins.map(({ orderId }) => begun.has(orderId));
 }
 
-type Move = Parameters<ChainOrderStore['advance']>[0];
+interface Move {
+  readonly seen: ChainOrderRow;
+  readonly evidence: Evidence;
+  readonly to: Pick<ChainOrderRow, 'stage' | 'fills' | 'reverts'>;
+  readonly dueAt: number;
+  readonly at: number;
+}
 
 /** @returns for each whether its row was still as the caller had read it */
 async function advanceAll(tx: Tx, moves: readonly Move[]): Promise<boolean[]> {
@@ -225,39 +254,4 @@ export interface ChainOrderRow {
   readonly reverts: readonly Revert[];
 }
 
-export interface ChainOrderStore {
-  byIds(orderIds: readonly string[]): Promise<readonly ChainOrderRow[]>;
-  /** The agent's order with this transaction id. */
-  orderIdOf(agentId: string, signature: string): Promise<string | null>;
-  /** Leases the due rows to the caller; no other caller gets them before the lease ends. */
-  claim(question: {
-    readonly at: number;
-    readonly leaseMs: number;
-    readonly limit: number;
-  }): Promise<readonly ChainOrderRow[]>;
-  /**
-   * Records that a send begins, before it does, and until when other processes leave the order alone.
-   * @returns the orders that may be sent: not canceled, not seen on the chain
-   */
-  beginSend(orderIds: readonly string[], at: number, dueAt: number): Promise<ReadonlySet<string>>;
-  /** Waits, at most a second, until no other transaction changes the row. @throws where it lasts longer */
-  onceUnlocked(orderId: string): Promise<void>;
-  /** Sets when each order is checked next. */
-  postpone(orders: readonly { readonly orderId: string; readonly dueAt: number }[]): Promise<void>;
-  /**
-   * Writes evidence and advances the row in one transaction, under a lock on the row, and only if the row is still in
-   * the state that the caller read: so two replicas, or one that died half way, never record anything twice.
-   * @returns false when the row has changed.
-   */
-  advance(move: {
-    readonly seen: ChainOrderRow;
-    readonly evidence: Evidence;
-    readonly to: Pick<ChainOrderRow, 'stage' | 'fills' | 'reverts'>;
-    readonly dueAt: number;
-    readonly at: number;
-  }): Promise<boolean>;
-  /** Condition ids of the venue's markets that were traded here and whose outcome is not recorded yet. */
-  unresolved(venue: VenueId, limit: number): Promise<readonly string[]>;
-  /** Records outcomes of markets; a recorded outcome never changes. */
-  resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
-}
+export type ChainOrderStore = ReturnType<typeof createChainOrderStore>;

@@ -13,20 +13,25 @@ import { chainOrderRow } from './chain-order-store.ts';
 /** The columns of a left join without a row. */
 type NoChainOrder = { readonly [Name in Exclude<keyof ChainOrdersRow, 'agent_id'>]: null };
 
-export function createQuoteStore(sql: Sql): QuoteStore {
+export function createQuoteStore(sql: Sql) {
   return {
-    async add(quote) {
+    async add(quote: Omit<QuoteRow, 'withdrawn'>): Promise<void> {
       await sql`insert into quotes ${sql(quoteColumns(quote))}`;
     },
 
-    async byId(agentId, quoteId) {
+    async byId(agentId: string, quoteId: string): Promise<QuoteRow | null> {
       const [row] = await sql<
         QuotesRow[]
       >`select * from quotes where quote_id = ${quoteId} and agent_id = ${agentId}`;
       return row === undefined ? null : quoteRow(row);
     },
 
-    async toSubmit(agentId, quoteId, signature) {
+    /** @param signature of the transaction handed in; `null` when it has none */
+    async toSubmit(
+      agentId: string,
+      quoteId: string,
+      signature: string | null,
+    ): Promise<SubmittedQuote | null> {
       const [row] = await sql<
         (QuotesRow & (ChainOrdersRow | NoChainOrder) & { readonly twin: string | null })[]
       >`
@@ -42,13 +47,15 @@ export function createQuoteStore(sql: Sql): QuoteStore {
       };
     },
 
-    async byIds(quoteIds) {
+    /** The quotes of any agent's orders. */
+    async byIds(quoteIds: readonly string[]): Promise<readonly QuoteRow[]> {
       return (
         await sql<QuotesRow[]>`select * from quotes where quote_id = any(${[...quoteIds]}::text[])`
       ).map(quoteRow);
     },
 
-    withdraw: (agentId, quoteId, at) =>
+    /** Takes the agent's lock, so a submit comes either before it or sees it. `used`: the quote has become an order. */
+    withdraw: (agentId: string, quoteId: string, at: number): Promise<'withdrawn' | 'already' | 'used'> =>
       transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
         const [quote] = await tx<(Pick<QuotesRow, 'withdrawn_at'> & { readonly used: boolean })[]>`
@@ -61,7 +68,8 @@ export function createQuoteStore(sql: Sql): QuoteStore {
         return 'withdrawn';
       }) as Promise<'withdrawn' | 'already' | 'used'>,
 
-    async sweep(expiredBefore) {
+    /** Deletes unused quotes that expired before this time. */
+    async sweep(expiredBefore: number): Promise<void> {
       await sql`delete from quotes q where expires_at < ${new Date(expiredBefore)}
         and not exists (select 1 from orders o where o.order_id = q.quote_id)`;
     },
@@ -183,15 +191,4 @@ export interface SubmittedQuote {
   readonly twin: string | null;
 }
 
-export interface QuoteStore {
-  add(quote: Omit<QuoteRow, 'withdrawn'>): Promise<void>;
-  byId(agentId: string, quoteId: string): Promise<QuoteRow | null>;
-  /** @param signature of the transaction handed in; `null` when it has none */
-  toSubmit(agentId: string, quoteId: string, signature: string | null): Promise<SubmittedQuote | null>;
-  /** The quotes of any agent's orders. */
-  byIds(quoteIds: readonly string[]): Promise<readonly QuoteRow[]>;
-  /** Takes the agent's lock, so a submit comes either before it or sees it. `used`: the quote has become an order. */
-  withdraw(agentId: string, quoteId: string, at: number): Promise<'withdrawn' | 'already' | 'used'>;
-  /** Deletes unused quotes that expired before this time. */
-  sweep(expiredBefore: number): Promise<void>;
-}
+export type QuoteStore = ReturnType<typeof createQuoteStore>;

@@ -59,7 +59,7 @@ const REVIEW_COLUMNS = {
   difficultyLevel: 'difficulty_level',
 } as const;
 
-export function createSkillStore(sql: Sql): SkillStore {
+export function createSkillStore(sql: Sql) {
   const page = async (
     where: Fragment,
     order: Fragment,
@@ -73,7 +73,17 @@ export function createSkillStore(sql: Sql): SkillStore {
   };
 
   return {
-    listed: ({ category, userId, ...rest }) =>
+    /** Approved and visible, official ones first; of one submitter when named. */
+    listed: ({
+      category,
+      userId,
+      ...rest
+    }: {
+      readonly category?: 1 | 2;
+      readonly userId?: bigint;
+      readonly limit: number;
+      readonly offset: number;
+    }): Promise<SkillPage> =>
       page(
         sql`review_status = 2 and is_visible
           ${category === undefined ? sql`` : sql`and category = ${category}`}
@@ -82,12 +92,16 @@ export function createSkillStore(sql: Sql): SkillStore {
         rest,
       ),
 
-    async byCode(skillCode) {
+    async byCode(skillCode: string): Promise<SkillRow | null> {
       const [row] = await sql<SkillsRow[]>`select * from skills where skill_code = ${skillCode}`;
       return row === undefined ? null : skillRow(row);
     },
 
-    submit: (skill, limits) =>
+    /** Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all. */
+    submit: (
+      skill: SkillRow,
+      limits: { readonly pending: number; readonly total: number },
+    ): Promise<'submitted' | 'queue_full' | 'full'> =>
       transact(sql, async (tx) => {
         // The lock on the owner's row serialises submissions, so that the count stays exact.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
@@ -108,10 +122,20 @@ export function createSkillStore(sql: Sql): SkillStore {
         return 'submitted' as const;
       }),
 
-    byReviewStatus: (status, range) =>
-      page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
+    /** Oldest first. */
+    byReviewStatus: (
+      status: ReviewStatus,
+      range: { readonly limit: number; readonly offset: number },
+    ): Promise<SkillPage> => page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
 
-    async review(skillCode, change, at) {
+    /** @returns `null` when there is no such skill */
+    async review(
+      skillCode: string,
+      change: Partial<
+        Pick<SkillRow, 'reviewStatus' | 'reviewRemark' | 'isVisible' | 'category' | 'difficultyLevel'>
+      >,
+      at: number,
+    ): Promise<SkillRow | null> {
       const columns: ColumnValues = { updated_at: new Date(at) };
       for (const [name, value] of Object.entries(change))
         if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
@@ -169,31 +193,4 @@ export interface SkillPage {
   readonly total: number;
 }
 
-export interface SkillStore {
-  /** Approved and visible, official ones first; of one submitter when named. */
-  listed(filter: {
-    readonly category?: 1 | 2;
-    readonly userId?: bigint;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<SkillPage>;
-  byCode(skillCode: string): Promise<SkillRow | null>;
-  /** Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all. */
-  submit(
-    skill: SkillRow,
-    limits: { readonly pending: number; readonly total: number },
-  ): Promise<'submitted' | 'queue_full' | 'full'>;
-  /** Oldest first. */
-  byReviewStatus(
-    status: ReviewStatus,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<SkillPage>;
-  /** @returns `null` when there is no such skill */
-  review(
-    skillCode: string,
-    change: Partial<
-      Pick<SkillRow, 'reviewStatus' | 'reviewRemark' | 'isVisible' | 'category' | 'difficultyLevel'>
-    >,
-    at: number,
-  ): Promise<SkillRow | null>;
-}
+export type SkillStore = ReturnType<typeof createSkillStore>;

@@ -38,8 +38,9 @@ const loggedEvent = (row: Event): LoggedEvent => ({
   data: row.data,
 });
 
-export const createEventLog = (sql: Sql): EventLog => ({
-  async fresh(after, most) {
+export const createEventLog = (sql: Sql) => ({
+  /** Whose facts are new since a position, at most `most` facts; from the present when there is no position. */
+  async fresh(after: LogPosition | null, most: number): Promise<FreshFacts> {
     const [from, seq] = after === null ? [null, '0'] : [after.writer.toString(), after.seq.toString()];
     const rows = await sql<
       (Forgotten & { readonly horizon: string; readonly writer: string | null } & Partial<
@@ -69,7 +70,8 @@ export const createEventLog = (sql: Sql): EventLog => ({
     };
   },
 
-  async eventsOf(facts) {
+  /** The events of those facts, in the order of the log. */
+  async eventsOf(facts: readonly bigint[]): Promise<readonly LoggedEvent[]> {
     const rows = await sql<Event[]>`
       select f.seq, f.writer::text as writer, f.agent_id, f.at, e.nth, e.type, e.event_id, e.data::text as data
       from stream_events(${facts.map(String)}::bigint[]) e
@@ -78,7 +80,12 @@ export const createEventLog = (sql: Sql): EventLog => ({
     return rows.map(loggedEvent);
   },
 
-  async between(questions, upTo, most) {
+  /** What happened to some agents between a position and `upTo`, at most `most` facts for each question. */
+  async between(
+    questions: readonly { readonly agentIds: readonly string[]; readonly after: LogPosition }[],
+    upTo: LogPosition,
+    most: number,
+  ): Promise<Backlog> {
     const rows = await sql<
       (Forgotten & { readonly ask: number; readonly writer: string | null } & Partial<
           Omit<Event, 'writer'>
@@ -124,7 +131,8 @@ export const createEventLog = (sql: Sql): EventLog => ({
     };
   },
 
-  async activeKeys(keyIds) {
+  /** Those of the keys that are still active. */
+  async activeKeys(keyIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
     const rows = await sql<Pick<ApiKeysRow, 'id'>[]>`
       select id from api_keys where id = any(${keyIds.map(String)}::bigint[]) and status = 1`;
     return new Set(rows.map(({ id }) => id));
@@ -168,17 +176,4 @@ export interface Backlog {
   readonly forgotten: LogPosition;
 }
 
-export interface EventLog {
-  /** Whose facts are new since a position, at most `most` facts; from the present when there is no position. */
-  fresh(after: LogPosition | null, most: number): Promise<FreshFacts>;
-  /** The events of those facts, in the order of the log. */
-  eventsOf(facts: readonly bigint[]): Promise<readonly LoggedEvent[]>;
-  /** What happened to some agents between a position and `upTo`, at most `most` facts for each question. */
-  between(
-    questions: readonly { readonly agentIds: readonly string[]; readonly after: LogPosition }[],
-    upTo: LogPosition,
-    most: number,
-  ): Promise<Backlog>;
-  /** Those of the keys that are still active. */
-  activeKeys(keyIds: readonly bigint[]): Promise<ReadonlySet<bigint>>;
-}
+export type EventLog = ReturnType<typeof createEventLog>;

@@ -49,7 +49,7 @@ const fillRow = (row: FillsRow): FillRow => ({
   filledAt: ms(row.filled_at),
 });
 
-export function createOrderStore(sql: Sql): OrderStore {
+export function createOrderStore(sql: Sql) {
   const open = sql`status in ${openStatuses(sql)}`;
 
   /** Orders whose status is this integer in the interface's records. */
@@ -109,27 +109,32 @@ export function createOrderStore(sql: Sql): OrderStore {
   };
 
   return {
-    async byIds(orderIds) {
+    async byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]> {
       return (
         await sql<OrdersRow[]>`select * from orders where order_id = any(${[...orderIds]}::text[])`
       ).map(orderRow);
     },
 
-    async byId(agentId, orderId) {
+    async byId(agentId: string, orderId: string): Promise<OrderRow | null> {
       const [row] = await sql<
         OrdersRow[]
       >`select * from orders where agent_id = ${agentId} and order_id = ${orderId}`;
       return row === undefined ? null : orderRow(row);
     },
 
-    async fills(wallet, orderId) {
+    /** @param wallet the account whose position the fills changed */
+    async fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]> {
       const rows = await sql<
         FillsRow[]
       >`select * from fills where wallet = ${wallet} and order_id = ${orderId} order by trade_id`;
       return rows.map(fillRow);
     },
 
-    async fillsOfAgent(agentId, { venue, conditionId, after, limit }) {
+    /** Of the agent's orders, under any owner and on any wallet. */
+    async fillsOfAgent(
+      agentId: string,
+      { venue, conditionId, after, limit }: FillFilter,
+    ): Promise<{ readonly fills: readonly AgentFillRow[]; readonly total: number }> {
       // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
       // a plan made while the tables were empty must not scan the agent's orders.
       const wanted = sql`from fills f
@@ -168,7 +173,10 @@ export function createOrderStore(sql: Sql): OrderStore {
       return { fills, total };
     },
 
-    async open(agentId, filter) {
+    async open(
+      agentId: string,
+      filter: OrderFilter,
+    ): Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }> {
       const { after, limit, offset } = filter;
       const count = () =>
         sql<
@@ -185,17 +193,21 @@ export function createOrderStore(sql: Sql): OrderStore {
       return { orders, total: only(counted ?? (await count())).total };
     },
 
-    history: (agentId, filter) =>
+    history: (
+      agentId: string,
+      filter: OrderFilter,
+    ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }> =>
       page(agentId, filter, filter.orderStatus === undefined ? sql`true` : ofNumber(filter.orderStatus)),
 
-    async openOfOwner(userId) {
+    async openOfOwner(userId: bigint): Promise<readonly OrderRow[]> {
       const rows = await sql<OrdersRow[]>`
         select * from orders where agent_id in (select agent_id from agents where user_id = ${userId}) and ${open}
         order by created_at`;
       return rows.map(orderRow);
     },
 
-    async countsOfDay(agentId, at) {
+    /** What the day's number of trades consists of, for the UTC day of `at`. */
+    async countsOfDay(agentId: string, at: number): Promise<DayCounts> {
       const day = utcDay(at);
       const row = only(
         await sql<Counts[]>`
@@ -215,7 +227,8 @@ export function createOrderStore(sql: Sql): OrderStore {
       };
     },
 
-    async inDoubt(olderThan) {
+    /** Signed orders only: a job follows the transactions of quoted orders. */
+    async inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]> {
       const rows = await sql<OrdersRow[]>`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
           and kind = 'signed'
@@ -223,7 +236,12 @@ export function createOrderStore(sql: Sql): OrderStore {
       return rows.map(signedOrderRow);
     },
 
-    async settle(orderId, outcome, at) {
+    /** Records the outcome of an order when the venue's own evidence does not. */
+    async settle(
+      orderId: string,
+      outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
+      at: number,
+    ): Promise<void> {
       await writeOutcomes(sql, {
         outcomes: [
           {
@@ -271,33 +289,4 @@ export interface DayCounts {
   readonly givenBack: number;
 }
 
-export interface OrderStore {
-  byIds(orderIds: readonly string[]): Promise<readonly OrderRow[]>;
-  byId(agentId: string, orderId: string): Promise<OrderRow | null>;
-  /** @param wallet the account whose position the fills changed */
-  fills(wallet: WalletAddress, orderId: string): Promise<readonly FillRow[]>;
-  /** Of the agent's orders, under any owner and on any wallet. */
-  fillsOfAgent(
-    agentId: string,
-    filter: FillFilter,
-  ): Promise<{ readonly fills: readonly AgentFillRow[]; readonly total: number }>;
-  open(
-    agentId: string,
-    filter: OrderFilter,
-  ): Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
-  history(
-    agentId: string,
-    filter: OrderFilter,
-  ): Promise<{ readonly orders: readonly OrderRow[]; readonly total: number }>;
-  openOfOwner(userId: bigint): Promise<readonly OrderRow[]>;
-  /** What the day's number of trades consists of, for the UTC day of `at`. */
-  countsOfDay(agentId: string, at: number): Promise<DayCounts>;
-  /** Signed orders only: a job follows the transactions of quoted orders. */
-  inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]>;
-  /** Records the outcome of an order when the venue's own evidence does not. */
-  settle(
-    orderId: string,
-    outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
-    at: number,
-  ): Promise<void>;
-}
+export type OrderStore = ReturnType<typeof createOrderStore>;

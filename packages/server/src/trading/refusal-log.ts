@@ -18,7 +18,7 @@ const MAX_BATCH_ROWS = 1_000;
 /** Beyond this the database is too slow; the oldest rows are dropped, because the newest are more useful. */
 const MAX_WAITING_ROWS = 20_000;
 
-export function createRefusalLog({ sql, ring, log }: RefusalLogOptions): RefusalLog {
+export function createRefusalLog({ sql, ring, log }: RefusalLogOptions) {
   let waiting: RefusedAttempt[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -42,11 +42,13 @@ export function createRefusalLog({ sql, ring, log }: RefusalLogOptions): Refusal
   };
 
   return {
-    add(attempt) {
+    /** Returns at once; the row is written shortly after, without blocking others. */
+    add(attempt: RefusedAttempt): void {
       waiting.push(attempt);
       if (waiting.length > MAX_WAITING_ROWS) waiting = waiting.slice(-MAX_WAITING_ROWS);
       timer ??= setTimeout(turn, COLLECT_MS);
     },
+    /** Resolves when everything added so far is written. */
     flush: turn,
   };
 }
@@ -90,9 +92,4 @@ export interface RefusedAttempt {
   readonly requestId: string;
 }
 
-export interface RefusalLog {
-  /** Returns at once; the row is written shortly after, without blocking others. */
-  add(attempt: RefusedAttempt): void;
-  /** Resolves when everything added so far is written. */
-  flush(): Promise<void>;
-}
+export type RefusalLog = ReturnType<typeof createRefusalLog>;

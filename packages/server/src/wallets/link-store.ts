@@ -13,13 +13,22 @@ import { hasRoomFor } from './wallet-cap.ts';
 
 type Address = Pick<LinkedWalletsRow, 'address'>;
 
-export function createWalletLinkStore(sql: Sql): WalletLinkStore {
+export function createWalletLinkStore(sql: Sql) {
   return {
-    link: (link) => transact(sql, (tx) => moveAndLink(tx, link)),
+    /** Consumes the challenge, moves the signer's wallets and records the link: all of it or nothing. */
+    link: (link: NewLink): Promise<LinkOutcome> => transact(sql, (tx) => moveAndLink(tx, link)),
 
-    unlink: (caller, address) => transact(sql, (tx) => unlink(tx, caller, address)),
+    /**
+     * Deletes the wallet's link and credential; for a signer, those of all its wallets.
+     * @returns the owner's wallets among them, empty when the address was not the owner's
+     */
+    unlink: (caller: Caller, address: string): Promise<readonly string[]> =>
+      transact(sql, (tx) => unlink(tx, caller, address)),
 
-    async unlinkable({ agentId }) {
+    /** The addresses that an unlink can name: the owner's keys with their wallets, and the agent's Solana address. */
+    async unlinkable({
+      agentId,
+    }: Caller): Promise<readonly { readonly key: string; readonly wallets: readonly string[] }[]> {
       const rows = await sql<{ key: string; wallets: string[] }[]>`
         select w.key, array_agg(distinct w.address order by w.address) as wallets from agents a cross join lateral (
           select c.eoa as key, c.wallet_address as address from credentials c
@@ -31,13 +40,16 @@ export function createWalletLinkStore(sql: Sql): WalletLinkStore {
       return rows.map((row) => ({ key: row.key, wallets: row.wallets }));
     },
 
-    useChallenge: async (nonce, expiresAt) => (await spend(sql, nonce, expiresAt)).length === 1,
+    /** Consumes a challenge that is not a link's. @returns false when it was used before */
+    useChallenge: async (nonce: string, expiresAt: number): Promise<boolean> =>
+      (await spend(sql, nonce, expiresAt)).length === 1,
 
-    async setSolAddress(agentId, solAddress) {
+    async setSolAddress(agentId: string, solAddress: string): Promise<void> {
       await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
     },
 
-    async sweep(at) {
+    /** Deletes expired challenges. */
+    async sweep(at: number): Promise<void> {
       await sql`delete from used_link_challenges where expires_at < ${new Date(at)}`;
     },
   };
@@ -194,21 +206,4 @@ export type LinkOutcome =
       readonly formerOwners: readonly bigint[];
     };
 
-export interface WalletLinkStore {
-  /** Consumes the challenge, moves the signer's wallets and records the link: all of it or nothing. */
-  link(link: NewLink): Promise<LinkOutcome>;
-  /**
-   * Deletes the wallet's link and credential; for a signer, those of all its wallets.
-   * @returns the owner's wallets among them, empty when the address was not the owner's
-   */
-  unlink(caller: Caller, address: string): Promise<readonly string[]>;
-  /** The addresses that an unlink can name: the owner's keys with their wallets, and the agent's Solana address. */
-  unlinkable(
-    caller: Caller,
-  ): Promise<readonly { readonly key: string; readonly wallets: readonly string[] }[]>;
-  /** Consumes a challenge that is not a link's. @returns false when it was used before */
-  useChallenge(nonce: string, expiresAt: number): Promise<boolean>;
-  setSolAddress(agentId: string, solAddress: string): Promise<void>;
-  /** Deletes expired challenges. */
-  sweep(at: number): Promise<void>;
-}
+export type WalletLinkStore = ReturnType<typeof createWalletLinkStore>;

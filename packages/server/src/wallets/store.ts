@@ -13,9 +13,14 @@ import type { Sealed } from '../platform/secrets.ts';
 import { evmWallets, isReachable, reachableAmong, solanaWallets } from './reachable-wallets.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
-export function createWalletStore(sql: Sql): WalletStore {
+export function createWalletStore(sql: Sql) {
   return {
-    register: (caller, credential, maxWallets) =>
+    /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
+    register: (
+      caller: Caller,
+      credential: CredentialRow,
+      maxWallets: number,
+    ): Promise<'registered' | 'taken' | 'full'> =>
       transact(sql, async (tx) => {
         const at = new Date(credential.registeredAt);
         if (!(await hasRoomFor(tx, caller.userId, credential.walletAddress, maxWallets)))
@@ -44,7 +49,7 @@ export function createWalletStore(sql: Sql): WalletStore {
         return row === undefined ? ('taken' as const) : ('registered' as const);
       }),
 
-    async credential(caller, walletAddress) {
+    async credential(caller: ActingAgent, walletAddress: Address): Promise<CredentialRow | null> {
       const [row] = await sql<
         CredentialsRow[]
       >`select * from credentials c where wallet_address = ${walletAddress}
@@ -52,14 +57,15 @@ export function createWalletStore(sql: Sql): WalletStore {
       return row === undefined ? null : credentialRow(row);
     },
 
-    async wallets(caller) {
+    /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
+    async wallets(caller: ActingAgent): Promise<readonly Address[]> {
       const rows = await sql<
         { address: Address }[]
       >`select address from (${evmWallets(sql, caller)}) w order by 1`;
       return rows.map((row) => row.address);
     },
 
-    async solanaWallets(caller) {
+    async solanaWallets(caller: ActingAgent): Promise<SolanaWallets> {
       const [row] = await sql<SolanaWallets[]>`
         select a.sol_address as named, (select a.sol_address where not exists (
             select 1 from linked_wallets l where l.address = a.sol_address
@@ -73,19 +79,30 @@ export function createWalletStore(sql: Sql): WalletStore {
       };
     },
 
-    async reachable(caller, addresses) {
+    /** Those of the addresses, of any family, within the agent's reach; also of wallets that have left the owner. */
+    async reachable(
+      caller: ActingAgent,
+      addresses: readonly WalletAddress[],
+    ): Promise<ReadonlySet<WalletAddress>> {
       const rows = await sql<
         { address: WalletAddress }[]
       >`select address from (${reachableAmong(sql, caller, addresses)}) w`;
       return new Set(rows.map((row) => row.address));
     },
 
-    async isCredited(funder) {
+    /** Whether the simulation balance has been credited. */
+    async isCredited(funder: Address): Promise<boolean> {
       const [row] = await sql<object[]>`select 1 from simulation_credits where wallet = ${funder}`;
       return row !== undefined;
     },
 
-    async drawFaucet(address, amount, allowance, at) {
+    /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
+    async drawFaucet(
+      address: Address,
+      amount: Micro,
+      allowance: Micro,
+      at: number,
+    ): Promise<{ ok: boolean; left: Micro }> {
       const day = utcDay(at);
       const [row] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
         insert into faucet_draws as d (address, day, amount)
@@ -97,7 +114,8 @@ export function createWalletStore(sql: Sql): WalletStore {
       return { ok: false, left: await this.faucetLeft(address, allowance, at) };
     },
 
-    async faucetLeft(address, perDay, at) {
+    /** What the faucet still gives an address today. */
+    async faucetLeft(address: Address, perDay: Micro, at: number): Promise<Micro> {
       const [drawn] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
         select amount from faucet_draws where address = ${address} and day = ${utcDay(at)}::date`;
       return perDay - (drawn?.amount ?? 0n);
@@ -142,28 +160,4 @@ export interface SolanaWallets {
  * An agent reaches those of its owner's wallets that it registered, linked or traded with, and those that the owner
  * granted it. All methods here ignore the owner's other wallets.
  */
-export interface WalletStore {
-  /** `taken`: another owner has the wallet. `full`: this one has `maxWallets` others. */
-  register(
-    caller: Caller,
-    credential: CredentialRow,
-    maxWallets: number,
-  ): Promise<'registered' | 'taken' | 'full'>;
-  credential(caller: ActingAgent, walletAddress: Address): Promise<CredentialRow | null>;
-  /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
-  wallets(caller: ActingAgent): Promise<readonly Address[]>;
-  solanaWallets(caller: ActingAgent): Promise<SolanaWallets>;
-  /** Those of the addresses, of any family, within the agent's reach; also of wallets that have left the owner. */
-  reachable(caller: ActingAgent, addresses: readonly WalletAddress[]): Promise<ReadonlySet<WalletAddress>>;
-  /** Whether the simulation balance has been credited. */
-  isCredited(funder: Address): Promise<boolean>;
-  /** What the faucet still gives an address today. */
-  faucetLeft(address: Address, perDay: Micro, at: number): Promise<Micro>;
-  /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
-  drawFaucet(
-    address: Address,
-    amount: Micro,
-    allowance: Micro,
-    at: number,
-  ): Promise<{ ok: boolean; left: Micro }>;
-}
+export type WalletStore = ReturnType<typeof createWalletStore>;

@@ -48,17 +48,16 @@ const deliveryRow = (row: WebhookDeliveriesRow): DeliveryRow => ({
 /** Queues the facts of the log for the endpoints; does nothing while another process does it. */
 const queueEvents = (sql: Sql) => sql`select queue_webhook_events()`;
 
-export function createWebhookStore(sql: Sql): WebhookStore {
+export function createWebhookStore(sql: Sql) {
   return { ...endpoints(sql), ...events(sql), ...outbox(sql) };
 }
 
-type Endpoints = Pick<WebhookStore, 'add' | 'list' | 'byId' | 'remove' | 'enable' | 'deliveries'>;
-
-function endpoints(sql: Sql): Endpoints {
+function endpoints(sql: Sql) {
   const withPending = sql`select e.*, (select count(*) from webhook_deliveries d
     where d.endpoint_id = e.id and d.status = 'pending')::int as pending from webhook_endpoints e`;
   return {
-    add: (endpoint, limit) =>
+    /** @returns false when the agent has `limit` endpoints. */
+    add: (endpoint: NewEndpoint, limit: number): Promise<boolean> =>
       transact(sql, async (tx) => {
         // The lock on the agent's row serialises additions, so that the count stays exact.
         await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
@@ -72,7 +71,7 @@ function endpoints(sql: Sql): Endpoints {
         return rows.length === 1;
       }),
 
-    async list(agentId) {
+    async list(agentId: string): Promise<readonly EndpointRow[]> {
       await queueEvents(sql);
       return (
         await sql<
@@ -81,7 +80,7 @@ function endpoints(sql: Sql): Endpoints {
       ).map(endpointRow);
     },
 
-    async byId(agentId, id) {
+    async byId(agentId: string, id: string): Promise<EndpointRow | null> {
       await queueEvents(sql);
       const [row] = await sql<
         EndpointWithPending[]
@@ -89,7 +88,8 @@ function endpoints(sql: Sql): Endpoints {
       return row === undefined ? null : endpointRow(row);
     },
 
-    async remove(agentId, id) {
+    /** Deletes its queue and log, too. @returns false when the agent has no such endpoint */
+    async remove(agentId: string, id: string): Promise<boolean> {
       const [row] = await sql<object[]>`
         with gone as (delete from webhook_endpoints where agent_id = ${agentId} and id = ${id} returning id),
         log as (delete from webhook_deliveries where endpoint_id in (select id from gone))
@@ -97,7 +97,8 @@ function endpoints(sql: Sql): Endpoints {
       return row !== undefined;
     },
 
-    async enable(agentId, id, at) {
+    /** Switches it on and makes its waiting events due at once. @returns false when the agent has no such endpoint */
+    async enable(agentId: string, id: string, at: number): Promise<boolean> {
       const [row] = await sql<object[]>`
         with found as (
           update webhook_endpoints set enabled = true, disabled_at = null, failures = 0, failing_since = null,
@@ -111,7 +112,11 @@ function endpoints(sql: Sql): Endpoints {
       return row !== undefined;
     },
 
-    async deliveries(agentId, endpointId, { status, before, limit }) {
+    async deliveries(
+      agentId: string,
+      endpointId: string,
+      { status, before, limit }: DeliveryQuery,
+    ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly total: number }> {
       const where = sql`endpoint_id = ${endpointId} and agent_id = ${agentId}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
       const [rows, count] = await Promise.all([
@@ -125,11 +130,10 @@ function endpoints(sql: Sql): Endpoints {
   };
 }
 
-type Events = Pick<WebhookStore, 'tellEndpoint' | 'receive'>;
-
-function events(sql: Sql): Events {
+function events(sql: Sql) {
   return {
-    async tellEndpoint(endpointId, eventId, event) {
+    /** Queues an event for one endpoint, regardless of its subscriptions. */
+    async tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow> {
       const rows = await sql<WebhookDeliveriesRow[]>`
         insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
         values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${sql.json(event.data as never)},
@@ -137,7 +141,18 @@ function events(sql: Sql): Events {
       return deliveryRow(only(rows));
     },
 
-    async receive({ source, signature, body, at }) {
+    /** Stores a callback; a duplicate is ignored. */
+    async receive({
+      source,
+      signature,
+      body,
+      at,
+    }: {
+      readonly source: string;
+      readonly signature: Uint8Array;
+      readonly body: Uint8Array;
+      readonly at: number;
+    }): Promise<void> {
       await sql`insert into inbound_webhooks (source, signature, body_hash, body, received_at)
         select ${source}, ${signature as Buffer}, sha256(t.body), t.body, ${new Date(at)}
         from (select ${body as Buffer}::bytea as body) t on conflict do nothing`;
@@ -145,11 +160,23 @@ function events(sql: Sql): Events {
   };
 }
 
-type Outbox = Pick<WebhookStore, 'claim' | 'due' | 'delivered' | 'failed' | 'release' | 'trim' | 'sweep'>;
-
-function outbox(sql: Sql): Outbox {
+function outbox(sql: Sql) {
   return {
-    async claim({ at, leaseMs, limit, perAgent }) {
+    /**
+     * Endpoints with due events, least recently served first, leased to the caller until `at + leaseMs`; no other caller
+     * gets them before that. At most `perAgent` endpoints of an agent are leased at any time.
+     */
+    async claim({
+      at,
+      leaseMs,
+      limit,
+      perAgent,
+    }: {
+      readonly at: number;
+      readonly leaseMs: number;
+      readonly limit: number;
+      readonly perAgent: number;
+    }): Promise<readonly LeasedEndpoint[]> {
       await queueEvents(sql);
       const now = new Date(at);
       // Concurrent callers select the same endpoints first; the row lock keeps them apart.
@@ -175,7 +202,8 @@ function outbox(sql: Sql): Outbox {
       return rows.map((row) => ({ ...endpointRow(row), leaseUntil: at + leaseMs }));
     },
 
-    async trim(most, at) {
+    /** Gives up the oldest events of each endpoint that has more than `most` waiting. */
+    async trim(most: number, at: number): Promise<void> {
       await sql`
         with full_ones as (
           select endpoint_id from webhook_deliveries where status = 'pending' group by 1 having count(*) > ${most}
@@ -190,14 +218,15 @@ function outbox(sql: Sql): Outbox {
         from old where d.id = old.id and d.status = 'pending'`;
     },
 
-    async due(endpointId, at, limit) {
+    /** An endpoint's due events, in the order of recording. */
+    async due(endpointId: string, at: number, limit: number): Promise<readonly DeliveryRow[]> {
       const rows = await sql<WebhookDeliveriesRow[]>`select * from webhook_deliveries
         where endpoint_id = ${endpointId} and status = 'pending' and next_attempt_at <= ${new Date(at)}
         order by id limit ${limit}`;
       return rows.map(deliveryRow);
     },
 
-    async delivered(delivery, responseStatus, at) {
+    async delivered(delivery: DeliveryRow, responseStatus: number, at: number): Promise<void> {
       const now = new Date(at);
       await sql`
         with endpoint as (
@@ -209,7 +238,8 @@ function outbox(sql: Sql): Outbox {
         where id = ${delivery.id.toString()}::bigint and status = 'pending'`;
     },
 
-    async failed(delivery, setback) {
+    /** An event that another process has delivered meanwhile stays so, and is no failure of its endpoint. */
+    async failed(delivery: DeliveryRow, setback: Setback): Promise<void> {
       const at = new Date(setback.at);
       const next = setback.nextAttemptAt === null ? null : new Date(setback.nextAttemptAt);
       const hold = setback.holdUntil === null ? null : new Date(setback.holdUntil);
@@ -232,12 +262,14 @@ function outbox(sql: Sql): Outbox {
         where id = ${delivery.id.toString()}::bigint and status = 'pending'`;
     },
 
-    async release({ id, leaseUntil }) {
+    /** Ends the lease; leaves the one that another process took after this one ran out. */
+    async release({ id, leaseUntil }: LeasedEndpoint): Promise<void> {
       await sql`update webhook_endpoints set lease_until = '-infinity'
         where id = ${id} and lease_until = ${new Date(leaseUntil)}`;
     },
 
-    async sweep(at, giveUpBefore, keepAfter) {
+    /** Gives up events older than `giveUpBefore`; deletes events that ended, and callbacks received, before `keepAfter`. */
+    async sweep(at: number, giveUpBefore: number, keepAfter: number): Promise<void> {
       const old = new Date(keepAfter);
       await sql`update webhook_deliveries set status = 'failed', finished_at = ${new Date(at)},
         error = coalesce(error, 'not delivered within 24 hours')
@@ -316,51 +348,4 @@ export interface Setback {
   readonly error: string;
 }
 
-export interface WebhookStore {
-  /** @returns false when the agent has `limit` endpoints. */
-  add(endpoint: NewEndpoint, limit: number): Promise<boolean>;
-  list(agentId: string): Promise<readonly EndpointRow[]>;
-  byId(agentId: string, id: string): Promise<EndpointRow | null>;
-  /** Deletes its queue and log, too. @returns false when the agent has no such endpoint */
-  remove(agentId: string, id: string): Promise<boolean>;
-  /** Switches it on and makes its waiting events due at once. @returns false when the agent has no such endpoint */
-  enable(agentId: string, id: string, at: number): Promise<boolean>;
-  deliveries(
-    agentId: string,
-    endpointId: string,
-    query: DeliveryQuery,
-  ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly total: number }>;
-  /** Queues an event for one endpoint, regardless of its subscriptions. */
-  tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow>;
-
-  /**
-   * Endpoints with due events, least recently served first, leased to the caller until `at + leaseMs`; no other caller
-   * gets them before that. At most `perAgent` endpoints of an agent are leased at any time.
-   */
-  claim(question: {
-    readonly at: number;
-    readonly leaseMs: number;
-    readonly limit: number;
-    readonly perAgent: number;
-  }): Promise<readonly LeasedEndpoint[]>;
-  /** An endpoint's due events, in the order of recording. */
-  due(endpointId: string, at: number, limit: number): Promise<readonly DeliveryRow[]>;
-  delivered(delivery: DeliveryRow, responseStatus: number, at: number): Promise<void>;
-  /** An event that another process has delivered meanwhile stays so, and is no failure of its endpoint. */
-  failed(delivery: DeliveryRow, setback: Setback): Promise<void>;
-  /** Ends the lease; leaves the one that another process took after this one ran out. */
-  release(endpoint: LeasedEndpoint): Promise<void>;
-
-  /** Stores a callback; a duplicate is ignored. */
-  receive(callback: {
-    readonly source: string;
-    readonly signature: Uint8Array;
-    readonly body: Uint8Array;
-    readonly at: number;
-  }): Promise<void>;
-
-  /** Gives up the oldest events of each endpoint that has more than `most` waiting. */
-  trim(most: number, at: number): Promise<void>;
-  /** Gives up events older than `giveUpBefore`; deletes events that ended, and callbacks received, before `keepAfter`. */
-  sweep(at: number, giveUpBefore: number, keepAfter: number): Promise<void>;
-}
+export type WebhookStore = ReturnType<typeof createWebhookStore>;

@@ -8,9 +8,15 @@ import { only } from './rows.ts';
 const LEASE_MS = 60_000;
 const KEEP_MS = 24 * 3_600_000;
 
-export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at: number): Promise<void> } {
+export function createIdempotencyStore(sql: Sql) {
   return {
-    async begin(scope, route, key, bodyHash, at): Promise<IdempotencyState> {
+    async begin(
+      scope: string,
+      route: string,
+      key: string,
+      bodyHash: Uint8Array,
+      at: number,
+    ): Promise<IdempotencyState> {
       const now = new Date(at);
       const lease = new Date(at + LEASE_MS);
       const expires = new Date(at + KEEP_MS);
@@ -35,16 +41,24 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       return row.body === null ? { kind: 'secret' } : { kind: 'replay', status: row.status, body: row.body };
     },
 
-    async keep(scope, route, key, status, body) {
+    /** `body` is null for an answer that contained a secret. */
+    async keep(
+      scope: string,
+      route: string,
+      key: string,
+      status: number,
+      body: string | null,
+    ): Promise<void> {
       await sql`update idempotency_keys set status = ${status}, body = ${body}, lease_until = null
         where scope = ${scope} and route = ${route} and key = ${key}`;
     },
 
-    async release(scope, route, key) {
+    async release(scope: string, route: string, key: string): Promise<void> {
       await sql`delete from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key} and status is null`;
     },
 
-    async count(scope, at, most) {
+    /** Counts a scope's keys that have not expired, up to `most`. */
+    async count(scope: string, at: number, most: number): Promise<number> {
       const row = only(
         await sql<{ count: number }[]>`select count(*)::int as count from (
         select 1 from idempotency_keys where scope = ${scope} and expires_at > ${new Date(at)} limit ${most}) as kept`,
@@ -52,13 +66,11 @@ export function createIdempotencyStore(sql: Sql): IdempotencyStore & { sweep(at:
       return row.count;
     },
 
-    async sweep(at) {
+    async sweep(at: number): Promise<void> {
       await sql`delete from idempotency_keys where expires_at < ${new Date(at)}`;
     },
   };
 }
-
-/** Idempotency. */
 
 export type IdempotencyState =
   | { readonly kind: 'new' }
@@ -67,17 +79,4 @@ export type IdempotencyState =
   | { readonly kind: 'secret' }
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 
-export interface IdempotencyStore {
-  begin(
-    scope: string,
-    route: string,
-    key: string,
-    bodyHash: Uint8Array,
-    at: number,
-  ): Promise<IdempotencyState>;
-  /** `body` is null for an answer that contained a secret. */
-  keep(scope: string, route: string, key: string, status: number, body: string | null): Promise<void>;
-  release(scope: string, route: string, key: string): Promise<void>;
-  /** Counts a scope's keys that have not expired, up to `most`. */
-  count(scope: string, at: number, most: number): Promise<number>;
-}
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
