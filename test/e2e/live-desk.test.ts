@@ -217,16 +217,12 @@ test('past prices are those that the venue recorded, of either token', async () 
   expect(whole[0].p).toBe(0.31);
 });
 
-test('a search lists markets of the third contract version, marked as untradable', async () => {
-  const [listed] = venue.exchange.untradableMarkets;
-  const { body } = await call(
-    desk,
-    'GET',
-    `/markets?${new URLSearchParams({ q: listed!.question, closed: 'true' })}`,
-    {
-      key: trader.apiKey,
-    },
-  );
-  const found = (body as Market[]).find(({ conditionId }) => conditionId === listed!.conditionId);
-  expect(found).toMatchObject({ untradable: 'contract_version' });
+test('a search lists markets of Protocol V2, open, with their position ids', async () => {
+  const listed = [...venue.exchange.markets()].find(({ version }) => version === 'v2')!;
+  const { body } = await call(desk, 'GET', `/markets?${new URLSearchParams({ q: listed.conditionId })}`, {
+    key: trader.apiKey,
+  });
+  const found = (body as Market[]).find(({ conditionId }) => conditionId === listed.conditionId);
+  expect(found).toMatchObject({ version: 'v2', active: true, clobTokenIds: [...listed.tokenIds] });
+  expect(found).not.toHaveProperty('untradable');
 });

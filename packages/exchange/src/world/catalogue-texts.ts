@@ -20,6 +20,8 @@ export interface ContestTemplate {
   readonly question: string;
   readonly rules: string;
   readonly options: string;
+  /** Of the last market of the event, where that one is for everything that has no market of its own. */
+  readonly other?: { readonly question: string; readonly rules: string };
 }
 
 export const WORD_LISTS: Readonly<Record<string, readonly string[]>> = {
@@ -372,5 +374,18 @@ export const CONTESTS: readonly ContestTemplate[] = [
     rules:
       'the {option} wins the most seats of {country}’s parliament; a tie goes to the larger share of votes',
     options: 'party',
+  },
+  {
+    category: 'Culture',
+    title: '{award} no. {12-60}: best film',
+    question: 'Will “{option}” be the best film of {award} no. {12-60}?',
+    rules:
+      'the jury of {award} no. {12-60} names “{option}” as the best film; a shared prize goes to the older film',
+    options: 'film',
+    other: {
+      question: 'Will another film be the best film of {award} no. {12-60}?',
+      rules:
+        'the jury of {award} no. {12-60} names a film as the best that has no market of its own in this event, or none',
+    },
   },
 ];

@@ -1,7 +1,9 @@
 /** Tokens of resolved markets into collateral. No safeguard stands in the way. */
+
 import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { within } from '../domain/patience.ts';
 import type { RedemptionStore } from '../ports/redemptions.ts';
 import type { Caller } from '../ports/stores.ts';
@@ -64,7 +66,12 @@ export async function redeem(
 }
 
 /** @throws Refusal wrong_venue_route, market_not_found, market_not_resolved */
-async function resolvedMarket(needs: RedeemNeeds, id: string, named: Venue | null): Promise<ResolvedMarket> {
+async function resolvedMarket(
+  needs: RedeemNeeds,
+  name: string,
+  named: Venue | null,
+): Promise<ResolvedMarket> {
+  const id = conditionIdOfBothWidths(name);
   const candidates = venuesWith(needs, 'redemption').filter((venue) => named === null || venue === named);
   for (const venue of candidates) {
     const market = await venue.markets.find(id);

@@ -2,6 +2,7 @@
 import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Draft } from '../../../domain/orders/draft.ts';
+import { saysExchange } from '../../../domain/orders/exchange-version.ts';
 import type { FirstAnswer } from '../../../ports/evidence.ts';
 import type { Caller, NewSignedOrder, OrderRow } from '../../../ports/stores.ts';
 import type { Venue, VenueAnswer } from '../../../ports/venue.ts';
@@ -122,6 +123,7 @@ export function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeR
     orderId: order.orderId,
     status: first.status,
     orderVersion: order.version,
+    ...saysExchange(order.tokenId),
     collateralSymbol: COLLATERAL[order.version],
     walletAddress: order.walletAddress,
     signatureType: order.signatureType,
