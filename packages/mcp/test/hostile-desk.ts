@@ -34,6 +34,7 @@ export const MARKET_IDS = {
   conditionId: `0x${'1'.repeat(64)}`,
   clobTokenIds: ['10887229618305499305493883', '89711174926330519158043401'],
   tickSize: '0.01',
+  version: 'v1',
   minOrderSize: 5,
   negRisk: false,
   status: 'active',
