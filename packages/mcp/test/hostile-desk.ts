@@ -95,7 +95,10 @@ function operationFor(method: string, path: string) {
 }
 
 /** What an honest desk answers about an intent; `verifyPrepared` accepts nothing else. */
-function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTrade> {
+function honestPrepared(
+  intent: TradeIntent,
+  market: Market,
+): Partial<PreparedTrade> & { readonly exchangeVersion: undefined } {
   const { address } = SIGNER;
   const tokenIds = market.clobTokenIds as [string, string];
   const body = unsignedTrade(intent, {
@@ -144,6 +147,7 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
     outcome: intent.outcome,
     side: intent.side,
     orderVersion: 2,
+    exchangeVersion: undefined,
     orderProfile: 'interface',
     verifyingContract: domain.verifyingContract,
     negRisk: false,
