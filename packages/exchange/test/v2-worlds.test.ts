@@ -32,7 +32,7 @@ describe('a new world', () => {
       [2, 3, 3],
     ]);
     expect(new Set(event.map(({ conditionId }) => eventIdOf(conditionId))).size).toBe(1);
-    expect(event.map(({ question }) => question.startsWith('Will another film'))).toEqual([
+    expect(event.map(({ question }) => question.startsWith('Will “Other”'))).toEqual([
       false,
       false,
       false,

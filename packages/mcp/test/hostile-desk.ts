@@ -98,7 +98,7 @@ function operationFor(method: string, path: string) {
 function honestPrepared(
   intent: TradeIntent,
   market: Market,
-): Partial<PreparedTrade> & { readonly exchangeVersion: undefined } {
+): { readonly [Field in keyof PreparedTrade]?: PreparedTrade[Field] | undefined } {
   const { address } = SIGNER;
   const tokenIds = market.clobTokenIds as [string, string];
   const body = unsignedTrade(intent, {

@@ -145,6 +145,11 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
   const maker = signer.wallet(signatureType, depositKind);
   const wrapped = signatureType === 3 && (intent.wrapped ?? profile === 'polymarket');
   const hasExtras = signsExtras(version, profile);
+  if (hasExtras && intent.timestamp === undefined)
+    throw new PreparedOrderError(
+      'timestamp',
+      'Orders in this market sign a timestamp: name it in the intent, and the same again with every retry.',
+    );
   const body = unsignedTrade(intent, {
     maker,
     signer: wrapped ? maker : signer.address,

@@ -377,15 +377,15 @@ export const CONTESTS: readonly ContestTemplate[] = [
   },
   {
     category: 'Culture',
-    title: '{award} no. {12-60}: best film',
-    question: 'Will “{option}” be the best film of {award} no. {12-60}?',
+    title: '{award}: who takes prize no. {12-60}?',
+    question: 'Will “{option}” take prize no. {12-60} of the {award}?',
     rules:
-      'the jury of {award} no. {12-60} names “{option}” as the best film; a shared prize goes to the older film',
+      'the jury of the {award} gives prize no. {12-60} to “{option}”; a shared one goes to the older of the two',
     options: 'film',
     other: {
-      question: 'Will another film be the best film of {award} no. {12-60}?',
+      question: 'Will “Other” take prize no. {12-60} of the {award}?',
       rules:
-        'the jury of {award} no. {12-60} names a film as the best that has no market of its own in this event, or none',
+        'the jury of the {award} gives prize no. {12-60} to a title that has no market of its own in this event, or to none',
     },
   },
 ];

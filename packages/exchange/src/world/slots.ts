@@ -84,7 +84,7 @@ function plan(): Slot[] {
   slots.push({ category: 'Crypto', horizon: 'blitz', tickSize: 100, markets: 1 });
   slots.push({ category: 'Crypto', horizon: 'days', tickSize: 100, markets: 1, version: 'v2' });
   slots.push({ category: 'Tech', horizon: 'weeks', tickSize: 100, markets: 1, version: 'v2' });
-  // Three films and "Other".
+  // Three titles and "Other".
   slots.push({ category: 'Culture', horizon: 'weeks', tickSize: 100, markets: 4, version: 'v2' });
   return slots;
 }
