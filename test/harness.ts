@@ -150,7 +150,7 @@ export async function newTrader(
   return { ...agent, signatureType, funder: walletAddress.toLowerCase() };
 }
 
-/** Open markets with a book well inside the price range, in an order that is stable within a file. */
+/** Open markets of Protocol V1 with a book well inside the price range, in an order that is stable within a file. */
 export async function openMarkets(
   client: BellwetherClient,
   tickSize = '0.01',
@@ -162,6 +162,7 @@ export async function openMarkets(
       (market) =>
         market.tickSize === tickSize &&
         market.negRisk === negRisk &&
+        market.version !== 'v2' &&
         Number(market.bestBid) >= 0.2 &&
         Number(market.bestAsk) <= 0.8 &&
         Date.parse(market.endDate) > Date.now() + 6 * 3_600_000,

@@ -4,11 +4,12 @@ Written from what the service serves alone: /llms.txt, /docs/signing and /openap
 python3-pycryptodome. The key is made here, never leaves this process and is never printed.
 
     npm start                                   in one terminal
-    python3 examples/python/first_trade.py      in another; BELLWETHER_URL names another service
+    python3 examples/python/first_trade.py      in another; BELLWETHER_URL names another service, BELLWETHER_MARKET a market
 """
 import json
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 from decimal import ROUND_FLOOR, Decimal
@@ -31,11 +32,16 @@ CONTRACTS = {  # of version 2, by neg-risk
     False: "0xe111180000d2663c0091e4f400237545b87b996b",
     True: "0xe2222d279d744050d28e00520010520000310f59",
 }
+CONTRACT_V3 = "0xe3333700ca9d93003f00f0f71f8515005f6c00aa"  # of every market of version v2
 DOMAIN_FIELDS = [("string", "name"), ("string", "version"), ("uint256", "chainId"), ("address", "verifyingContract")]
 ORDER_FIELDS = [
     ("uint256", "salt"), ("address", "maker"), ("address", "signer"), ("address", "taker"), ("uint256", "tokenId"),
     ("uint256", "makerAmount"), ("uint256", "takerAmount"), ("uint256", "expiration"), ("uint256", "nonce"),
     ("uint256", "feeRateBps"), ("uint8", "side"), ("uint8", "signatureType"),
+]
+V3_ORDER_FIELDS = [
+    *ORDER_FIELDS[:3], *ORDER_FIELDS[4:7], *ORDER_FIELDS[10:],
+    ("uint256", "timestamp"), ("bytes32", "metadata"), ("bytes32", "builder"),
 ]
 MICRO = 1_000_000
 
@@ -74,7 +80,7 @@ def word(kind, value):
     """A value as EIP-712 encodes it: 32 bytes."""
     if kind == "string":
         return keccak(value.encode())
-    number = int(value, 16) if kind == "address" else int(value)
+    number = int(value, 16) if kind in ("address", "bytes32") else int(value)
     return number.to_bytes(32, "big")
 
 
@@ -84,9 +90,8 @@ def struct_hash(name, fields, values):
 
 
 def order_digest(domain, order):
-    return keccak(
-        b"\x19\x01" + struct_hash("EIP712Domain", DOMAIN_FIELDS, domain) + struct_hash("Order", ORDER_FIELDS, order)
-    )
+    fields = V3_ORDER_FIELDS if domain["version"] == "3" else ORDER_FIELDS
+    return keccak(b"\x19\x01" + struct_hash("EIP712Domain", DOMAIN_FIELDS, domain) + struct_hash("Order", fields, order))
 
 
 class Wallet:
@@ -116,8 +121,14 @@ def salt_of(agent_id, client_order_id):
     return int.from_bytes(keccak(text.encode())[:8], "big") >> 11
 
 
+def is_position(token):
+    """Whether a token is of version v2: its id has a module of 1 or 2 on top, and zeros in the middle. Others are hashes."""
+    number = int(token)
+    return number >> 248 in (1, 2) and (number >> 24) % (1 << 80) == 0 and number % 256 < 2
+
+
 def expected_order(intent, agent_id, wallet, market):
-    """Of a market BUY by an EOA, for version 2: every field that the answer must have."""
+    """Of a market BUY by an EOA: every field that the answer must have. The token alone says for which contract it is."""
     price = int(Decimal(str(intent["worstPrice"])) * 10_000)
     spend = int((Decimal(str(intent["amount"])) * 100).to_integral_value(ROUND_FLOOR)) * 10_000
     shares = spend * 10_000 // price // 100 * 100
@@ -128,9 +139,16 @@ def expected_order(intent, agent_id, wallet, market):
         "taker": zero, "tokenId": token, "makerAmount": str(spend), "takerAmount": str(shares), "side": "BUY",
         "expiration": "0", "nonce": "0", "feeRateBps": "0", "signatureType": 0,
     }
-    contract = CONTRACTS[market["negRisk"]]
-    domain = {"name": DOMAIN_NAME, "version": "2", "chainId": CHAIN_ID, "verifyingContract": contract}
-    message = {**order, "salt": str(order["salt"]), "side": 0}
+    is_v2 = is_position(token)
+    if market.get("version", "v1") != ("v2" if is_v2 else "v1"):
+        raise DoNotSign(f"the market says version {market.get('version')!r}, and its token is of another one.")
+    if is_v2:
+        order.update({"timestamp": str(intent["timestamp"]), "metadata": "0x" + "0" * 64, "builder": "0x" + "0" * 64})
+    contract, version = (CONTRACT_V3, "3") if is_v2 else (CONTRACTS[market["negRisk"]], "2")
+    fields = V3_ORDER_FIELDS if is_v2 else ORDER_FIELDS
+    domain = {"name": DOMAIN_NAME, "version": version, "chainId": CHAIN_ID, "verifyingContract": contract}
+    values = {**order, "salt": str(order["salt"]), "side": 0}
+    message = {name: values[name] for _, name in fields}
     digest = order_digest(domain, message)
 
     def typed(fields):
@@ -141,12 +159,12 @@ def expected_order(intent, agent_id, wallet, market):
         "clientOrderId": intent["clientOrderId"], "agentId": agent_id, "venue": market["venue"],
         "marketId": market["id"], "marketConditionId": market["conditionId"], "tokenId": token,
         "outcome": intent["outcome"], "side": "BUY", "orderVersion": 2, "orderProfile": "interface",
-        "verifyingContract": contract, "negRisk": market["negRisk"], "tickSize": market["tickSize"],
+        "exchangeVersion": 3 if is_v2 else "missing", "verifyingContract": contract, "negRisk": market["negRisk"], "tickSize": market["tickSize"],
         "maker": wallet.address, "signer": wallet.address, "eoa": wallet.address, "signatureType": 0,
         "orderId": "0x" + digest.hex(), "digest": "0x" + digest.hex(), "signatureSuffix": None,
         "typedData": {
             "domain": domain, "primaryType": "Order", "message": message,
-            "types": {"EIP712Domain": typed(DOMAIN_FIELDS), "Order": typed(ORDER_FIELDS)},
+            "types": {"EIP712Domain": typed(DOMAIN_FIELDS), "Order": typed(fields)},
         },
         "amounts": {
             "makerAmount": str(spend), "takerAmount": str(shares), "shares": Decimal(shares) / MICRO,
@@ -184,15 +202,17 @@ def verify_prepared(prepared, intent, agent_id, wallet, market):
 
 def check_own_code(orders):
     """Reproduces a worked example of the service: where this fails, nothing else can work."""
-    example = next(one for one in orders["examples"] if one["name"] == "Version 2")
-    typed = example["typedData"]
     wallet = Wallet(bytes.fromhex(orders["exampleKey"][2:]))
-    digest = order_digest(typed["domain"], typed["message"])
-    if "0x" + digest.hex() != example["digest"] or wallet.sign_digest(digest) != example["signature"]:
-        raise DoNotSign("the worked example of the service has another digest or signature here.")
+    for name in ("Version 2", "ExchangeV3 (market of version v2)"):
+        example = next(one for one in orders["examples"] if one["name"] == name)
+        digest = order_digest(example["typedData"]["domain"], example["typedData"]["message"])
+        if "0x" + digest.hex() != example["digest"] or wallet.sign_digest(digest) != example["signature"]:
+            raise DoNotSign(f"the worked example {name!r} of the service has another digest or signature here.")
 
 
 def find_market(call_):
+    if "BELLWETHER_MARKET" in os.environ:
+        return call_("GET", "/markets/" + os.environ["BELLWETHER_MARKET"])
     for word_ in ("will", "the", "win", "price", "be"):
         for market in call_("GET", f"/markets?q={word_}&order=liquidity&limit=50"):
             if market["active"] and Decimal("0.1") <= Decimal(market["bestBid"]) < Decimal(market["bestAsk"]) <= Decimal("0.9"):
@@ -226,6 +246,8 @@ def main():
         "clientOrderId": "first-trade", "marketId": market["id"], "outcome": "YES", "side": "BUY",
         "worstPrice": worst, "amount": SPEND, "source": "python:first-trade",
     }
+    if market.get("version") == "v2":
+        intent["timestamp"] = int(time.time() * 1000)  # signed: a retry sends the same one
     prepared = call_("POST", "/markets/trade/prepare", intent)
     failed = [one["message"] for one in prepared["checks"] if not one["passed"]]
     if failed:

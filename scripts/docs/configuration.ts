@@ -72,6 +72,8 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   PAPER_MARKETS:
     'Which markets are traded on paper: those of the simulated world, or those of the live venue at POLYMARKET_…_URL, with its books, trades and outcomes ([going-live.md](going-live.md)). A database belongs to one of them for good; venue B on paper has no markets beside live ones.',
   PAPER_SEED: 'Seed of the simulated world. Read once, when the database is new.',
+  PAPER_V2_MARKETS:
+    'How many markets of the simulated world are of the venue’s Protocol V2: six, or a third. Read once, when the database is new.',
   PAPER_SPEED: 'World time per wall time.',
   PAPER_WORLD: 'Off stops the simulated world: house quotes do not change and no market ends.',
   PAPER_GTD_MIN_LEAD_S: 'Seconds that a GTD order’s expiration must lie ahead.',

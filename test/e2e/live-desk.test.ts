@@ -1,8 +1,17 @@
 /** A desk that is configured for a live venue A: what it refuses, what it keeps apart, and what two replicas share. */
-import type { Market } from '@bellwether/sdk';
+import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
-import { claim, liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import {
+  claim,
+  liveOrder,
+  newLiveTrader,
+  orderAt,
+  PROFILE,
+  poolOf,
+  startLiveDesk,
+  startVenue,
+} from '../live-desk.ts';
 import { liveEnvironment } from '../live-environment.ts';
 import { Visitor } from '../passkey.ts';
 
@@ -217,16 +226,35 @@ test('past prices are those that the venue recorded, of either token', async () 
   expect(whole[0].p).toBe(0.31);
 });
 
-test('a search lists markets of the third contract version, marked as untradable', async () => {
-  const [listed] = venue.exchange.untradableMarkets;
-  const { body } = await call(
-    desk,
-    'GET',
-    `/markets?${new URLSearchParams({ q: listed!.question, closed: 'true' })}`,
-    {
-      key: trader.apiKey,
-    },
+test('a search lists markets of Protocol V2, open, with their position ids', async () => {
+  const listed = [...venue.exchange.markets()].find(({ version }) => version === 'v2')!;
+  const { body } = await call(desk, 'GET', `/markets?${new URLSearchParams({ q: listed.conditionId })}`, {
+    key: trader.apiKey,
+  });
+  const found = (body as Market[]).find(({ conditionId }) => conditionId === listed.conditionId);
+  expect(found).toMatchObject({ version: 'v2', active: true, clobTokenIds: [...listed.tokenIds] });
+  expect(found).not.toHaveProperty('untradable');
+});
+
+test('buys and sells in markets of Protocol V2, exclusive ones as well', async () => {
+  const markets = [...venue.exchange.markets()].filter(
+    ({ version, status, bestBid = 0 }) => version === 'v2' && status === 'open' && bestBid > 500,
   );
-  const found = (body as Market[]).find(({ conditionId }) => conditionId === listed!.conditionId);
-  expect(found).toMatchObject({ untradable: 'contract_version' });
+  for (const negRisk of [false, true]) {
+    const listed = markets.find((market) => market.negRisk === negRisk)!;
+    const market = await trader.client.getMarket(listed.conditionId);
+    const { signer, signatureType } = trader;
+    const common = { signer, signatureType, profile: PROFILE, market, outcome: 'YES' } as const;
+    const bought = await trader.client.placeTrade(
+      await buildMarketOrder({ ...common, side: 'BUY', amount: 5, worstPrice: 0.99 }),
+    );
+    expect(bought).toMatchObject({ success: true, orderVersion: 2, exchangeVersion: 3 });
+    const sold = await trader.client.placeTrade(
+      await buildMarketOrder({ ...common, side: 'SELL', shares: 1, worstPrice: 0.01 }),
+    );
+    expect(sold).toMatchObject({ success: true, exchangeVersion: 3 });
+    await expect
+      .poll(async () => (await orderAt(desk, trader, sold.orderId)).filledSize, { timeout: 30_000 })
+      .toBe(1);
+  }
 });

@@ -28,9 +28,10 @@ interface Outcome {
   readonly stderr: string;
 }
 
-const run = (url: string): Promise<Outcome> =>
+const run = (url: string, market?: string): Promise<Outcome> =>
   new Promise((done) => {
-    const env = { PATH: process.env.PATH, BELLWETHER_URL: url };
+    const chosen = market === undefined ? {} : { BELLWETHER_MARKET: market };
+    const env = { PATH: process.env.PATH, BELLWETHER_URL: url, ...chosen };
     execFile(python as string, [PROGRAM], { env, timeout: 60_000 }, (error, stdout, stderr) =>
       done({ failed: error !== null, stdout, stderr }),
     );
@@ -83,6 +84,21 @@ describe.skipIf(python === null)('the first trade in Python', () => {
     expect(failed).toBe(false);
     expect(stdout).toMatch(/^wallet 0x[0-9a-f]{40} of agent /);
     expect(stdout).toMatch(/\nbought [\d.]+ YES at 0\.\d+, fee [\d.]+\nposition [\d.]+ YES: .+\n$/);
+  });
+
+  test('trades in a market of version v2, and signs for no other contract than ExchangeV3', async () => {
+    const markets = [...service.exchange.markets()];
+    const market = markets.find(
+      ({ version, status, bestAsk }) => version === 'v2' && status === 'open' && bestAsk,
+    )!;
+    const { stdout, stderr } = await run(service.url, market.id);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/\nbought [\d.]+ YES at 0\.\d+/);
+    const proxy = await dishonest((prepared) => {
+      delete prepared.exchangeVersion;
+    });
+    expect((await run(proxy.url, market.id)).stderr).toMatch(/^DoNotSign: exchangeVersion/);
+    expect(proxy.trades()).toBe(0);
   });
 
   test.each<[string, Change]>([

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { BellwetherClient } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { rotateKey } from '../../packages/server/src/operations/rotate-key.ts';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { createSecrets, masterKeyName } from '../../packages/server/src/platform/system/secrets.ts';
 import {
   aMarket,

@@ -9,6 +9,7 @@ import {
   POLYMARKET_VECTORS,
   SEPARATORS,
   TEST_EOA,
+  V3_SEPARATOR,
   WALLETS,
   WRAPPED_VECTOR,
 } from '../../packages/protocol/test/vectors.ts';
@@ -57,12 +58,12 @@ describe('the guide to signing', () => {
   test('has the separators, wallets and authentication of the vectors', async () => {
     const guide = await guideOf(service);
     const separators = Object.fromEntries(
-      guide.domains.map(({ orderVersion, negRisk, separator }: Example) => [
-        `v${orderVersion}${negRisk ? 'NegRisk' : ''}`,
+      guide.domains.map(({ orderVersion, exchangeVersion, negRisk, separator }: Example) => [
+        `v${exchangeVersion ?? orderVersion}${negRisk ? 'NegRisk' : ''}`,
         separator,
       ]),
     );
-    expect(separators).toEqual(SEPARATORS);
+    expect(separators).toEqual({ ...SEPARATORS, v3: V3_SEPARATOR });
     const wallets = WALLETS.find(({ eoa }) => eoa.toLowerCase() === TEST_EOA);
     expect(guide.exampleWallets).toEqual({
       eoa: TEST_EOA,

@@ -8,8 +8,8 @@ import { type EmbeddedPostgres, reachServer, startEmbeddedPostgres } from '@bell
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_ROLE, DESK_DATABASE } from '../../packages/durable/src/embedded/embedded-role.ts';
-import { openPool, type Sql, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { backUpService, restoreService } from '../../packages/server/src/operations/backups.ts';
+import { openPool, type Sql, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import { expectOneEffect, isRecorded, type Timed, tradeUntilStopped } from '../group-trading.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';

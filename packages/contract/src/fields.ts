@@ -230,3 +230,8 @@ export const Problem = Type.Object(
   },
   { additionalProperties: false, description: 'RFC 9457 problem' },
 );
+
+/** Stands beside `orderVersion` 2 where an order is signed for the contract of markets of version v2. */
+export const ExchangeV3 = Type.Literal(3, {
+  description: 'the order is for ExchangeV3, as in every market of version v2; absent of all others',
+});

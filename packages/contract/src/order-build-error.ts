@@ -10,6 +10,8 @@ export type OrderBuildCode =
   | 'expiration_not_allowed'
   | 'post_only_mismatch'
   | 'market_incomplete'
+  /** The market says another version of itself than its tokens. */
+  | 'market_version_not_supported'
   /** The market's tokens are not those of its condition. */
   | 'tokens_differ';
 

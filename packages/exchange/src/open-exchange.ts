@@ -12,7 +12,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as otherWork, setTimeout as sleep } from 'node:timers/promises';
 import { CommitInDoubt, GroupCommit, type Lead, type Sql, type Take } from '@bellwether/durable';
-import { outcomeTokens } from '@bellwether/protocol';
 import type {
   AccountId,
   AccountView,
@@ -32,6 +31,7 @@ import type { Taken } from './history/projector.ts';
 import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
 import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
 import { endLostSession, takeExchangeLead } from './journal/lead.ts';
+import { marketIds } from './journal/market-ids.ts';
 import { OrderIds, RefusedIds } from './journal/order-ids.ts';
 import { readRecords } from './journal/order-records.ts';
 import { isRefused, readPosted } from './journal/posted-orders.ts';
@@ -63,8 +63,7 @@ import type {
 import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
 import type { MirrorChange } from './world/mirror-changes.ts';
-import { SLOTS } from './world/slots.ts';
-import { THIRD_VERSION, thirdVersionMarket, thirdVersionToken } from './world/third-version.ts';
+import { SLOTS, type V2Share } from './world/slots.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
@@ -89,6 +88,8 @@ export interface ExchangeOptions {
   readonly seed: string;
   /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ between openings. */
   readonly speed?: number;
+  /** How many markets are of Protocol V2. Only read when the database has no exchange yet. Default `few`. */
+  readonly v2Share?: V2Share;
   readonly clock?: Clock;
   readonly recorder?: Recorder;
   /** `live`: every market is a live venue's, and `mirror()` brings what happens there. A world is one or the other. */
@@ -334,20 +335,16 @@ export class JournalledExchange implements PaperExchange {
     return this.#world.markets();
   }
 
-  get untradableMarkets(): readonly MarketView[] {
-    return THIRD_VERSION;
-  }
-
   get catalogue(): Catalogue {
     return this.#world.catalogue;
   }
 
   market(conditionId: ConditionId): MarketView | undefined {
-    return this.#world.market(conditionId) ?? thirdVersionMarket(conditionId);
+    return this.#world.market(conditionId);
   }
 
   marketByToken(tokenId: TokenId): { readonly market: MarketView; readonly outcome: Outcome } | undefined {
-    return this.#world.marketByToken(tokenId) ?? thirdVersionToken(tokenId);
+    return this.#world.marketByToken(tokenId);
   }
 
   book(conditionId: ConditionId, outcome: Outcome, depth?: number): BookView | undefined {
@@ -609,10 +606,10 @@ export class JournalledExchange implements PaperExchange {
   }
 
   async #found(queue: GroupCommit<JournalRow>, speed: number): Promise<void> {
-    const { seed } = this.#options;
+    const { seed, v2Share = 'few' } = this.#options;
     const at = Math.floor(this.#clock.now());
     const slots = this.#options.markets === 'live' ? 0 : SLOTS.length;
-    const { world, events } = World.begin(seed, speed, at, { slots, tokensOf: outcomeTokens });
+    const { world, events } = World.begin(seed, speed, at, { slots, ids: marketIds, v2Share });
     this.#world = world;
     this.#seq = 0;
     this.#snapshots.begin(0, at);
@@ -621,6 +618,7 @@ export class JournalledExchange implements PaperExchange {
     world.boundSweeps();
     const begin = {
       ...({ kind: 'begin', seed, speed, slots, boundedSweeps: true, derivedTokens: true } as const),
+      v2Share,
     };
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }

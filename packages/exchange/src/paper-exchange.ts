@@ -95,8 +95,6 @@ export interface PaperExchange {
   execute(command: PublicCommand, options?: ExecuteOptions): Promise<readonly EngineEvent[]>;
   /** Every market ever listed that is not yet archived, newest last. */
   markets(): Iterable<MarketView>;
-  /** Markets that the venue lists and that are not traded here. `market` and `marketByToken` know them, too. */
-  readonly untradableMarkets: readonly MarketView[];
   /** Another object after the exchange was reopened. */
   readonly catalogue: Catalogue;
   market(conditionId: ConditionId): MarketView | undefined;

@@ -18,6 +18,7 @@ export function catalogueMarket(nth: number, change: Partial<MarketView> = {}): 
     tags: [],
     eventId: String(9000 + nth),
     eventTitle: `Thing ${nth}`,
+    version: 'v1',
     negRisk: false,
     tickSize: 100,
     minOrderSize: 5_000_000n,
@@ -47,7 +48,6 @@ export function fakeCatalogue(markets: readonly MarketView[]): FakeCatalogue {
   const listed = new Map(markets.map((market) => [market.conditionId, market]));
   const counters = { listings: 0, lives: 0, changes: 0 };
   return {
-    untradableMarkets: [],
     catalogue: {
       get listings() {
         return counters.listings;

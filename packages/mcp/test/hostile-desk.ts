@@ -34,6 +34,7 @@ export const MARKET_IDS = {
   conditionId: `0x${'1'.repeat(64)}`,
   clobTokenIds: ['10887229618305499305493883', '89711174926330519158043401'],
   tickSize: '0.01',
+  version: 'v1',
   minOrderSize: 5,
   negRisk: false,
   status: 'active',
@@ -94,7 +95,10 @@ function operationFor(method: string, path: string) {
 }
 
 /** What an honest desk answers about an intent; `verifyPrepared` accepts nothing else. */
-function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTrade> {
+function honestPrepared(
+  intent: TradeIntent,
+  market: Market,
+): { readonly [Field in keyof PreparedTrade]?: PreparedTrade[Field] | undefined } {
   const { address } = SIGNER;
   const tokenIds = market.clobTokenIds as [string, string];
   const body = unsignedTrade(intent, {
@@ -143,6 +147,7 @@ function honestPrepared(intent: TradeIntent, market: Market): Partial<PreparedTr
     outcome: intent.outcome,
     side: intent.side,
     orderVersion: 2,
+    exchangeVersion: undefined,
     orderProfile: 'interface',
     verifyingContract: domain.verifyingContract,
     negRisk: false,

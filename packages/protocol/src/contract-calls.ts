@@ -15,6 +15,13 @@ export const CONDITIONAL_TOKENS = '0x4d97dcd97ec945f40cf65f87097ace5ea0476045' a
 export const CTF_COLLATERAL_ADAPTER = '0xada100db00ca00073811820692005400218fce1f' as Address;
 export const NEG_RISK_COLLATERAL_ADAPTER = '0xada2005600dec949baf300f4c6120000bdb6eaab' as Address;
 
+/** Of Protocol V2: holds its positions. */
+export const POSITION_MANAGER = '0x006f54f7f9a22e0000cc2ab60031000000ae9fef' as Address;
+/** Of Protocol V2: splits, merges and redeems what its caller has. */
+export const POSITION_ROUTER = '0x12121212006e4cd160d18e3f00711da5c3372600' as Address;
+
+/** `redeem(bytes31,uint256,uint256)` */
+const REDEEM_POSITION = '0xd217a3cc';
 /** `redeemPositions(address,bytes32,bytes32,uint256[])` */
 const REDEEM = '0x01b7037c';
 /** `setApprovalForAll(address,bool)` */
@@ -68,6 +75,15 @@ export function redeemCall(conditionId: string, negRisk: boolean): ContractCall 
   };
 }
 
+/** Burns an amount of one position of the caller, and pays pUSD. A condition of 31 bytes is filled up as its id here is. */
+export const redeemPositionCall = (
+  conditionId: string,
+  { outcome, amount }: { readonly outcome: 0 | 1; readonly amount: bigint },
+): ContractCall => ({
+  to: POSITION_ROUTER,
+  data: encoded(REDEEM_POSITION, hexToBytes(conditionId), uint256(BigInt(outcome)), uint256(amount)),
+});
+
 /** What a wallet has to approve once before it can trade, and before it can redeem. */
 export function approvalCalls(): readonly (ContractCall & {
   readonly spender: Address;
@@ -78,7 +94,10 @@ export function approvalCalls(): readonly (ContractCall & {
     POLYGON_EXCHANGES.v2NegRisk,
     CTF_COLLATERAL_ADAPTER,
     NEG_RISK_COLLATERAL_ADAPTER,
+    POLYGON_EXCHANGES.v3,
+    POSITION_ROUTER,
   ];
+  const ofV2: readonly Address[] = [POLYGON_EXCHANGES.v3, POSITION_ROUTER];
   return spenders.flatMap((spender) => [
     {
       asset: 'collateral' as const,
@@ -89,7 +108,8 @@ export function approvalCalls(): readonly (ContractCall & {
     {
       asset: 'tokens' as const,
       spender,
-      to: CONDITIONAL_TOKENS,
+      // Approvals of one protocol's tokens do not count for the other's.
+      to: ofV2.includes(spender) ? POSITION_MANAGER : CONDITIONAL_TOKENS,
       data: encoded(APPROVE_TOKENS, addressWord(spender), uint256(1n)),
     },
   ]);

@@ -14,6 +14,7 @@ export * from './order-signing-terms.ts';
 export * from './order-verification.ts';
 export * from './outcome-tokens.ts';
 export * from './personal-message.ts';
+export * from './position-ids.ts';
 export * from './sha256.ts';
 export * from './signature.ts';
 export * from './signing-guide.ts';

@@ -2,11 +2,14 @@
 import {
   type ExchangeDomain,
   type ExchangeDomains,
+  type ExchangeVersion,
   type OrderExtras,
   type OrderFields,
+  type OrderProfile,
   type OrderVersion,
   orderStructHash,
   polymarketOrderStructHash,
+  signsExtras,
 } from './order.ts';
 import type { RecoverPublicKey } from './signature.ts';
 
@@ -19,9 +22,6 @@ export interface SentOrder {
   /** `null` when the sender did not say. */
   readonly version: OrderVersion | null;
 }
-
-/** `interface`: 12 fields for both versions. `polymarket`: the venue's own 11 fields for version 2. */
-export type OrderProfile = 'interface' | 'polymarket';
 
 /** The contracts and the struct that a venue's orders are signed for. */
 export interface SigningTerms {
@@ -37,10 +37,10 @@ export interface SignatureRules extends SigningTerms {
 /** The hash of the struct that this profile signs under a version; `null` when the request lacks its fields. */
 export function structHash(
   sent: Pick<SentOrder, 'fields' | 'extras'>,
-  version: OrderVersion,
+  version: ExchangeVersion,
   profile: OrderProfile,
 ): Uint8Array | null {
-  if (version === 1 || profile === 'interface') return orderStructHash(sent.fields);
+  if (!signsExtras(version, profile)) return orderStructHash(sent.fields);
   return sent.extras === null ? null : polymarketOrderStructHash({ ...sent.fields, ...sent.extras });
 }
 

@@ -11,11 +11,14 @@ import {
   type WrappedSignature,
 } from './deposit-signature.ts';
 import {
+  type ExchangeVersion,
   exchangeDomain,
   ORDER_TYPE,
   type OrderVersion,
   orderDigest,
+  orderVersionOf,
   POLYMARKET_ORDER_TYPE,
+  signsExtras,
 } from './order.ts';
 import {
   describeDomain,
@@ -24,6 +27,7 @@ import {
   type SigningTerms,
   structHash,
 } from './order-signing-terms.ts';
+import { isPositionId } from './position-ids.ts';
 import { type ParsedSignature, parseSignature, recoverAddress } from './signature.ts';
 import {
   culpritOf,
@@ -39,6 +43,8 @@ export interface VerifiedOrder {
   /** The EIP-712 digest, lower-case 0x hex. */
   readonly orderId: string;
   readonly version: OrderVersion;
+  /** Of the contract that it is signed for. */
+  readonly exchangeVersion: ExchangeVersion;
   readonly eoa: Address;
 }
 
@@ -54,11 +60,18 @@ export interface RefusedOrder {
 
 const refuse = (diagnosis: SignatureDiagnosis, fix: string): RefusedOrder => ({ ok: false, diagnosis, fix });
 
+/** The contracts' versions that the order may be signed for, most likely first: its token decides between Protocol V1 and V2. */
+function versionsOf({ fields, version }: SentOrder): readonly ExchangeVersion[] {
+  if (isPositionId(fields.tokenId)) return [3];
+  return version === null ? [2, 1] : [version];
+}
+
 /** Every possible id of this order: one per contract that the request does not exclude. */
 export function candidateOrderIds(sent: SentOrder, rules: SigningTerms): string[] {
   const ids: string[] = [];
+  const versions = versionsOf(sent);
   for (const domain of rules.domains) {
-    if (sent.version !== null && sent.version !== domain.version) continue;
+    if (!versions.includes(domain.version)) continue;
     const struct = structHash(sent, domain.version, rules.profile);
     if (struct !== null) ids.push(bytesToHex(orderDigest(domain.separator, struct)));
   }
@@ -70,9 +83,6 @@ export interface RecoveryQuestion {
   readonly digest: Uint8Array;
   readonly signature: ParsedSignature;
 }
-
-const versionsOf = ({ version }: SentOrder): readonly OrderVersion[] =>
-  version === null ? [2, 1] : [version];
 
 /** What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing. */
 export function firstRecovery(
@@ -97,7 +107,7 @@ export function firstRecovery(
 /** The order's digest under a version; `null` when the request lacks that version's fields. */
 function plainDigest(
   sent: SentOrder,
-  version: OrderVersion,
+  version: ExchangeVersion,
   negRisk: boolean,
   rules: SigningTerms,
 ): Uint8Array | null {
@@ -110,7 +120,7 @@ function plainDigest(
 /** The order's digest and the one that a deposit wallet signs around it; `null` when the parts are another order's. */
 function wrappedMessage(
   sent: SentOrder,
-  version: OrderVersion,
+  version: ExchangeVersion,
   negRisk: boolean,
   { rules, parts }: { readonly rules: SigningTerms; readonly parts: WrappedSignature },
 ): { readonly plain: Uint8Array; readonly signed: Uint8Array } | null {
@@ -121,20 +131,22 @@ function wrappedMessage(
   const signed = typedDataSignDigest({
     separator,
     contentsHash: struct,
-    orderType: version === 2 && rules.profile === 'polymarket' ? POLYMARKET_ORDER_TYPE : ORDER_TYPE,
+    orderType: signsExtras(version, rules.profile) ? POLYMARKET_ORDER_TYPE : ORDER_TYPE,
     wallet: sent.fields.maker,
     chainId: rules.chainId,
   });
   return { plain: orderDigest(separator, struct), signed };
 }
 
-/** @param negRisk which of the two contracts of a version the market belongs to */
+/** @param negRisk which of the two contracts of a version the market belongs to; ExchangeV3 is one for all of its markets */
 export function verifyOrder(
   sent: SentOrder,
   negRisk: boolean,
   rules: SignatureRules,
 ): VerifiedOrder | RefusedOrder {
   const versions = versionsOf(sent);
+  const unfit = versions[0] === 3 ? unfitForV3(sent, { sent, negRisk, rules, versions }) : null;
+  if (unfit !== null) return unfit;
   const wrapped = looksWrapped(sent.signature);
   if (wrapped && sent.fields.signatureType !== 3) {
     return refuse(
@@ -168,15 +180,35 @@ export function verifyOrder(
   return diagnose({ sent, negRisk, rules, versions }, parsed, recovered);
 }
 
+/** What keeps an order from being one for ExchangeV3, whoever signed it. */
+function unfitForV3({ version, extras }: SentOrder, subject: Subject): RefusedOrder | null {
+  if (version === 1)
+    return refuse(
+      { check: 'order_version', culprit: 'orderVersion', expectedContract: contractsOf(subject) },
+      'This market trades on ExchangeV3: send orderVersion 2 with the order, or leave it out.',
+    );
+  if (extras === null)
+    return refuse(
+      {
+        check: 'order_fields',
+        culprit: 'order.timestamp, order.metadata, order.builder',
+        expectedContract: contractsOf(subject),
+      },
+      'This market trades on ExchangeV3, whose order has 11 fields in every profile: send the timestamp, metadata and builder that were signed.',
+    );
+  return null;
+}
+
 /** The signature is the signer's; checks that the maker's wallet is, too. */
 function ownership(
   sent: SentOrder,
-  version: OrderVersion,
+  version: ExchangeVersion,
   orderId: string,
   eoa: Address,
 ): VerifiedOrder | RefusedOrder {
   const { maker } = sent.fields;
-  if (controlsWallet(eoa, sent.fields.signatureType, maker)) return { ok: true, orderId, version, eoa };
+  if (controlsWallet(eoa, sent.fields.signatureType, maker))
+    return { ok: true, orderId, version: orderVersionOf(version), exchangeVersion: version, eoa };
   const kinds = walletKindsOf(eoa);
   const expected = [kinds.eoa, kinds.proxy, kinds.safe, `${kinds.deposit.beacon} or ${kinds.deposit.uups}`][
     sent.fields.signatureType
@@ -199,7 +231,7 @@ function ownership(
 function verifyWrapped(
   sent: SentOrder,
   negRisk: boolean,
-  versions: readonly OrderVersion[],
+  versions: readonly ExchangeVersion[],
   rules: SignatureRules,
 ): VerifiedOrder | RefusedOrder {
   const { maker, signer } = sent.fields;

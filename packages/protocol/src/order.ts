@@ -4,17 +4,23 @@
  *
  * Three structs carry the name `Order`:
  * - 12 fields: version 1 everywhere, and version 2 in this service's interface;
- * - 11 fields: version 2 of the venue itself, with timestamp, metadata and builder signed;
+ * - 11 fields: version 2 of the venue itself, with timestamp, metadata and builder signed, and version 3 everywhere;
  * - 12 + 3 fields: no contract accepts it. Signers that include the interface's deprecated fields make it; its hash
  *   serves only to explain that mistake to them.
  */
 import type { Address } from './address.ts';
 import { hexToBytes } from './bytes.ts';
 import { domainSeparator, hashText, StructEncoder, typedDataDigest } from './eip712.ts';
+import { isPositionId } from './position-ids.ts';
 
 /** 0 externally owned account, 1 proxy wallet, 2 Safe wallet, 3 deposit wallet (ERC-1271). */
 export type SignatureType = 0 | 1 | 2 | 3;
+/** As requests and records name it. Orders for ExchangeV3 are of version 2 there; their token says the rest. */
 export type OrderVersion = 1 | 2;
+/** The exchange contract's own version, which its signing domain carries. */
+export type ExchangeVersion = OrderVersion | 3;
+
+export const orderVersionOf = (version: ExchangeVersion): OrderVersion => (version === 1 ? 1 : 2);
 
 /** The interface's struct. Amounts in millionths, expiration in epoch seconds. */
 export interface OrderFields {
@@ -34,7 +40,7 @@ export interface OrderFields {
   readonly signatureType: SignatureType;
 }
 
-/** The fields that the venue's own version 2 adds. */
+/** The fields that the venue's own struct adds. */
 export interface OrderExtras {
   /** Epoch milliseconds; only makes the order unique. */
   readonly timestamp: bigint;
@@ -44,7 +50,7 @@ export interface OrderExtras {
   readonly builder: Uint8Array;
 }
 
-/** The venue's own version 2 struct. */
+/** The venue's own struct, of versions 2 and 3. */
 export type PolymarketOrderFields = Omit<OrderFields, 'taker' | 'expiration' | 'nonce' | 'feeRateBps'> &
   OrderExtras;
 
@@ -93,7 +99,7 @@ function encodeTwelve(encoder: StructEncoder, fields: OrderFields): StructEncode
  */
 export const orderStructHash = (fields: OrderFields): Uint8Array => encodeTwelve(order, fields).hash();
 
-/** Struct hash of the venue's own version 2 order, 32 bytes. Same errors. */
+/** Struct hash of the venue's own order, 32 bytes. Same errors. */
 export const polymarketOrderStructHash = (fields: PolymarketOrderFields): Uint8Array =>
   polymarketOrder
     .begin()
@@ -147,39 +153,48 @@ export interface ExchangeContracts {
   readonly v1NegRisk: Address;
   readonly v2: Address;
   readonly v2NegRisk: Address;
+  /** One for all markets of Protocol V2. Default: the one on Polygon. */
+  readonly v3?: Address;
 }
 
 /** The venue's contracts on Polygon. */
 export const POLYGON_CHAIN_ID = 137;
-export const POLYGON_EXCHANGES: ExchangeContracts = {
+export const POLYGON_EXCHANGES: Required<ExchangeContracts> = {
   v1: '0x4bfb41d5b3570defd03c39a9a4d8de6bd8b8982e' as Address,
   v1NegRisk: '0xc5d563a36ae78145c45a50134d48a1215220f80a' as Address,
   v2: '0xe111180000d2663c0091e4f400237545b87b996b' as Address,
   v2NegRisk: '0xe2222d279d744050d28e00520010520000310f59' as Address,
+  v3: '0xe3333700ca9d93003f00f0f71f8515005f6c00aa' as Address,
 };
 
 export interface ExchangeDomain {
-  readonly version: OrderVersion;
-  readonly negRisk: boolean;
+  readonly version: ExchangeVersion;
+  /** `null`: the contract takes orders of all its markets. */
+  readonly negRisk: boolean | null;
   readonly verifyingContract: Address;
   /** EIP-712 domain separator, 32 bytes. */
   readonly separator: Uint8Array;
 }
 
-/** Version 2 first: it is the current default, so a search over all four usually ends at once. */
+/** Version 2 first: it is the current default, so a search over all of them usually ends at once. */
 export type ExchangeDomains = readonly [
   v2: ExchangeDomain,
   v2NegRisk: ExchangeDomain,
   v1: ExchangeDomain,
   v1NegRisk: ExchangeDomain,
+  v3: ExchangeDomain,
 ];
 
-/** The four contracts that may verify an order. Compute it once per configuration. */
+/** The contracts that may verify an order. Compute it once per configuration. */
 export function exchangeDomains(
   chainId: number = POLYGON_CHAIN_ID,
   contracts: ExchangeContracts = POLYGON_EXCHANGES,
 ): ExchangeDomains {
-  const domain = (version: OrderVersion, negRisk: boolean, verifyingContract: Address): ExchangeDomain => ({
+  const domain = (
+    version: ExchangeVersion,
+    negRisk: boolean | null,
+    verifyingContract: Address,
+  ): ExchangeDomain => ({
     version,
     negRisk,
     verifyingContract,
@@ -195,13 +210,27 @@ export function exchangeDomains(
     domain(2, true, contracts.v2NegRisk),
     domain(1, false, contracts.v1),
     domain(1, true, contracts.v1NegRisk),
+    domain(3, null, contracts.v3 ?? POLYGON_EXCHANGES.v3),
   ];
 }
 
+/** @param negRisk of no effect for version 3 */
 export function exchangeDomain(
   domains: ExchangeDomains,
-  version: OrderVersion,
+  version: ExchangeVersion,
   negRisk: boolean,
 ): ExchangeDomain {
+  if (version === 3) return domains[4];
   return domains[(version === 2 ? 0 : 2) + (negRisk ? 1 : 0)]!;
 }
+
+/** The contract's version that an order of this token is for; `version` as the sender says, or the default. */
+export const exchangeVersionOf = (tokenId: bigint, version: OrderVersion = 2): ExchangeVersion =>
+  isPositionId(tokenId) ? 3 : version;
+
+/** Whether the struct of an order is the venue's own of 11 fields, with timestamp, metadata and builder. */
+export const signsExtras = (version: ExchangeVersion, profile: OrderProfile): boolean =>
+  version === 3 || (version === 2 && profile === 'polymarket');
+
+/** `interface`: 12 fields for versions 1 and 2. `polymarket`: the venue's own 11 fields for version 2. Version 3 has 11 in both. */
+export type OrderProfile = 'interface' | 'polymarket';

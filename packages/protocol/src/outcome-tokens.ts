@@ -1,11 +1,13 @@
 /**
  * Which tokens the two outcomes of a condition are: computed as the venue's contracts compute them, so that no desk has to be
  * believed. A collection is a point on the curve of the precompiled contracts, found from the condition and the outcome; a
- * token is its hash with the collateral that backs it. A market that excludes others is backed by wrapped collateral.
+ * token is its hash with the collateral that backs it. A market that excludes others is backed by wrapped collateral. The ids of
+ * Protocol V2 need none of that: they name their condition.
  */
 import { type Address, addressToBytes } from './address.ts';
 import { bytesToHex, concatBytes, hexToBytes, uint256 } from './bytes.ts';
 import { keccak256 } from './keccak.ts';
+import { positionIds } from './position-ids.ts';
 
 /** What backs the tokens of an ordinary market. */
 export const USDC_E = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174' as Address;
@@ -51,8 +53,13 @@ const tokenOf = (collateral: Address, collection: bigint): string =>
 const known = new Map<string, readonly [yes: string, no: string]>();
 const MOST_KNOWN = 10_000;
 
-/** The [YES, NO] tokens of a condition, in decimal. @throws RangeError for what is no condition id of 32 bytes */
+/**
+ * The [YES, NO] tokens of a condition, in decimal: its positions where it is one of Protocol V2, whatever `negRisk` says.
+ * @throws RangeError for what is no condition id
+ */
 export function outcomeTokens(conditionId: string, negRisk: boolean): readonly [yes: string, no: string] {
+  const positions = positionIds(conditionId);
+  if (positions !== null) return positions;
   if (!CONDITION.test(conditionId)) throw new RangeError('a condition id is 0x and 64 hex digits');
   const key = `${conditionId.toLowerCase()} ${negRisk}`;
   let tokens = known.get(key);

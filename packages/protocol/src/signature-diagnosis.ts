@@ -10,14 +10,15 @@ import type { SignatureType } from './order.ts';
 import {
   EXTENDED_ORDER_TYPE,
   type ExchangeDomain,
+  type ExchangeVersion,
   exchangeDomain,
   extendedOrderStructHash,
   type OrderExtras,
-  type OrderVersion,
   orderDigest,
   orderStructHash,
   orderStructHashWithTextSide,
   polymarketOrderStructHash,
+  signsExtras,
 } from './order.ts';
 import { describeDomain, type SentOrder, type SignatureRules, structHash } from './order-signing-terms.ts';
 import { type ParsedSignature, recoverAddress } from './signature.ts';
@@ -52,12 +53,12 @@ interface Candidate extends Culprit {
   readonly struct: Uint8Array;
 }
 
-/** The order, the market's contract, and the possible order versions, most likely first. */
+/** The order, the market's contract, and the possible versions of the contract, most likely first. */
 export interface Subject {
   readonly sent: SentOrder;
   readonly negRisk: boolean;
   readonly rules: SignatureRules;
-  readonly versions: readonly OrderVersion[];
+  readonly versions: readonly ExchangeVersion[];
 }
 
 function* candidates(subject: Subject): Generator<Candidate> {
@@ -72,26 +73,54 @@ function* candidates(subject: Subject): Generator<Candidate> {
 }
 
 /** The same order for another of the exchange's contracts. */
-function* contracts({ sent, negRisk, rules, versions }: Subject): Generator<Candidate> {
-  const wanted = versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk)));
+function* contracts(subject: Subject): Generator<Candidate> {
+  const { sent, negRisk, rules, versions } = subject;
   for (const domain of rules.domains) {
     // Already tried by the verification.
-    if (domain.negRisk === negRisk && versions.includes(domain.version)) continue;
-    const struct = structHash(sent, domain.version, rules.profile);
-    if (struct === null) continue;
-    const isVersion = sent.version !== null && domain.version !== sent.version;
-    const signedFor = describeDomain(domain);
-    yield {
-      separator: domain.separator,
-      struct,
-      check: isVersion ? 'order_version' : 'verifying_contract',
-      culprit: isVersion ? 'orderVersion' : 'domain.verifyingContract',
-      facts: { signedFor },
-      fix: isVersion
-        ? `The order verifies for version ${domain.version}: send orderVersion ${domain.version}, or sign for version ${sent.version}.`
-        : `The order is signed for ${signedFor}; this market's negRisk is ${negRisk}: sign for ${wanted.join(' or ')}.`,
-    };
+    if (
+      domain === exchangeDomain(rules.domains, domain.version, negRisk) &&
+      versions.includes(domain.version)
+    )
+      continue;
+    const isOtherProtocol = (domain.version === 3) !== (versions[0] === 3);
+    const profiles = isOtherProtocol && domain.version === 2 ? BOTH_PROFILES : [rules.profile];
+    for (const profile of profiles) {
+      const struct = structHash({ ...sent, extras: sent.extras ?? NO_EXTRAS }, domain.version, profile);
+      if (struct === null) continue;
+      const mistake = isOtherProtocol ? otherProtocol(subject, domain) : otherContract(subject, domain);
+      yield { separator: domain.separator, struct, ...mistake };
+    }
   }
+}
+
+const BOTH_PROFILES = ['polymarket', 'interface'] as const;
+
+const wantedContracts = ({ negRisk, rules, versions }: Subject): string =>
+  versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk))).join(' or ');
+
+/** Signed for a contract of Protocol V1 in a market of Protocol V2, or the reverse. */
+function otherProtocol(subject: Subject, domain: ExchangeDomain): Culprit {
+  const [wanted = 2] = subject.versions;
+  return {
+    check: 'market_version',
+    culprit: 'domain.verifyingContract',
+    facts: { signedFor: describeDomain(domain) },
+    fix: `The order is signed for the V${domain.version} exchange; this market trades on V${wanted}: sign with version "${wanted}" in the domain, for ${wantedContracts(subject)}.`,
+  };
+}
+
+function otherContract(subject: Subject, domain: ExchangeDomain): Culprit {
+  const { sent, negRisk } = subject;
+  const isVersion = sent.version !== null && domain.version !== sent.version;
+  const signedFor = describeDomain(domain);
+  return {
+    check: isVersion ? 'order_version' : 'verifying_contract',
+    culprit: isVersion ? 'orderVersion' : 'domain.verifyingContract',
+    facts: { signedFor },
+    fix: isVersion
+      ? `The order verifies for version ${domain.version}: send orderVersion ${domain.version}, or sign for version ${sent.version}.`
+      : `The order is signed for ${signedFor}; this market's negRisk is ${negRisk}: sign for ${wantedContracts(subject)}.`,
+  };
 }
 
 /** Another struct of the same name. */
@@ -99,7 +128,7 @@ function* structs({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<C
   const extras = sent.extras ?? NO_EXTRAS;
   const eleven = polymarketOrderStructHash({ ...sent.fields, ...extras });
   const fifteen = extendedOrderStructHash(sent.fields, extras);
-  const isOwn = rules.profile === 'polymarket' && wanted.version === 2;
+  const isOwn = signsExtras(wanted.version, rules.profile);
   const expected = isOwn ? 'the 11-field struct' : 'the 12-field struct';
   const forms = isOwn
     ? ([['12 fields', orderStructHash(sent.fields), 'order_profile']] as const)
@@ -112,7 +141,7 @@ function* structs({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<C
       culprit: `struct of ${fields}`,
       facts: { signedFor: describeDomain(wanted), signedStruct: fields },
       fix: isOwn
-        ? `The signed struct has ${fields}; this venue signs ${expected}: salt, maker, signer, tokenId, makerAmount, takerAmount, side, signatureType, timestamp, metadata, builder.`
+        ? `The signed struct has ${fields}; this market's orders have ${expected}: salt, maker, signer, tokenId, makerAmount, takerAmount, side, signatureType, timestamp, metadata, builder.`
         : `The signed struct has ${fields}: timestamp, metadata and builder are part of the signed digest; sign the 12-field struct without them.`,
     };
   }
@@ -175,15 +204,16 @@ function* domains({ sent, rules }: Subject, wanted: ExchangeDomain): Generator<C
       fix: `The order is signed for chain ${chainId}: sign it with chainId ${rules.chainId} in the domain.`,
     };
   }
-  const otherVersion = wanted.version === 2 ? '1' : '2';
-  yield {
-    separator: domainSeparator({ ...right, version: otherVersion }),
-    struct,
-    check: 'domain_version',
-    culprit: 'domain.version',
-    facts: { signedVersion: otherVersion, expectedVersion: right.version },
-    fix: `The domain was signed with version "${otherVersion}" for the contract of version ${right.version}: sign it with version "${right.version}".`,
-  };
+  for (const otherVersion of ['2', '1', '3'].filter((version) => version !== right.version)) {
+    yield {
+      separator: domainSeparator({ ...right, version: otherVersion }),
+      struct,
+      check: 'domain_version',
+      culprit: 'domain.version',
+      facts: { signedVersion: otherVersion, expectedVersion: right.version },
+      fix: `The domain was signed with version "${otherVersion}" for the contract of version ${right.version}: sign it with version "${right.version}".`,
+    };
+  }
   for (const name of OTHER_NAMES) {
     yield {
       separator: domainSeparator({ ...right, name }),
@@ -233,7 +263,7 @@ export function culpritOfWrapped(
 export function expectation({ sent, negRisk, rules, versions }: Subject): Readonly<Record<string, unknown>> {
   const version = versions[0] ?? 2;
   const wanted = exchangeDomain(rules.domains, version, negRisk);
-  const isOwn = rules.profile === 'polymarket' && version === 2;
+  const isOwn = signsExtras(version, rules.profile);
   const whole = { ...sent, extras: sent.extras ?? NO_EXTRAS };
   const struct = structHash(whole, version, rules.profile);
   if (struct === null) return {};

@@ -16,16 +16,20 @@ import { type Eip712Domain, hashText } from './eip712.ts';
 import { l2Signature } from './l2.ts';
 import {
   type ExchangeDomains,
+  type ExchangeVersion,
   exchangeDomain,
   ORDER_TYPE,
   type OrderExtras,
   type OrderFields,
+  type OrderProfile,
   type OrderVersion,
   orderDigest,
   orderStructHash,
+  orderVersionOf,
   POLYMARKET_ORDER_TYPE,
   polymarketOrderStructHash,
   type SignatureType,
+  signsExtras,
 } from './order.ts';
 import { saltOf } from './order-salt.ts';
 import { signDigest } from './signature.ts';
@@ -42,14 +46,16 @@ import { DEPOSIT_FACTORY, PROXY_FACTORY, SAFE_FACTORY, type WalletKinds, walletK
 export interface SigningGuideTerms {
   readonly chainId: number;
   readonly domains: ExchangeDomains;
-  /** Which struct version 2 signs: `interface` of 12 fields, or `polymarket` of 11. */
-  readonly profile: 'interface' | 'polymarket';
+  /** Which struct version 2 signs: `interface` of 12 fields, or `polymarket` of 11. ExchangeV3 has 11 in both. */
+  readonly profile: OrderProfile;
 }
 
 export interface OrderExample {
   readonly name: string;
   readonly orderVersion: OrderVersion;
-  readonly negRisk: boolean;
+  readonly exchangeVersion?: 3;
+  /** `null`: any. */
+  readonly negRisk: boolean | null;
   readonly signatureType: SignatureType;
   readonly typedData: TypedData;
   /** The digest of the order, whatever is signed. */
@@ -79,6 +85,12 @@ const EXAMPLE_ORDER: OrderFields = {
   side: 0,
   signatureType: 0,
 };
+/** Of a market of Protocol V2: its first outcome. */
+const EXAMPLE_POSITION = {
+  tokenId: 663574927012476832975694178961957910328055987427402067619466963999000625152n,
+  makerAmount: 5_200_000n,
+  takerAmount: 10_000_000n,
+};
 const EXAMPLE_EXTRAS: OrderExtras = {
   timestamp: 1_780_449_126_930n,
   metadata: new Uint8Array(32),
@@ -89,11 +101,15 @@ const sign = (digest: Uint8Array): Uint8Array => signDigest(digest, hexToBytes(E
 
 interface ExampleForm {
   readonly name: string;
-  readonly version: OrderVersion;
+  readonly version: ExchangeVersion;
   readonly negRisk: boolean;
   readonly signatureType: SignatureType;
   readonly wrapped?: boolean;
 }
+
+/** What orders for ExchangeV3 say beside their orderVersion. */
+const saysExchange = (version: ExchangeVersion): { readonly exchangeVersion?: 3 } =>
+  version === 3 ? { exchangeVersion: 3 } : {};
 
 const walletOf = (kinds: WalletKinds, type: SignatureType): Address =>
   [kinds.eoa, kinds.proxy, kinds.safe, kinds.deposit.beacon][type] as Address;
@@ -101,15 +117,22 @@ const walletOf = (kinds: WalletKinds, type: SignatureType): Address =>
 function orderExample({ chainId, domains, profile }: SigningGuideTerms, form: ExampleForm): OrderExample {
   const { name, version, negRisk, signatureType, wrapped = false } = form;
   const maker = walletOf(walletKindsOf(EXAMPLE_EOA), signatureType);
-  const fields = { ...EXAMPLE_ORDER, maker, signer: wrapped ? maker : EXAMPLE_EOA, signatureType };
-  const extras = profile === 'polymarket' && version === 2 ? EXAMPLE_EXTRAS : null;
+  const fields = {
+    ...EXAMPLE_ORDER,
+    ...(version === 3 ? EXAMPLE_POSITION : {}),
+    ...{ maker, signer: wrapped ? maker : EXAMPLE_EOA, signatureType },
+  };
+  const extras = signsExtras(version, profile) ? EXAMPLE_EXTRAS : null;
   const domain = exchangeDomain(domains, version, negRisk);
   const { separator } = domain;
   const contentsHash =
     extras === null ? orderStructHash(fields) : polymarketOrderStructHash({ ...fields, ...extras });
   const plain = orderDigest(separator, contentsHash);
   const message = { domain, chainId, fields, extras };
-  const common = { name, orderVersion: version, negRisk, signatureType, orderId: bytesToHex(plain) };
+  const common = {
+    ...{ name, orderVersion: orderVersionOf(version), ...saysExchange(version) },
+    ...{ negRisk: domain.negRisk, signatureType, orderId: bytesToHex(plain) },
+  };
   if (!wrapped)
     return {
       ...common,
@@ -142,18 +165,30 @@ const FORMS: readonly ExampleForm[] = [
     signatureType: 3,
     wrapped: true,
   },
+  { name: 'ExchangeV3 (market of version v2)', version: 3, negRisk: false, signatureType: 0 },
+  { name: 'ExchangeV3 by a proxy wallet', version: 3, negRisk: false, signatureType: 1 },
+  { name: 'ExchangeV3 by a Safe', version: 3, negRisk: false, signatureType: 2 },
+  {
+    name: 'ExchangeV3 by a deposit wallet, wrapped by ERC-7739',
+    version: 3,
+    negRisk: false,
+    signatureType: 3,
+    wrapped: true,
+  },
 ];
 
-function structs(profile: SigningGuideTerms['profile']) {
-  const struct = (versions: readonly OrderVersion[], type: string) => ({
-    orderVersions: [...versions],
+function structs(profile: OrderProfile) {
+  const struct = (versions: readonly ExchangeVersion[], type: string) => ({
+    orderVersions: versions.map(orderVersionOf),
+    ...saysExchange(versions[0] ?? 2),
     type,
     typeHash: bytesToHex(hashText(type)),
     fields: typeFields(type),
   });
+  const third = struct([3], POLYMARKET_ORDER_TYPE);
   return profile === 'interface'
-    ? [struct([1, 2], ORDER_TYPE)]
-    : [struct([1], ORDER_TYPE), struct([2], POLYMARKET_ORDER_TYPE)];
+    ? [struct([1, 2], ORDER_TYPE), third]
+    : [struct([1], ORDER_TYPE), struct([2], POLYMARKET_ORDER_TYPE), third];
 }
 
 const L1_EXAMPLE = { address: EXAMPLE_EOA, timestamp: '1700000000', nonce: 0n };
@@ -199,7 +234,8 @@ export function orderSigningGuide(terms: SigningGuideTerms) {
     chainId,
     orderProfile: profile,
     domains: domains.map((domain) => ({
-      orderVersion: domain.version,
+      orderVersion: orderVersionOf(domain.version),
+      ...saysExchange(domain.version),
       negRisk: domain.negRisk,
       domain: exchangeTypedDomain(domain, chainId) as Eip712Domain,
       separator: bytesToHex(domain.separator),

@@ -10,13 +10,23 @@ import {
 } from 'viem';
 import { expect, test } from 'vitest';
 import type { Address } from '../src/address.ts';
-import { approvalCalls, CONDITIONAL_TOKENS, ownerCall, PUSD, redeemCall } from '../src/contract-calls.ts';
+import {
+  approvalCalls,
+  CONDITIONAL_TOKENS,
+  ownerCall,
+  POSITION_MANAGER,
+  POSITION_ROUTER,
+  PUSD,
+  redeemCall,
+  redeemPositionCall,
+} from '../src/contract-calls.ts';
 import { POLYGON_EXCHANGES } from '../src/order.ts';
 import { deriveProxyWallet, deriveSafeWallet, PROXY_FACTORY } from '../src/wallets.ts';
 
 const ABI: Abi = parseAbi([
   'function redeemPositions(address collateral, bytes32 parent, bytes32 condition, uint256[] indexSets)',
   'function approve(address spender, uint256 amount)',
+  'function redeem(bytes31 condition, uint256 outcome, uint256 amount)',
   'function setApprovalForAll(address operator, bool approved)',
   'struct ProxyCall { uint8 kind; address to; uint256 value; bytes data; }',
   'function proxy(ProxyCall[] calls)',
@@ -77,10 +87,11 @@ test('the owner of a Safe executes with its own transaction as the approval', ()
   });
 });
 
-test('approvals name both exchanges and both adapters, for collateral and for tokens', () => {
+test('approvals name the exchanges, the adapters and the router, for collateral and for tokens', () => {
   const calls = approvalCalls();
-  expect(calls).toHaveLength(8);
+  expect(calls).toHaveLength(12);
   expect(new Set(calls.map(({ spender }) => spender))).toContain(POLYGON_EXCHANGES.v2NegRisk);
+  const ofV2: readonly string[] = [POLYGON_EXCHANGES.v3, POSITION_ROUTER];
   for (const { asset, spender, to, data } of calls)
     expect({ to, data }).toEqual(
       asset === 'collateral'
@@ -89,10 +100,20 @@ test('approvals name both exchanges and both adapters, for collateral and for to
             data: encodeFunctionData({ abi: ABI, functionName: 'approve', args: [spender, maxUint256] }),
           }
         : {
-            to: CONDITIONAL_TOKENS,
+            to: ofV2.includes(spender) ? POSITION_MANAGER : CONDITIONAL_TOKENS,
             data: encodeFunctionData({ abi: ABI, functionName: 'setApprovalForAll', args: [spender, true] }),
           },
     );
+});
+
+test('a redemption of Protocol V2 names one position and an amount', () => {
+  const condition = `0x01${'ab'.repeat(16)}${'00'.repeat(14)}` as const;
+  const call = redeemPositionCall(`${condition}00`, { outcome: 1, amount: 7_000_000n });
+  expect(call).toEqual({
+    to: POSITION_ROUTER,
+    data: encodeFunctionData({ abi: ABI, functionName: 'redeem', args: [condition, 1n, 7_000_000n] }),
+  });
+  expect(call.data.slice(0, 10)).toBe('0xd217a3cc');
 });
 
 test('the selectors are those of the wire reference', () => {

@@ -7,7 +7,6 @@ import {
   deriveDepositWallets,
   deriveProxyWallet,
   deriveSafeWallet,
-  domainSeparator,
   EXTENDED_ORDER_TYPE,
   EXTENDED_ORDER_TYPE_HASH,
   exchangeDomain,
@@ -16,7 +15,6 @@ import {
   hexToBytes,
   l2Signature,
   nobleRecover,
-  ORDER_DOMAIN_NAME,
   ORDER_TYPE,
   ORDER_TYPE_HASH,
   orderDigest,
@@ -47,7 +45,6 @@ import {
   TEST_DEPOSIT,
   TEST_EOA,
   testKeyBytes,
-  V3_CONTRACT,
   V3_SEPARATOR,
   WALLETS,
   WRAPPED_VECTOR,
@@ -66,12 +63,7 @@ const separators: Record<DomainName, Uint8Array> = (() => {
     v1NegRisk: exchangeDomain(domains, 1, true).separator,
     v2: exchangeDomain(domains, 2, false).separator,
     v2NegRisk: exchangeDomain(domains, 2, true).separator,
-    v3: domainSeparator({
-      name: ORDER_DOMAIN_NAME,
-      version: '3',
-      chainId: 137,
-      verifyingContract: V3_CONTRACT,
-    }),
+    v3: exchangeDomain(domains, 3, false).separator,
   };
 })();
 
@@ -100,6 +92,7 @@ test('domain separators', () => {
     [2, true],
     [1, false],
     [1, true],
+    [3, null],
   ]);
 });
 

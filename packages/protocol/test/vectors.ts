@@ -83,7 +83,6 @@ export const POLYMARKET_ORDER: PolymarketOrderFields = {
   builder: new Uint8Array(32),
 };
 
-export const V3_CONTRACT = asAddress('0xe3333700cA9d93003F00f0F71f8515005F6c00Aa');
 export const V3_SEPARATOR = '0x466c63910185bbd55e8679264200c4e0abdcbb0c6264eb3d41d13326022e095b';
 export const SEPARATORS = {
   v1: '0x1a573e3617c78403b5b4b892827992f027b03d4eaf570048b8ee8cdd84d151be',

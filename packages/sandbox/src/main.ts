@@ -52,10 +52,10 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
   const database = await openDatabase({ settings, log, onLost });
   closing.push(database.close);
   const { sql, masterKey } = database;
-  const { seed, speed } = settings;
+  const { seed, speed, v2Share } = settings;
   const faults = new Faults(Date.now, settings.faults);
   const exchange = await openExchange({
-    ...{ sql, seed, speed, log },
+    ...{ sql, seed, speed, v2Share, log },
     failingTrades: ({ number }) => faults.fails(number),
   });
   closing.push(() => exchange.close());

@@ -21,6 +21,7 @@ import {
   type TradeRequest,
   tickOf,
 } from '@bellwether/contract';
+import { exchangeVersionOf, orderVersionOf } from '@bellwether/protocol';
 import { knownTokens } from './known-tokens.ts';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
@@ -34,6 +35,8 @@ export interface MarketTerms {
   readonly clobTokenIds: readonly string[];
   readonly tickSize: string;
   readonly negRisk: boolean;
+  /** Of the venue's protocol: checked against the tokens when given. */
+  readonly version?: string;
   /** Shares; checked for resting orders when given. */
   readonly minOrderSize?: number;
 }
@@ -212,7 +215,7 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
     orderSize: microToNumber(sharesOf(parts.side, parts.amounts)),
     price: pipsToNumber(parts.price),
     ...parts.options,
-    orderVersion: version,
+    orderVersion: orderVersionOf(exchangeVersionOf(terms.tokenId, version)),
     tickSize: market.tickSize as TickSize,
     negRisk: market.negRisk,
     ...(signatureType === 0 ? {} : { funderAddress: signed.maker }),

@@ -26,6 +26,7 @@ import {
   type RefusedOrder,
   type SentOrder,
   type SignatureType,
+  signsExtras,
   type VerifiedOrder,
   verifyOrder,
   ZERO_ADDRESS,
@@ -298,7 +299,7 @@ function judged(sent: SentOrder, negRisk: boolean | undefined, options: OrderChe
     for (const risk of negRisk === undefined ? [false, true] : [negRisk]) {
       const verdict = verifyOrder(sent, risk, { domains, chainId, profile: one, recover: nobleRecover });
       if (verdict.ok) {
-        const contract = describeDomain(exchangeDomain(domains, verdict.version, risk));
+        const contract = describeDomain(exchangeDomain(domains, verdict.exchangeVersion, risk));
         return { ...verdict, negRisk: risk, profile: one, contract };
       }
       refused ??= verdict;
@@ -313,9 +314,12 @@ function signatureFindings(sent: SentOrder, verdict: Judged, negRisk: boolean | 
     const what = typeof culprit === 'string' ? `${check}: ${culprit}` : check;
     return [wrong('signature', `${what}${who}`, verdict.fix)];
   }
-  const { version, eoa, orderId, profile, contract } = verdict;
-  const where = negRisk === undefined ? `${contract}, for markets with negRisk ${verdict.negRisk}` : contract;
-  const struct = version === 2 && profile === 'polymarket' ? "the venue's own struct" : 'the 12-field struct';
+  const { exchangeVersion, eoa, orderId, profile, contract } = verdict;
+  const where =
+    negRisk === undefined && exchangeVersion !== 3
+      ? `${contract}, for markets with negRisk ${verdict.negRisk}`
+      : contract;
+  const struct = signsExtras(exchangeVersion, profile) ? "the venue's own struct" : 'the 12-field struct';
   return [
     good('signature', `by ${eoa} for ${sent.fields.maker}: ${where}, ${struct}`),
     good('order id', orderId),

@@ -5,6 +5,7 @@
 import {
   type Address,
   approvalCalls,
+  isPositionId,
   POLYGON_EXCHANGES,
   type SignatureType,
   signatureTypeOf,
@@ -78,6 +79,7 @@ export async function checkWallet(options: WalletCheckOptions): Promise<WalletCh
   });
   const reader = new VenueReader(options);
   const { signer, wallet, tokenId, isPaper = false } = options;
+  const isOfV2 = tokenId !== undefined && /^\d{1,78}$/.test(tokenId) && isPositionId(BigInt(tokenId));
   const type = signer === undefined ? null : signatureTypeOf(signer.address, wallet);
   const venue = await checkVenue(reader);
   const market = await checkMarket(reader, tokenId);
@@ -92,12 +94,12 @@ export async function checkWallet(options: WalletCheckOptions): Promise<WalletCh
               credentials: credential.credentials as VenueCredentials,
               timestampS: venue.timestampS,
             }),
-          { type, negRisk: market.negRisk, tokenId },
+          { type, negRisk: market.negRisk, isOfV2 },
         );
   const findings = [
     venue.finding,
     ...ownerFindings(options, type),
-    domainFinding(venue, market.negRisk, isPaper),
+    domainFinding(venue, { negRisk: market.negRisk, isOfV2 }, isPaper),
     credential.finding,
     // A paper desk is well without a market to look at.
     ...(isPaper && tokenId === undefined ? [] : market.findings),
@@ -196,7 +198,7 @@ interface OrderVersion {
 
 function domainFinding(
   { version, versionStatus }: OrderVersion,
-  negRisk: boolean | null,
+  { negRisk, isOfV2 }: { readonly negRisk: boolean | null; readonly isOfV2: boolean },
   isPaper: boolean,
 ): WalletFinding {
   if (version === null && versionStatus !== OK) return unheard('domain', versionStatus);
@@ -209,6 +211,7 @@ function domainFinding(
         : `the venue takes orders of version ${version}`,
       'This release signs version 2 for the venue: take a later release, or set VENUE_A_ORDER_PROFILE for a paper venue.',
     );
+  if (isOfV2) return good('domain', `version 3, verifyingContract ${POLYGON_EXCHANGES.v3}`);
   if (negRisk === null) return good('domain', 'version 2; the contract depends on the market');
   const contract = negRisk ? POLYGON_EXCHANGES.v2NegRisk : POLYGON_EXCHANGES.v2;
   return good('domain', `version 2, verifyingContract ${contract}`);
@@ -340,7 +343,8 @@ type SignedGet = (path: string, query: Readonly<Record<string, string>>) => Prom
 interface Traded {
   readonly type: SignatureType;
   readonly negRisk: boolean | null;
-  readonly tokenId: string | undefined;
+  /** The market is of Protocol V2. */
+  readonly isOfV2: boolean;
 }
 
 async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFinding[]> {
@@ -361,16 +365,18 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
     balance === '0'
       ? wrong('balance', 'no pUSD', 'Fund the wallet with pUSD (wrap USDC.e with the CollateralOnramp).')
       : good('balance', `${Number(balance) / 1e6} pUSD`),
-    allowanceFinding(allowed, traded.negRisk),
+    allowanceFinding(allowed, traded),
   ];
 }
 
 /** What trading of this market, or of any, needs for collateral. */
-function allowanceFinding(allowed: ReadonlyMap<string, string>, negRisk: boolean | null): WalletFinding {
-  const needed = [
-    ...(negRisk === true ? [] : [POLYGON_EXCHANGES.v2]),
-    ...(negRisk === false ? [] : [POLYGON_EXCHANGES.v2NegRisk]),
-  ];
+function allowanceFinding(allowed: ReadonlyMap<string, string>, { negRisk, isOfV2 }: Traded): WalletFinding {
+  const needed = isOfV2
+    ? [POLYGON_EXCHANGES.v3]
+    : [
+        ...(negRisk === true ? [] : [POLYGON_EXCHANGES.v2]),
+        ...(negRisk === false ? [] : [POLYGON_EXCHANGES.v2NegRisk]),
+      ];
   const missing = needed.filter((spender) => (allowed.get(spender) ?? '0') === '0');
   if (missing.length === 0) return good('allowance', `the exchange may move it (${needed.join(', ')})`);
   const calls = approvalCalls().filter(({ spender }) => missing.includes(spender));

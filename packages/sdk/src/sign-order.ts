@@ -1,15 +1,18 @@
 /**
  * Signs an order for one of the venue's exchange contracts. Which struct is signed is the connection's *profile*:
- * `interface` (12 fields in both versions, the service's default) or `polymarket` (the venue's own 11-field version 2;
- * a service connected to the live venue says so in its start-up and documentation).
+ * `interface` (12 fields in versions 1 and 2, the service's default) or `polymarket` (the venue's own 11-field version 2;
+ * a service connected to the live venue says so in its start-up and documentation). Orders in markets of Protocol V2 are for
+ * ExchangeV3 and have 11 fields in both.
  */
 import type { OrderSide, SignedOrder, TradeRequest } from '@bellwether/contract';
 import {
   asAddress,
   bytesToHex,
   type ExchangeContracts,
+  type ExchangeVersion,
   exchangeDomain,
   exchangeDomains,
+  exchangeVersionOf,
   hexToBytes,
   ORDER_TYPE,
   type OrderFields,
@@ -21,6 +24,7 @@ import {
   POLYMARKET_ORDER_TYPE,
   polymarketOrderStructHash,
   type SignatureType,
+  signsExtras,
   typedDataSignDigest,
   wrapDepositSignature,
   ZERO_ADDRESS,
@@ -32,7 +36,7 @@ export type OrderProfile = 'interface' | 'polymarket';
 
 /** How an order is signed; every field has a default that fits the service as it comes. */
 export interface OrderConnection {
-  /** Default 2. */
+  /** Default 2. Of no effect in markets of version v2: their tokens name the contract ExchangeV3. */
   readonly version?: OrderVersion;
   /** Default 0: the key's own account funds the order. */
   readonly signatureType?: SignatureType;
@@ -76,7 +80,8 @@ export async function signOrder(
   terms: OrderTerms,
   connection: OrderConnection,
 ): Promise<SignedOrder> {
-  const { signatureType = 0, profile = 'interface', version = 2, salt = randomSalt() } = connection;
+  const { signatureType = 0, profile = 'interface', salt = randomSalt() } = connection;
+  const version = exchangeVersionOf(terms.tokenId, connection.version);
   const maker = signer.wallet(signatureType, connection.depositKind);
   const wrapped = signatureType === 3 && (connection.wrapped ?? profile === 'polymarket');
   const fields: OrderFields = {
@@ -93,10 +98,9 @@ export async function signOrder(
     side: terms.side === 'BUY' ? 0 : 1,
     signatureType,
   };
-  const extras =
-    profile === 'polymarket' && version === 2
-      ? { timestamp: BigInt(Date.now()), metadata: ZERO_BYTES32, builder: ZERO_BYTES32 }
-      : null;
+  const extras = signsExtras(version, profile)
+    ? { timestamp: BigInt(Date.now()), metadata: ZERO_BYTES32, builder: ZERO_BYTES32 }
+    : null;
   const structHash =
     extras === null ? orderStructHash(fields) : polymarketOrderStructHash({ ...fields, ...extras });
   const { separator } = domainFor(connection, version, terms.negRisk);
@@ -141,7 +145,7 @@ async function signWrapped(
   return wrapDepositSignature({ ...order, inner: hexToBytes(inner) });
 }
 
-function domainFor(connection: OrderConnection, version: OrderVersion, negRisk: boolean) {
+function domainFor(connection: OrderConnection, version: ExchangeVersion, negRisk: boolean) {
   const { chainId = POLYGON_CHAIN_ID, contracts = POLYGON_EXCHANGES } = connection;
   return exchangeDomain(exchangeDomains(chainId, contracts), version, negRisk);
 }
@@ -172,10 +176,10 @@ export function orderIdOf(
     side: order.side === 'BUY' || order.side === 0 ? 0 : 1,
     signatureType: order.signatureType,
   };
-  const version = trade.orderVersion ?? 2;
+  const version = exchangeVersionOf(fields.tokenId, trade.orderVersion);
   // The builders send the three deprecated fields only where they are signed.
   const structHash =
-    version === 2 && order.timestamp !== undefined
+    version !== 1 && order.timestamp !== undefined
       ? polymarketOrderStructHash({
           ...fields,
           timestamp: BigInt(order.timestamp),

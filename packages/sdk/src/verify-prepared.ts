@@ -21,6 +21,7 @@ import {
   bytesToHex,
   exchangeDomain,
   exchangeDomains,
+  exchangeVersionOf,
   type OrderExtras,
   type OrderFields,
   orderDigest,
@@ -33,6 +34,7 @@ import {
   SIGNATURE_BYTES,
   type SignatureType,
   saltOf,
+  signsExtras,
   typedDataSignDigest,
   wrapDepositSignature,
   wrappedOrderTypedData,
@@ -53,7 +55,7 @@ export interface PreparedPins
   /** As it was looked up before. */
   readonly market: Pick<
     Market,
-    'id' | 'venue' | 'conditionId' | 'question' | 'clobTokenIds' | 'tickSize' | 'negRisk'
+    'id' | 'venue' | 'conditionId' | 'question' | 'clobTokenIds' | 'tickSize' | 'negRisk' | 'version'
   >;
   /** An answer that is older is refused. Default 60,000. */
   readonly maxAgeMs?: number;
@@ -136,12 +138,18 @@ const ZERO_BYTES32 = new Uint8Array(32);
 function computed(intent: TradeIntent, pins: PreparedPins) {
   const { market, signer, agentId, profile = 'interface', depositKind } = pins;
   const { chainId = POLYGON_CHAIN_ID, contracts = POLYGON_EXCHANGES } = pins;
-  const version = intent.orderVersion ?? 2;
+  const tokenIds = tokensOf(pins);
+  const orderVersion = intent.orderVersion ?? 2;
+  const version = exchangeVersionOf(BigInt(tokenIds[0]), orderVersion);
   const signatureType: SignatureType = intent.signatureType ?? pins.signatureType ?? 0;
   const maker = signer.wallet(signatureType, depositKind);
   const wrapped = signatureType === 3 && (intent.wrapped ?? profile === 'polymarket');
-  const hasExtras = profile === 'polymarket' && version === 2;
-  const tokenIds = tokensOf(pins);
+  const hasExtras = signsExtras(version, profile);
+  if (hasExtras && intent.timestamp === undefined)
+    throw new PreparedOrderError(
+      'timestamp',
+      'Orders in this market sign a timestamp: name it in the intent, and the same again with every retry.',
+    );
   const body = unsignedTrade(intent, {
     maker,
     signer: wrapped ? maker : signer.address,
@@ -169,7 +177,8 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
     tokenId: order.tokenId,
     outcome: intent.outcome,
     side: intent.side,
-    orderVersion: version,
+    orderVersion,
+    exchangeVersion: version === 3 ? version : undefined,
     orderProfile: profile,
     verifyingContract: domain.verifyingContract,
     negRisk: market.negRisk,

@@ -178,6 +178,7 @@ export const ENVIRONMENT = Type.Object({
   }),
   PAPER_MARKETS: choice(['simulated', 'live'], 'simulated'),
   PAPER_SEED: int(0, 4_294_967_295, 1),
+  PAPER_V2_MARKETS: choice(['few', 'third'], 'few'),
   PAPER_SPEED: Type.Number({ minimum: 0.001, maximum: 100_000, default: 1 }),
   PAPER_WORLD: flag(true),
   PAPER_GTD_MIN_LEAD_S: int(0, 86_400, 180),
@@ -316,6 +317,7 @@ export interface Config {
     /** The live venue whose markets are traded on paper; `null`: those of the simulated world. */
     readonly markets: PolymarketUrls | null;
     readonly seed: number;
+    readonly v2Share: 'few' | 'third';
     readonly speed: number;
     readonly world: boolean;
     readonly gtdMinLeadS: number;
@@ -561,6 +563,7 @@ function assemble(env: Environment): Config {
       markets: paperMarkets(env),
       seed: env.PAPER_SEED,
       speed: env.PAPER_SPEED,
+      v2Share: env.PAPER_V2_MARKETS,
       world: env.PAPER_WORLD === 'on',
       gtdMinLeadS: env.PAPER_GTD_MIN_LEAD_S,
       faucetPerDay: env.PAPER_FAUCET_PER_DAY,

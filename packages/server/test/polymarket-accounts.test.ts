@@ -6,6 +6,8 @@ import {
   CONDITIONAL_TOKENS,
   CTF_COLLATERAL_ADAPTER,
   POLYGON_EXCHANGES,
+  POSITION_MANAGER,
+  POSITION_ROUTER,
   toChecksumAddress,
   verifyL2Signature,
 } from '@bellwether/protocol';
@@ -31,6 +33,11 @@ const KEYS: OwnedKeys = {
   secrets: { apiKey: '00000000-0000-4000-8000-000000000001', secret: SECRET, passphrase: 'pass' },
 };
 const MARKET = { conditionId: `0x${'5f'.repeat(32)}`, tokenIds: ['11', '22'] as const };
+const V2_POSITION = 663574927012476832975694178961957910328055987427402067619466963999000625152n;
+const V2 = {
+  conditionId: `0x${V2_POSITION.toString(16).padStart(64, '0')}`,
+  tokenIds: [String(V2_POSITION), String(V2_POSITION + 1n)] as const,
+};
 const paying = (pays: 'collateral' | 'YES' | 'NO') => ({ ...MARKET, pays });
 const BUY = paying('collateral');
 
@@ -305,6 +312,31 @@ describe('a redemption', () => {
     },
   );
 
+  test.each([
+    ['YES', [['0', 40_000_000n]]],
+    // Nothing pays: what is held is named all the same.
+    ['NO', [['0', 40_000_000n]]],
+    ['HALF', [['0', 40_000_000n]]],
+  ] as const)(
+    'of a market of v2 that resolved %s names outcome and amount at the router',
+    async (payout, parts) => {
+      state.tokens = { [V2.tokenIds[0]]: '40000000' };
+      state.approvals = { [POSITION_ROUTER]: '0' };
+      const answer = await redeem({ ...V2, ...{ status: 'resolved', payout, negRisk: true, version: 'v2' } });
+      if (answer.kind !== 'unsigned') throw new Error(answer.kind);
+      const [approval, ...redemptions] = answer.transactions;
+      expect(approval?.data).toContain(POSITION_MANAGER.slice(2));
+      expect(approval?.data).toContain(`a22cb465${POSITION_ROUTER.slice(2).padStart(64, '0')}`);
+      expect(redemptions).toHaveLength(parts.length);
+      for (const [nth, [outcome, amount]] of parts.entries())
+        expect(redemptions[nth]?.data).toContain(
+          `d217a3cc${V2.conditionId.slice(2)}${outcome.padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`,
+        );
+      const types = asked.map(({ query }) => query.get('asset_type')).filter((type) => type !== null);
+      expect(new Set(types)).toEqual(new Set(['CONDITIONAL-V2']));
+    },
+  );
+
   test('of nothing, before the outcome is proved, and of a market that is not listed', async () => {
     state.tokens = {};
     expect(await redeem(resolved)).toEqual({ kind: 'redeemed', yes: 0n, no: 0n, payout: 0n });
@@ -357,8 +389,8 @@ describe('an order that was refused for want of balance or allowance', () => {
     outcome: 'YES',
     shares: 10_000_000n,
   } as const;
-  const reason = (given: object, negRisk = false) => {
-    const markets = { find: async () => ({ ...MARKET, negRisk }) as unknown as MarketRecord };
+  const reason = (given: object, negRisk = false, of: object = MARKET) => {
+    const markets = { find: async () => ({ ...of, negRisk }) as unknown as MarketRecord };
     const terms = { side: 'BUY', limit: 5_000, spend: null, ...order, ...given };
     return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder);
   };
@@ -374,6 +406,9 @@ describe('an order that was refused for want of balance or allowance', () => {
   test('has the missing approval of its tokens as its reason', async () => {
     state.approvals = { [POLYGON_EXCHANGES.v2NegRisk]: '0' };
     expect(await reason({ side: 'SELL' }, true)).toContain('may not move outcome tokens');
+    const ofV2 = { ...V2, version: 'v2' };
+    state.approvals = { [POLYGON_EXCHANGES.v3]: '0' };
+    expect(await reason({ side: 'SELL' }, true, ofV2)).toContain(POLYGON_EXCHANGES.v3);
     // Of a contract that the venue does not list nothing is known.
     expect(await reason({ side: 'SELL' })).toBeNull();
   });

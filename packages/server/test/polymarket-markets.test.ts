@@ -106,16 +106,40 @@ describe('a market', () => {
     expect(translated(changes)).toMatchObject(expected);
   });
 
-  test('of the third contract version is listed and cannot be traded', () => {
-    const short = `0x${'ab'.repeat(31)}`;
-    const record = translated({
-      version: 'v2',
-      conditionId: short,
-      positionIds: [YES, NO],
-      clobTokenIds: null,
-    });
-    expect(record).toMatchObject({ status: 'closed', untradable: 'contract_version', tokenIds: [YES, NO] });
-    expect(record?.conditionId).toBe(`${short}00`);
+  const V2_CONDITION = `0x01${'ab'.repeat(16)}${'00'.repeat(14)}`;
+  const OF_V2: Json = {
+    version: 'v2',
+    conditionId: V2_CONDITION,
+    clobTokenIds: null,
+    positionIds: [BigInt(`${V2_CONDITION}00`).toString(), BigInt(`${V2_CONDITION}01`).toString()],
+    resolutionStatus: 'active',
+  };
+
+  test('of Protocol V2 is traded by its position ids, under its condition of 32 bytes', () => {
+    const record = translated(OF_V2);
+    expect(record).toMatchObject({ status: 'open', version: 'v2', tokenIds: OF_V2.positionIds });
+    expect(record).not.toHaveProperty('untradable');
+    expect(record?.conditionId).toBe(`${V2_CONDITION}00`);
+    expect(translated({ ...OF_V2, conditionId: `${V2_CONDITION}00` })).toEqual(record);
+  });
+
+  test.each<[string, Json]>([
+    ['inactive', { resolutionStatus: 'inactive' }],
+    ['resolved', { resolutionStatus: 'resolved' }],
+  ])('of Protocol V2 takes no orders while its resolution is %s', (_title, changes) => {
+    expect(translated({ ...OF_V2, ...changes })).toMatchObject({ status: 'closed', version: 'v2' });
+  });
+
+  test('of Protocol V2 is left out until it has its ids', () => {
+    expect(translated({ ...OF_V2, positionIds: null })).toBeNull();
+  });
+
+  test.each<[string, Json]>([
+    ['says a version that is not known', { version: 'v3' }],
+    ['of v2 has positions of another condition', { ...OF_V2, positionIds: [YES, NO] }],
+    ['of v1 has positions', { ...OF_V2, version: 'v1', clobTokenIds: JSON.stringify(OF_V2.positionIds) }],
+  ])('that %s is listed and cannot be traded', (_title, changes) => {
+    expect(translated(changes)).toMatchObject({ status: 'closed', untradable: 'contract_version' });
   });
 
   test.each<[string, Json]>([

@@ -91,6 +91,7 @@ describe('accepted', () => {
       ok: true,
       orderId: orderIdOf(request),
       version: (how as { version?: OrderVersion }).version ?? 2,
+      exchangeVersion: (how as { version?: OrderVersion }).version ?? 2,
       eoa: SIGNER.address,
     });
     expect(recoveries).toBe(1);

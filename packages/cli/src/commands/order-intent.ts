@@ -80,7 +80,6 @@ export function checkOptions(options: Wanted): void {
     );
   if (clientOrderId !== undefined && live === true && timestamp === undefined)
     wrong.push('--client-order-id with --live needs --timestamp: it is part of what is signed.');
-  if (timestamp !== undefined && live !== true) wrong.push('--timestamp belongs to --live.');
   if (wrong.length > 0) throw usage(wrong.join('\n'), `See: bellwether ${side.toLowerCase()} --help`);
 }
 
@@ -135,6 +134,7 @@ export async function intentOf(
   wallet: Wallet,
 ): Promise<TradeIntent> {
   const { price: limit, worstPrice, amount, size, type, expires, postOnly, reasoning, source } = wanted;
+  const timestamp = timestampOf(wanted, market);
   const worst =
     limit === undefined ? (worstPrice ?? (await worstPriceOf(client, market, wanted))) : undefined;
   return {
@@ -152,16 +152,35 @@ export async function intentOf(
     ...(postOnly === true ? { postOnly } : {}),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(source === undefined ? {} : { source }),
-    ...(wanted.live === true ? { timestamp: wanted.timestamp ?? Date.now() } : {}),
+    ...(timestamp === null ? {} : { timestamp }),
     walletAddress: wallet.signer.wallet(wallet.type),
     signer: wallet.signer.address,
     signatureType: wallet.type,
   };
 }
 
+/** Orders for the live venue, and those of every market of version v2, sign one; `null`: this one does not. @throws CliError */
+function timestampOf(
+  { live, timestamp, clientOrderId, side }: Wanted,
+  { version }: Pick<Market, 'version'>,
+): number | null {
+  const see = `See: bellwether ${side.toLowerCase()} --help`;
+  if (live !== true && version !== 'v2') {
+    if (timestamp !== undefined)
+      throw usage('--timestamp belongs to --live, or to a market of version v2.', see);
+    return null;
+  }
+  if (clientOrderId !== undefined && timestamp === undefined)
+    throw usage(
+      '--client-order-id needs --timestamp in a market of version v2: it is part of what is signed.',
+      see,
+    );
+  return timestamp ?? Date.now();
+}
+
 /** The same order again, as a command for the same desk: it has no second effect. @param url as the command line gave it */
 export function repetition(
-  { side, market, outcome: which, venue, walletType: type }: Wanted,
+  { side, market, outcome: which, venue, walletType: type, live }: Wanted,
   intent: TradeIntent,
   url: string | null,
 ): string {
@@ -179,10 +198,7 @@ export function repetition(
     ['venue', venue],
     ['url', url?.replaceAll("'", '%27')],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
-  const flags = [
-    ...(postOnly === true ? ['--post-only'] : []),
-    ...(timestamp === undefined ? [] : ['--live']),
-  ];
+  const flags = [...(postOnly === true ? ['--post-only'] : []), ...(live === true ? ['--live'] : [])];
   const quoted = `'${market.replaceAll("'", '')}'`;
   return ['bellwether', side.toLowerCase(), quoted, which, ...options, ...flags].join(' ');
 }

@@ -37,7 +37,7 @@ export const ORDER_ERRORS = {
   market_version_not_supported: {
     status: 400,
     title: 'Contract version not supported',
-    fix: 'Choose a market without "untradable": orders for the third version of the exchange contract cannot be placed here.',
+    fix: 'Choose a market without "untradable": orders for markets of its version of the protocol cannot be placed here.',
   },
   contradictory_filter: {
     status: 400,

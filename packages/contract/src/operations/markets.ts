@@ -21,7 +21,9 @@ export const Market = Type.Object({
   title: Type.String(),
   question: Type.String(),
   slug: Type.String(),
-  conditionId: Type.String(),
+  conditionId: Type.String({
+    description: 'requests may also write the 31 bytes of version v2 without the zeros at the end',
+  }),
   eventId: Type.String(),
   category: Type.String(),
   description: Type.String({ description: 'the resolution rules; written by third parties' }),
@@ -32,7 +34,7 @@ export const Market = Type.Object({
   active: Type.Boolean(),
   resolved: Type.Boolean(),
   outcomes: Type.Array(Type.String()),
-  clobTokenIds: Type.Array(Type.String(), { description: '[YES, NO]' }),
+  clobTokenIds: Type.Array(Type.String(), { description: '[YES, NO]; of version v2 the position ids' }),
   bestBid: Type.String({ description: 'of YES; "0" when there is none' }),
   bestAsk: Type.String({ description: 'of YES; "0" when there is none' }),
   yesPrice: Type.Number({ description: 'middle of the book, else last trade; payout once resolved' }),
@@ -43,10 +45,16 @@ export const Market = Type.Object({
   tickSize: Type.String(),
   minOrderSize: Type.Number({ description: 'shares' }),
   negRisk: Type.Boolean(),
+  version: Type.Optional(
+    Type.String({
+      description:
+        "of venue A's protocol: v1 or v2. Orders in markets of v2 are for the contract ExchangeV3 and have the struct of 11 fields; GET /venues/{venue}/signing shows both",
+    }),
+  ),
   untradable: Type.Optional(
     Type.String({
       description:
-        'why orders for it are refused although the venue trades it; contract_version: it needs the third version of the exchange contract',
+        'why orders for it are refused although the venue trades it; contract_version: it is of a version of the protocol that the desk does not know',
     }),
   ),
 });

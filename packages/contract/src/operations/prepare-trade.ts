@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import {
   Address,
+  ExchangeV3,
   Iso,
   LIMITS,
   label,
@@ -76,7 +77,7 @@ export const TradeIntent = Type.Object({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        "epoch milliseconds. Signed by version 2 under the order profile 'polymarket', and required there: repeat the value of the first try",
+        "epoch milliseconds. Signed by version 2 under the order profile 'polymarket', and in markets of version v2 always, and required there: repeat the value of the first try",
     }),
   ),
   reasoning: note(LIMITS.reasoningChars),
@@ -133,6 +134,7 @@ export const PreparedTrade = Type.Object({
   side: Side,
   orderId: Type.String({ description: 'EIP-712 digest of the order' }),
   orderVersion: Type.Union([Type.Literal(1), Type.Literal(2)]),
+  exchangeVersion: Type.Optional(ExchangeV3),
   orderProfile: Type.Union([Type.Literal('interface'), Type.Literal('polymarket')]),
   verifyingContract: Type.String(),
   negRisk: Type.Boolean(),

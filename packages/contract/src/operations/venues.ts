@@ -1,6 +1,6 @@
 /** The venues of a service, and how their messages are signed. */
 import { type Static, Type } from 'typebox';
-import { Nullable, PRINTABLE } from '../fields.ts';
+import { ExchangeV3, Nullable, PRINTABLE } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { VenueInfo } from './agents.ts';
 import { TypedDataRecord } from './prepare-trade.ts';
@@ -25,7 +25,8 @@ const Field = Type.Object({ name: Type.String(), type: Type.String() });
 const OrderExample = Type.Object({
   name: Type.String(),
   orderVersion: Type.Integer(),
-  negRisk: Type.Boolean(),
+  exchangeVersion: Type.Optional(ExchangeV3),
+  negRisk: Nullable(Type.Boolean({ description: 'null: of no effect' })),
   signatureType: Type.Integer(),
   typedData: TypedDataRecord,
   orderId: Type.String({ description: 'EIP-712 digest of the order' }),
@@ -36,11 +37,14 @@ const OrderExample = Type.Object({
 /** How orders are made and signed. */
 export const OrderSigning = Type.Object({
   chainId: Type.Integer(),
-  orderProfile: Type.String({ description: 'interface: version 2 has 12 fields; polymarket: 11' }),
+  orderProfile: Type.String({
+    description: 'interface: version 2 has 12 fields; polymarket: 11. Orders for ExchangeV3 have 11 in both',
+  }),
   domains: Type.Array(
     Type.Object({
       orderVersion: Type.Integer(),
-      negRisk: Type.Boolean(),
+      exchangeVersion: Type.Optional(ExchangeV3),
+      negRisk: Nullable(Type.Boolean({ description: 'null: the contract takes orders of all its markets' })),
       domain: Domain,
       separator: Type.String(),
     }),
@@ -48,6 +52,7 @@ export const OrderSigning = Type.Object({
   structs: Type.Array(
     Type.Object({
       orderVersions: Type.Array(Type.Integer()),
+      exchangeVersion: Type.Optional(ExchangeV3),
       type: Type.String(),
       typeHash: Type.String(),
       fields: Type.Array(Field),

@@ -1,11 +1,13 @@
 /** Converts commands to JSON texts and back. Amounts are decimal strings, recognised by the field's name. */
 import type { EngineCommand, ReversedLeg } from '../engine/types.ts';
 import type { MirrorChange } from '../world/mirror-changes.ts';
+import type { V2Share } from '../world/slots.ts';
 import type { PublicCommand } from '../world/types.ts';
 
 /**
  * A journalled command. `speed` in thousandths; with a step only when it changes. `slots`: their number in the plan of
  * the world's founding; absent for the first plan. `boundedSweeps`: from this command on; absent before that release; `derivedTokens` likewise.
+ * `v2Share`: of the founding; absent where there are no markets of Protocol V2.
  */
 export type JournalCommand =
   | PublicCommand
@@ -16,6 +18,7 @@ export type JournalCommand =
       readonly slots?: number;
       readonly boundedSweeps?: true;
       readonly derivedTokens?: true;
+      readonly v2Share?: V2Share;
     }
   | {
       readonly kind: 'step';

@@ -1,10 +1,10 @@
 /** Recovers the state: the newest intact snapshot, then every later command, in order and without a gap. */
 import type { Tag } from '@bellwether/durable';
-import { outcomeTokens } from '@bellwether/protocol';
 import type { EngineEvent } from '../engine/types.ts';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
 import { decodeCommand, type JournalCommand } from './command-codec.ts';
+import { marketIds } from './market-ids.ts';
 import { readSnapshot } from './snapshots.ts';
 
 export interface Recovered {
@@ -80,7 +80,7 @@ async function restore(
   const snapshot = await readSnapshot(database, log, upTo);
   if (snapshot === undefined) return undefined;
   return {
-    world: World.restore(snapshot.state, outcomeTokens),
+    world: World.restore(snapshot.state, marketIds),
     seq: snapshot.seq,
     snapshotSeq: snapshot.seq,
   };
@@ -95,7 +95,8 @@ function replay(
     if (world !== undefined) throw new Error('the journal of the paper exchange begins twice');
     const begun = World.begin(command.seed, command.speed, at, {
       slots: command.slots ?? FIRST_SLOTS,
-      tokensOf: command.derivedTokens === true ? outcomeTokens : undefined,
+      ids: command.derivedTokens === true ? marketIds : undefined,
+      v2Share: command.v2Share,
     });
     if (command.boundedSweeps === true) begun.world.boundSweeps();
     return begun;
@@ -113,6 +114,6 @@ export function applyCommand(world: World, command: LaterCommand, at: number): E
   if (command.kind === 'mirror') return world.mirror(command.changes, at);
   if (command.kind !== 'step') return world.execute(command, at);
   if (command.boundedSweeps === true) world.boundSweeps();
-  if (command.derivedTokens === true) world.deriveTokens(outcomeTokens);
+  if (command.derivedTokens === true) world.deriveTokens(marketIds);
   return world.step(at, command.speed);
 }

@@ -20,6 +20,8 @@ export interface ContestTemplate {
   readonly question: string;
   readonly rules: string;
   readonly options: string;
+  /** Of the last market of the event, where that one is for everything that has no market of its own. */
+  readonly other?: { readonly question: string; readonly rules: string };
 }
 
 export const WORD_LISTS: Readonly<Record<string, readonly string[]>> = {
@@ -372,5 +374,18 @@ export const CONTESTS: readonly ContestTemplate[] = [
     rules:
       'the {option} wins the most seats of {country}’s parliament; a tie goes to the larger share of votes',
     options: 'party',
+  },
+  {
+    category: 'Culture',
+    title: '{award}: who takes prize no. {12-60}?',
+    question: 'Will “{option}” take prize no. {12-60} of the {award}?',
+    rules:
+      'the jury of the {award} gives prize no. {12-60} to “{option}”; a shared one goes to the older of the two',
+    options: 'film',
+    other: {
+      question: 'Will “Other” take prize no. {12-60} of the {award}?',
+      rules:
+        'the jury of the {award} gives prize no. {12-60} to a title that has no market of its own in this event, or to none',
+    },
   },
 ];

@@ -81,13 +81,20 @@ export function plainEvent(
   return { ...text, markets: [{ ...market!, question: `${market!.question} (No. ${number})` }] };
 }
 
-/** A contest of `size` contestants, of which exactly one wins. */
+/** A contest of `size` contestants, of which exactly one wins; the last may stand for all that are not named. */
 export function contestEvent(contest: ContestTemplate, size: number, random: Random): EventText {
   const fill = filler(random);
   const title = fill(contest.title);
   const left = [...WORD_LISTS[contest.options]!];
   const markets: MarketText[] = [];
   for (let i = 0; i < size; i += 1) {
+    if (contest.other !== undefined && i === size - 1) {
+      markets.push({
+        question: fill(contest.other.question),
+        description: describe(fill(contest.other.rules)),
+      });
+      break;
+    }
     const [option] = left.splice(random.below(left.length), 1);
     const named = (text: string) => fill(text.replaceAll('{option}', option!));
     markets.push({ question: named(contest.question), description: describe(named(contest.rules)) });

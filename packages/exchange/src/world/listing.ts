@@ -25,8 +25,13 @@ const PACES: Readonly<Record<Horizon, Pace>> = {
   months: 'slow',
 };
 
-/** The [YES, NO] tokens of a condition, as the venue's contracts compute them. */
-export type TokensOf = (conditionId: ConditionId, negRisk: boolean) => readonly [TokenId, TokenId];
+/** Ids as the venue's contracts make them. */
+export interface MarketIds {
+  /** The [YES, NO] tokens of a condition. */
+  tokensOf(conditionId: ConditionId, negRisk: boolean): readonly [TokenId, TokenId];
+  /** The conditions of an event of Protocol V2, one for each of its markets. @param data hex: what the event is about */
+  v2ConditionsOf(data: string, markets: number): readonly ConditionId[];
+}
 
 export interface ListingRequest {
   readonly slot: number;
@@ -36,7 +41,8 @@ export interface ListingRequest {
   /** True at the founding of the world: lives are then partly over already, so that the ends are spread out. */
   readonly midway: boolean;
   /** Undefined in a world of an earlier release, which drew the ids of its tokens. */
-  readonly tokensOf: TokensOf | undefined;
+  readonly ids: MarketIds | undefined;
+  readonly isOfV2: boolean;
 }
 
 export class Listing {
@@ -71,24 +77,28 @@ export class Listing {
     const left = request.midway ? Math.floor((life * random.between(10, 100)) / 100) : life;
     const moves = Math.floor(life / QUOTE_EVERY_MS);
     this.#listedEvents += 1;
+    // Spread over the interval, so that a step visits only a part of the markets. Drawn before the markets, as in every release.
+    const nextQuoteAt = at + random.between(1, QUOTE_EVERY_MS);
+    const markets = text.markets.map((market, index) =>
+      this.#market({
+        ...market,
+        slot: request.slot,
+        at,
+        probability: probabilities[index]!,
+        moves,
+        ids: request.ids,
+      }),
+    );
+    const { ids } = request;
+    const isOfV2 = request.isOfV2 && ids !== undefined;
     return {
       id: String(FIRST_EVENT_ID + this.#listedEvents - 1),
       title: text.title,
       slot: request.slot,
       endDate: at + left,
       dueAt: 0,
-      // Spread over the interval, so that a step visits only a part of the markets.
-      nextQuoteAt: at + random.between(1, QUOTE_EVERY_MS),
-      markets: text.markets.map((market, index) =>
-        this.#market({
-          ...market,
-          slot: request.slot,
-          at,
-          probability: probabilities[index]!,
-          moves,
-          tokensOf: request.tokensOf,
-        }),
-      ),
+      nextQuoteAt,
+      ...(isOfV2 ? { version: 'v2', markets: ofV2(markets, ids) } : { markets }),
     };
   }
 
@@ -99,7 +109,7 @@ export class Listing {
     readonly at: number;
     readonly probability: Millionths;
     readonly moves: number;
-    readonly tokensOf: TokensOf | undefined;
+    readonly ids: MarketIds | undefined;
   }): WorldMarket {
     const { question, description, at, probability } = facts;
     const id = String(FIRST_MARKET_ID + this.#listedMarkets);
@@ -111,7 +121,7 @@ export class Listing {
     return {
       id,
       conditionId,
-      tokenIds: facts.tokensOf?.(conditionId, negRisk) ?? drawn,
+      tokenIds: facts.ids?.tokensOf(conditionId, negRisk) ?? drawn,
       slug: slugOf(question, id),
       question,
       description,
@@ -146,6 +156,15 @@ export class Listing {
     if (words[0]! >>> 24 < 4) words[0]! += 0x1000_0000;
     return words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n).toString();
   }
+}
+
+/** The same markets as conditions of one event of Protocol V2. What was drawn first names the event. */
+function ofV2(markets: readonly WorldMarket[], ids: MarketIds): WorldMarket[] {
+  const conditions = ids.v2ConditionsOf(markets[0]!.conditionId, markets.length);
+  return markets.map((market, index) => {
+    const conditionId = conditions[index]!;
+    return { ...market, conditionId, tokenIds: ids.tokensOf(conditionId, markets.length > 1) };
+  });
 }
 
 /** A duration of the world in wall time. `speed` in thousandths. */

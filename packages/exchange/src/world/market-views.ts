@@ -13,16 +13,21 @@ import type { Catalogue, MarketLife, MarketView } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
-type Terms = Pick<MarketView, 'category' | 'negRisk' | 'minOrderSize' | 'feeRate' | 'feeExponent'>;
+type Terms = Pick<
+  MarketView,
+  'version' | 'category' | 'negRisk' | 'minOrderSize' | 'feeRate' | 'feeExponent'
+>;
 
 /** What all markets of an event have in common. */
-function termsOf({ slot, mirror }: WorldEvent): Terms {
+function termsOf({ slot, mirror, ...event }: WorldEvent): Terms {
+  const version = event.version ?? 'v1';
   if (mirror !== undefined) {
     const { category, negRisk, minOrderSize, feeRate, feeExponent } = mirror;
-    return { category, negRisk, minOrderSize, feeRate, feeExponent };
+    return { version, category, negRisk, minOrderSize, feeRate, feeExponent };
   }
   const { category, markets } = SLOTS[slot]!;
   return {
+    version,
     category,
     negRisk: markets > 1,
     minOrderSize: MIN_ORDER_SIZE,

@@ -17,6 +17,8 @@ export interface MirroredMarket extends MirroredTerms {
   readonly category: string;
   readonly eventId: string;
   readonly eventTitle: string;
+  /** Absent: `v1`. */
+  readonly version?: 'v2';
   readonly negRisk: boolean;
   readonly feeRate: Micro;
   readonly feeExponent: number;

@@ -153,6 +153,7 @@ export class MirroredMarkets {
       id: listed.eventId,
       title: listed.eventTitle,
       slot: NO_SLOT,
+      ...(listed.version === undefined ? {} : { version: listed.version }),
       mirror: { category, negRisk, minOrderSize, feeRate, feeExponent, isPaused: true },
       endDate: listed.endDate,
       dueAt: 0,

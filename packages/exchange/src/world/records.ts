@@ -1,6 +1,7 @@
 /** The world's records of events and markets: plain data, so that a snapshot is a list of them. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, OrderId, Payout, TokenId } from '../engine/types.ts';
+import type { V2Share } from './slots.ts';
 
 /** A probability in millionths. */
 export type Millionths = number;
@@ -64,6 +65,8 @@ export interface WorldEvent {
   readonly title: string;
   /** Index into SLOTS; of a mirrored market −1. */
   readonly slot: number;
+  /** Its markets are of the venue's Protocol V2. Absent: of V1. */
+  readonly version?: 'v2';
   /** Of a mirrored market, which is alone in its event here. */
   readonly mirror?: MirrorTerms;
   endDate: number;
@@ -86,6 +89,8 @@ export interface WorldState {
   hasBoundedSweeps: boolean;
   /** The token ids of what is listed follow from the condition; worlds of earlier releases drew them. */
   hasDerivedTokens: boolean;
+  /** Fixed at the founding; worlds of earlier releases have none. */
+  readonly v2Share: V2Share | undefined;
   /** By slot: every slot always has an event. */
   readonly open: WorldEvent[];
   /** Closed, waiting for the outcome; oldest first. */

@@ -14,7 +14,12 @@ export interface Slot {
   readonly tickSize: Pips;
   /** Number of markets; more than one is a negative-risk event. */
   readonly markets: number;
+  /** Its markets are of the venue's Protocol V2, where the world has any. */
+  readonly version?: 'v2';
 }
+
+/** How many markets of a world are of Protocol V2: those of the plan, six of them, or about a third of all. */
+export type V2Share = 'few' | 'third';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -77,10 +82,21 @@ function plan(): Slot[] {
   slots.push({ category: 'Politics', horizon: 'months', tickSize: 100, markets: 5 });
   // A market of a few minutes, so that an agent can follow one until its payout.
   slots.push({ category: 'Crypto', horizon: 'blitz', tickSize: 100, markets: 1 });
+  slots.push({ category: 'Crypto', horizon: 'days', tickSize: 100, markets: 1, version: 'v2' });
+  slots.push({ category: 'Tech', horizon: 'weeks', tickSize: 100, markets: 1, version: 'v2' });
+  // Three titles and "Other".
+  slots.push({ category: 'Culture', horizon: 'weeks', tickSize: 100, markets: 4, version: 'v2' });
   return slots;
 }
 
 export const SLOTS: readonly Slot[] = plan();
 /** Number of slots of worlds that do not record it. */
 export const FIRST_SLOTS = 109;
+/** @param share `undefined` for a world of an earlier release, which has none */
+export function isOfV2(slot: number, share: V2Share | undefined): boolean {
+  if (share === undefined) return false;
+  const { version, markets } = SLOTS[slot]!;
+  return version === 'v2' || (share === 'third' && markets === 1 && slot % 3 === 1);
+}
+
 export const OPEN_MARKETS = SLOTS.reduce((sum, slot) => sum + slot.markets, 0);

@@ -17,6 +17,8 @@ export interface MarketView {
   readonly tags: readonly string[];
   readonly eventId: string;
   readonly eventTitle: string;
+  /** Of the venue's protocol: says which exchange contract takes its orders. */
+  readonly version: 'v1' | 'v2';
   /** Exactly one market of a negative-risk event resolves YES. */
   readonly negRisk: boolean;
   readonly tickSize: Pips;
@@ -28,8 +30,6 @@ export interface MarketView {
   /** Time of the last change to anything in this record, prices included. */
   readonly updatedAt: number;
   readonly status: 'open' | 'closed' | 'resolved';
-  /** Why it is not traded here although the venue lists it as active. Its status is then `closed`. */
-  readonly untradable?: 'contract_version';
   readonly payout?: Payout;
   readonly resolvedAt?: number;
   /** YES prices. */

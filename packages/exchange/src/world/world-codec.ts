@@ -7,6 +7,7 @@ import { Engine } from '../engine/engine.ts';
 import type { OrderId, Payout } from '../engine/types.ts';
 import { Random, type RandomState } from './random.ts';
 import type { MirrorTerms, Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './records.ts';
+import type { V2Share } from './slots.ts';
 
 const VERSION = 1;
 const LENGTH_BYTES = 4;
@@ -58,6 +59,7 @@ interface EventRow {
   readonly id: string;
   readonly title: string;
   readonly slot: number;
+  readonly version?: 'v2';
   readonly mirror?: MirrorRow;
   readonly endDate: number;
   readonly dueAt: number;
@@ -76,6 +78,7 @@ interface WorldRow {
   /** Absent in worlds of earlier releases. */
   readonly boundedSweeps?: true;
   readonly derivedTokens?: true;
+  readonly v2Share?: V2Share;
   readonly open: readonly EventRow[];
   readonly closed: readonly EventRow[];
   readonly resolved: readonly EventRow[];
@@ -95,6 +98,7 @@ export function encodeWorld(parts: WorldParts): Uint8Array {
     random: [random.latent.state(), random.catalogue.state(), random.crowd.state()],
     ...(state.hasBoundedSweeps ? { boundedSweeps: true } : {}),
     ...(state.hasDerivedTokens ? { derivedTokens: true } : {}),
+    ...(state.v2Share === undefined ? {} : { v2Share: state.v2Share }),
     open: state.open.map(eventRow),
     closed: state.closed.map(eventRow),
     resolved: state.resolved.map(eventRow),
@@ -124,6 +128,7 @@ export function decodeWorld(bytes: Uint8Array): WorldParts {
       hour: row.hour,
       hasBoundedSweeps: row.boundedSweeps === true,
       hasDerivedTokens: row.derivedTokens === true,
+      v2Share: row.v2Share,
       open: row.open.map(eventOf),
       closed: row.closed.map(eventOf),
       resolved: row.resolved.map(eventOf),
@@ -139,6 +144,7 @@ const eventRow = (event: WorldEvent): EventRow => ({
   id: event.id,
   title: event.title,
   slot: event.slot,
+  ...(event.version === undefined ? {} : { version: event.version }),
   ...(event.mirror === undefined ? {} : { mirror: mirrorRow(event.mirror) }),
   endDate: event.endDate,
   dueAt: event.dueAt,

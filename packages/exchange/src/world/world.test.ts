@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, NewOrder, Outcome, Side } from '../engine/types.ts';
-import type { TokensOf } from './listing.ts';
+import type { MarketIds } from './listing.ts';
 import { Random } from './random.ts';
 import type { WorldEvent } from './records.ts';
 import { FIRST_SLOTS, OPEN_MARKETS, SLOTS } from './slots.ts';
@@ -57,6 +57,9 @@ function trade(world: World, random: Random, at: number): EngineEvent[] {
   return world.execute({ kind: 'cancel', account: ALICE, orderIds: orderIds.slice(0, 3) }, at);
 }
 
+/** The plan of the release before Protocol V2. */
+const SLOTS_BEFORE_V2 = 110;
+
 /** In `npm test` less of what is long (`test/setup/budget.ts`). */
 const ALL = process.env.RANDOM_RUNS === 'all';
 
@@ -78,20 +81,23 @@ describe('determinism', () => {
   test('the same seed and commands give the same bytes, here and on every machine', () => {
     const first = hash(story(400));
     expect(hash(story(400))).toBe(first);
-    expect(first).toBe('83a81770bfa8e657f474498d4ab051e7cb3822de7902be77ea21257350419284');
-    // Also for a world with the first plan: its journal must still give the same state.
+    expect(first).toBe('10ada089ccbd62b73ad868572cadc3fedf0f6f5517a787ea21b0e84e0d4266ac');
+    // Also for worlds with earlier plans: their journals must still give the same state.
+    const before = hash(story(400, undefined, SLOTS_BEFORE_V2));
+    expect(before).toBe('83a81770bfa8e657f474498d4ab051e7cb3822de7902be77ea21257350419284');
     const older = hash(story(400, undefined, FIRST_SLOTS));
     expect(older).toBe('be7b55045a5c3e52dd8094a245453c5a738f0ee9623b878af4a42a39ab66bacf');
   });
 
   test('token ids follow from the condition, also of what a world of an earlier release lists from now on', () => {
-    const tokensOf: TokensOf = (conditionId, negRisk) => [
+    const tokensOf: MarketIds['tokensOf'] = (conditionId, negRisk) => [
       BigInt(conditionId).toString(),
       `${negRisk ? 2 : 1}${BigInt(conditionId)}`,
     ];
+    const ids: MarketIds = { tokensOf, v2ConditionsOf: () => [] };
     const isDerived = ({ conditionId, negRisk, tokenIds }: MarketView) =>
       tokensOf(conditionId, negRisk).join() === tokenIds.join();
-    const { world } = World.begin('tokens', 1_000, START, { tokensOf });
+    const { world } = World.begin('tokens', 1_000, START, { ids });
     expect([...world.markets()].filter((market) => !isDerived(market))).toEqual([]);
     const older = World.begin('tokens', 1_000, START).world;
     // Nothing else depends on it.
@@ -100,9 +106,9 @@ describe('determinism', () => {
     );
     const before = new Map([...older.markets()].map(({ conditionId, tokenIds }) => [conditionId, tokenIds]));
     expect([...older.markets()].filter(isDerived)).toEqual([]);
-    older.deriveTokens(tokensOf);
+    older.deriveTokens(ids);
     for (let i = 1; i < 40; i += 1) older.step(START + i * 10 * MINUTE);
-    const copy = World.restore(older.snapshot(), tokensOf);
+    const copy = World.restore(older.snapshot(), ids);
     copy.step(copy.now + 60 * MINUTE);
     const listed = [...copy.markets()].filter(({ conditionId }) => !before.has(conditionId));
     expect(listed.length).toBeGreaterThan(0);
@@ -151,7 +157,7 @@ describe('catalogue', () => {
   const markets = openMarkets(world);
 
   test('some 120 markets in at least eight categories, all ticks, ids as promised', () => {
-    expect(OPEN_MARKETS).toBe(121);
+    expect(OPEN_MARKETS).toBe(127);
     expect(markets).toHaveLength(OPEN_MARKETS);
     expect(new Set(markets.map((market) => market.category)).size).toBeGreaterThanOrEqual(8);
     expect(new Set(markets.map((market) => market.tickSize))).toEqual(new Set([1000, 100, 10, 1]));
@@ -193,7 +199,7 @@ describe('negative risk', () => {
   test('probabilities of an event sum to one at every step; one market wins; all end together', () => {
     const { world } = World.begin('contest', 20_000_000, START);
     const contests = SLOTS.flatMap((slot, index) => (slot.markets > 1 ? [index] : []));
-    expect(contests).toHaveLength(2);
+    expect(contests).toHaveLength(3);
     let decided = 0;
     const seen = new Set<string>();
     for (let i = 1; decided < 6 && i < 20_000; i += 1) {
@@ -385,7 +391,7 @@ describe('the long run', () => {
     for (let i = 1; i < 50; i += 1) world.step(START + i * 10 * MINUTE);
     const copy = World.restore(world.snapshot());
     copy.step(copy.now + MINUTE);
-    expect(openMarkets(copy)).toHaveLength(OPEN_MARKETS - 1);
+    expect(openMarkets(copy)).toHaveLength(OPEN_MARKETS - 7);
     expect(hidden(copy).open.some((event) => SLOTS[event.slot]!.horizon === 'blitz')).toBe(false);
   });
 

@@ -37,13 +37,13 @@ import { CROWD, crowdTrade } from './crowd.ts';
 import { firstOf } from './first-of.ts';
 import { HouseMaker, makerOf } from './house.ts';
 import { drawWinner, moveContest, moveMarket } from './latent.ts';
-import { Listing, QUOTE_EVERY_MS, scaled, type TokensOf } from './listing.ts';
+import { Listing, type MarketIds, QUOTE_EVERY_MS, scaled } from './listing.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
 import type { MirrorChange } from './mirror-changes.ts';
 import { MirroredMarkets } from './mirrored-markets.ts';
 import { Random } from './random.ts';
 import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
-import { SLOTS } from './slots.ts';
+import { isOfV2, SLOTS, type V2Share } from './slots.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './types.ts';
 import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
 
@@ -77,13 +77,13 @@ export class World {
   readonly #views: MarketViews;
   readonly #random: WorldParts['random'];
   #at = 0;
-  #tokensOf: TokensOf | undefined;
+  #ids: MarketIds | undefined;
   #events: EngineEvent[] = [];
   /** Markets with fills since the maker last looked. */
   readonly #traded = new Set<ConditionId>();
 
-  private constructor(parts: WorldParts, tokensOf: TokensOf | undefined) {
-    this.#tokensOf = tokensOf;
+  private constructor(parts: WorldParts, ids: MarketIds | undefined) {
+    this.#ids = ids;
     const { engine, state, random } = parts;
     this.#engine = engine;
     this.#state = state;
@@ -109,12 +109,17 @@ export class World {
    * A new world with every slot listed and quoted, and the events of its founding.
    * @param speed in thousandths
    * @param options.slots how many of the plan's slots the world has, permanently
+   * @param options.v2Share which of them have markets of Protocol V2, permanently
    */
   static begin(
     seed: string,
     speed: number,
     at: number,
-    { slots = SLOTS.length, tokensOf }: { slots?: number; tokensOf?: TokensOf | undefined } = {},
+    {
+      slots = SLOTS.length,
+      ids,
+      v2Share,
+    }: { slots?: number; ids?: MarketIds | undefined; v2Share?: V2Share | undefined } = {},
   ): { world: World; events: EngineEvent[] } {
     const state: WorldState = {
       seed,
@@ -125,7 +130,8 @@ export class World {
       resolved: [],
       mirrored: [],
       hasBoundedSweeps: false,
-      hasDerivedTokens: tokensOf !== undefined,
+      hasDerivedTokens: ids !== undefined,
+      v2Share,
     };
     const random = {
       latent: Random.seeded(seed, 'latent'),
@@ -133,7 +139,7 @@ export class World {
       crowd: Random.seeded(seed, 'crowd'),
     };
     const listed = { markets: 0, events: 0 };
-    const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 }, tokensOf);
+    const world = new World({ engine: new Engine(), state, random, listed, nextOrder: 1 }, ids);
     const events = world.#during(at, () => {
       for (let slot = 0; slot < slots; slot += 1) {
         world.#list(slot, true);
@@ -144,8 +150,8 @@ export class World {
   }
 
   /** @throws Error when the bytes are not a snapshot of a world. */
-  static restore(bytes: Uint8Array, tokensOf?: TokensOf): World {
-    return new World(decodeWorld(bytes), tokensOf);
+  static restore(bytes: Uint8Array, ids?: MarketIds): World {
+    return new World(decodeWorld(bytes), ids);
   }
 
   /** Canonical bytes: equal worlds give equal bytes. */
@@ -225,8 +231,8 @@ export class World {
   }
 
   /** From here on, what is listed has the token ids that follow from its condition. */
-  deriveTokens(tokensOf: TokensOf): void {
-    this.#tokensOf = tokensOf;
+  deriveTokens(ids: MarketIds): void {
+    this.#ids = ids;
     this.#state.hasDerivedTokens = true;
   }
 
@@ -369,11 +375,11 @@ export class World {
   }
 
   #list(slot: number, midway: boolean): void {
-    const { open, speed, hasDerivedTokens } = this.#state;
-    const tokensOf = hasDerivedTokens ? this.#tokensOf : undefined;
-    if (hasDerivedTokens && tokensOf === undefined) throw new Error('nothing computes the ids of tokens');
+    const { open, speed, hasDerivedTokens, v2Share } = this.#state;
+    const ids = hasDerivedTokens ? this.#ids : undefined;
+    if (hasDerivedTokens && ids === undefined) throw new Error('nothing computes the ids of tokens');
     const asked = new Set(open.flatMap((event) => event.markets.map((market) => market.question)));
-    const request = { slot, at: this.#at, speed, midway, tokensOf };
+    const request = { slot, at: this.#at, speed, midway, ids, isOfV2: isOfV2(slot, v2Share) };
     const event = this.#listing.make(request, (question) => asked.has(question));
     open[slot] = event;
     for (const market of event.markets) {

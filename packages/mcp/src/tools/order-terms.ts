@@ -127,7 +127,7 @@ export async function readyOrder(
     ...intentOf(terms, market.id, { clientOrderId, expiration }),
     walletAddress: signer.wallet(signatureType),
     signatureType,
-    ...(profile === 'polymarket' ? { timestamp: timestampOf(clientOrderId) } : {}),
+    ...(profile === 'polymarket' || market.version === 'v2' ? { timestamp: timestampOf(clientOrderId) } : {}),
   };
   const prepared = await desk.client.prepareTrade(intent, { signal });
   const verified = verifyPrepared(prepared, intent, { agentId: desk.agentId, signer, market, profile });

@@ -11,6 +11,7 @@ export interface Settings {
   readonly port: number;
   readonly seed: string;
   readonly speed: number;
+  readonly v2Share: 'few' | 'third';
   readonly chainId: number;
   readonly orderVersion: 1 | 2;
   /** Requests per second and network address, at any door; twice as many at once. */
@@ -44,12 +45,19 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     port: number('PORT', 8081),
     seed: env.PAPER_SEED || '1',
     speed: number('PAPER_SPEED', 1),
+    v2Share: v2ShareOf(env.PAPER_V2_MARKETS || 'few'),
     chainId: number('CHAIN_ID', 137),
     orderVersion: orderVersionOf(env.VENUE_A_ORDER_PROFILE || 'interface'),
     requestsPerSecond: requestsOf(number('PAPER_REQUESTS_PER_S', 50)),
     faults: faultsOf(env.PAPER_FAULTS),
     controlKey: controlKeyOf(env.PAPER_CONTROL_KEY),
   };
+}
+
+function v2ShareOf(share: string): 'few' | 'third' {
+  if (share !== 'few' && share !== 'third')
+    throw new Error(`PAPER_V2_MARKETS must be few or third, not "${share}".`);
+  return share;
 }
 
 function orderVersionOf(profile: string): 1 | 2 {

@@ -56,7 +56,7 @@ function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
         code: 'market_version_not_supported',
         path: 'marketConditionId',
         detail:
-          'The market trades through the third version of the exchange contract, which the desk does not sign for.',
+          'The market is of a version of the protocol that the desk does not know, so that it cannot say for which contract its orders are.',
       },
     ];
   }

@@ -7,12 +7,15 @@ import { divide, type Micro, PIPS, type Pips, parseMicro, parsePips } from '@bel
 import {
   type Address,
   asAddress,
+  conditionIdOfBothWidths,
+  exchangeVersionOf,
   hexToBytes,
   type OrderExtras,
   type OrderFields,
   type OrderProfile,
   type OrderVersion,
   type SignatureType,
+  signsExtras,
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
 import type { Denial } from './denial.ts';
@@ -101,7 +104,9 @@ function extrasOf(order: TradeRequest['order'], malformed: Denial[]): OrderExtra
 export function readDraft(request: TradeRequest, profile: OrderProfile): Draft | readonly Denial[] {
   const { order } = request;
   const tooBig: Denial[] = [];
-  const extras = extrasOf(order, profile === 'polymarket' ? tooBig : []);
+  // The token is read again below, with a fault where it is too big.
+  const areExtrasSigned = signsExtras(exchangeVersionOf(BigInt(order.tokenId)), profile);
+  const extras = extrasOf(order, areExtrasSigned ? tooBig : []);
   const uint = (name: 'tokenId' | 'makerAmount' | 'takerAmount' | 'expiration' | 'nonce' | 'feeRateBps') => {
     const value = BigInt(order[name] ?? '0');
     if (value > MAX_UINT256) {
@@ -131,7 +136,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
   if (tooBig.length > 0) return tooBig;
   const isLimitOrder = request.isLimitOrder ?? true;
   return {
-    conditionId: request.marketConditionId,
+    conditionId: conditionIdOfBothWidths(request.marketConditionId),
     question: request.marketQuestion,
     outcome: request.outcome,
     isLimitOrder,

@@ -14,6 +14,8 @@ export interface MarketRecord {
   readonly eventId: string;
   readonly eventTitle: string;
   readonly negRisk: boolean;
+  /** Of the venue's protocol; absent where there is one only, and of a leader of an earlier release, which knows v1 only. */
+  readonly version?: 'v1' | 'v2';
   readonly tickSize: Pips;
   readonly minOrderSize: Micro;
   /** Taker fee = shares × rate × (p(1−p))^exponent, the rate in millionths. */

@@ -7,6 +7,7 @@ import {
   type OrderBook,
 } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { VenueId } from '../domain/market.ts';
 import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
 import {
@@ -56,6 +57,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     tickSize: formatPips(market.tickSize),
     minOrderSize: microToNumber(market.minOrderSize),
     negRisk: market.negRisk,
+    ...(market.version === undefined ? {} : { version: market.version }),
     ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
   };
 }
@@ -115,7 +117,7 @@ export async function searchMarkets(needs: HasVenues, query: MarketsQuery): Prom
   const sort = sortField(query.order);
   const status = statusOf(query);
   const search: MarketSearch = {
-    words: q,
+    words: conditionIdOfBothWidths(q),
     status,
     ...limitsOf(query),
     ...(sort === null ? {} : { sort }),
@@ -204,11 +206,13 @@ export const findMarket = (
   needs: HasVenues,
   id: string,
   venue: string | undefined,
-): Promise<Located | null> =>
-  ask(needs, id, venue, async (one) => {
-    const market = await one.markets.find(id);
+): Promise<Located | null> => {
+  const whole = conditionIdOfBothWidths(id);
+  return ask(needs, whole, venue, async (one) => {
+    const market = await one.markets.find(whole);
     return market === null ? null : { venue: one, market };
   });
+};
 
 /** @throws Refusal unknown_venue, market_not_found */
 export async function requireMarket(

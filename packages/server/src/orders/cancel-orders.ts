@@ -1,5 +1,7 @@
 /** Orders canceled at their venues. No safeguard stands in the way of a cancel. */
+
 import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@bellwether/contract';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';
@@ -117,7 +119,8 @@ export async function cancelMarket(
     (row) =>
       row.agentId === caller.agentId &&
       (scope.venue === undefined || row.venue === scope.venue) &&
-      (scope.marketConditionId === undefined || row.conditionId === scope.marketConditionId) &&
+      (scope.marketConditionId === undefined ||
+        row.conditionId === conditionIdOfBothWidths(scope.marketConditionId)) &&
       (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
       (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
   );

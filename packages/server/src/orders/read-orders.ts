@@ -1,4 +1,5 @@
 /** Orders as the agent reads them. */
+
 import {
   type AgentFill,
   type Fill,
@@ -11,6 +12,8 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
+import { saysExchange } from '../domain/exchange-version.ts';
 import { mayFill } from '../domain/lifecycle.ts';
 import type {
   ActingAgent,
@@ -69,6 +72,7 @@ export function orderRecord(row: ListedOrder): Order {
     walletAddress: row.walletAddress,
     signatureType: row.kind === 'signed' ? row.signatureType : null,
     orderVersion: row.kind === 'signed' ? row.version : null,
+    ...(row.kind === 'signed' ? saysExchange(row.tokenId) : {}),
     expiration: row.expiration === null ? null : new Date(row.expiration).toISOString(),
     reasoning: row.reasoning,
     source: row.source,
@@ -137,7 +141,7 @@ export async function listFills(
   const { fills, total } = await needs.orders.fillsOfAgent(caller.agentId, {
     limit: limit + 1,
     ...(venue === undefined ? {} : { venue }),
-    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
   });
   return { ...pageOf(fills, limit, agentFill, cursorOfFill), total };
@@ -161,7 +165,7 @@ async function listBy(
     offset,
     limit: limit + 1,
     ...(venue === undefined ? {} : { venue }),
-    ...(marketConditionId === undefined ? {} : { conditionId: marketConditionId }),
+    ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(orderStatus === undefined ? {} : { orderStatus }),
     ...(cursor === undefined ? {} : { after: placeOf(cursor) }),
   });

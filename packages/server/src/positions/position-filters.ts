@@ -1,5 +1,7 @@
 /** Narrows, sorts and pages positions, by the names that other public clients send. Pure. */
+
 import { POSITION_SORT_FIELDS, type Position } from '@bellwether/contract';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { refusal } from '../platform/refusal.ts';
 
 export interface PositionFilters {
@@ -30,7 +32,8 @@ const compare = (a: string | number, b: string | number): number => (a < b ? -1 
 
 /** Equal ones stay in the order in which they came. @throws Refusal unknown_sort_field */
 export function narrowed<T extends Position>(positions: readonly T[], filters: PositionFilters): T[] {
-  const { market, title, sizeThreshold, redeemable, mergeable } = filters;
+  const { title, sizeThreshold, redeemable, mergeable } = filters;
+  const market = filters.market === undefined ? undefined : conditionIdOfBothWidths(filters.market);
   const field = sortFieldOf(filters.sortBy);
   const words = title?.toLowerCase();
   const found = positions.filter(

@@ -1,7 +1,9 @@
 /** Tokens of resolved markets into collateral. No safeguard stands in the way. */
+
 import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { VenueId } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
 import type { Caller } from '../domain/records.ts';
@@ -65,7 +67,12 @@ export async function redeem(
 }
 
 /** @throws Refusal wrong_venue_route, market_not_found, market_not_resolved */
-async function resolvedMarket(needs: RedeemNeeds, id: string, named: Venue | null): Promise<ResolvedMarket> {
+async function resolvedMarket(
+  needs: RedeemNeeds,
+  name: string,
+  named: Venue | null,
+): Promise<ResolvedMarket> {
+  const id = conditionIdOfBothWidths(name);
   const candidates = venuesWith(needs, 'redemption').filter((venue) => named === null || venue === named);
   for (const venue of candidates) {
     const market = await venue.markets.find(id);

@@ -7,6 +7,7 @@ import {
   type UnsignedTradeTerms,
   unsignedTrade,
 } from '@bellwether/contract';
+import type { ExchangeVersion } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 
@@ -27,6 +28,27 @@ export function requireCoherent(intent: TradeIntent, hasExtras: boolean): void {
       'timestamp',
       "Version 2 signs a timestamp under this service's order profile: send the time of the first try in milliseconds, and the same again with every retry.",
     );
+  const [first, ...rest] = faults;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
+}
+
+/** @throws Refusal for what an order in a market of Protocol V2 cannot be, or lacks */
+export function requireFitting({ orderVersion, timestamp }: TradeIntent, version: ExchangeVersion): void {
+  if (version !== 3) return;
+  const faults: Denial[] = [];
+  if (orderVersion === 1)
+    faults.push({
+      code: 'invalid_request',
+      path: 'orderVersion',
+      detail: 'This market is of version v2 and trades on ExchangeV3: leave orderVersion out, or send 2.',
+    });
+  if (timestamp === undefined)
+    faults.push({
+      code: 'invalid_request',
+      path: 'timestamp',
+      detail:
+        'This market is of version v2, whose orders sign a timestamp: send the time of the first try in milliseconds, and the same again with every retry.',
+    });
   const [first, ...rest] = faults;
   if (first !== undefined) throw new Refusal([first, ...rest]);
 }

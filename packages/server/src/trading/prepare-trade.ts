@@ -10,6 +10,7 @@ import {
   bytesToHex,
   controlsWallet,
   exchangeDomain,
+  exchangeVersionOf,
   type OrderProfile,
   orderDigest,
   orderTypedData,
@@ -18,6 +19,7 @@ import {
   type SignatureType,
   saltOf,
   signatureTypeOf,
+  signsExtras,
   structHash,
   type TypedData,
   typedDataSignDigest,
@@ -30,6 +32,7 @@ import { approvalOf, type LookForApprovalNeeds } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, readDraft, signedLimit, takesOf } from '../domain/draft.ts';
+import { saysExchange } from '../domain/exchange-version.ts';
 import { highestTakerFee } from '../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
@@ -44,7 +47,7 @@ import type { VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { TradeLedger } from './admission.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
-import { inIntent, requireCoherent, unsignedOf } from './intent.ts';
+import { inIntent, requireCoherent, requireFitting, unsignedOf } from './intent.ts';
 import {
   amountOf,
   asRefusal,
@@ -87,10 +90,13 @@ export async function prepareTrade(
 ): Promise<PreparedTrade> {
   const venue = venueFor(needs, intent.venue, 'signedOrders');
   const { profile } = venue.signedOrders.signing;
-  const version = intent.orderVersion ?? 2;
-  const hasExtras = profile === 'polymarket' && version === 2;
-  requireCoherent(intent, hasExtras);
+  const orderVersion = intent.orderVersion ?? 2;
+  requireCoherent(intent, signsExtras(orderVersion, profile));
   const { market } = await requireMarket(needs, intent.marketId, venue.id);
+  const tokenId = market.tokenIds[intent.outcome === 'YES' ? 0 : 1];
+  const version = exchangeVersionOf(BigInt(tokenId), orderVersion);
+  const hasExtras = signsExtras(version, profile);
+  requireFitting(intent, version);
   const { parties, isProved } = await partiesOf(needs, caller, intent, profile === 'polymarket');
   const { conditionId, question, tokenIds, tickSize: tick, negRisk } = market;
   const body = unsignedOf(intent, {
@@ -118,7 +124,8 @@ export async function prepareTrade(
     tokenId: body.order.tokenId,
     outcome: draft.outcome,
     side: draft.side,
-    orderVersion: version,
+    orderVersion,
+    ...saysExchange(tokenId),
     orderProfile: profile,
     negRisk: market.negRisk,
     tickSize: formatPips(market.tickSize) as PreparedTrade['tickSize'],
@@ -226,7 +233,7 @@ type Signing = Pick<
 /** What the key signs: the order, or, for a wrapped signature, what ERC-7739 puts around it. */
 function signingOf({ venue, market, draft, parties }: Signable): Signing {
   const { signing } = venue.signedOrders;
-  const version = draft.version ?? 2;
+  const version = exchangeVersionOf(draft.fields.tokenId, draft.version ?? 2);
   const domain = exchangeDomain(signing.domains, version, market.negRisk);
   const contentsHash = structHash(draft, version, signing.profile);
   if (contentsHash === null) throw new Error('the order lacks fields of its struct');

@@ -1,6 +1,8 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
+
 import type { ErrorCode, TradeRequest } from '@bellwether/contract';
 import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { legsOf } from '../domain/quoted-amounts.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -63,7 +65,7 @@ export function noteRefusal(
     code,
     detail,
     venue: request.venue ?? needs.venues.default.id,
-    conditionId: request.marketConditionId,
+    conditionId: conditionIdOfBothWidths(request.marketConditionId),
     question: request.marketQuestion,
     outcome: request.outcome,
     side: order.side === 'BUY' || order.side === 0 ? 'BUY' : 'SELL',

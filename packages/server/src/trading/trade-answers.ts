@@ -3,6 +3,7 @@ import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellweth
 import { microToNumber } from '@bellwether/contract/decimals';
 import type { Draft } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
+import { saysExchange } from '../domain/exchange-version.ts';
 import type { Caller, NewSignedOrder, OrderRow } from '../domain/records.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { Venue, VenueAnswer } from '../venues/venue.ts';
@@ -122,6 +123,7 @@ export function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeR
     orderId: order.orderId,
     status: first.status,
     orderVersion: order.version,
+    ...saysExchange(order.tokenId),
     collateralSymbol: COLLATERAL[order.version],
     walletAddress: order.walletAddress,
     signatureType: order.signatureType,

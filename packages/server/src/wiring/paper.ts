@@ -93,6 +93,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
         sql,
         seed: String(config.paper.seed),
         speed: config.paper.speed,
+        v2Share: config.paper.v2Share,
         autoStep: config.paper.world,
         markets: config.paper.markets === null ? 'simulated' : 'live',
         leadWaitMs,

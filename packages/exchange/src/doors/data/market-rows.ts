@@ -1,5 +1,6 @@
 /** Rows about markets: holders, resolutions, and sums over positions. */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { type PositionId, parsePositionId } from '@bellwether/protocol';
 import type {
   AccountId,
   HolderView,
@@ -73,6 +74,8 @@ const PAYOUTS = { YES: ['1000000', '0'], NO: ['0', '1000000'], HALF: ['500000', 
 export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView | undefined) {
   const { conditionId, payout } = facts;
   const resolvedAt = view?.resolvedAt;
+  const position = parsePositionId(BigInt(facts.tokenIds[0]));
+  if (position !== null) return positionResolution(position, facts, resolvedAt);
   return {
     condition_id: conditionId,
     question_id: conditionId,
@@ -80,5 +83,29 @@ export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView 
       payout !== undefined ? 'resolved' : view === undefined || view.status === 'open' ? 'open' : 'proposed',
     payouts: payout === undefined ? [] : PAYOUTS[payout],
     resolved_at: resolvedAt === undefined ? null : Math.floor(resolvedAt / 1000),
+  };
+}
+
+const V2_PAYOUTS = { YES: [1_000_000, 0], NO: [0, 1_000_000], HALF: [500_000, 500_000] } as const;
+
+/** As the venue shows it for Protocol V2. The paper world has neither an oracle nor blocks. */
+function positionResolution(
+  { module }: PositionId,
+  { conditionId, payout }: MarketFacts | MarketView,
+  resolvedAt: number | undefined,
+) {
+  const market_type = module === 1 ? 'BINARY' : 'ATOMIC_NEGRISK';
+  if (payout === undefined) return { condition_id: conditionId, status: 'active', market_type };
+  return {
+    condition_id: conditionId,
+    status: 'resolved',
+    market_type,
+    payouts: V2_PAYOUTS[payout],
+    resolution_source: 'reported',
+    reporter: 'UMA_OO',
+    resolved_block: 0,
+    resolved_at: resolvedAt === undefined ? null : Math.floor(resolvedAt / 1000),
+    transaction_hash: '',
+    log_index: '',
   };
 }

@@ -13,10 +13,7 @@ import {
 import { type MarketRecord, marketRecord } from './market-record.ts';
 import type { TagRecord } from './tags.ts';
 
-export type CatalogueReads = Pick<
-  PaperExchange,
-  'catalogue' | 'market' | 'marketByToken' | 'untradableMarkets'
->;
+export type CatalogueReads = Pick<PaperExchange, 'catalogue' | 'market' | 'marketByToken'>;
 
 export interface GammaMarket {
   readonly view: MarketView;
@@ -55,7 +52,6 @@ export class Directory {
       if (siblings === undefined) listed.set(market.eventId, [market]);
       else siblings.push(market);
     }
-    for (const market of exchange.untradableMarkets) listed.set(market.eventId, [market]);
     for (const markets of listed.values()) this.#add(markets as unknown as Markets, earlier);
     this.#marketRecords = earlier === undefined ? new WeakMap() : earlier.#marketRecords;
     this.#texts = earlier === undefined ? new WeakMap() : earlier.#texts;

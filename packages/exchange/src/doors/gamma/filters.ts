@@ -1,4 +1,5 @@
 /** Which markets and events a list shows. Wire reference 1.2 and 1.3. */
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { GammaEvent, GammaMarket } from './directory.ts';
 import type { Query } from './query.ts';
 import { slugOf, type TagRecord } from './tags.ts';
@@ -62,6 +63,10 @@ function tags<T>(query: Query, tagsOf: (row: T) => readonly TagRecord[]): Test<T
   ];
 }
 
+/** Markets of Protocol V2 have none. */
+const umaStatusOf = (record: object): unknown =>
+  (record as { readonly umaResolutionStatus?: unknown }).umaResolutionStatus;
+
 export function marketFilter(query: Query): Test<GammaMarket> {
   if (isAskedFor(query, ABSENT_OF_MARKETS)) return () => false;
   const number = (name: string) => query.number(name);
@@ -76,8 +81,12 @@ export function marketFilter(query: Query): Test<GammaMarket> {
     ...flag<GammaMarket>(query, 'rfq_enabled', ({ record }) => record.rfqEnabled),
     ...oneOf<GammaMarket>(query.all('id'), ({ view }) => [view.id]),
     ...oneOf<GammaMarket>(query.all('slug'), ({ view }) => [view.slug]),
-    ...oneOf<GammaMarket>(query.all('condition_ids'), ({ view }) => [view.conditionId]),
-    ...oneOf<GammaMarket>(query.all('question_ids'), ({ record }) => [record.questionID]),
+    ...oneOf<GammaMarket>(query.all('condition_ids').map(conditionIdOfBothWidths), ({ view }) => [
+      view.conditionId,
+    ]),
+    ...oneOf<GammaMarket>(query.all('question_ids').map(conditionIdOfBothWidths), ({ view }) => [
+      view.conditionId,
+    ]),
     ...oneOf<GammaMarket>(query.all('clob_token_ids'), ({ view }) => view.tokenIds),
     ...tags<GammaMarket>(query, ({ event }) => event.tags),
     ...range<GammaMarket>(number, 'liquidity_num', ({ record }) => record.liquidityNum),
@@ -91,7 +100,7 @@ export function marketFilter(query: Query): Test<GammaMarket> {
     ...(decimalized === undefined
       ? []
       : [({ view }: GammaMarket) => view.tickSize === (decimalized ? 10 : 100)]),
-    ...(status === undefined ? [] : [({ record }: GammaMarket) => record.umaResolutionStatus === status]),
+    ...(status === undefined ? [] : [({ record }: GammaMarket) => umaStatusOf(record) === status]),
     ...(leastReward > 0 ? [({ record }: GammaMarket) => record.rewardsMinSize >= leastReward] : []),
   ]);
 }

@@ -10,15 +10,14 @@ import {
   microToNumber,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
+import { parsePositionId, shortConditionId } from '@bellwether/protocol';
 import type { MarketView } from '../../paper-exchange.ts';
 
 const DAY_MS = 86_400_000;
 /** The legacy base fee of markets with fees: a flag, not the fee. */
 const FEE_FLAG_BPS = 1000;
 
-/** A market of another contract version is open at the venue. */
-export const isOpen = ({ status, untradable }: MarketView): boolean =>
-  status === 'open' || untradable !== undefined;
+export const isOpen = ({ status }: MarketView): boolean => status === 'open';
 
 export const isoOf = (at: number): string => new Date(at).toISOString();
 export const dayOf = (at: number): string => isoOf(at).slice(0, 10);
@@ -101,6 +100,32 @@ function competitiveOf(market: MarketView): number {
   return Math.round(1e6 / (1 + distance * distance)) / 1e6;
 }
 
+/** What the two versions of the protocol say differently. */
+function ofProtocol({ version, tokenIds, status }: MarketView) {
+  if (version === 'v2')
+    return {
+      version,
+      clobTokenIds: null,
+      positionIds: [...tokenIds],
+      resolutionStatus: status === 'resolved' ? 'resolved' : 'active',
+    };
+  return {
+    version,
+    clobTokenIds: JSON.stringify(tokenIds),
+    positionIds: [],
+    umaResolutionStatus: { open: '', closed: 'proposed', resolved: 'resolved' }[status],
+    umaResolutionStatuses: JSON.stringify(
+      { open: [], closed: ['proposed'], resolved: ['proposed', 'resolved'] }[status],
+    ),
+  };
+}
+
+/** The synthetic market of an exclusive event: for everything that has no market of its own. */
+function isOther({ version, tokenIds: [yes] }: MarketView): boolean {
+  const position = version === 'v2' ? parsePositionId(BigInt(yes)) : null;
+  return position?.module === 2 && position.index === position.arity;
+}
+
 export interface MarketContext {
   /** Position among the markets of its event. */
   readonly index: number;
@@ -113,12 +138,10 @@ export type MarketRecord = ReturnType<typeof marketRecord>;
 /** Without `events` and `tags`, which depend on the route. */
 export function marketRecord(market: MarketView, { index, groupTitle }: MarketContext) {
   const open = isOpen(market);
-  const life = open ? 'open' : market.status;
-  const isThird = market.untradable === 'contract_version';
   return {
     id: market.id,
     question: market.question,
-    conditionId: market.conditionId,
+    conditionId: shortConditionId(market.conditionId),
     slug: market.slug,
     resolutionSource: '',
     endDate: isoOf(market.endDate),
@@ -130,7 +153,6 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     outcomes: JSON.stringify(['Yes', 'No']),
     outcomePrices: JSON.stringify(outcomePrices(market)),
     shortOutcomes: JSON.stringify(['Yes', 'No']),
-    clobTokenIds: JSON.stringify(market.tokenIds),
     volume: formatMicro(market.volume),
     liquidity: formatMicro(market.liquidity),
     liquidityNum: microToNumber(market.liquidity),
@@ -161,20 +183,17 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     orderMinSize: microToNumber(market.minOrderSize),
     secondsDelay: 0,
     // The paper world has no oracle; a market's question is its condition.
-    questionID: market.conditionId,
+    questionID: shortConditionId(market.conditionId),
     negRisk: market.negRisk,
     negRiskMarketID: market.negRisk ? market.eventId : '',
     negRiskRequestID: '',
-    negRiskOther: false,
+    negRiskOther: isOther(market),
     groupItemTitle: groupTitle,
     groupItemThreshold: String(index),
     fee: '',
     umaBond: '',
     umaReward: '',
-    umaResolutionStatus: { open: '', closed: 'proposed', resolved: 'resolved' }[life],
-    umaResolutionStatuses: JSON.stringify(
-      { open: [], closed: ['proposed'], resolved: ['proposed', 'resolved'] }[life],
-    ),
+    ...ofProtocol(market),
     automaticallyActive: true,
     ...(market.status === 'resolved' ? { automaticallyResolved: true } : {}),
     clearBookOnStart: false,
@@ -189,7 +208,5 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     comboStatus: 'disabled',
     ...(market.feeRate > 0n ? { makerBaseFee: FEE_FLAG_BPS, takerBaseFee: FEE_FLAG_BPS } : {}),
     ...feesOf(market),
-    version: isThird ? 'v2' : 'v1',
-    positionIds: isThird ? [...market.tokenIds] : [],
   };
 }

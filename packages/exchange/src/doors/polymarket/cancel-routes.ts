@@ -1,5 +1,5 @@
 /** Cancelling orders of the key's accounts. Wire reference 2.7. */
-import { type Address, parseHex } from '@bellwether/protocol';
+import { type Address, conditionIdOfBothWidths, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { OpenOrder, OrderId } from '../../paper-exchange.ts';
 import { charge, ENTRIES_PER_TOKEN } from '../limits.ts';
@@ -93,7 +93,7 @@ function askedOf(exchange: Pick<DoorExchange, 'marketByToken'>, json: unknown): 
   const { market = '', asset_id: token = '' } = (json ?? {}) as { market?: unknown; asset_id?: unknown };
   if (typeof market !== 'string' || typeof token !== 'string' || (market === '' && token === ''))
     throw invalidPayload();
-  const conditionId = market.toLowerCase();
+  const conditionId = conditionIdOfBothWidths(market.toLowerCase());
   if (token === '') return { market: conditionId, outcome: null };
   const found = exchange.marketByToken(token);
   if (found === undefined || (conditionId !== '' && found.market.conditionId !== conditionId)) return null;

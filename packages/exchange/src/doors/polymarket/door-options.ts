@@ -6,10 +6,7 @@ import type { Guarded } from '../limits.ts';
 import type { Faults } from './faults.ts';
 import type { VenueKeys } from './venue-keys.ts';
 
-export type MarketReads = Pick<
-  PaperExchange,
-  'market' | 'marketByToken' | 'book' | 'markets' | 'untradableMarkets'
->;
+export type MarketReads = Pick<PaperExchange, 'market' | 'marketByToken' | 'book' | 'markets'>;
 
 /** The exchange as the door needs it. */
 export interface DoorExchange

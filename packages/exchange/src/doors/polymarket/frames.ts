@@ -1,4 +1,5 @@
 /** Frames that clients send on the venue's sockets. Wire reference 4.1 and 4.2. What is none of these is ignored, as at the venue. */
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
 
 export type ClientFrame =
   | { readonly kind: 'ping' }
@@ -25,7 +26,7 @@ export interface FrameAuth {
 /** Most tokens, or markets, of one socket. */
 export const MOST_SUBSCRIPTIONS = 500;
 const TOKEN = /^[0-9]{1,78}$/;
-const CONDITION = /^0x[0-9a-f]{62,64}$/i;
+const CONDITION = /^0x(?:[0-9a-f]{62}|[0-9a-f]{64})$/i;
 const MOST_AUTH_CHARS = 200;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -46,7 +47,9 @@ export function readFrame(text: string): ClientFrame | null {
   }
   if (typeof frame !== 'object' || frame === null) return null;
   const tokens = texts(frame.assets_ids, TOKEN);
-  const markets = texts(frame.markets, CONDITION).map((market) => market.toLowerCase());
+  const markets = texts(frame.markets, CONDITION).map((market) =>
+    conditionIdOfBothWidths(market.toLowerCase()),
+  );
   const { operation, type } = frame;
   if (operation === 'subscribe' || operation === 'unsubscribe')
     return { kind: 'change', operation, tokens, markets };

@@ -9,10 +9,13 @@ const OUTCOMES = ['YES', 'NO'] as const satisfies readonly Outcome[];
 const LABELS = { YES: 'Yes', NO: 'No' } as const;
 const FEE_FLAG_BPS = '1000';
 
-export const bookEvent = (market: MarketView, outcome: Outcome, book: BookView): BookEvent => ({
-  ...wireBook(market, outcome, book),
-  event_type: 'book',
-});
+/** Frames of Protocol V2 leave out what a market's record says. */
+export function bookEvent(market: MarketView, outcome: Outcome, book: BookView): BookEvent {
+  const wire = wireBook(market, outcome, book);
+  if (market.version === 'v1') return { ...wire, event_type: 'book' };
+  const { min_order_size: _size, neg_risk: _risk, ...rest } = wire;
+  return { ...rest, event_type: 'book' };
+}
 
 const tokenOf = ({ tokenIds }: MarketView, outcome: Outcome): string => tokenIds[outcome === 'YES' ? 0 : 1];
 const mirror = (price: Pips): Pips => 10_000 - price;

@@ -45,7 +45,7 @@ export function marketPageRoutes(
     async (request: FastifyRequest, reply: FastifyReply) => {
       const offset = offsetOf(parameter(request, 'next_cursor'));
       const exchange = openHere(options);
-      const listed = [...exchange.markets(), ...exchange.untradableMarkets].filter(isListed);
+      const listed = [...exchange.markets()].filter(isListed);
       const texts = firstTexts(listed.slice(offset, offset + PAGE_MARKETS).map(textOf));
       await charge(options.guard, request, texts.length / PAGE_ENTRIES_PER_TOKEN);
       const { data: _, ...rest } = pageOf(texts, { offset, total: listed.length, limit: PAGE_MARKETS });

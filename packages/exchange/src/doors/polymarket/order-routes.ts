@@ -97,7 +97,6 @@ async function place(
   if (body === null) throw new WireError(400, INVALID_ORDER);
   requireOwner(body, key);
   const listed = exchange.marketByToken(body.fields.tokenId.toString());
-  if (listed?.market.untradable !== undefined) throw new WireError(400, 'order_version_mismatch');
   if (listed === undefined || listed.market.status !== 'open') throw noOrderbook();
   const order = checked(options, key, { body, listed });
   const account = () => exchange.account(order.account);

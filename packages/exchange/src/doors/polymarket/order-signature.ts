@@ -1,17 +1,18 @@
 /**
- * Who signed an order, and under which of the venue's structs and contracts. Wire reference 5.2 and 5.3. The doors accept the
- * 12-field struct under the contracts of versions 1 and 2, and the 11-field struct under those of version 2.
+ * Who signed an order, and under which of the venue's structs and contracts. Wire reference 5.2 and 5.3. In markets of Protocol V1 the
+ * doors accept the 12-field struct under the contracts of versions 1 and 2, and the 11-field struct under those of version 2; in markets
+ * of Protocol V2 the 11-field struct under ExchangeV3.
  */
 import {
   type Address,
   bytesToHex,
   controlsWallet,
-  domainSeparator,
+  type ExchangeDomain,
   type ExchangeDomains,
   equalBytes,
   exchangeDomain,
+  isPositionId,
   looksWrapped,
-  ORDER_DOMAIN_NAME,
   ORDER_TYPE,
   orderDigest,
   orderStructHash,
@@ -33,11 +34,9 @@ export interface SignatureTerms {
 
 export type SignatureVerdict =
   | { readonly ok: true; readonly orderId: string }
-  /** `order_version_mismatch`: it is signed for the contract of the third version. */
+  /** `order_version_mismatch`: it is signed for a contract of the other protocol. */
   | { readonly ok: false; readonly fault: 'invalid signature' | 'order_version_mismatch' };
 
-/** The contract of the venue's third version. */
-const EXCHANGE_V3 = '0xe3333700ca9d93003f00f0f71f8515005f6c00aa' as Address;
 const INVALID: SignatureVerdict = { ok: false, fault: 'invalid signature' };
 
 /** A struct that the order may have been signed as, under a contract. */
@@ -48,51 +47,54 @@ interface Candidate {
 }
 
 /** The one that clients of today sign comes first. */
-function candidatesOf(
-  { fields, extras }: PostedBody,
-  negRisk: boolean,
-  domains: ExchangeDomains,
-): Candidate[] {
-  const v2 = exchangeDomain(domains, 2, negRisk).separator;
+function candidatesOfV1({ fields, extras }: PostedBody, domains: readonly ExchangeDomain[]): Candidate[] {
   const twelve = { struct: orderStructHash(fields), orderType: ORDER_TYPE };
-  const versions = [
-    { ...twelve, separator: v2 },
-    { ...twelve, separator: exchangeDomain(domains, 1, negRisk).separator },
-  ];
-  if (extras === null) return versions;
+  const candidates = domains.map(({ separator }) => ({ ...twelve, separator }));
+  if (extras === null) return candidates;
   const struct = polymarketOrderStructHash({ ...fields, ...extras });
-  return [{ separator: v2, struct, orderType: POLYMARKET_ORDER_TYPE }, ...versions];
+  const ofV2 = domains.filter(({ version }) => version === 2);
+  return [
+    ...ofV2.map(({ separator }) => ({ separator, struct, orderType: POLYMARKET_ORDER_TYPE })),
+    ...candidates,
+  ];
 }
 
-const separatorsOfV3 = new Map<number, Uint8Array>();
-
-function separatorOfV3(chainId: number): Uint8Array {
-  const known = separatorsOfV3.get(chainId);
-  if (known !== undefined) return known;
-  const terms = { name: ORDER_DOMAIN_NAME, version: '3', chainId, verifyingContract: EXCHANGE_V3 };
-  const separator = domainSeparator(terms);
-  separatorsOfV3.set(chainId, separator);
-  return separator;
+function candidatesOfV3({ fields, extras }: PostedBody, { separator }: ExchangeDomain): Candidate[] {
+  if (extras === null) return [];
+  const struct = polymarketOrderStructHash({ ...fields, ...extras });
+  return [{ separator, struct, orderType: POLYMARKET_ORDER_TYPE }];
 }
 
-/** @param eoa the address that has to have signed: the API key's owner */
+/**
+ * @param negRisk of the order's market; its token says which protocol the market is of
+ * @param eoa the address that has to have signed: the API key's owner
+ */
 export function verifyPostedOrder(
   body: PostedBody,
   negRisk: boolean,
   eoa: Address,
   terms: SignatureTerms,
 ): SignatureVerdict {
-  const { fields, extras } = body;
+  const { fields } = body;
+  const { domains } = terms;
   if (!controlsWallet(eoa, fields.signatureType, fields.maker)) return INVALID;
   const isSignedBy = signatureCheck(body, eoa, terms);
   if (isSignedBy === null) return INVALID;
-  for (const candidate of candidatesOf(body, negRisk, terms.domains))
+  const third = exchangeDomain(domains, 3, negRisk);
+  const isOfV2 = isPositionId(fields.tokenId);
+  const own = isOfV2
+    ? candidatesOfV3(body, third)
+    : candidatesOfV1(body, [exchangeDomain(domains, 2, negRisk), exchangeDomain(domains, 1, negRisk)]);
+  for (const candidate of own)
     if (isSignedBy(candidate))
       return { ok: true, orderId: bytesToHex(orderDigest(candidate.separator, candidate.struct)) };
-  if (extras === null) return INVALID;
-  const struct = polymarketOrderStructHash({ ...fields, ...extras });
-  const third = { separator: separatorOfV3(terms.chainId), struct, orderType: POLYMARKET_ORDER_TYPE };
-  return isSignedBy(third) ? { ok: false, fault: 'order_version_mismatch' } : INVALID;
+  const others = isOfV2
+    ? candidatesOfV1(
+        body,
+        domains.filter((domain) => domain !== third),
+      )
+    : candidatesOfV3(body, third);
+  return others.some(isSignedBy) ? { ok: false, fault: 'order_version_mismatch' } : INVALID;
 }
 
 /** @returns `null` for a signature that no key can have made of any order */

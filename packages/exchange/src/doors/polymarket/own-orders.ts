@@ -3,7 +3,7 @@
  * is listed like one that was posted here: it rests on the same account.
  */
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import { type Address, parseHex } from '@bellwether/protocol';
+import { type Address, conditionIdOfBothWidths, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
 import { charge } from '../limits.ts';
@@ -67,7 +67,7 @@ export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options):
     const found = accountsOf(reader.address)
       .flatMap((account) => exchange.openOrders(account))
       .filter((order) => id === '' || order.orderId === id)
-      .filter((order) => market === '' || order.conditionId === market)
+      .filter((order) => market === '' || order.conditionId === conditionIdOfBothWidths(market ?? ''))
       .filter((order) => token === '' || tokenOf(exchange, order) === token)
       .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1));
     await charge(options.guard, request, found.length / ORDERS_PER_TOKEN);

@@ -1,5 +1,5 @@
 /** The trades of an API key's accounts. Wire reference 2.8. */
-import { parseAddress } from '@bellwether/protocol';
+import { conditionIdOfBothWidths, parseAddress } from '@bellwether/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Outcome } from '../../paper-exchange.ts';
 import type { TradePlace, TradeQuery, TradeRecord } from '../../trade-history.ts';
@@ -49,7 +49,7 @@ export function ownTradeRoutes(door: FastifyInstance, l2: L2, options: Polymarke
 function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: Reader): Asked | null {
   const after = placeOf(parameter(request, 'next_cursor'));
   const maker = parameter(request, 'maker_address');
-  const market = parameter(request, 'market').toLowerCase();
+  const market = conditionIdOfBothWidths(parameter(request, 'market').toLowerCase());
   const token = parameter(request, 'asset_id');
   const [since, until] = ['after', 'before'].map((name) => timeOf(parameter(request, name)));
   const accounts = accountsOf(address).filter((account) => maker === '' || account === parseAddress(maker));

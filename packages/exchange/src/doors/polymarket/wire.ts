@@ -36,11 +36,13 @@ export interface WireBook {
   readonly bids: readonly WireLevel[];
   /** Descending: the best is the last. */
   readonly asks: readonly WireLevel[];
-  readonly min_order_size: string;
+  /** Absent of frames about markets of Protocol V2, as `neg_risk`. */
+  readonly min_order_size?: string;
   readonly tick_size: string;
-  readonly neg_risk: boolean;
+  readonly neg_risk?: boolean;
   /** In terms of YES on both books; '' before the first trade. */
   readonly last_trade_price: string;
+  readonly version?: 'v2';
 }
 
 const worstFirst = (levels: readonly Level[]): WireLevel[] =>
@@ -58,10 +60,15 @@ export function wireBook(market: MarketView, outcome: Outcome, book: BookView): 
     tick_size: formatPips(market.tickSize),
     neg_risk: market.negRisk,
     last_trade_price: market.lastTrade === undefined ? '' : formatPips(market.lastTrade),
+    ...saysVersion(market),
   };
   record.hash = createHash('sha1').update(JSON.stringify(record)).digest('hex');
   return record;
 }
+
+/** Records of V1 markets say nothing. */
+const saysVersion = ({ version }: MarketView): { readonly version?: 'v2' } =>
+  version === 'v2' ? { version } : {};
 
 const tokenOf = (market: MarketView, outcome: Outcome): string => market.tokenIds[outcome === 'YES' ? 0 : 1];
 
@@ -107,7 +114,7 @@ export const wireCompactMarket = (market: MarketView) => ({
   t: OUTCOMES.map(([, label], index) => ({ t: market.tokenIds[index], o: label })),
   mos: microToNumber(market.minOrderSize),
   mts: pipsToNumber(market.tickSize),
-  mbf: 0,
+  mbf: market.version === 'v2' ? baseFee(market) : 0,
   tbf: baseFee(market),
   ...(market.negRisk ? { nr: true } : {}),
   ...(market.feeRate > 0n
@@ -116,7 +123,8 @@ export const wireCompactMarket = (market: MarketView) => ({
   r: null,
   ao: market.status === 'open',
   aot: new Date(market.createdAt).toISOString(),
-  v: market.untradable === undefined ? 'v1' : 'v2',
+  ...(market.version === 'v2' ? { itode: false, cbos: false } : {}),
+  v: market.version,
 });
 
 function tokenPrice(market: MarketView, outcome: Outcome): number {
@@ -128,10 +136,6 @@ function tokenPrice(market: MarketView, outcome: Outcome): number {
   const yes = bestBid !== undefined && bestAsk !== undefined ? (bestBid + bestAsk) / 2 : (lastTrade ?? 5_000);
   return pipsToNumber(outcome === 'YES' ? yes : 10_000 - yes);
 }
-
-/** A market of another contract version is open at the venue, and takes no orders here. */
-const isClosed = ({ status, untradable }: MarketView): boolean =>
-  status !== 'open' && untradable === undefined;
 
 const tokensOf = (market: MarketView) =>
   OUTCOMES.map(([outcome, label], index) => ({
@@ -150,7 +154,7 @@ export const wireSimplifiedMarket = (market: MarketView) => ({
   tokens: tokensOf(market),
   // The venue leaves `active` true on closed markets.
   active: true,
-  closed: isClosed(market),
+  closed: market.status !== 'open',
   archived: false,
   accepting_orders: market.status === 'open',
 });
@@ -162,7 +166,7 @@ export function wireMarket(market: MarketView) {
     enable_order_book: open,
     // The venue leaves `active` true on closed markets.
     active: true,
-    closed: isClosed(market),
+    closed: !open,
     archived: false,
     accepting_orders: open,
     accepting_order_timestamp: new Date(market.createdAt).toISOString(),

@@ -334,6 +334,7 @@ const listedOf = (market: MarketRecord): Extract<MirrorChange, { kind: 'list' }>
   category: market.category,
   eventId: market.eventId,
   eventTitle: market.eventTitle,
+  ...(market.version === 'v2' ? { version: market.version } : {}),
   negRisk: market.negRisk,
   feeRate: market.feeRate,
   feeExponent: market.feeExponent,

@@ -1,6 +1,7 @@
 /** What the adapter asks about accounts: the CLOB with an account's own credential, and the public positions. */
 import { divide, type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
+import { isPositionId } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { VenueHttp } from './http.ts';
 import { l2Headers, type OwnedKeys } from './l2-headers.ts';
@@ -33,6 +34,12 @@ export interface AccountSources {
 
 export const without = (of: Micro, held: Micro): Micro => (of > held ? of - held : 0n);
 
+/** Positions of Protocol V2 are another contract's. */
+const assetTypeOf = (tokenId: string | null): string => {
+  if (tokenId === null) return 'COLLATERAL';
+  return isPositionId(BigInt(tokenId)) ? 'CONDITIONAL-V2' : 'CONDITIONAL';
+};
+
 export function createQuestions({ clob, data, clock }: AccountSources) {
   const read = <T>(
     keys: OwnedKeys,
@@ -41,7 +48,7 @@ export function createQuestions({ clob, data, clock }: AccountSources) {
     check: (value: unknown) => T | null,
   ) => clob.read({ path, query, headers: l2Headers(keys, { method: 'GET', path }, clock.now()) }, check);
   const assetQuery = (keys: OwnedKeys, tokenId: string | null) => ({
-    asset_type: tokenId === null ? 'COLLATERAL' : 'CONDITIONAL',
+    asset_type: assetTypeOf(tokenId),
     token_id: tokenId ?? undefined,
     signature_type: keys.signatureType,
   });

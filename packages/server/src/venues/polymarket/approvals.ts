@@ -3,7 +3,14 @@
  * cannot approve anything: it says what is missing and which call gives it.
  */
 import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
-import { type Address, approvalCalls, POLYGON_EXCHANGES, redemptionAdapter } from '@bellwether/protocol';
+import {
+  type Address,
+  approvalCalls,
+  POLYGON_EXCHANGES,
+  POSITION_ROUTER,
+  redemptionAdapter,
+} from '@bellwether/protocol';
+import type { MarketRecord } from '../../domain/market.ts';
 import { within } from '../../domain/patience.ts';
 import type { MarketData, VenueOrder } from '../venue.ts';
 import type { LiveAccounts } from './accounts.ts';
@@ -14,16 +21,28 @@ const PATIENCE_MS = 1_500;
 /** `unknown`: the venue does not say; the wallet may have approved it or not. */
 export type Approval = 'given' | 'missing' | 'unknown';
 
+type Contracted = Pick<MarketRecord, 'negRisk' | 'version'>;
+
+/** The contract through which tokens of a market are redeemed. */
+export const redemptionContract = ({ negRisk, version }: Contracted): Address =>
+  version === 'v2' ? POSITION_ROUTER : redemptionAdapter(negRisk);
+
+/** The contract that takes the orders of a market. */
+const orderContract = ({ negRisk, version }: Contracted): Address => {
+  if (version === 'v2') return POLYGON_EXCHANGES.v3;
+  return negRisk ? POLYGON_EXCHANGES.v2NegRisk : POLYGON_EXCHANGES.v2;
+};
+
 type Allowances = Pick<LiveAccounts, 'allowances' | 'outdated'>;
 
-/** Whether the adapter that redeems may burn the account's tokens of a market. Never throws. */
+/** Whether the contract that redeems may burn the account's tokens of a market. Never throws. */
 export async function redemptionApproval(
   accounts: Allowances,
   account: Address,
-  { tokenId, negRisk }: { readonly tokenId: string; readonly negRisk: boolean },
+  { tokenId, market }: { readonly tokenId: string; readonly market: Contracted },
 ): Promise<Approval> {
   const allowed = await accounts.allowances(account, tokenId).catch(() => null);
-  const amount = allowed?.get(redemptionAdapter(negRisk));
+  const amount = allowed?.get(redemptionContract(market));
   return amount === undefined ? 'unknown' : amount > 0n ? 'given' : 'missing';
 }
 
@@ -51,7 +70,7 @@ export function createShortageReason({ accounts, markets }: ShortageParts) {
     if (market === null) return null;
     accounts.outdated(funder);
     const tokenId = side === 'BUY' ? null : market.tokenIds[outcome === 'YES' ? 0 : 1];
-    const spender = market.negRisk ? POLYGON_EXCHANGES.v2NegRisk : POLYGON_EXCHANGES.v2;
+    const spender = orderContract(market);
     const allowed = (await accounts.allowances(funder, tokenId))?.get(spender);
     if (allowed === undefined) return null;
     const needed: Micro =

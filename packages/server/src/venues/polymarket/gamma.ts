@@ -1,4 +1,6 @@
 /** The venue's catalogue: its answers, item by item. It is for finding markets; prices and terms come from the CLOB. */
+
+import { positionIds, shortConditionId } from '@bellwether/protocol';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { VenueCall, VenueHttp } from './http.ts';
 import { type ListedMarket, toListedMarket } from './translate-market.ts';
@@ -92,7 +94,12 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
     malformed: () => malformed,
     byId: (id) => one(`/markets/${encodeURIComponent(id)}`),
     bySlug: (slug) => one(`/markets/slug/${encodeURIComponent(slug)}`),
-    byConditions: (ids) => byIds('condition_ids', ids),
+    // Of Protocol V2 the catalogue shows 31 bytes; which width its filter takes is not known.
+    byConditions: (ids) =>
+      byIds(
+        'condition_ids',
+        ids.flatMap((id) => (positionIds(id) === null ? [id] : [id, shortConditionId(id)])),
+      ),
     byTokens: (ids) => byIds('clob_token_ids', ids),
     open: (order, most) => list({ closed: false, order, ascending: false }, most),
     closed: (most) => list({ closed: true, order: 'endDate', ascending: false }, most),

@@ -3,7 +3,9 @@
  * old, and is kept for a while within bounds; terms and prices come from the CLOB, whose answers are seconds old.
  * Entries leave by age and by bound; nothing that a caller sends becomes part of an entry.
  */
+
 import type { Pips } from '@bellwether/contract/decimals';
+import { conditionOfPosition } from '@bellwether/protocol';
 import { BoundedCache } from '../../domain/bounded-cache.ts';
 import type { MarketRecord } from '../../domain/market.ts';
 import {
@@ -194,6 +196,9 @@ interface KnownMarkets {
   findAll(conditionIds: readonly string[]): Promise<readonly ListedMarket[]>;
 }
 
+const conditionOfToken = (name: string): string | null =>
+  isTokenId(name) ? conditionOfPosition(BigInt(name)) : null;
+
 /** Markets by any of their ids. Questions of one turn of the event loop for the same kind of id go out together. */
 function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
   const of = <V>(entries: number) => new BoundedCache<V>({ entries, weight: entries, weightOf: () => 1 });
@@ -250,7 +255,9 @@ function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
     return answer;
   };
 
-  const find = async (given: string): Promise<ListedMarket | null> => {
+  const find = async (name: string): Promise<ListedMarket | null> => {
+    // A position names its condition, and the catalogue's filter knows only tokens of Protocol V1.
+    const given = conditionOfToken(name) ?? name;
     const key = keyOf(given);
     if (key === null) return null;
     const text = key === 'condition' ? conditionOf(given) : given;

@@ -2,13 +2,14 @@
  * Redemption at the live venue. The desk holds no key that could: it says which call makes the wallet redeem, and the owner
  * signs it. What the owner has redeemed is gone from the account, and the Data API lists the redemption.
  */
-import type { Address } from '@bellwether/protocol';
-import { ownerCall, redeemCall, redemptionAdapter } from '@bellwether/protocol';
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Address, ContractCall } from '@bellwether/protocol';
+import { ownerCall, redeemCall, redeemPositionCall } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
-import { type Approval, redemptionApproval, tokenApproval } from './approvals.ts';
+import { type Approval, redemptionApproval, redemptionContract, tokenApproval } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { createRedeemedReads } from './redeemed.ts';
@@ -22,6 +23,7 @@ export interface LiveRedemptionOptions {
 }
 
 const BURNS = 'It burns everything the wallet holds of both outcomes and pays pUSD.';
+const BURNS_ONE = 'It burns what the wallet holds of one outcome and pays pUSD.';
 
 const APPROVALS: Readonly<Record<Approval, string>> = {
   given: 'The wallet has approved this adapter for its outcome tokens.',
@@ -52,8 +54,9 @@ export function createLiveRedemption(options: LiveRedemptionOptions): Redemption
       if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
       const keys = await keysOf(account);
       const tokenId = market.tokenIds[yes > 0n ? 0 : 1];
-      const approval = await redemptionApproval(accounts, account, { tokenId, negRisk: market.negRisk });
-      return { kind: 'unsigned', transactions: unsigned({ market, account, keys, chainId, approval }) };
+      const approval = await redemptionApproval(accounts, account, { tokenId, market });
+      const held = [yes, no] as const;
+      return { kind: 'unsigned', transactions: unsigned({ market, account, keys, chainId, approval, held }) };
     },
   };
 }
@@ -64,23 +67,39 @@ interface Wanted {
   readonly keys: OwnedKeys | null;
   readonly chainId: number;
   readonly approval: Approval;
+  readonly held: readonly [yes: Micro, no: Micro];
 }
 
-function unsigned({ market, account, keys, chainId, approval }: Wanted): UnsignedCall[] {
+/** Protocol V2 redeems one outcome at a time, and by amount: those that pay, or, where none does, what is held. */
+function redemptionCalls({ market, held }: Pick<Wanted, 'market' | 'held'>): ContractCall[] {
+  const { conditionId, negRisk, payout, version } = market;
+  if (version !== 'v2') return [redeemCall(conditionId, negRisk)];
+  const owned = ([0, 1] as const).filter((outcome) => held[outcome] > 0n);
+  const paying = owned.filter((outcome) => payout === 'HALF' || (payout === 'YES') === (outcome === 0));
+  return (paying.length > 0 ? paying : owned).map((outcome) =>
+    redeemPositionCall(conditionId, { outcome, amount: held[outcome] }),
+  );
+}
+
+function unsigned(wanted: Wanted): UnsignedCall[] {
+  const { market, account, keys, chainId, approval } = wanted;
   const type = keys?.signatureType ?? 0;
   const owner = { eoa: keys?.eoa ?? account, wallet: account, type };
-  const { from, to, data } = ownerCall(owner, redeemCall(market.conditionId, market.negRisk));
   const kind = market.negRisk ? 'a neg-risk market' : 'a market';
-  const redemption = {
-    ...{ to, data, value: '0', chainId },
-    description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW[type]} ${APPROVALS[approval]} ${BURNS}`,
-  };
-  if (approval !== 'missing') return [redemption];
-  const adapter = redemptionAdapter(market.negRisk);
+  const burns = market.version === 'v2' ? BURNS_ONE : BURNS;
+  const redemptions = redemptionCalls(wanted).map((call) => {
+    const { from, to, data } = ownerCall(owner, call);
+    return {
+      ...{ to, data, value: '0', chainId },
+      description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW[type]} ${APPROVALS[approval]} ${burns}`,
+    };
+  });
+  if (approval !== 'missing') return redemptions;
+  const adapter = redemptionContract(market);
   const approves = ownerCall(owner, tokenApproval(adapter));
   const first = {
     ...{ to: approves.to, data: approves.data, value: '0', chainId },
     description: `Approve ${adapter} for the outcome tokens of ${account} (setApprovalForAll), from ${approves.from}. ${HOW[type]}`,
   };
-  return [first, redemption];
+  return [first, ...redemptions];
 }

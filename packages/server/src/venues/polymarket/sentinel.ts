@@ -3,6 +3,7 @@
  * nothing is signed, nothing is sent that could have an effect. A market moves while it is looked at, so that figures of
  * two answers count as different only when they stay so.
  */
+import { conditionIdOfBothWidths, positionIds, shortConditionId } from '@bellwether/protocol';
 import type { VenueCall } from './http.ts';
 import { Notes, type Row, rowOf, type SentinelServices } from './sentinel-notes.ts';
 import { listenTo } from './sentinel-socket.ts';
@@ -48,7 +49,9 @@ class Look extends Notes {
     const { markets, next_cursor } = rowOf(reply.value);
     if (!Array.isArray(markets)) return null;
     for (const market of markets.slice(0, MARKETS_LOOKED_AT)) {
-      this.shape(SHAPES.gammaMarket, market, where);
+      const { clobTokenIds: _, ...ofBoth } = SHAPES.gammaMarket;
+      if (isOfV2(market)) this.shape({ ...ofBoth, ...SHAPES.gammaMarketV2 }, market, where);
+      else this.shape(SHAPES.gammaMarket, market, where);
       this.reads(READ.gammaMarket, market, where);
     }
     if (markets.length === 100 && typeof next_cursor !== 'string')
@@ -78,7 +81,39 @@ class Look extends Notes {
       const found = await this.ask('gamma', { path: '/markets/keyset', query: asked });
       if (found.reply !== null) this.status(found.reply, 200, `${found.where} by ${order}`);
     }
+    const ofV2 = markets.find(isOfV2);
+    if (ofV2 !== undefined) await this.protocolV2(rowOf(ofV2), where);
     return this.withBook(markets);
+  }
+
+  /** What ADR 0070 takes for true of Protocol V2 and has not seen. */
+  async protocolV2(market: Readonly<Record<string, unknown>>, listed: string): Promise<void> {
+    const conditionId = conditionIdOfBothWidths(String(market.conditionId));
+    const [yes, no] = positionIds(conditionId) ?? [];
+    const said = Array.isArray(market.positionIds) ? market.positionIds : [];
+    if (yes === undefined || said[0] !== yes || said[1] !== no) {
+      this.note('value', `${listed} of v2`, 'positionIds', `those of ${conditionId}`, said);
+      return;
+    }
+    const keyset = {
+      path: '/markets/keyset',
+      query: { condition_ids: [conditionId, shortConditionId(conditionId)] },
+    };
+    const found = await this.ask('gamma', keyset);
+    const rows = rowOf(found.reply?.value).markets;
+    if (!Array.isArray(rows) || rows.length === 0)
+      this.note('value', `${found.where} of v2`, 'condition_ids', 'the market, by one of two widths', rows);
+    const { reply, where } = await this.ask('clob', { path: '/book', query: { token_id: yes } });
+    if (reply !== null && this.status(reply, 200, `${where} of v2`)) {
+      this.shape(SHAPES.bookV2, reply.value, `${where} of v2`, false);
+      if (rowOf(reply.value).market !== conditionId)
+        this.note('value', `${where} of v2`, 'market', conditionId, rowOf(reply.value).market);
+    }
+    const compact = rowOf(await this.value('clob', { path: `/clob-markets/${conditionId}` }));
+    if (compact.v !== 'v2') this.note('value', 'clob GET /clob-markets of v2', 'v', 'v2', compact.v);
+    const resolution = await this.ask('data', { path: '/v2/resolutions', query: { condition: conditionId } });
+    if (resolution.reply !== null && this.status(resolution.reply, 200, `${resolution.where} of v2`))
+      this.reads(READ.dataPage, resolution.reply.value, `${resolution.where} of v2`);
   }
 
   async withBook(markets: readonly unknown[]): Promise<Sample | null> {
@@ -334,6 +369,8 @@ class Look extends Notes {
     }
   }
 }
+
+const isOfV2 = (market: unknown): boolean => rowOf(market).version === 'v2';
 
 const lastPrice = (levels: unknown): number | null => {
   const price = rowOf(Array.isArray(levels) ? levels.at(-1) : undefined).price;

@@ -116,6 +116,15 @@ export const SHAPES = {
     'feeSchedule?': 'object|null',
     'events?': 'array|null',
   },
+  /** Of Protocol V2: what differs. Documented, and not yet seen (ADR 0070). */
+  gammaMarketV2: {
+    conditionId: 'condition',
+    version: 'string',
+    positionIds: 'array',
+    'clobTokenIds?': 'encoded|null',
+    'resolutionStatus?': 'string|null',
+  },
+  bookV2: { version: 'string', market: 'condition', asset_id: 'digits', neg_risk: 'boolean' },
   gammaEvent: { id: 'string', title: 'string', slug: 'string', markets: 'array' },
   book: {
     market: 'condition',

@@ -12,6 +12,7 @@ import {
   parsePips,
   type Rounding,
 } from '@bellwether/contract/decimals';
+import { isPositionId, positionIds } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 
@@ -19,7 +20,6 @@ const DEFAULT_TICK: Pips = 100;
 const DEFAULT_MIN_SIZE: Micro = 5n * MICRO;
 const HALF: Pips = 5_000;
 const CONDITION_HEX_DIGITS = 64;
-const THIRD_CONTRACT = 'v2';
 const UMA_FINAL: ReadonlySet<string> = new Set(['resolved', 'settled']);
 
 export type Payout = NonNullable<MarketRecord['payout']>;
@@ -42,7 +42,7 @@ export function toListedMarket(
   const tokens = tokensOf(wire);
   if (tokens === null || listOf(wire.outcomes)?.length !== 2) return null;
   const event = context.event ?? firstEvent(wire);
-  const isThird = isThirdContract(wire);
+  const version = versionOf(wire, tokens);
   const createdAt = timeOf(wire.createdAt) || timeOf(wire.startDate);
   const fees = feesOf(wire);
   const prices = pricesOf(wire);
@@ -67,8 +67,8 @@ export function toListedMarket(
       createdAt,
       endDate: timeOf(wire.endDate) || createdAt,
       updatedAt: timeOf(wire.updatedAt) || context.now,
-      status: !isThird && takesOrders(wire) ? 'open' : 'closed',
-      ...(isThird ? { untradable: 'contract_version' as const } : {}),
+      status: version !== null && takesOrders(wire) ? 'open' : 'closed',
+      ...(version === null ? { untradable: 'contract_version' as const } : { version }),
       volume: microOf(wire.volumeNum ?? wire.volume),
       volume24h: microOf(wire.volume24hr),
       liquidity: microOf(wire.liquidityNum ?? wire.liquidity),
@@ -76,24 +76,38 @@ export function toListedMarket(
   };
 }
 
-/** The venue writes 31 bytes for the third contract, sometimes with a byte of zeros after them. */
+/** The venue writes 31 bytes for Protocol V2, in some places with a byte of zeros after them. */
 export const conditionOf = (text: string): string =>
   `0x${text.slice(2).toLowerCase().padEnd(CONDITION_HEX_DIGITS, '0')}`;
 
-const isThirdContract = ({ version }: WireMarket): boolean =>
-  (version ?? '').toLowerCase() === THIRD_CONTRACT;
+/**
+ * The version that a market says, if its ids have the layout of that version; `null`: it is not known here for which contract
+ * its orders are.
+ */
+function versionOf(wire: WireMarket, tokens: readonly [string, string]): 'v1' | 'v2' | null {
+  const said = saidVersion(wire);
+  const positions = positionIds(conditionOf(wire.conditionId));
+  if (said === 'v2') return positions !== null && positions.join() === tokens.join() ? said : null;
+  return said === 'v1' && !tokens.some((token) => isPositionId(BigInt(token))) ? said : null;
+}
 
-/** Wire reference 1.4. A market that UMA looks at has no book any more. */
+const saidVersion = ({ version }: WireMarket): string => (version || 'v1').toLowerCase();
+
+/** Wire reference 1.4. A market that UMA looks at has no book any more; one of Protocol V2 says so itself. */
 const takesOrders = (wire: WireMarket): boolean =>
   wire.active === true &&
   wire.closed !== true &&
   wire.archived !== true &&
   wire.enableOrderBook === true &&
   wire.acceptingOrders === true &&
-  (wire.umaResolutionStatus ?? '') === '';
+  (wire.umaResolutionStatus ?? '') === '' &&
+  (wire.resolutionStatus ?? 'active') === 'active';
 
 function tokensOf(wire: WireMarket): readonly [string, string] | null {
-  const ids = listOf(isThirdContract(wire) ? wire.positionIds : wire.clobTokenIds);
+  const said = saidVersion(wire);
+  const positions = said === 'v1' ? null : listOf(wire.positionIds);
+  // Of a version that is not known either list may be the one that is filled.
+  const ids = said === 'v2' || (positions?.length ?? 0) > 0 ? positions : listOf(wire.clobTokenIds);
   const [yes, no, ...others] = (ids ?? []).map((id) => (typeof id === 'string' ? id : ''));
   const areTokens = others.length === 0 && isTokenId(yes) && isTokenId(no) && yes !== no;
   return areTokens ? [yes, no] : null;

@@ -28,7 +28,7 @@ const GammaMarket = Type.Object({
   slug: Text,
   question: Text,
   description: maybe(Text),
-  /** "v2": the venue's third contract. */
+  /** "v2": of Protocol V2. */
   version: maybe(Text),
   outcomes: maybe(EncodedList),
   outcomePrices: maybe(EncodedList),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { VenueReply } from '../../../venues/polymarket/http.ts';
-import { createModes } from '../../../venues/polymarket/modes.ts';
+import type { VenueReply } from './http.ts';
+import { createModes } from './modes.ts';
 
 const SIGNER = `0x${'22'.repeat(20)}` as never;
 const RESTART: VenueReply = {

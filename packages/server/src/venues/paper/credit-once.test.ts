@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { creditOnce } from '../../../venues/paper/credit-once.ts';
+import { creditOnce } from './credit-once.ts';
 
 test('concurrent and later requests share one credit call per wallet', async () => {
   const credit = vi.fn(async (_wallet: string) => {});

@@ -1,7 +1,7 @@
 import type { EngineEvent, Entry, MarketFacts } from '@bellwether/exchange';
 import { describe, expect, test } from 'vitest';
-import { isTerminal } from '../../../domain/lifecycle.ts';
-import { toEvidence } from '../../../venues/paper/translate.ts';
+import { isTerminal } from '../../domain/lifecycle.ts';
+import { toEvidence } from './translate.ts';
 
 const VENUE = 'polymarket';
 
