@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What kills, freezes, takes over, runs replicas or started programs: `npm run test:faults`. */
+/** What kills, freezes, takes over, runs replicas, programs or a browser: `npm run test:faults`. */
 const FAULTS = ['packages/*/test/faults/**/*.test.ts', 'test/faults/**/*.test.ts'];
 
 /** Files that replace a module (`vi.mock`): what another file has loaded before would keep the real one. */
@@ -29,12 +29,13 @@ const LONGEST = [
   'test/faults/cli-faults.test.ts',
   'test/faults/histories.test.ts',
   'test/faults/takeover.test.ts',
+  'test/faults/console.test.ts',
+  'test/faults/cli-shell.test.ts',
   'test/faults/crash.test.ts',
   'test/faults/group-crash.test.ts',
   'test/faults/overload.test.ts',
   'test/faults/plans-after-growth.test.ts',
   'test/e2e/webhooks.test.ts',
-  'test/e2e/console.test.ts',
   'test/e2e/cli.test.ts',
 ];
 
