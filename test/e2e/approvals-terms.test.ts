@@ -7,7 +7,6 @@ import {
   call,
   newTrader,
   sharedTestService,
-  startTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -114,7 +113,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
 });
 
 test('a declined order stays declined after hundreds of others', async () => {
-  const service = await startTestService({ PAPER_WORLD: 'off', RATE_LIMITS: 'off' });
+  const service = await sharedTestService();
   const owner = new Visitor(service);
   await owner.register('Ada');
   const trader = await newTrader(service);
