@@ -12,7 +12,6 @@ const REPLACE_MODULES = ['packages/sandbox/test/faults/chain-thread.test.ts'];
 const PROPERTIES = [
   'packages/exchange/test/engine/engine.property.test.ts',
   'packages/exchange/test/engine/sweeps.test.ts',
-  'packages/sandbox/test/conservation.test.ts',
   'packages/server/test/polymarket-matches.test.ts',
   'packages/exchange/src/world/world.test.ts',
   'test/ledger-model/ledger.test.ts',
@@ -73,6 +72,8 @@ export default defineConfig({
           setupFiles: ['test/setup/long-leases.ts'],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
+          // Most code runs a few times here: to optimize it takes longer than it saves.
+          execArgv: ['--no-opt'],
         },
       },
       {

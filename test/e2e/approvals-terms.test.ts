@@ -2,14 +2,7 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import {
-  aMarket,
-  call,
-  newTrader,
-  sharedTestService,
-  type TestService,
-  type Trader,
-} from '../harness.ts';
+import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
