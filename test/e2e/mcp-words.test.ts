@@ -125,7 +125,7 @@ describe('a wrong argument', () => {
         'outcome is missing',
         'side: ',
         'amout is unknown',
-        'give either price or worstPrice',
+        'price makes a limit order and worstPrice a market order: give one of them',
       ],
     ],
     ['cancel_orders', {}, ['exactly one of orderId, market and all']],
