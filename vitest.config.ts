@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What kills, freezes, takes over, runs replicas or started programs: `npm run test:faults`. */
+/** What kills, freezes, takes over, runs replicas, programs or a browser: `npm run test:faults`. */
 const FAULTS = ['packages/*/test/faults/**/*.test.ts', 'test/faults/**/*.test.ts'];
 
 /** Files that replace a module (`vi.mock`): what another file has loaded before would keep the real one. */
@@ -12,7 +12,6 @@ const REPLACE_MODULES = ['packages/sandbox/test/faults/chain-thread.test.ts'];
 const PROPERTIES = [
   'packages/exchange/test/engine/engine.property.test.ts',
   'packages/exchange/test/engine/sweeps.test.ts',
-  'packages/sandbox/test/conservation.test.ts',
   'packages/server/test/polymarket-matches.test.ts',
   'packages/exchange/src/world/world.test.ts',
   'test/ledger-model/ledger.test.ts',
@@ -29,12 +28,13 @@ const LONGEST = [
   'test/faults/cli-faults.test.ts',
   'test/faults/histories.test.ts',
   'test/faults/takeover.test.ts',
+  'test/faults/console.test.ts',
+  'test/faults/cli-shell.test.ts',
   'test/faults/crash.test.ts',
   'test/faults/group-crash.test.ts',
   'test/faults/overload.test.ts',
   'test/faults/plans-after-growth.test.ts',
   'test/e2e/webhooks.test.ts',
-  'test/e2e/console.test.ts',
   'test/e2e/cli.test.ts',
 ];
 
@@ -72,6 +72,8 @@ export default defineConfig({
           setupFiles: ['test/setup/long-leases.ts'],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
+          // Most code runs a few times here: to optimize it takes longer than it saves.
+          execArgv: ['--no-opt'],
         },
       },
       {

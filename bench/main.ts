@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, runOperation, usage } from '../scripts/operation.ts';
 import { benchEngine } from './engine.ts';
 import { benchEvents } from './events.ts';
 import { benchGrowth } from './growth.ts';
@@ -65,22 +65,32 @@ const ROWS: Readonly<Record<string, Row>> = {
   growth: { run: benchGrowth, isFullOnly: true },
 };
 
-const { values } = parseArgs({
-  options: {
-    full: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    root: { type: 'string', multiple: true, default: [] },
-    rounds: { type: 'string' },
-    share: { type: 'string', default: '1' },
-  },
-});
+const HOW =
+  'npm run bench -- [--full] [--only ROW[,ROW…]] [--root CHECKOUT]… [--rounds N] [--share S]; bench/README.md explains the rows';
 
-function chosen(): readonly string[] {
+function readRun() {
+  const { values } = readOptions(HOW, {
+    options: {
+      full: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      root: { type: 'string', multiple: true, default: [] },
+      rounds: { type: 'string' },
+      share: { type: 'string', default: '1' },
+    },
+  });
+  const rounds = values.rounds === undefined ? null : Number(values.rounds);
+  if (rounds !== null && !(Number.isInteger(rounds) && rounds >= 1))
+    throw usage('--rounds wants a whole number from 1', HOW);
+  const share = Number(values.share);
+  if (!(share > 0 && share <= 1)) throw usage('--share wants a number above 0, at most 1', HOW);
+  const roots = values.root.map((root) => resolve(root));
   const named = values.only?.split(',');
   const unknown = named?.find((name) => !(name in ROWS));
   if (unknown !== undefined)
-    throw new Error(`There is no row "${unknown}"; the rows are ${Object.keys(ROWS).join(', ')}.`);
-  return named ?? Object.keys(ROWS).filter((name) => values.full || ROWS[name]?.isFullOnly !== true);
+    throw usage(`There is no row "${unknown}"; the rows are ${Object.keys(ROWS).join(', ')}`, HOW);
+  const rows = named ?? Object.keys(ROWS).filter((name) => values.full || ROWS[name]?.isFullOnly !== true);
+  const options: RowOptions = { full: values.full, roots, rounds, share };
+  return { rows, options, isWhole: named === undefined && roots.length === 0 };
 }
 
 const git = (...args: string[]): string => {
@@ -96,34 +106,26 @@ const about = (): string =>
   `${availableParallelism()} CPUs (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
   `load average before the first measurement ${(loadavg()[0] ?? 0).toFixed(1)}`;
 
-const rounds = values.rounds === undefined ? null : Number(values.rounds);
-if (rounds !== null && !(Number.isInteger(rounds) && rounds >= 1))
-  throw new Error('--rounds wants a whole number from 1');
-const share = Number(values.share);
-if (!(share > 0 && share <= 1)) throw new Error('--share wants a number above 0, at most 1');
-const options: RowOptions = {
-  full: values.full,
-  roots: values.root.map((root) => resolve(root)),
-  rounds,
-  share,
-};
-const header = about();
-const reports: Report[] = [];
-const faults: string[] = [];
-for (const name of chosen()) {
-  const from = performance.now();
-  const report = await (ROWS[name] as Row).run(options).catch((error: Error) => {
-    faults.push(`${name}: ${error.stack}`);
-  });
-  if (report !== undefined) reports.push(report);
-  console.error(`${name}: ${((performance.now() - from) / 1000).toFixed(0)} s`);
-}
+await runOperation(async () => {
+  const { rows, options, isWhole } = readRun();
+  const header = about();
+  const reports: Report[] = [];
+  const faults: string[] = [];
+  for (const name of rows) {
+    const from = performance.now();
+    const report = await (ROWS[name] as Row).run(options).catch((error: Error) => {
+      faults.push(`${name}: ${error.stack}`);
+    });
+    if (report !== undefined) reports.push(report);
+    console.error(`${name}: ${((performance.now() - from) / 1000).toFixed(0)} s`);
+  }
 
-const ratios = { head: ['ratio', 'figure', 'goal'], rows: reports.flatMap((report) => report.ratios) };
-const tables = reports.flatMap((report) => report.tables);
-const text = [tableText(ratios), header, ...tables.map(tableText)].join('\n\n');
-console.log(`\n${text}`);
-if (values.only === undefined && values.root.length === 0 && faults.length === 0)
-  writeFileSync(join(import.meta.dirname, 'last.md'), `# The last run\n\n${text}\n`);
-for (const fault of faults) console.error(`\n${fault}`);
-process.exitCode = faults.length > 0 ? 1 : 0;
+  const ratios = { head: ['ratio', 'figure', 'goal'], rows: reports.flatMap((report) => report.ratios) };
+  const tables = reports.flatMap((report) => report.tables);
+  const text = [tableText(ratios), header, ...tables.map(tableText)].join('\n\n');
+  console.log(`\n${text}`);
+  if (isWhole && faults.length === 0)
+    writeFileSync(join(import.meta.dirname, 'last.md'), `# The last run\n\n${text}\n`);
+  for (const fault of faults) console.error(`\n${fault}`);
+  process.exitCode = faults.length > 0 ? 1 : 0;
+});

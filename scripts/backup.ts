@@ -6,16 +6,15 @@
  */
 import { setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { backUpService } from '../packages/server/src/operations/backups.ts';
-import { megabytesPerSecond, runOperation, usage } from './operation.ts';
+import { megabytesPerSecond, readOptions, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run backup -- --to FILE [--data FOLDER]';
 /** The service comes first. */
 const BELOW_NORMAL = 10;
 
 await runOperation(async () => {
-  const { values } = parseArgs({ options: { to: { type: 'string' }, data: { type: 'string' } } });
+  const { values } = readOptions(HOW, { options: { to: { type: 'string' }, data: { type: 'string' } } });
   if (values.to === undefined) throw usage('Say where the backup is to go', HOW);
   if (process.env.DATABASE_URL !== undefined)
     throw usage(

@@ -5,17 +5,16 @@
  * WALLET_PRIVATE_KEY: an argument would be visible to every program on the machine. WALLET_KEY_USE=paper says that it holds paper money
  * alone: only then is the login of the venue signed for another address than the live one. Ends with 0 when all is good.
  */
-import { parseArgs } from 'node:util';
 import { checkWallet, Signer } from '@bellwether/sdk';
 import { parseAddress } from '../packages/protocol/src/address.ts';
-import { runOperation, usage } from './operation.ts';
+import { readOptions, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run doctor -- --wallet 0x… [--token ID] [--clob URL]';
 const LIVE_CLOB = 'https://clob.polymarket.com';
 const MARKS = { good: 'ok     ', wrong: 'WRONG  ', unknown: 'unknown' } as const;
 
 await runOperation(async () => {
-  const { values } = parseArgs({
+  const { values } = readOptions(HOW, {
     options: {
       wallet: { type: 'string' },
       token: { type: 'string' },

@@ -5,15 +5,14 @@
  * start on the folder; otherwise nothing was changed.
  */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { restoreService } from '../packages/server/src/operations/backups.ts';
-import { megabytesPerSecond, runOperation, usage } from './operation.ts';
+import { megabytesPerSecond, readOptions, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run restore -- --from FILE --to DATA_FOLDER --key-file MASTER_KEY_FILE';
 
 await runOperation(async () => {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ options: { from: text, to: text, 'key-file': text } });
+  const { values } = readOptions(HOW, { options: { from: text, to: text, 'key-file': text } });
   if (values.from === undefined || values.to === undefined)
     throw usage('Say which backup to restore, and into which folder', HOW);
   const startedAt = performance.now();

@@ -4,7 +4,6 @@
  * Rotates the master key while the service runs. The keys come from MASTER_KEY and MASTER_KEY_OLD, or with the embedded
  * database from the files in its folder, which --prepare makes. docs/operations.md has the steps.
  */
-import { parseArgs } from 'node:util';
 import { openPool, refusePooler } from '@bellwether/durable';
 import {
   DESK_DATABASE,
@@ -15,7 +14,7 @@ import {
   retireMasterKeyFile,
 } from '@bellwether/durable/embedded';
 import { rotateKey } from '../packages/server/src/operations/rotate-key.ts';
-import { runOperation, usage } from './operation.ts';
+import { readOptions, runOperation, usage } from './operation.ts';
 
 const HOW = 'npm run rotate-key -- [--prepare] [--data FOLDER]';
 const HEX = /^[0-9a-f]{64}$/i;
@@ -29,7 +28,9 @@ function keyOf(name: 'MASTER_KEY' | 'MASTER_KEY_OLD'): Buffer | null {
 }
 
 await runOperation(async () => {
-  const { values } = parseArgs({ options: { prepare: { type: 'boolean' }, data: { type: 'string' } } });
+  const { values } = readOptions(HOW, {
+    options: { prepare: { type: 'boolean' }, data: { type: 'string' } },
+  });
   const dataDir = values.data ?? process.env.DATA_DIR ?? './data';
   const given = keyOf('MASTER_KEY');
   if (values.prepare === true) {

@@ -4,15 +4,17 @@
  * Compares what the live venue answers (public reads only) with what the live adapter reads and the doors on paper promise,
  * and prints every difference. Ends with 1 when something differs that was promised; new fields alone are no fault.
  */
-import { parseArgs } from 'node:util';
 import { createPooledSend } from '../packages/server/src/platform/outbound/pooled-send.ts';
 import { createVenueHttp } from '../packages/server/src/venues/polymarket/http.ts';
 import { lookForDifferences } from '../packages/server/src/venues/polymarket/sentinel.ts';
-import { runOperation } from './operation.ts';
+import { readOptions, runOperation } from './operation.ts';
+
+const HOW =
+  'npm run sentinel -- [--clob URL] [--gamma URL] [--data URL] [--site URL] [--no-site] [--sockets URL]';
 
 await runOperation(async () => {
   const { env } = process;
-  const { values } = parseArgs({
+  const { values } = readOptions(HOW, {
     options: {
       clob: { type: 'string', default: env.POLYMARKET_CLOB_URL ?? 'https://clob.polymarket.com' },
       gamma: { type: 'string', default: env.POLYMARKET_GAMMA_URL ?? 'https://gamma-api.polymarket.com' },

@@ -7,30 +7,30 @@
  * Checks offline that no receipt, order or fill was altered, and names the first that was. Ends with 0 when all holds.
  */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
 import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
 import { nativeSha256 } from '../packages/server/src/platform/system/sha256.ts';
 import { type AuditCounts, auditReceipts } from '../packages/server/src/receipts/audit.ts';
+import { readOptions, runOperation, usage } from './operation.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    database: { type: 'string' },
-    data: { type: 'string' },
-    head: { type: 'string', multiple: true, default: [] },
-  },
-});
-
+const HOW =
+  'npm run verify-receipts -- [FILE | --data FOLDER | --database URL] [--head AGENT_ID:SEQUENCE:HASH]…';
 const PROGRESS_MS = 2_000;
 const HEAD = /^([0-9a-f-]{36}):(\d+):([0-9a-f]{64})$/;
-const kept = new Map<string, ReceiptLink>();
-for (const text of values.head) {
-  const [, agentId, sequence, hash] = HEAD.exec(text) ?? [];
-  if (agentId === undefined || hash === undefined) fail(`--head is not <agentId>:<sequence>:<hash>: ${text}`);
-  kept.set(agentId, { sequence: Number(sequence), hash });
+/** The heads that somebody kept, by agent. */
+type Kept = ReadonlyMap<string, ReceiptLink>;
+
+function keptHeads(texts: readonly string[]): Kept {
+  const kept = new Map<string, ReceiptLink>();
+  for (const text of texts) {
+    const [, agentId, sequence, hash] = HEAD.exec(text) ?? [];
+    if (agentId === undefined || hash === undefined)
+      throw usage(`--head is not AGENT_ID:SEQUENCE:HASH, but ${text}`, HOW);
+    kept.set(agentId, { sequence: Number(sequence), hash });
+  }
+  return kept;
 }
 
 function fail(message: string): never {
@@ -65,7 +65,7 @@ function verified(file: string, receipts: Parameters<typeof verifyReceipts>[0]) 
   }
 }
 
-function verifyFile(file: string): boolean {
+function verifyFile(file: string, kept: Kept): boolean {
   let isSound = true;
   const chains = Map.groupBy(entriesIn(file), (entry) => entry.agentId);
   if (chains.size === 0) console.log(`${file} has no receipts.`);
@@ -107,7 +107,7 @@ function poolOn(url: string): Sql {
   }
 }
 
-async function verifyDatabase(url: string): Promise<boolean> {
+async function verifyDatabase(url: string, kept: Kept): Promise<boolean> {
   const sql = poolOn(url);
   try {
     const { agents, entries, orders, faults } = await auditReceipts(sql, {
@@ -127,25 +127,36 @@ async function verifyDatabase(url: string): Promise<boolean> {
 }
 
 /** By the server of the running service, or by one of our own. */
-async function verifyEmbedded(dataDir: string): Promise<boolean> {
+async function verifyEmbedded(dataDir: string, kept: Kept): Promise<boolean> {
   const server = await reachServer(dataDir, DESK_DATABASE).catch((error: Error) =>
     fail(
       `${error.message}\nOr name an export, or a database: npm run verify-receipts -- --database postgresql://…`,
     ),
   );
   try {
-    return await verifyDatabase(server.url);
+    return await verifyDatabase(server.url, kept);
   } finally {
     await server.close();
   }
 }
 
-const [file] = positionals;
-const url = values.database ?? process.env.DATABASE_URL;
-const verify = (): boolean | Promise<boolean> => {
-  if (file !== undefined) return verifyFile(file);
-  return url === undefined
-    ? verifyEmbedded(values.data ?? process.env.DATA_DIR ?? './data')
-    : verifyDatabase(url);
-};
-process.exitCode = (await verify()) ? 0 : 1;
+await runOperation(async () => {
+  const { values, positionals } = readOptions(HOW, {
+    allowPositionals: true,
+    options: {
+      database: { type: 'string' },
+      data: { type: 'string' },
+      head: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const kept = keptHeads(values.head);
+  const [file] = positionals;
+  const url = values.database ?? process.env.DATABASE_URL;
+  const verify = (): boolean | Promise<boolean> => {
+    if (file !== undefined) return verifyFile(file, kept);
+    return url === undefined
+      ? verifyEmbedded(values.data ?? process.env.DATA_DIR ?? './data', kept)
+      : verifyDatabase(url, kept);
+  };
+  process.exitCode = (await verify()) ? 0 : 1;
+});

@@ -2,15 +2,7 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import {
-  aMarket,
-  call,
-  newTrader,
-  sharedTestService,
-  startTestService,
-  type TestService,
-  type Trader,
-} from '../harness.ts';
+import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
@@ -114,7 +106,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
 });
 
 test('a declined order stays declined after hundreds of others', async () => {
-  const service = await startTestService({ PAPER_WORLD: 'off', RATE_LIMITS: 'off' });
+  const service = await sharedTestService();
   const owner = new Visitor(service);
   await owner.register('Ada');
   const trader = await newTrader(service);

@@ -165,20 +165,3 @@ test('the command prints what is wrong with its next step, no secret, and ends w
   expect(stdout).toContain('createVenueCredentials()');
   expect(stdout).not.toContain('5a5a5a5a');
 });
-
-test.each([
-  ['a misspelt option', 'doctor', ['--walet', '0x1'], 2, "Unknown option '--walet'"],
-  ['no wallet', 'doctor', [], 2, 'Say which wallet is to pay'],
-  ['a broken key', 'doctor', ['--wallet', `0x${'1'.repeat(40)}`], 1, 'A private key is 0x and 64 hex digits'],
-  ['a misspelt option', 'sentinel', ['--clbo', 'http://127.0.0.1:9'], 2, "Unknown option '--clbo'"],
-])('%s of the %s is a sentence', async (_, script, args, code, sentence) => {
-  const run = promisify(execFile)(process.execPath, [`scripts/${script}.ts`, ...args], {
-    env: { ...process.env, WALLET_PRIVATE_KEY: '0x5a' },
-  });
-  const ended = await run.then(
-    () => expect.unreachable('it cannot work'),
-    (error: unknown) => error,
-  );
-  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/^[^\n]*\n$/) });
-  expect((ended as { stderr: string }).stderr).toContain(sentence);
-});

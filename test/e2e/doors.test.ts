@@ -2,7 +2,7 @@
 import { SolanaSigner } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { quotingVenue } from '../../packages/server/src/venues/asking.ts';
-import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, sharedTestService, startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
 const CLOB = '/paper/clob';
@@ -14,7 +14,7 @@ const SOLANA = '/paper/solana';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
 });
 
 const get = async (path: string, of: TestService = service) => {

@@ -1,9 +1,8 @@
-/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie; the start's messages. */
+/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionCookie, sessionTokens } from '../../packages/server/src/platform/http/identify.ts';
 import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
 import { rawRequest } from '../raw-http.ts';
-import { dataFolder, startProcess } from '../service-process.ts';
 
 let service: TestService;
 let key: string;
@@ -148,21 +147,5 @@ describe('the owner’s session cookie', () => {
     expect(tokensOf('bw_owner=own', 'http://localhost:8080')).toEqual(['own']);
     expect(tokensOf('bw_owner=x; bw_owner=own', 'http://localhost:8080')).toEqual(['x', 'own']);
     expect(tokensOf('bw_owner=x; '.repeat(99), 'http://localhost:8080')).toHaveLength(4);
-  });
-});
-
-describe('the start', () => {
-  test('lists what is public only when other machines can reach the service', async () => {
-    const open = await startProcess({ dataDir: dataFolder(), env: { HOST: '0.0.0.0', PAPER_WORLD: 'off' } });
-    const text = open.output();
-    expect(text).toContain('without a key');
-    for (const route of ['POST /agents/register', '/paper/clob', 'GET /agents/claim/{claimCode}', '/docs'])
-      expect(text).toContain(route);
-    expect(text).toContain('ALLOWED_HOSTS');
-    open.child.kill('SIGTERM');
-    const closed = await startProcess({ dataDir: dataFolder(), env: { PAPER_WORLD: 'off' } });
-    expect(closed.output()).not.toContain('without a key');
-    closed.child.kill('SIGTERM');
-    await Promise.all([open.exit(), closed.exit()]);
   });
 });

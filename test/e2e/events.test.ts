@@ -8,6 +8,7 @@ import {
   newAgent,
   newTrader,
   restingOrder,
+  sharedTestService,
   startTestService,
   type TestService,
   type Trader,
@@ -19,7 +20,7 @@ let service: TestService;
 let market: Market;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   const { client } = await newAgent(service);
   market = await aMarket(client);
 });

@@ -1,13 +1,13 @@
 /** Pages for a visitor who only knows the address: the front page, the guides, the errors. */
 import { ERRORS } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, startTestService, type TestService } from '../harness.ts';
+import { call, sharedTestService, startTestService, type TestService } from '../harness.ts';
 
 const PERSON = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await sharedTestService();
 });
 
 describe('the front page', () => {

@@ -1,4 +1,4 @@
-/** A desk that is configured for a live venue A: what it refuses, what it keeps apart, and what two replicas share. */
+/** A desk that is configured for a live venue A: what it refuses, and what it keeps apart. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { call, newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
@@ -184,25 +184,6 @@ test('LIVE_ORDERS=off does everything but send, and returns the budget', async (
   });
   expect((await agent.client.getMe()).tradesRemaining).toBe(before.tradesRemaining);
   expect(await agent.client.placeTrade(order)).toMatchObject({ errorCode: 'dry_run' });
-});
-
-test('of two replicas one follows a wallet, and the other takes over when it stops', async () => {
-  const { databaseUrl, masterKey } = desk;
-  const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 36 }));
-  const sql = poolOf(desk);
-  const holders = () => sql`select holder from venue_followers where wallet_address = ${trader.funder}`;
-  await expect.poll(async () => (await holders()).length).toBe(1);
-  const [first] = await holders();
-  const second = await startLiveDesk(venue, { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey });
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  expect(await holders()).toEqual([first]);
-  // As a replica does that is frozen: it neither renews nor gives up.
-  await sql`update venue_followers set holder = 'frozen', leased_until = clock_timestamp() + interval '1 second'`;
-  await expect.poll(async () => (await holders())[0]?.holder, { timeout: 30_000 }).not.toBe('frozen');
-  await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [placed.orderId] });
-  await expect
-    .poll(async () => (await orderAt(second, trader, placed.orderId)).status, { timeout: 60_000 })
-    .toBe('canceled');
 });
 
 test('past prices are those that the venue recorded, of either token', async () => {

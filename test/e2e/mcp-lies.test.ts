@@ -2,7 +2,7 @@
 import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, expect, test } from 'vitest';
 import { deskBetween, type Passed } from '../cli-process.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 import { connect, type Facts, type McpEnvironment, readyEnvironment } from '../mcp-client.ts';
 
 const LIMIT = 100_000_000n;
@@ -23,7 +23,7 @@ const REFUSAL: Passed = {
 };
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await sharedTestService();
 });
 
 const limitOf = (env: McpEnvironment) => new SpendingLimit(deskPlace(env));

@@ -1,7 +1,7 @@
 /** What a language model reads of the MCP server: few words, one name for each thing, and a way on from each mistake. */
 import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startTestService } from '../harness.ts';
+import { sharedTestService } from '../harness.ts';
 import { connect, type Facts, type Model, readyEnvironment } from '../mcp-client.ts';
 
 /** Of the whole list. Each tool costs the model this much of its context before it has done anything. */
@@ -14,7 +14,7 @@ let model: Model;
 let market: Facts;
 
 beforeAll(async () => {
-  const { url } = await startTestService();
+  const { url } = await sharedTestService();
   const env = await readyEnvironment(url, { BELLWETHER_CONFIRM_ABOVE: '1000000' });
   // As a person does in a terminal.
   new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
@@ -125,7 +125,7 @@ describe('a wrong argument', () => {
         'outcome is missing',
         'side: ',
         'amout is unknown',
-        'give either price or worstPrice',
+        'price makes a limit order and worstPrice a market order: give one of them',
       ],
     ],
     ['cancel_orders', {}, ['exactly one of orderId, market and all']],

@@ -1,7 +1,7 @@
 /** The MCP server with the official client against a running service: what a language model does on its first day. */
 import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 import {
   connect,
   environmentFor,
@@ -24,7 +24,7 @@ const WAYS: readonly (readonly [Transport, Generation])[] = [
 ];
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await sharedTestService();
   env = environmentFor(service.url);
   // As a person does, with a key derivation that costs what theirs does.
   expect(await runMcp(['init'], env)).toMatchObject({ code: 0, stderr: '' });

@@ -2,7 +2,7 @@
 import { l2Signature } from '@bellwether/protocol';
 import { OrderType, Side } from '@polymarket/clob-client';
 import { beforeAll, expect, test } from 'vitest';
-import { newAgent, openMarkets, startTestService, type TestService } from '../harness.ts';
+import { newAgent, openMarkets, sharedTestService, startTestService, type TestService } from '../harness.ts';
 import { clientOne, doorOf, newOfficialWallet, type OfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
@@ -11,7 +11,7 @@ let conditionId: string;
 const options = { tickSize: '0.01', negRisk: false } as const;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await sharedTestService();
   const { client } = await newAgent(service);
   const [market] = await openMarkets(client, '0.01');
   [tokenID, conditionId] = [market!.clobTokenIds[0]!, market!.conditionId];

@@ -11,7 +11,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { dataFolder, startProcess } from '../service-process.ts';
 
 let service: TestService;
 let trader: Trader;
@@ -148,18 +147,4 @@ describe('a batch that is only checked', () => {
     const { body } = await batch({ orders: [{ ...(await buy()), validateOnly: true }, await buy()] });
     expect(body.results.map(({ status }: { status: number }) => status)).toEqual([200, 201]);
   });
-});
-
-test('what is only checked leaves no error in the log', async () => {
-  const desk = await startProcess({ dataDir: dataFolder() });
-  const agent = await newTrader(desk);
-  const itsMarket = await aMarket(agent.client);
-  const order = { signer: agent.signer, market: itsMarket, outcome: 'YES', side: 'BUY' } as const;
-  const request = await buildMarketOrder({ ...order, amount: 20, worstPrice: 0.95 });
-  const body = { ...request, validateOnly: true };
-  const checked = await call(desk, 'POST', '/markets/trade', { key: agent.apiKey, body });
-  expect(checked).toMatchObject({ status: 200, body: { validateOnly: true } });
-  desk.child.kill('SIGINT');
-  await desk.exit();
-  expect(desk.output()).not.toMatch(/"level":[56]0/);
 });

@@ -6,8 +6,7 @@ import { type Fill, holdingKey, type Payout } from '@bellwether/contract/positio
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
-import { openTestDatabase } from '../postgres.ts';
+import { openDeskDatabase } from '../postgres.ts';
 import { budget } from '../setup/budget.ts';
 import {
   byFunctions,
@@ -41,8 +40,7 @@ let sql: Sql;
 let worlds = 0;
 
 beforeAll(async () => {
-  sql = await openTestDatabase();
-  await migrate(sql);
+  sql = await openDeskDatabase();
 });
 
 const toldAct = fc.record({

@@ -104,6 +104,13 @@ export {
   linkSolanaWallet,
   type WalletToLink,
 } from './link-wallet.ts';
+export {
+  type IntentField,
+  type IntentTerms,
+  type IntentWords,
+  intentFaults,
+  tradeIntent,
+} from './order-intent.ts';
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
 export { type ChallengePins, ForeignChallenge } from './sign-challenge.ts';

@@ -2,10 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import {
   type BellwetherClient,
+  type IntentField,
+  type IntentTerms,
+  intentFaults,
   type Market,
   priceToReach,
   type Signer,
   type TradeIntent,
+  tradeIntent,
 } from '@bellwether/sdk';
 import { CliError, usage } from '../cli-error.ts';
 import { WALLET_NAMES } from '../options.ts';
@@ -36,45 +40,35 @@ export interface OrderOptions {
 
 export const DEFAULT_SLIPPAGE = 0.02;
 
+const OPTIONS: Readonly<Record<IntentField, string>> = {
+  price: '--price',
+  worstPrice: '--worst-price',
+  size: '--size',
+  amount: '--amount',
+  orderType: '--type',
+  expiration: '--expires',
+  postOnly: '--post-only',
+};
+
+function termsOf(wanted: Wanted) {
+  const { side, outcome, price, worstPrice, amount, size, type, expires, postOnly } = wanted;
+  return {
+    ...{ side, outcome, price, worstPrice, amount, size, postOnly, orderType: type, expiration: expires },
+    ...{ reasoning: wanted.reasoning, source: wanted.source },
+  } satisfies Partial<IntentTerms>;
+}
+
 /** @throws CliError for options that contradict each other, every contradiction at once */
 export function checkOptions(options: Wanted): void {
-  const {
-    side,
-    amount,
-    size,
-    price: limit,
-    worstPrice,
-    slippage,
-    type,
-    expires,
-    clientOrderId,
-    live,
-    timestamp,
-  } = options;
-  const isLimit = limit !== undefined;
-  const wrong: string[] = [];
-  if (isLimit && worstPrice !== undefined)
-    wrong.push('--price makes a limit order and --worst-price a market order: give one of them.');
-  if (slippage !== undefined && (isLimit || worstPrice !== undefined))
+  const { side, price: limit, worstPrice, slippage, clientOrderId, live, timestamp } = options;
+  const hasPrice = limit !== undefined || worstPrice !== undefined;
+  const wrong = intentFaults(termsOf(options), {
+    nameOf: (field) => OPTIONS[field],
+    pricesFromBook: true,
+  });
+  if (slippage !== undefined && hasPrice)
     wrong.push('--slippage goes beyond the price of the book: give no --price and no --worst-price with it.');
-  if (side === 'SELL' || isLimit) {
-    const what = side === 'SELL' ? 'A sale' : 'A limit order';
-    if (amount !== undefined) wrong.push(`${what} takes --size in shares, not --amount.`);
-    else if (size === undefined) wrong.push(`${what} needs --size, in shares.`);
-  } else if (size !== undefined)
-    wrong.push(
-      'A market order to buy takes --amount in collateral, not --size; a limit order takes --price and --size.',
-    );
-  else if (amount === undefined)
-    wrong.push(
-      'A market order to buy needs --amount, in collateral; a limit order needs --price and --size.',
-    );
-  if (!isLimit && (type === 'GTC' || type === 'GTD'))
-    wrong.push(`--type ${type} rests at a price: give --price.`);
-  if (!isLimit && options.postOnly === true) wrong.push('--post-only rests at a price: give --price.');
-  if (type === 'GTD' && expires === undefined) wrong.push('--type GTD needs --expires.');
-  if (type !== 'GTD' && expires !== undefined) wrong.push('--expires needs --type GTD.');
-  if (clientOrderId !== undefined && !isLimit && worstPrice === undefined)
+  if (clientOrderId !== undefined && !hasPrice)
     wrong.push(
       '--client-order-id needs --price or --worst-price: with a price from the book, a repetition would be another order.',
     );
@@ -133,30 +127,19 @@ export async function intentOf(
   market: Market,
   wallet: Wallet,
 ): Promise<TradeIntent> {
-  const { price: limit, worstPrice, amount, size, type, expires, postOnly, reasoning, source } = wanted;
-  const timestamp = timestampOf(wanted, market);
-  const worst =
-    limit === undefined ? (worstPrice ?? (await worstPriceOf(client, market, wanted))) : undefined;
-  return {
+  const { price: limit, worstPrice } = wanted;
+  return tradeIntent({
+    ...termsOf(wanted),
     clientOrderId: wanted.clientOrderId ?? `cli-${randomUUID()}`,
     venue: market.venue,
     marketId: market.conditionId,
-    outcome: wanted.outcome,
-    side: wanted.side,
-    ...(limit === undefined ? {} : { price: limit }),
-    ...(worst === undefined ? {} : { worstPrice: worst }),
-    ...(amount === undefined ? {} : { amount }),
-    ...(size === undefined ? {} : { size }),
-    ...(type === undefined ? {} : { orderType: type }),
-    ...(expires === undefined ? {} : { expiration: expires }),
-    ...(postOnly === true ? { postOnly } : {}),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(source === undefined ? {} : { source }),
-    ...(timestamp === null ? {} : { timestamp }),
+    worstPrice:
+      limit === undefined ? (worstPrice ?? (await worstPriceOf(client, market, wanted))) : undefined,
+    timestamp: timestampOf(wanted, market) ?? undefined,
     walletAddress: wallet.signer.wallet(wallet.type),
     signer: wallet.signer.address,
     signatureType: wallet.type,
-  };
+  });
 }
 
 /** Orders for the live venue, and those of every market of version v2, sign one; `null`: this one does not. @throws CliError */

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Micro, parseMicro } from '@bellwether/contract/decimals';
 import {
+  type IntentTerms,
+  intentFaults,
   type Market,
   type PreparedTrade,
-  type TradeIntent,
+  tradeIntent,
   type VerifiedPrepared,
   verifyPrepared,
 } from '@bellwether/sdk';
@@ -52,20 +54,24 @@ const FIELDS = {
 
 type Terms = z.output<z.ZodObject<typeof FIELDS>>;
 
-/** All that does not fit together, at once. */
-function contradictions(terms: Partial<Terms>): string[] {
-  const { side, price, worstPrice, size, amount, timeInForce, expiresAt, postOnly } = terms;
-  const wrong: string[] = [];
-  if ((price === undefined) === (worstPrice === undefined)) wrong.push('give either price or worstPrice');
-  const spends = worstPrice !== undefined && side === 'BUY';
-  if (spends && amount === undefined) wrong.push('a market BUY needs amount');
-  if (spends && size !== undefined) wrong.push('a market BUY takes amount, not size');
-  if (!spends && size === undefined) wrong.push('this order needs size');
-  if (!spends && amount !== undefined) wrong.push('only a market BUY takes amount');
-  if ((timeInForce === 'GTD') !== (expiresAt !== undefined)) wrong.push('GTD and expiresAt belong together');
-  if (postOnly === true && worstPrice !== undefined) wrong.push('a market order cannot be postOnly');
-  return wrong;
+/** The fields of the desk's intent that have another name here. */
+const NAMES: Readonly<Record<string, string>> = { orderType: 'timeInForce', expiration: 'expiresAt' };
+
+function intentTerms(terms: Partial<Terms>) {
+  const { market: _market, timeInForce, expiresAt, skill, ...rest } = terms;
+  return {
+    ...rest,
+    orderType: timeInForce,
+    expiration: expiresAt === undefined ? undefined : Math.floor(Date.parse(expiresAt) / 1000),
+    skillSlug: skill,
+  } satisfies Partial<IntentTerms>;
 }
+
+/** All that does not fit together, at once; as parts of a list. */
+const contradictions = (terms: Partial<Terms>): string[] =>
+  intentFaults(intentTerms(terms), { nameOf: (field) => NAMES[field] ?? field }).map(
+    (sentence) => `${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1).replace(/\.$/, '')}`,
+  );
 
 export const ORDER_TERMS = { input: z.strictObject(FIELDS), contradictions };
 
@@ -84,32 +90,6 @@ export interface ReadyOrder {
 const OWN_NAME = /^mcp-(\d{13})-/;
 const newName = (): string => `mcp-${Date.now()}-${randomBytes(6).toString('hex')}`;
 
-function intentOf(
-  terms: Terms,
-  marketId: string,
-  names: { clientOrderId: string; expiration: number | undefined },
-): TradeIntent {
-  const { venue, outcome, side, price, worstPrice, size, amount, timeInForce, postOnly, reasoning, skill } =
-    terms;
-  return {
-    clientOrderId: names.clientOrderId,
-    marketId,
-    outcome,
-    side,
-    source: 'mcp',
-    ...(venue === undefined ? {} : { venue }),
-    ...(price === undefined ? {} : { price }),
-    ...(worstPrice === undefined ? {} : { worstPrice }),
-    ...(size === undefined ? {} : { size }),
-    ...(amount === undefined ? {} : { amount }),
-    ...(timeInForce === undefined ? {} : { orderType: timeInForce }),
-    ...(names.expiration === undefined ? {} : { expiration: names.expiration }),
-    ...(postOnly === undefined ? {} : { postOnly }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(skill === undefined ? {} : { skillSlug: skill }),
-  };
-}
-
 /** @throws PreparedOrderError when the desk prepared another order; nothing is signed or reserved yet */
 export async function readyOrder(
   terms: Terms,
@@ -119,16 +99,16 @@ export async function readyOrder(
   const { signer, signatureType } = desk.wallet();
   const { profile } = desk.config;
   const clientOrderId = asked?.clientOrderId ?? terms.clientOrderId ?? newName();
-  const expiration =
-    terms.expiresAt === undefined ? undefined : Math.floor(Date.parse(terms.expiresAt) / 1000);
   const { venue } = terms;
   const market = await desk.client.getMarket(terms.market, venue === undefined ? {} : { venue }, { signal });
-  const intent: TradeIntent = {
-    ...intentOf(terms, market.id, { clientOrderId, expiration }),
+  const { outcome, side } = terms;
+  const intent = tradeIntent({
+    ...intentTerms(terms),
+    ...{ outcome, side, clientOrderId, marketId: market.id, source: 'mcp' },
     walletAddress: signer.wallet(signatureType),
     signatureType,
-    ...(profile === 'polymarket' || market.version === 'v2' ? { timestamp: timestampOf(clientOrderId) } : {}),
-  };
+    timestamp: profile === 'polymarket' || market.version === 'v2' ? timestampOf(clientOrderId) : undefined,
+  });
   const prepared = await desk.client.prepareTrade(intent, { signal });
   const verified = verifyPrepared(prepared, intent, { agentId: desk.agentId, signer, market, profile });
   const { order, orderSize } = verified.body;

@@ -120,7 +120,9 @@ const BODIES = validator(false);
 const URLS = validator('array');
 
 export const compileFor = (schema: object, httpPart: string | undefined): ValidateFunction =>
-  validateWhenUsed(() => (httpPart === 'body' ? boundedLists(schema) : URLS.compile(schema)));
+  httpPart === 'body'
+    ? validateWhenUsed('body', schema, () => boundedLists(schema))
+    : validateWhenUsed('url', schema, () => URLS.compile(schema));
 
 interface BodySchema {
   readonly properties?: Readonly<Record<string, { readonly maxItems?: number }>>;

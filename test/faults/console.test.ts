@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { axeFindings } from '../axe.ts';
 import { type BrowserVisitor, FITS, measure, newBrowserVisitor, PHONE, picture } from '../browser.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
+import { claimInBrowser, openConsole, takingOrder } from '../console-stage.ts';
 import {
   aMarket,
   call,
@@ -18,7 +19,6 @@ import {
   type Trader,
 } from '../harness.ts';
 import { browserFor } from '../setup/skipped.ts';
-import { claimInBrowser, openConsole, takingOrder } from './console-stage.ts';
 
 const executablePath = browserFor('console.test.ts', findChromium());
 

@@ -1,8 +1,8 @@
 /** What tests of the console do in a browser: open it, claim an agent, and an order that crosses the book. */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import type { Page } from 'playwright-core';
-import type { BrowserVisitor } from '../browser.ts';
-import type { TestService, Trader } from '../harness.ts';
+import type { BrowserVisitor } from './browser.ts';
+import type { TestService, Trader } from './harness.ts';
 
 export async function openConsole(
   { needs }: Pick<TestService, 'needs'>,

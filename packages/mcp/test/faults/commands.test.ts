@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../src/config.ts';
-import { VERSION } from '../src/version.ts';
+import { readConfig } from '../../src/config.ts';
+import { VERSION } from '../../src/version.ts';
 
-const FOLDER = join(import.meta.dirname, '..');
+const FOLDER = join(import.meta.dirname, '../..');
 
 function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'bellwether-commands-'));

@@ -11,6 +11,7 @@ import {
   PHONE,
 } from '../browser.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
+import { claimInBrowser, openConsole, takingOrder } from '../console-stage.ts';
 import {
   aMarket,
   newTrader,
@@ -20,7 +21,6 @@ import {
   type Trader,
 } from '../harness.ts';
 import { browserFor } from '../setup/skipped.ts';
-import { claimInBrowser, openConsole, takingOrder } from './console-stage.ts';
 
 const executablePath = browserFor('console-troubles.test.ts', findChromium());
 

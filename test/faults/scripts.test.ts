@@ -1,0 +1,69 @@
+/** Commands of an operator that were started in a wrong way: one sentence that says what to do, and a status. */
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(script: string, args: readonly string[]): Promise<Ended> {
+  const env = { ...process.env, WALLET_PRIVATE_KEY: '0x5a', DATABASE_URL: undefined };
+  return new Promise((done) => {
+    execFile(process.execPath, [join(ROOT, script), ...args], { env }, (error, stdout, stderr) =>
+      done({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+const COMMANDS = [
+  ['scripts/backup.ts', '--to'],
+  ['scripts/restore.ts', '--from'],
+  ['scripts/rotate-key.ts', '--prepare'],
+  ['scripts/doctor.ts', '--wallet'],
+  ['scripts/sentinel.ts', '--clob'],
+  ['scripts/verify-receipts.ts', '--head'],
+  ['bench/main.ts', '--only'],
+  ['test/simulation/main.ts', '--seed'],
+] as const;
+
+test.each(COMMANDS)(
+  '%s names a misspelt option, those that there are, and does nothing',
+  async (script, known) => {
+    const { status, stdout, stderr } = await run(script, ['--misspelt', '1']);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('There is no option --misspelt; the options are ');
+    expect(stderr).toContain(known);
+    expect(stderr).toContain('npm run ');
+    expect(stderr).not.toMatch(/^\s+at /m);
+  },
+);
+
+test.each(COMMANDS)('%s says with --help how it is used', async (script, known) => {
+  const { status, stdout, stderr } = await run(script, ['--help']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain(known);
+});
+
+test.each([
+  ['no wallet', 'doctor', [], 2, 'Say which wallet is to pay'],
+  ['a broken key', 'doctor', ['--wallet', `0x${'1'.repeat(40)}`], 1, 'A private key is 0x and 64 hex digits'],
+  ['no file', 'backup', ['--to'], 2, '--to'],
+  ['an argument', 'restore', ['backup.tar'], 2, "Unexpected argument 'backup.tar'"],
+  [
+    'a head of another form',
+    'verify-receipts',
+    ['--head', 'x:1'],
+    2,
+    '--head is not AGENT_ID:SEQUENCE:HASH, but x:1',
+  ],
+  ['no JSON', 'verify-receipts', ['README.md'], 2, 'README.md cannot be read as JSON'],
+] as const)('%s of the %s is a sentence', async (_, script, args, status, sentence) => {
+  const ended = await run(`scripts/${script}.ts`, args);
+  expect(ended).toMatchObject({ status, stdout: '', stderr: expect.stringMatching(/^[^\n]*\n$/) });
+  expect(ended.stderr).toContain(sentence);
+});
