@@ -49,8 +49,7 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'credentials.signature_type': 'SignatureType',
   'credentials.wallet_address': 'Address',
   'fee_charges.from_address': 'SolanaAddress',
-  'fee_charges.status':
-    "'signing' | 'unsigned' | 'signed' | 'unknown' | 'broadcast' | 'landed' | 'refused' | 'failed' | 'dropped'",
+  'fee_charges.status': 'FeeStatus',
   'fee_charges.to_address': 'SolanaAddress',
   'fills.liquidity': "FillRow['liquidity']",
   'fills.outcome': 'Outcome',
@@ -87,13 +86,23 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
 
 const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
-import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { TimeInForce } from '../../domain/draft.ts';
+import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';
 import type { FillRow, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';
+type FeeStatus =
+  | 'signing'
+  | 'unsigned'
+  | 'signed'
+  | 'unknown'
+  | 'broadcast'
+  | 'landed'
+  | 'refused'
+  | 'failed'
+  | 'dropped';
 /** JSON has no 64-bit integers. */
 export type MoneyAsText<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] };
 `;

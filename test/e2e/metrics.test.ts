@@ -8,10 +8,14 @@ import { ALERTS, metricsIn, PANELS } from '../../scripts/ops/alerts.ts';
 import { OPS_FILES } from '../../scripts/ops/files.ts';
 import { aMarket, call, newTrader, restingOrder, startTestService, type TestService } from '../harness.ts';
 
-const JOBS = join(import.meta.dirname, '../../packages/server/src/jobs');
-const JOB_NAMES = readdirSync(JOBS).flatMap(
-  (file) => /name: '([^']+)'/.exec(readFileSync(join(JOBS, file), 'utf8'))?.[1] ?? [],
-);
+const SOURCES = join(import.meta.dirname, '../../packages/server/src');
+const JOB_NAMES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .flatMap((file) =>
+    [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/\bname: '([^']+)',\s+everyMs:/g)].map(
+      ([, name = '']) => name,
+    ),
+  );
 const ROOT = join(import.meta.dirname, '../..');
 
 let service: TestService;

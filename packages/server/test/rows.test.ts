@@ -1,6 +1,6 @@
 /** The row types that the stores read match the migrated schema. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROWS_FILE, rowsFile } from '../../../scripts/generate-rows.ts';
 import { openTestDatabase } from '../../../test/postgres.ts';
@@ -18,13 +18,16 @@ test('rows.generated.ts matches the migrated schema: node scripts/generate-rows.
   await expect(rowsFile(sql)).rejects.toThrow('names orders.side: no such column');
 });
 
-const READERS = /^(?:agent-facts|owner-wallets|wallet-cap|fact-log|leader-board|.*-store|trade-.*)\.ts$/;
+const READERS =
+  /(?:^|\/)(?:agent-facts|owner-wallets|wallet-cap|fact-log|leader-board|(?:.*-)?store|trade-.*)\.ts$/;
 /** A statement without a row type: any column name would compile. */
 const UNTYPED_READ = /(?:const (?:\w+|[[{].*[\]}]) = |\()await (?:sql|tx)`.*/g;
-const FOLDER = dirname(ROWS_FILE);
+const FOLDER = join(import.meta.dirname, '../src');
 
 test('every query of a store names its row type', () => {
-  const files = readdirSync(FOLDER).filter((name) => READERS.test(name));
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    READERS.test(name),
+  );
   expect(files.length).toBeGreaterThan(10);
   const untyped = files.flatMap((file) => {
     const source = readFileSync(join(FOLDER, file), 'utf8');

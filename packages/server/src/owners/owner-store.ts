@@ -3,7 +3,6 @@
 import { transact } from '@bellwether/durable';
 import type { SettingsChange, SettingsRow } from '../agents/index.ts';
 import { settingsColumns, settingsRow } from '../agents/index.ts';
-import type { WalletAddress } from '../domain/addresses.ts';
 import type { Owner } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type {
@@ -16,7 +15,6 @@ import type {
 } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
-import type { LeftKey, WalletGrant } from './owner-wallets.ts';
 import { createOwnerWallets } from './owner-wallets.ts';
 import type { NewPasskey } from './passkeys.ts';
 
@@ -228,21 +226,7 @@ export interface NewSession {
 /** Seals a credential again for another owner: the cipher text is bound to its owner. */
 export type Reseal = (walletAddress: string, sealed: Sealed, from: bigint, to: bigint) => Sealed;
 
-export interface OwnerStore {
-  /** All wallets of the owner, with what this agent may do with them. */
-  walletGrants(userId: bigint, agentId: string): Promise<readonly WalletGrant[]>;
-  /** @returns false when the wallet is not the owner's */
-  grantWallet(
-    grant: { readonly userId: bigint; readonly agentId: string; readonly walletAddress: WalletAddress },
-    granted: boolean,
-    at: number,
-  ): Promise<boolean>;
-  leftKeys(userId: bigint): Promise<readonly LeftKey[]>;
-  /**
-   * Frees the key of a wallet from the locks of an owner's agents; of every owner's when `userId` is null.
-   * @returns the agents; empty when there is nothing to lift
-   */
-  lift(userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]>;
+interface OwnerAccounts {
   addChallenge(challenge: Challenge, expiresAt: number): Promise<void>;
   /** Consumes the challenge: it is valid once over all replicas. `null`: unknown, used or expired. */
   takeChallenge(challenge: string, purpose: Challenge['purpose'], at: number): Promise<Challenge | null>;
@@ -287,3 +271,5 @@ export interface OwnerStore {
   /** Deletes expired challenges and sessions. */
   sweep(at: number): Promise<void>;
 }
+
+export type OwnerStore = OwnerAccounts & ReturnType<typeof createOwnerWallets>;

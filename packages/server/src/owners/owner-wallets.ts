@@ -5,7 +5,6 @@ import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { AgentWalletsRow } from '../platform/database/rows.generated.ts';
 import { ms } from '../platform/database/rows.ts';
 import { ownersSolanaWallets } from '../wallets/index.ts';
-import type { OwnerStore } from './owner-store.ts';
 
 interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
   readonly wallets: WalletAddress[];
@@ -13,17 +12,16 @@ interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
   readonly left_at: Date;
 }
 
-type OwnerWallets = Pick<OwnerStore, 'walletGrants' | 'grantWallet' | 'leftKeys' | 'lift'>;
-
 /** Rows `address`, `signer`: all wallets that the owner can grant. */
 const walletsOf = (sql: Sql, userId: bigint): Fragment =>
   sql`select wallet_address as address, eoa as signer from credentials where user_id = ${userId}
     union select address, signer from linked_wallets where user_id = ${userId} and kind = 'evm'
     union select s.address, s.address from (${ownersSolanaWallets(sql, userId)}) s`;
 
-export function createOwnerWallets(sql: Sql): OwnerWallets {
+export function createOwnerWallets(sql: Sql) {
   return {
-    async walletGrants(userId, agentId) {
+    /** All wallets of the owner, with what this agent may do with them. */
+    async walletGrants(userId: bigint, agentId: string): Promise<readonly WalletGrant[]> {
       const rows = await sql<Pick<AgentWalletsRow, 'address' | 'is_own' | 'granted'>[]>`
         select o.address, coalesce(w.is_own, false) as is_own, coalesce(w.granted, false) as granted
         from (${walletsOf(sql, userId)}) o
@@ -31,7 +29,16 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
       return rows.map((row) => ({ walletAddress: row.address, isOwn: row.is_own, granted: row.granted }));
     },
 
-    async grantWallet({ userId, agentId, walletAddress }, granted, at) {
+    /** @returns false when the wallet is not the owner's */
+    async grantWallet(
+      {
+        userId,
+        agentId,
+        walletAddress,
+      }: { readonly userId: bigint; readonly agentId: string; readonly walletAddress: WalletAddress },
+      granted: boolean,
+      at: number,
+    ): Promise<boolean> {
       const rows = await sql<object[]>`
         insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
         select ${agentId}::uuid, o.address, o.signer, false, ${granted}, ${new Date(at)}::timestamptz
@@ -41,7 +48,7 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
       return rows.length === 1;
     },
 
-    async leftKeys(userId) {
+    async leftKeys(userId: bigint): Promise<readonly LeftKey[]> {
       const rows = await sql<LeftKeyRow[]>`
         select m.signer, array_agg(distinct m.address order by m.address) as wallets,
           array_agg(distinct m.agent_id::text) as agents, max(l.since) as left_at
@@ -59,7 +66,11 @@ export function createOwnerWallets(sql: Sql): OwnerWallets {
       }));
     },
 
-    async lift(userId, walletAddress) {
+    /**
+     * Frees the key of a wallet from the locks of an owner's agents; of every owner's when `userId` is null.
+     * @returns the agents; empty when there is nothing to lift
+     */
+    async lift(userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]> {
       const rows = await sql<Pick<AgentWalletsRow, 'agent_id'>[]>`
         update agent_wallets w set lifted = true from agents a
         where a.agent_id = w.agent_id and a.claimed_at is not null and w.is_own and not w.lifted

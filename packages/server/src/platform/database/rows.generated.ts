@@ -8,6 +8,16 @@ import type { FillRow, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';
+type FeeStatus =
+  | 'signing'
+  | 'unsigned'
+  | 'signed'
+  | 'unknown'
+  | 'broadcast'
+  | 'landed'
+  | 'refused'
+  | 'failed'
+  | 'dropped';
 /** JSON has no 64-bit integers. */
 export type MoneyAsText<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] };
 
@@ -177,16 +187,7 @@ export interface FeeChargesRow {
   readonly from_address: SolanaAddress;
   readonly to_address: SolanaAddress;
   readonly request_id: string;
-  readonly status:
-    | 'signing'
-    | 'unsigned'
-    | 'signed'
-    | 'unknown'
-    | 'broadcast'
-    | 'landed'
-    | 'refused'
-    | 'failed'
-    | 'dropped';
+  readonly status: FeeStatus;
   readonly attempt: number;
   readonly lease_until: Date;
   readonly provider_id: string | null;
