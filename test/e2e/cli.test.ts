@@ -240,6 +240,27 @@ describe('what the agent has', () => {
     expect(table).toMatch(/^balance, all venues +\d/);
   });
 
+  // After what counts positions, and before the clock moves.
+  test('buys in a market of version v2; with a name of its own it needs the time of the first try', async () => {
+    const { id } = [...service.exchange.markets()].find(
+      ({ version, status, bestAsk = 0 }) => version === 'v2' && status === 'open' && bestAsk > 100,
+    )!;
+    const buy = ['buy', id, 'YES', '--amount', '5', '--worst-price', '0.99', '--yes'];
+    const { trade } = await json(...buy);
+    expect(trade).toMatchObject({ success: true, orderVersion: 2, exchangeVersion: 3 });
+    const named = [...buy, '--client-order-id', 'v2-of-the-cli'];
+    const refused = await cli([...named, '--json'], env);
+    expect([refused.code === 0, refused.stderr + refused.stdout]).toEqual([
+      false,
+      expect.stringContaining('--timestamp'),
+    ]);
+    const first = await json(...named, '--timestamp', '1780449126930');
+    expect(first.trade.success).toBe(true);
+    expect((await json(...named, '--timestamp', '1780449126930')).orderId).toBe(first.orderId);
+    const ofV1 = await cli(['buy', market.id, 'YES', '--amount', '5', '--timestamp', '5', '--json'], env);
+    expect(ofV1.stderr + ofV1.stdout).toContain('market of version v2');
+  });
+
   test('briefing, and what changed since', async () => {
     const [found, table] = await both('briefing');
     expect(found.agent.agentId).toBe(begun.agentId);

@@ -79,6 +79,18 @@ describe.each(WAYS)('over %s, for a client of %s', (transport, generation) => {
     await model.close();
   });
 
+  test('a model trades in a market of version v2 as in any other', async () => {
+    const model = await connect(env, { transport, generation });
+    const { id } = [...service.exchange.markets()].find(
+      ({ version, status, bestAsk = 0 }) => version === 'v2' && status === 'open' && bestAsk > 100,
+    )!;
+    const terms = { market: id, outcome: 'YES', side: 'BUY', worstPrice: 0.99, amount: 2 };
+    const placed = await model.call('place_order', terms);
+    expect(placed).toMatchObject({ placed: true });
+    expect(placed.filledSize).toBeGreaterThan(0);
+    await model.close();
+  });
+
   test('a client that cannot ask places nothing above the threshold', async () => {
     const model = await connect(env, { transport, generation });
     const { terms } = await findTrade(model, 30);

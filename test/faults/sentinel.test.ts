@@ -109,6 +109,21 @@ describe('a planted difference is found:', () => {
       'missing gamma GET /markets/keyset conditionId',
     ],
     [
+      'positions of another condition, of Protocol V2',
+      at('/markets/keyset', (body) => ({
+        ...body,
+        markets: (body.markets as Json[]).map((row) =>
+          row.version === 'v2' ? { ...row, positionIds: ['11', '22'] } : row,
+        ),
+      })),
+      'value gamma GET /markets/keyset of v2 positionIds',
+    ],
+    [
+      'a short record of another version, of Protocol V2',
+      at(/clob-markets/, (body) => (body.v === 'v2' ? { ...body, v: 'v3' } : body)),
+      'value clob GET /clob-markets of v2 v',
+    ],
+    [
       'a book with its best level first',
       at('/clob/book', (body) => ({ ...body, bids: [...(body.bids as Json[])].reverse() })),
       'value clob GET /book bids order',

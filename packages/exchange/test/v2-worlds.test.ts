@@ -1,6 +1,7 @@
 /** Markets of Protocol V2 in the paper world: which there are, their ids, and what worlds of earlier releases keep. */
 import { conditionIdOf, eventIdOf, parsePositionId, positionIds } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
+import { resolutionRow } from '../src/doors/data/market-rows.ts';
 import { decodeCommand, encodeCommand } from '../src/journal/command-codec.ts';
 import { marketIds } from '../src/journal/market-ids.ts';
 import type { V2Share } from '../src/world/slots.ts';
@@ -86,4 +87,49 @@ test('the founding says how many, and an earlier one nothing', () => {
     v2Share: 'third',
   });
   expect(decodeCommand(encodeCommand(begin))).toEqual(begin);
+});
+
+test('its tokens are split, traded, merged and redeemed like those of V1', () => {
+  const world = found('few');
+  const [market] = ofV2(world);
+  const { conditionId, endDate } = market!;
+  const ANN = '0x00000000000000000000000000000000000000a1';
+  const run = (command: Parameters<World['execute']>[0]) => world.execute(command, world.now);
+  run({ kind: 'deposit', account: ANN, amount: 100_000_000n });
+  run({ kind: 'split', account: ANN, conditionId, amount: 50_000_000n });
+  run({ kind: 'merge', account: ANN, conditionId, amount: 20_000_000n });
+  const order = { account: ANN, conditionId, side: 'BUY', limit: 9_900, postOnly: false } as const;
+  const events = run({
+    kind: 'place',
+    order: {
+      ...order,
+      orderId: '0x01',
+      outcome: 'YES',
+      size: 5_000_000n,
+      spend: 4_000_000n,
+      timeInForce: 'FAK',
+    },
+  });
+  expect(events.some(({ kind }) => kind === 'fill')).toBe(true);
+  world.checkConservation();
+  for (let nth = 0; world.market(conditionId)?.payout === undefined && nth < 200; nth += 1)
+    world.step(endDate + nth * 60_000);
+  const payout = world.market(conditionId)!.payout!;
+  const { yes, no } = world.account(ANN).tokens.get(conditionId)!;
+  expect([yes > 30_000_000n, no]).toEqual([true, 30_000_000n]);
+  expect(run({ kind: 'redeem', account: ANN, conditionId })).toContainEqual({
+    ...{ kind: 'redeemed', account: ANN, conditionId, yes, no },
+    payout: payout === 'YES' ? yes : no,
+  });
+  world.checkConservation();
+  const facts = world.facts(conditionId)!;
+  expect(resolutionRow(facts, world.market(conditionId))).toMatchObject({
+    ...{
+      condition_id: conditionId,
+      status: 'resolved',
+      market_type: 'BINARY',
+      resolution_source: 'reported',
+    },
+    payouts: payout === 'YES' ? [1_000_000, 0] : [0, 1_000_000],
+  });
 });

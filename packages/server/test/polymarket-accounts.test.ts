@@ -314,13 +314,18 @@ describe('a redemption', () => {
 
   test.each([
     ['YES', [['0', 40_000_000n]]],
-    // Nothing pays: what is held is named all the same.
-    ['NO', [['0', 40_000_000n]]],
-    ['HALF', [['0', 40_000_000n]]],
+    ['NO', [['1', 30_000_000n]]],
+    [
+      'HALF',
+      [
+        ['0', 40_000_000n],
+        ['1', 30_000_000n],
+      ],
+    ],
   ] as const)(
     'of a market of v2 that resolved %s names outcome and amount at the router',
     async (payout, parts) => {
-      state.tokens = { [V2.tokenIds[0]]: '40000000' };
+      state.tokens = { [V2.tokenIds[0]]: '40000000', [V2.tokenIds[1]]: '30000000' };
       state.approvals = { [POSITION_ROUTER]: '0' };
       const answer = await redeem({ ...V2, ...{ status: 'resolved', payout, negRisk: true, version: 'v2' } });
       if (answer.kind !== 'unsigned') throw new Error(answer.kind);

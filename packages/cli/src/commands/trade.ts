@@ -309,7 +309,11 @@ export function addTradeCommands(program: Command, start: Start): void {
         '--live',
         'sign what the live venue takes: real money; also by BELLWETHER_ORDER_PROFILE=polymarket',
       )
-      .option('--timestamp <ms>', 'with --live and --client-order-id: that of the first try', count)
+      .option(
+        '--timestamp <ms>',
+        'with --client-order-id, and --live or a market of version v2: that of the first try',
+        count,
+      )
       .option('--validate-only', 'check everything up to the venue, without any effect')
       .option('--yes', 'do not ask; for programs')
       .action(
