@@ -342,7 +342,10 @@ describe('what a model gets wrong', () => {
     const before = await ordersOf();
     for (const [args, words] of [
       [{ ...taking(5), amout: 5 }, ['amout']],
-      [{ ...taking(5), price: 0.5, postOnly: true }, ['price makes a limit order and worstPrice a market order', 'postOnly']],
+      [
+        { ...taking(5), price: 0.5, postOnly: true },
+        ['price makes a limit order and worstPrice a market order', 'postOnly'],
+      ],
       [{ market: market.market, outcome: 'YES', side: 'SELL', price: 0.5 }, ['needs size']],
     ] as const) {
       const result = await model.client.callTool({ name: 'place_order', arguments: args });

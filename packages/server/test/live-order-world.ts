@@ -8,7 +8,7 @@ import type { MarketRecord } from '../src/domain/market.ts';
 import type { LiveOrderLog, TradeStatus } from '../src/ports/live-orders.ts';
 
 export const M = 1_000_000n;
-export const MARKET = {
+const MARKET = {
   id: 'm1',
   conditionId: 'c1',
   slug: 'one',

@@ -1,1 +1,1 @@
-export type { RequestTrace, Tracer, TradeTrace } from '../ports/tracing.ts';
+export type { RequestTrace, Tracer } from '../ports/tracing.ts';

@@ -8,7 +8,7 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, OrderExtras, OrderFields, SignatureType, SigningTerms } from '@bellwether/protocol';
+import type { Address, OrderExtras, OrderFields, SigningTerms } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
@@ -297,5 +297,3 @@ export interface UnsignedCall {
   readonly chainId: number;
   readonly description: string;
 }
-
-export type { SignatureType };

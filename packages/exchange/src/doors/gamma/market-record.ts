@@ -21,7 +21,7 @@ export const isOpen = ({ status, untradable }: MarketView): boolean =>
   status === 'open' || untradable !== undefined;
 
 export const isoOf = (at: number): string => new Date(at).toISOString();
-export const dayOf = (at: number): string => isoOf(at).slice(0, 10);
+const dayOf = (at: number): string => isoOf(at).slice(0, 10);
 /** The format of `closedTime`, which differs from that of all other times. */
 export const closedTimeOf = (at: number): string => `${isoOf(at).slice(0, 19).replace('T', ' ')}+00`;
 

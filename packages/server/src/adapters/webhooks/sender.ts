@@ -10,7 +10,7 @@ import { isIP } from 'node:net';
 import type { SendResult, WebhookSender } from '../../ports/webhooks.ts';
 import { reachOf } from './addresses.ts';
 
-export const SEND_TIMEOUT_MS = 10_000;
+const SEND_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 16_384;
 const MAX_ADDRESSES = 16;
 const HTTPS_PORT = '443';
