@@ -10,7 +10,7 @@ const ENDED = ['filled', 'partially_filled', 'reverted', 'expired', 'failed', 'c
 const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
 
 /** Every order of the trader, with its fills. */
-export async function allOrders({ client }: SandboxTrader): Promise<QuotedOrderDetail[]> {
+async function allOrders({ client }: SandboxTrader): Promise<QuotedOrderDetail[]> {
   const details: QuotedOrderDetail[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await client.venueB.orders({ limit: PAGE, offset });

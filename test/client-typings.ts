@@ -42,7 +42,7 @@ type Named<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Nam
 type AnyShape = string | readonly [string, AnyShape] | { readonly [name: string]: AnyShape };
 
 /** Sentences, one for each field that is not what the typing promises. */
-export function faultsOf(shape: AnyShape, value: unknown, path = 'answer'): string[] {
+function faultsOf(shape: AnyShape, value: unknown, path = 'answer'): string[] {
   if (typeof shape === 'string') return faultsOfWord(shape, value, path);
   if (Array.isArray(shape)) {
     const [kind, inner] = shape as readonly [string, AnyShape];

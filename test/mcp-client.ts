@@ -24,7 +24,7 @@ export type Generation = '2025' | '2026';
 
 export type McpEnvironment = Readonly<Record<string, string>>;
 
-export const newHome = (): string => mkdtempSync(join(tmpdir(), 'bellwether-mcp-'));
+const newHome = (): string => mkdtempSync(join(tmpdir(), 'bellwether-mcp-'));
 
 export const environmentFor = (url: string, more: McpEnvironment = {}): McpEnvironment => ({
   PATH: process.env.PATH ?? '',

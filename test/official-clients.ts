@@ -8,7 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import type { TestService } from './harness.ts';
 
-export const PAPER_MONEY = 10_000_000_000n;
+const PAPER_MONEY = 10_000_000_000n;
 
 export interface OfficialWallet {
   readonly key: `0x${string}`;

@@ -1,6 +1,6 @@
 /** Shapes that the typings of both official clients share. */
 
-export const LEVEL = { price: 'string', size: 'string' } as const;
+const LEVEL = { price: 'string', size: 'string' } as const;
 export const BOOK = {
   market: 'string',
   asset_id: 'string',

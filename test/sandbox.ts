@@ -115,7 +115,7 @@ export async function tokenAccounts(sql: Sql): Promise<TokenHolding[]> {
   }));
 }
 
-export const sumOf = (holdings: readonly TokenHolding[], mint: string): bigint =>
+const sumOf = (holdings: readonly TokenHolding[], mint: string): bigint =>
   holdings.filter((one) => one.mint === mint).reduce((sum, { amount }) => sum + amount, 0n);
 
 /** All the USDC of the chain: created once, then constant. */

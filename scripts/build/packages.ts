@@ -35,7 +35,7 @@ function entryName(file: string): string {
   return name;
 }
 
-export function packageOf(id: string): Package {
+function packageOf(id: string): Package {
   const folder = join(ROOT, 'packages', id);
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
   const files = [...Object.values(manifest.exports ?? {}), ...Object.values(manifest.bin ?? {})];

@@ -4,7 +4,7 @@ import { ALERTS, PANELS, type Panel } from './alerts.ts';
 
 const NOTE = 'Generated from scripts/ops/alerts.ts by node scripts/generate-ops.ts: do not edit.';
 
-export const prometheusRules = (): string =>
+const prometheusRules = (): string =>
   `# ${NOTE}\n${stringify(
     {
       groups: [
@@ -44,7 +44,7 @@ const panelOf = ({ title, unit, queries }: Panel, n: number) => ({
   })),
 });
 
-export const dashboard = (): string =>
+const dashboard = (): string =>
   `${JSON.stringify(
     {
       uid: 'bellwether',

@@ -77,7 +77,7 @@ export const marketBuy = (agent: Trader, amount: number, on = market) =>
     worstPrice: 0.9,
   });
 
-export const credentials = (agent: { signer: Signer }) =>
+const credentials = (agent: { signer: Signer }) =>
   createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: agent.signer });
 export const credentialBody = async (agent: { signer: Signer }, fields: Record<string, unknown> = {}) => ({
   walletAddress: agent.signer.address,

@@ -27,7 +27,7 @@ export let sql: Sql;
 
 export let fake: FakeQuoteVenue;
 
-export let key: string;
+let key: string;
 
 export const statements: string[] = [];
 
@@ -35,7 +35,7 @@ export const tokenCalls: string[] = [];
 
 export const get = (path: string, as = key) => call(service, 'GET', path, { key: as });
 
-export const listed = (ticker: string): TickerMarket => {
+const listed = (ticker: string): TickerMarket => {
   const market = fake.listed.get(ticker);
   if (market === undefined) throw new Error(`no market ${ticker}`);
   return market;
@@ -78,7 +78,7 @@ interface Placed {
   readonly ageMs?: number;
 }
 
-export let orders = 0;
+let orders = 0;
 
 /** Writes the row of a quoted order, and its fill as evidence. */
 export async function placed(order: Placed): Promise<string> {

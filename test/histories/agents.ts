@@ -75,7 +75,7 @@ export async function openMarkets({ urls: [baseUrl] }: Place, { apiKey }: Agent)
 }
 
 /** What an error of the SDK proves. @throws what is no error of a call */
-export function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): Outcome {
   if (error instanceof BellwetherApiError) {
     const isProof = error.status < 500;
     return isProof ? { kind: 'refused', code: error.code } : { kind: 'unknown', why: error.code };

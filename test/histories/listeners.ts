@@ -34,7 +34,7 @@ interface EventBody {
   readonly data: object;
 }
 
-export function eventOf({ id, type, data }: EventBody): LoggedEvent {
+function eventOf({ id, type, data }: EventBody): LoggedEvent {
   const { orderId, tradeId } = data as { readonly orderId?: string | null; readonly tradeId?: string | null };
   return {
     id,

@@ -7,7 +7,7 @@ export const ORDER = '0x0000000001';
 export const OTHER = '0x0000000002';
 export const UNIT = 1_000_000n;
 
-export const NO_FACTS: FinalFacts = {
+const NO_FACTS: FinalFacts = {
   hasMidnight: false,
   orders: [],
   venueOrders: [],

@@ -31,7 +31,7 @@ type Event =
   | { readonly kind: 'admitted'; readonly order: DeskOrder; readonly calls: readonly Call[] };
 
 /** What an order that has ended takes of its day's amount; one that is open, what was counted. */
-export function usedBy({ status, side, reserved, cost, shares, filled }: DeskOrder): bigint {
+function usedBy({ status, side, reserved, cost, shares, filled }: DeskOrder): bigint {
   if (status === 'rejected') return 0n;
   if (
     ['submitting', 'unknown', 'live', 'delayed', 'unmatched', 'partially_filled', 'matched'].includes(status)

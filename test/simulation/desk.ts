@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const MASTER_KEY = 'a5'.repeat(32);
 const START_WITHIN_MS = 120_000;
 const RESTART_AFTER_MS = 700;
-export const PORTS = [8_080, 8_081] as const;
+const PORTS = [8_080, 8_081] as const;
 
 export interface Replica {
   readonly process: SimulatedProcess;

@@ -7,7 +7,7 @@ const agents = new WeakMap<object, http.Agent>();
 const NOBODY = {};
 
 /** Connections are kept by process. */
-export function agentOf(owner: SimulatedProcess | undefined): http.Agent {
+function agentOf(owner: SimulatedProcess | undefined): http.Agent {
   const key = owner ?? NOBODY;
   let agent = agents.get(key);
   if (agent === undefined) {

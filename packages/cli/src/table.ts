@@ -37,7 +37,7 @@ const CHARS = {
 };
 
 /** Up to six decimals, as amounts have; `–` for what there is not. */
-export function shown(value: Value): string {
+function shown(value: Value): string {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'number') return String(Math.round(value * 1e6) / 1e6);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

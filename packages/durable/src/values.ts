@@ -126,7 +126,7 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map(
 export const parserOf = (typeId: number): Parser => PARSERS.get(typeId) ?? asText;
 
 /** `{1,NULL,"a \"b\"",{…}}`, preceded by its bounds where they do not start at 1. */
-export function parseArray(text: string, parse: Parser): unknown[] {
+function parseArray(text: string, parse: Parser): unknown[] {
   let at = text.startsWith('[') ? text.indexOf('=') + 1 : 0;
   const quoted = (): string => {
     let value = '';

@@ -28,7 +28,7 @@ import { buyQuote } from '../../sdk/test/dishonest-desk.ts';
 export const AGENT_ID = 'agent-of-the-test';
 export const SIGNER = Signer.fromPrivateKey(`0x${'17'.repeat(32)}`, { use: 'paper' });
 export const SOLANA = SolanaSigner.fromSecretKey(new Uint8Array(32).fill(5), { use: 'paper' });
-export const MARKET_IDS = {
+const MARKET_IDS = {
   id: '1042',
   venue: 'polymarket',
   conditionId: `0x${'1'.repeat(64)}`,
@@ -59,7 +59,7 @@ interface Schema {
 }
 
 /** An answer of this shape in which every text, also each key of a record, is the attacker's. */
-export function hostile(schema: TSchema | Schema, attacker: Attacker): unknown {
+function hostile(schema: TSchema | Schema, attacker: Attacker): unknown {
   const { type, anyOf, properties, patternProperties, items } = schema as Schema;
   if (anyOf !== undefined) {
     const kinds = attacker.flag() ? anyOf : anyOf.toReversed();

@@ -24,7 +24,7 @@ import { describeDomain, type SentOrder, type SignatureRules, structHash } from 
 import { type ParsedSignature, recoverAddress } from './signature.ts';
 import { exchangeTypedDomain, orderTypedData } from './typed-data.ts';
 
-export const MOST_RECOVERIES = 32;
+const MOST_RECOVERIES = 32;
 
 /** Chains that signers have, or had, as their default. */
 const OTHER_CHAINS = [137, 80_002, 1, 31_337, 80_001];

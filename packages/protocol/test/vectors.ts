@@ -76,7 +76,7 @@ const common = {
 } as const;
 
 export const ORDER: OrderFields = { ...common, taker: ZERO, expiration: 0n, nonce: 0n, feeRateBps: 0n };
-export const POLYMARKET_ORDER: PolymarketOrderFields = {
+const POLYMARKET_ORDER: PolymarketOrderFields = {
   ...common,
   timestamp: 1780449126930n,
   metadata: new Uint8Array(32),

@@ -8,7 +8,6 @@ import {
   type Blockhash,
   createTransactionMessage,
   generateKeyPairSigner,
-  getBase58Encoder,
   getTransactionEncoder,
   type Instruction,
   type KeyPairSigner,
@@ -146,5 +145,3 @@ export async function fund(
 }
 
 export const randomBlockhash = (): string => toBase58(crypto.getRandomValues(new Uint8Array(32)));
-
-export const bytesOf = (base58: string): Uint8Array => new Uint8Array(getBase58Encoder().encode(base58));

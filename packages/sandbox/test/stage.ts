@@ -34,7 +34,7 @@ import { vaultsOf } from '../src/dflow/vaults.ts';
 import type { WireMarket } from '../src/dflow/wire.ts';
 import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, type SendOutcome } from '../src/solana/index.ts';
 
-export const SEED = 'test';
+const SEED = 'test';
 export const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
 

@@ -25,7 +25,7 @@ import { exchangeVersionOf, orderVersionOf } from '@bellwether/protocol';
 import { knownTokens } from './known-tokens.ts';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
-import { NEED, type Need, needOptions } from './usage-error.ts';
+import { NEED, needOptions } from './usage-error.ts';
 
 /** What the builder needs of a market; every record of GET /markets is one. */
 export interface MarketTerms {
@@ -93,16 +93,11 @@ export interface MarketSell extends MarketOrderCommon {
 
 export type MarketOrder = MarketBuy | MarketSell;
 
-const oneOf = (...words: readonly string[]): Need => ({
-  what: words.map((word) => `"${word}"`).join(' or '),
-  fits: (value) => words.includes(value as string),
-});
-
 const ORDER_NEEDS = {
   signer: NEED.signer,
   market: NEED.market,
-  outcome: oneOf('YES', 'NO'),
-  side: oneOf('BUY', 'SELL'),
+  outcome: NEED.oneOf('YES', 'NO'),
+  side: NEED.oneOf('BUY', 'SELL'),
 } as const;
 
 /**

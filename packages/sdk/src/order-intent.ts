@@ -1,6 +1,6 @@
 /** The intent of an order, as the desk prepares it: which terms belong together, and the record without what was left out. */
 import type { TradeIntent } from '@bellwether/contract';
-import { BellwetherUsageError } from './usage-error.ts';
+import { BellwetherUsageError, NEED, needOptions, needValue } from './usage-error.ts';
 
 /** The fields of an intent; `undefined` is the same as leaving a field out. */
 export type IntentTerms = { readonly [Field in keyof TradeIntent]: TradeIntent[Field] | undefined };
@@ -31,6 +31,8 @@ export interface IntentWords {
  * // ['A market order to buy takes --amount in collateral, not --size; a limit order takes --price and --size.']
  */
 export function intentFaults(terms: Partial<IntentTerms>, words: IntentWords = {}): string[] {
+  needValue('intentFaults', 'terms', terms, NEED.object('the fields of an order, such as side and price'));
+  needValue('intentFaults', 'words', words, NEED.object('options, such as nameOf'));
   const { nameOf = (field) => field, pricesFromBook = false } = words;
   return [
     ...priceFaults(terms, nameOf, pricesFromBook),
@@ -82,6 +84,15 @@ function lifetimeFaults(terms: Partial<IntentTerms>, name: Name): string[] {
   return faults;
 }
 
+type RequiredField = 'clientOrderId' | 'marketId' | 'outcome' | 'side';
+
+const INTENT_NEEDS = {
+  clientOrderId: NEED.text('your own name for the order'),
+  marketId: NEED.text('a market id, condition id, slug or token id'),
+  outcome: NEED.oneOf('YES', 'NO'),
+  side: NEED.oneOf('BUY', 'SELL'),
+};
+
 /**
  * Makes the intent that `prepareTrade` takes and `verifyPrepared` compares with what the desk answers.
  * @throws BellwetherUsageError naming every fault of the terms, before anything is sent
@@ -97,10 +108,9 @@ function lifetimeFaults(terms: Partial<IntentTerms>, name: Name): string[] {
  * const prepared = await client.prepareTrade(intent);
  */
 export function tradeIntent(terms: Partial<IntentTerms> & Pick<TradeIntent, RequiredField>): TradeIntent {
+  needOptions('tradeIntent', terms, INTENT_NEEDS);
   const faults = intentFaults(terms);
   if (faults.length > 0) throw new BellwetherUsageError(faults.join(' '));
   const given = Object.entries(terms).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as unknown as TradeIntent;
 }
-
-type RequiredField = 'clientOrderId' | 'marketId' | 'outcome' | 'side';

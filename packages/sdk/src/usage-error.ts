@@ -24,6 +24,10 @@ const text = (what: string): Need => ({ what, fits: (value) => typeof value === 
 /** The kinds of options that calls have in common. */
 export const NEED = {
   text,
+  oneOf: (...words: readonly string[]): Need => ({
+    what: words.map((word) => `"${word}"`).join(' or '),
+    fits: (value) => words.includes(value as string),
+  }),
   object: (what: string, ...names: readonly string[]): Need => ({ what, fits: has(...names) }),
   number: {
     what: 'a number, or a decimal as text',

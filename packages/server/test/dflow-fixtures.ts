@@ -1,8 +1,8 @@
 /** Values captured from DFlow: reference §1.3. Tests override single fields. */
 
 export const TICKER = 'KXEPLGAME-26FEB18WOLARS-WOL';
-export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-export const CASH = 'CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH';
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const CASH = 'CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH';
 export const MINTS = {
   ledger: '5UHoukpeVPQbmSUaAPWnkXEKZMrjSmwTqqaD8eXmvKNn',
   yes: 'CA7FMbzNTfeR7jkLzF113bBJupKwq98cixaQtc3b3frb',

@@ -146,7 +146,7 @@ function createServices(): FastifyInstance {
   return services;
 }
 
-export const tokens = (amount: bigint): TokenAccount => ({
+const tokens = (amount: bigint): TokenAccount => ({
   address: USDC_ACCOUNT,
   mint: USDC_MINT,
   owner: WALLET,

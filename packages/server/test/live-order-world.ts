@@ -8,7 +8,7 @@ import { fold } from '../src/venues/polymarket/fold.ts';
 import type { Observation, TradePart } from '../src/venues/polymarket/observations.ts';
 
 export const M = 1_000_000n;
-export const MARKET = {
+const MARKET = {
   id: 'm1',
   conditionId: 'c1',
   slug: 'one',

@@ -20,7 +20,7 @@ export const SECRETS = {
   secret: 'c2VjcmV0LW9mLWl0',
   passphrase: 'p4ssphrase-of-it',
 };
-export const EOA = `0x${'11'.repeat(20)}` as Address;
+const EOA = `0x${'11'.repeat(20)}` as Address;
 const MARKET = {
   ...{
     id: 'm1',

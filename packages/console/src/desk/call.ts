@@ -62,7 +62,7 @@ export async function refusalOf(response: Response): Promise<Trouble> {
 }
 
 /** @throws {Trouble} */
-export async function call<T>(method: 'GET' | 'POST', path: string, options: CallOptions = {}): Promise<T> {
+async function call<T>(method: 'GET' | 'POST', path: string, options: CallOptions = {}): Promise<T> {
   const deadline = AbortSignal.timeout(ANSWER_WITHIN_MS);
   let response: Response;
   try {

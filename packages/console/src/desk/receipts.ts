@@ -5,7 +5,7 @@
 import type { ReceiptEntry, ReceiptHead } from '@bellwether/contract';
 import { canonicalJson } from '@bellwether/contract/canonical-json';
 
-export async function sha256(text: string): Promise<string> {
+async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -56,9 +56,9 @@ const follow = (): void => {
 window.addEventListener('popstate', follow);
 
 /** A path below /console, as an address. */
-export const addressOf = (path: string): string => `${BASE}/console${path}`;
+const addressOf = (path: string): string => `${BASE}/console${path}`;
 
-export function go(path: string): void {
+function go(path: string): void {
   history.pushState(null, '', addressOf(path));
   follow();
   scrollTo(0, 0);

@@ -9,7 +9,7 @@ const KEPT = 30;
 const ORDER = /^order\.(.+)$/;
 
 /** What a person reads of an event; `null`: nothing that says more than others do. */
-export function wordsFor({ type, data }: DeskEvent): string | null {
+function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
   if (status !== undefined)
     return `${data.side} ${precise(data.orderSize)} ${data.outcome} at ${precise(data.price)}: ${status.replaceAll('_', ' ')}${

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 
-export const BLOCK_BYTES = 512;
+const BLOCK_BYTES = 512;
 const MAX_NAME_BYTES = 100;
 const FOLDER = '5';
 const FILE = '0';

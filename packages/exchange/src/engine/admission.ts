@@ -31,7 +31,7 @@ import type { EngineEvent, NewOrder, OrderId, RejectReason } from './types.ts';
 import { clampedUnits, MOST_UNITS, microOf, NOTHING, type Units } from './units.ts';
 
 /** Least amount of a BUY that takes liquidity, in micro collateral. */
-export const MIN_TAKING_BUY_MICRO = MICRO;
+const MIN_TAKING_BUY_MICRO = MICRO;
 const MIN_TAKING_BUY = Number(MIN_TAKING_BUY_MICRO);
 
 export class Refusal {

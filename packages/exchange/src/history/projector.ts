@@ -26,8 +26,8 @@ const DAY_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const SLICES_PER_PRUNE = 500;
 /** How long the trades and moves of accounts are kept, and trades of the house among itself. */
-export const ACCOUNTS_KEPT_DAYS = 90;
-export const HOUSE_KEPT_DAYS = 2;
+const ACCOUNTS_KEPT_DAYS = 90;
+const HOUSE_KEPT_DAYS = 2;
 
 export type Taken = Pick<Entry, 'seq' | 'at' | 'events' | 'markets'>;
 

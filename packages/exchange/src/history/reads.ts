@@ -15,7 +15,7 @@ import { type Fate, fateOf } from './settlement.ts';
 import { decodeTrade } from './trade.ts';
 
 /** Most rows of one answer. */
-export const MOST_ROWS = 1_000;
+const MOST_ROWS = 1_000;
 
 export interface TradeRow {
   readonly trade: Trade;

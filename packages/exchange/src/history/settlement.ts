@@ -31,7 +31,7 @@ export function settlementOf(
     : { status: 'CONFIRMED', since: confirmedAt, transactionHash };
 }
 
-export const transactionHashOf = (seed: string, number: number): string =>
+const transactionHashOf = (seed: string, number: number): string =>
   `0x${createHash('sha256').update(`transaction\0${seed}\0${number}`).digest('hex')}`;
 
 const FATES = ['settles', 'fails', 'failed', 'settled_late'] as const;

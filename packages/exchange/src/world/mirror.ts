@@ -18,7 +18,7 @@ import type { Quote, QuoteSide, WorldMarket } from './records.ts';
 const MAKER: AccountId = `${HOUSE_PREFIX}mirror`;
 /** Trades of the live venue. Another account, because nobody trades with itself. */
 const TAPE: AccountId = `${HOUSE_PREFIX}tape`;
-export const MIRROR_ACCOUNTS: readonly AccountId[] = [MAKER, TAPE];
+const MIRROR_ACCOUNTS: readonly AccountId[] = [MAKER, TAPE];
 const MERGE_FROM: Micro = 1_000n * MICRO;
 
 export class MirrorMaker {

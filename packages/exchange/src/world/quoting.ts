@@ -34,7 +34,7 @@ const INVENTORY_PER_TICK: Micro = 2_000n * MICRO;
 const GREATEST_INVENTORY_TICKS = 5;
 
 /** Widest in the middle, where a probability is least informative. */
-export function halfSpread(probability: Millionths, tickSize: Pips): Millionths {
+function halfSpread(probability: Millionths, tickSize: Pips): Millionths {
   // p(1−p) is at most a quarter; in thousandths of that quarter.
   const uncertainty = Math.floor((4 * probability * (CERTAIN - probability)) / (CERTAIN * 1_000));
   const wanted = BASE_HALF_SPREAD + Math.floor((MID_HALF_SPREAD * uncertainty) / 1_000);

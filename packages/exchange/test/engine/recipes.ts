@@ -14,7 +14,7 @@ import type {
 
 export const ACCOUNTS = ['ann', 'bob', 'cyd', 'dan'] as const;
 
-export const COARSE: MarketSpec = {
+const COARSE: MarketSpec = {
   conditionId: '0xcoarse',
   tokenIds: ['1', '2'],
   tickSize: 100,
@@ -23,7 +23,7 @@ export const COARSE: MarketSpec = {
   feeExponent: 1,
 };
 
-export const FINE: MarketSpec = {
+const FINE: MarketSpec = {
   conditionId: '0xfine',
   tokenIds: ['3', '4'],
   tickSize: 1,

@@ -10,7 +10,7 @@ import { EITHER_VENUE, limitOf, spendingOf } from './terms.ts';
 const SHORT_LIST = 3;
 const LONG_LIST = 20;
 
-export function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: number) {
+function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: number) {
   const { agent, settings, riskAlerts, opportunities } = briefing;
   const alerts = riskAlerts.slice(0, LONG_LIST);
   for (const [at, { message }] of alerts.entries()) texts.add(`riskAlerts.${at}.message`, message);

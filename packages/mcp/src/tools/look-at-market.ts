@@ -16,7 +16,7 @@ const levels = (value: unknown, count: number) =>
     .map(({ price, size }) => ({ price: numberOf(price), size: numberOf(size) }));
 
 /** @param asked the caller's own amount: of the table of costs, its rows are the ones to show */
-export function contextFacts(
+function contextFacts(
   context: MarketContext,
   texts: StrangersTexts,
   { isFull, asked }: { readonly isFull: boolean; readonly asked: number | undefined },

@@ -8,7 +8,7 @@ import { spend } from './spend.ts';
 import { spendingOf } from './terms.ts';
 
 /** The figures that an order's record and the answer to a trade have in common. */
-export function placedFacts(
+function placedFacts(
   answer: Pick<TradeResponse, 'orderId' | 'status' | 'filledSize' | 'avgPrice' | 'feePaid'> &
     Partial<Pick<TradeResponse, 'success' | 'errorCode' | 'errorMessage'>>,
   texts: StrangersTexts,

@@ -66,7 +66,7 @@ const shownBy = {
 
 type Shown = Record<string, string | number | boolean>;
 
-export function eventFacts(event: AgentEvent, texts: StrangersTexts, place: string) {
+function eventFacts(event: AgentEvent, texts: StrangersTexts, place: string) {
   const data = recordOf(event.data);
   const shown: Shown = {};
   for (const kind of ['id', 'word', 'number', 'time', 'flag'] as const)

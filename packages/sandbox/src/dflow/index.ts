@@ -1,9 +1,7 @@
-export type { DflowDoorOptions } from './door.ts';
 export { dflowMetadataDoor } from './metadata-door.ts';
 export { LANDING } from './orders.ts';
 export {
   type DflowSandbox,
-  type DflowSandboxOptions,
   loadTransactions,
   openDflowSandbox,
 } from './sandbox.ts';

@@ -1,8 +1,8 @@
 /** Creates and reads mints and token accounts as bytes. Both token programs share this base layout. */
 import { parseBase58, type SolanaAddress } from '@bellwether/protocol';
 
-export const MINT_BYTES = 82;
-export const TOKEN_ACCOUNT_BYTES = 165;
+const MINT_BYTES = 82;
+const TOKEN_ACCOUNT_BYTES = 165;
 export const DECIMALS = 6;
 
 const OPTION_BYTES = 4;

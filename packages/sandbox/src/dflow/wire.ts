@@ -20,7 +20,7 @@ export const statusOf = ({ status }: ListedMarket): MarketStatus =>
   status === 'open' ? 'active' : status === 'closed' ? 'closed' : 'finalized';
 
 /** Four decimals, always: 6100 is "0.6100". */
-export const dollars = (price: Pips): string =>
+const dollars = (price: Pips): string =>
   `${Math.floor(price / PIPS)}.${String(price % PIPS).padStart(4, '0')}`;
 
 const seconds = (at: number): number => Math.floor(at / 1000);

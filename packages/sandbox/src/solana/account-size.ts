@@ -5,7 +5,7 @@
 import { SOLANA_PROGRAMS, type SolanaTransaction } from '@bellwether/protocol';
 import type { ChainAccount } from './types.ts';
 
-export const MAX_ACCOUNT_BYTES = 10_240;
+const MAX_ACCOUNT_BYTES = 10_240;
 
 /** Instructions of the system program that allocate space, by number: the offset of the size in their data. */
 const SPACE_AT: ReadonlyMap<number, (view: DataView) => number> = new Map<number, (view: DataView) => number>(

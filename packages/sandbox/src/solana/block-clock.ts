@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { toBase58 } from '@bellwether/protocol';
 
 export const SLOT_MS = 800;
-export const BLOCKHASH_LIFE_BLOCKS = 150;
+const BLOCKHASH_LIFE_BLOCKS = 150;
 /** Slots for which a signature's status is known without searching the history. */
 export const RECENT_SLOTS = 300;
 

@@ -1,7 +1,7 @@
 /** The fee of a transaction: 5,000 lamports per signature, and the compute units it bids for. */
 import type { SolanaTransaction } from '@bellwether/protocol';
 
-export const LAMPORTS_PER_SIGNATURE = 5_000n;
+const LAMPORTS_PER_SIGNATURE = 5_000n;
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const SET_LIMIT = 2;
 const SET_PRICE = 3;

@@ -3,7 +3,7 @@
 const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 /** DFlow's metadata of real markets that needs no key. */
-export const VENUE_METADATA_ORIGIN = 'https://dev-prediction-markets-api.dflow.net';
+const VENUE_METADATA_ORIGIN = 'https://dev-prediction-markets-api.dflow.net';
 
 const TIMEOUT_MS = 5_000;
 const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

@@ -29,7 +29,7 @@ const KEY_CHARS = 64;
 const PREFIX_CHARS = 7;
 const SUFFIX_CHARS = 4;
 
-export const maskKey = (key: Pick<KeyRow, 'prefix' | 'suffix'>): string =>
+const maskKey = (key: Pick<KeyRow, 'prefix' | 'suffix'>): string =>
   key.prefix + '*'.repeat(KEY_CHARS - PREFIX_CHARS - SUFFIX_CHARS) + key.suffix;
 
 const partsOf = (apiKey: string) => ({

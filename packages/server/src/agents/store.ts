@@ -191,7 +191,7 @@ export function createAgentStore(sql: Sql, now: () => number) {
   };
 }
 
-export const keyRow = (row: ApiKeysRow): KeyRow => ({
+const keyRow = (row: ApiKeysRow): KeyRow => ({
   id: row.id,
   name: row.name,
   prefix: row.key_prefix,

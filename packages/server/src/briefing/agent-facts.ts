@@ -50,7 +50,7 @@ const positionsOf = (rows: readonly PositionJson[] | null): PositionRow[] =>
     market: null,
   }));
 
-export const openOrders = (row: OpenOrdersJson): OpenOrders => ({
+const openOrders = (row: OpenOrdersJson): OpenOrders => ({
   venue: row.venue,
   conditionId: row.condition_id,
   marketId: row.market_id,

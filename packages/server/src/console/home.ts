@@ -59,7 +59,7 @@ export async function ownerHome(needs: OwnerHomeNeeds, owner: Owner): Promise<Ow
   };
 }
 
-export async function ownersWorth(needs: OwnerHomeNeeds, owner: Owner): Promise<Worth> {
+async function ownersWorth(needs: OwnerHomeNeeds, owner: Owner): Promise<Worth> {
   const { evm, solana } = await needs.ownerReads.wallets(owner.userId);
   return worthOf(needs, [...evm, ...solana]);
 }

@@ -174,7 +174,7 @@ export const isOpen = (status: OrderStatus): boolean => mayFill(status) && !isIn
  * How long an order may be `submitting` before its agent gets an alert. A quoted order's transaction either lands or
  * expires with its blockhash: after 150 blocks of at most 800 ms, and 32 more.
  */
-export const IN_DOUBT_AFTER_MS: Readonly<Record<OrderKind, number>> = { signed: 5_000, quoted: 150_000 };
+const IN_DOUBT_AFTER_MS: Readonly<Record<OrderKind, number>> = { signed: 5_000, quoted: 150_000 };
 
 /** Orders without an answer that were created before this time are in doubt. */
 export const inDoubtBefore = (now: number): Readonly<Record<OrderKind, number>> => ({

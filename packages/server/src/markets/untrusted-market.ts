@@ -5,7 +5,7 @@ import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { marketItem } from './markets.ts';
 
 export const TITLE_CHARS = 300;
-export const RULES_CHARS = 2_000;
+const RULES_CHARS = 2_000;
 
 export function plainMarket(venue: string, market: MarketRecord): Market {
   const item = marketItem(venue, market);

@@ -34,7 +34,7 @@ export interface RotationReport {
 }
 
 /** A rotation that cannot begin, as a sentence that says what to do. */
-export class RotationRefused extends Error {
+class RotationRefused extends Error {
   override readonly name = 'RotationRefused';
 }
 

@@ -19,5 +19,3 @@ export const createQueueDepths = (sql: Sql) => ({
     return Object.fromEntries(rows.map(({ queue, depth }) => [queue, depth]));
   },
 });
-
-export type QueueDepths = ReturnType<typeof createQueueDepths>;

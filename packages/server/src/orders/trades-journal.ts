@@ -101,7 +101,7 @@ const TAIL_CHARS = 4;
 const PERCENT = 100;
 
 /** 0x1234…abcd */
-export const maskWallet = (address: string): string =>
+const maskWallet = (address: string): string =>
   `${address.slice(0, HEAD_CHARS)}…${address.slice(-TAIL_CHARS)}`;
 
 const share = (part: number, whole: number): number => Math.round((part / whole) * 1e6) / 1e6;

@@ -30,7 +30,7 @@ export interface QuoteNeeds extends LookAheadNeeds {
 }
 
 /** At most; a blockhash that ends sooner ends the quote. */
-export const QUOTE_TTL_MS = 120_000;
+const QUOTE_TTL_MS = 120_000;
 const MESSAGE_CHARS = 1_000;
 
 /**

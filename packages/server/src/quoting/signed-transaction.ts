@@ -138,7 +138,7 @@ async function missingMoney(
   }
 }
 
-export function simulationFault(simulation: Simulation, { amounts }: ExecutableQuote): string | null {
+function simulationFault(simulation: Simulation, { amounts }: ExecutableQuote): string | null {
   if (simulation.kind === 'unknown') return null;
   if (simulation.kind === 'would_fail') {
     return `The chain would refuse this transaction: ${simulation.reason}.`;

@@ -130,7 +130,7 @@ export const askedRecord = (order: OrderRow, transactionId: string | null, sha25
 });
 
 /** What the desk judged it by, as its journal keeps it. */
-export const checkedOf = (order: OrderRow): Record<string, unknown> =>
+const checkedOf = (order: OrderRow): Record<string, unknown> =>
   checkedRecord(order.journal.find(({ event }) => event === 'recorded')?.checked ?? {});
 
 export const answeredRecord = (first: NonNullable<OrderRow['first']>) => ({

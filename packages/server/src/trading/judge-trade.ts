@@ -126,7 +126,7 @@ export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
 }
 
 /** The book that an order would meet; `null` where the venue names none in time. */
-export const believedBook = ({
+const believedBook = ({
   venue,
   market,
   draft,

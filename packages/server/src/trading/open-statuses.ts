@@ -5,7 +5,7 @@
 import { mayFill, ORDER_STATUSES } from '../domain/lifecycle.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 
-export const OPEN_STATUSES = ORDER_STATUSES.filter(mayFill);
+const OPEN_STATUSES = ORDER_STATUSES.filter(mayFill);
 
 const LIST = `(${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 

@@ -8,7 +8,7 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, OrderExtras, OrderFields, SignatureType, SigningTerms } from '@bellwether/protocol';
+import type { Address, OrderExtras, OrderFields, SigningTerms } from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
@@ -294,5 +294,3 @@ export interface UnsignedCall {
   readonly chainId: number;
   readonly description: string;
 }
-
-export type { SignatureType };

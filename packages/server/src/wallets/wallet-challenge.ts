@@ -39,7 +39,7 @@ export interface ChallengePurpose extends Purpose {
   readonly name: string;
 }
 
-export const CHALLENGE_TTL_MS = 5 * 60_000;
+const CHALLENGE_TTL_MS = 5 * 60_000;
 
 const EXPIRY_DIGITS = 12;
 const ID_DIGITS = 32;

@@ -9,7 +9,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { reachOf } from './addresses.ts';
 
-export const SEND_TIMEOUT_MS = 10_000;
+const SEND_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 16_384;
 const MAX_ADDRESSES = 16;
 const HTTPS_PORT = '443';

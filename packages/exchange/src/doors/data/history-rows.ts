@@ -74,7 +74,7 @@ export function tradeRows(
 
 const MOVE_TYPES = { split: 'SPLIT', merge: 'MERGE', redeem: 'REDEEM', deposit: 'DEPOSIT' } as const;
 
-export const moveTypeOf = ({ kind }: Pick<MoveRecord, 'kind'>): ActivityType => MOVE_TYPES[kind];
+const moveTypeOf = ({ kind }: Pick<MoveRecord, 'kind'>): ActivityType => MOVE_TYPES[kind];
 
 /** A redemption has a row for each outcome that was held; a split or merge one for the pairs. */
 export function moveRows(move: MoveRecord, find: FindView): HistoryRow[] {

@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 20;
 const MOST_LIMIT = 100;
 const MOST_OFFSET = 2000;
 /** As long as the longest answer of the other doors. */
-export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 
 const MARKET_ORDER = new Set([
   ...[

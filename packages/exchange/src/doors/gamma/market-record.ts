@@ -20,7 +20,7 @@ const FEE_FLAG_BPS = 1000;
 export const isOpen = ({ status }: MarketView): boolean => status === 'open';
 
 export const isoOf = (at: number): string => new Date(at).toISOString();
-export const dayOf = (at: number): string => isoOf(at).slice(0, 10);
+const dayOf = (at: number): string => isoOf(at).slice(0, 10);
 /** The format of `closedTime`, which differs from that of all other times. */
 export const closedTimeOf = (at: number): string => `${isoOf(at).slice(0, 19).replace('T', ' ')}+00`;
 

@@ -11,7 +11,7 @@ import type { DoorExchange } from './door-options.ts';
 import type { AuthenticatedKey, VenueKeys } from './venue-keys.ts';
 
 /** Silence after which the orders are cancelled, and how often that is looked for. */
-export const SILENCE_MS = 10_000;
+const SILENCE_MS = 10_000;
 export const CHECK_EVERY_MS = 5_000;
 
 type Key = Pick<AuthenticatedKey, 'address' | 'nonce'>;

@@ -22,7 +22,7 @@ export interface L2 {
  * The paths that a client may have signed, without query: most clients sign the path below their base URL, some (the
  * Rust client) the whole requested path. Both mean the same route of the same door.
  */
-export function signedPaths(request: FastifyRequest, mount: string): readonly string[] {
+function signedPaths(request: FastifyRequest, mount: string): readonly string[] {
   const [path = ''] = request.url.split('?', 1);
   return mount !== '' && path.startsWith(mount) ? [path.slice(mount.length), path] : [path];
 }

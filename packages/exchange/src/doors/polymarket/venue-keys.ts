@@ -69,7 +69,7 @@ export interface AuthenticatedKey {
 
 /** Nonces are kept as a signed 64-bit integer. */
 export const MAX_KEY_NONCE = 2n ** 63n - 1n;
-export const MIN_SECRET_BYTES = 32;
+const MIN_SECRET_BYTES = 32;
 /** Nonces that are tried for a key that is not revoked. */
 const MOST_REVOKED = 100n;
 

@@ -42,7 +42,7 @@ const BEGIN: Readonly<
   accountSubscribe: { tokens: 2, read: accountOf },
 };
 const END: ReadonlySet<string> = new Set(Object.keys(BEGIN).map((name) => name.replace('Sub', 'Unsub')));
-export const SOCKET_METHODS: readonly string[] = [...Object.keys(BEGIN), ...END];
+const SOCKET_METHODS: readonly string[] = [...Object.keys(BEGIN), ...END];
 
 function signatureOf(params: Params): Wanted {
   const options = params.options(1, Number.MAX_SAFE_INTEGER);

@@ -5,7 +5,7 @@
  */
 
 /** ISO 3166-1 alpha-2. */
-export const BLOCKED_COUNTRIES: ReadonlySet<string> = new Set([
+const BLOCKED_COUNTRIES: ReadonlySet<string> = new Set([
   'US', // United States, and its territories
   'AS',
   'GU',

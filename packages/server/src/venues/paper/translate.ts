@@ -201,7 +201,7 @@ const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidenc
 });
 
 /** Splits, merges and redemptions move positions too: as buys or sells at what they pay. */
-export function conversions(event: Conversion, entry: Entry): FillEvidence[] {
+function conversions(event: Conversion, entry: Entry): FillEvidence[] {
   const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence => ({
     wallet: event.account,
     orderId: `${event.kind}:${entry.seq}`,

@@ -82,5 +82,3 @@ export function createShortageReason({ accounts, markets }: ShortageParts) {
   };
   return (order: VenueOrder): Promise<string | null> => within(PATIENCE_MS, ask(order));
 }
-
-export type ShortageReason = ReturnType<typeof createShortageReason>;

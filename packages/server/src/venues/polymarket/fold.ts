@@ -29,7 +29,7 @@ import type {
 import type { Observation, TradePart } from './observations.ts';
 
 /** The `matchKind` of fills at a live venue, which does not say how it matched them. */
-export const LIVE_MATCH = 'LIVE';
+const LIVE_MATCH = 'LIVE';
 
 /** Amounts of a match can differ from the order's by so much; the venue says so. */
 const DUST: Micro = 10_000n;

@@ -26,7 +26,7 @@ export interface FollowerTimes {
   readonly busyMs: number;
 }
 
-export const FOLLOWER_TIMES: FollowerTimes = {
+const FOLLOWER_TIMES: FollowerTimes = {
   tickMs: 1_000,
   leaseMs: 6_000,
   quietMs: 30_000,

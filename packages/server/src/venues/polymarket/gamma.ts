@@ -6,7 +6,7 @@ import type { VenueCall, VenueHttp } from './http.ts';
 import { type ListedMarket, toListedMarket } from './translate-market.ts';
 import { READ, type WireEvent } from './wire.ts';
 
-export const MAX_IDS_PER_QUESTION = 50;
+const MAX_IDS_PER_QUESTION = 50;
 const ROWS_PER_PAGE = 100;
 const EVENTS_PER_PAGE = 50;
 const MAX_SEARCH_PAGES = 4;

@@ -41,8 +41,7 @@ export type Verdict =
 const UNKNOWN: Verdict = { kind: 'unknown', isThere: false };
 const MAX_DETAIL_CHARS = 500;
 
-export const codeOf = (text: string): VenueRefusal | null =>
-  TEXTS.find(([form]) => form.test(text))?.[1] ?? null;
+const codeOf = (text: string): VenueRefusal | null => TEXTS.find(([form]) => form.test(text))?.[1] ?? null;
 
 /** @param onUnmapped called with a text that the desk has no code for */
 export function verdictOf(reply: VenueReply, onUnmapped: (text: string) => void): Verdict {

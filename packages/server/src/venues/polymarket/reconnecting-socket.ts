@@ -24,7 +24,7 @@ export interface SocketTimes {
   readonly maxBackoffMs: number;
 }
 
-export const SOCKET_TIMES: SocketTimes = {
+const SOCKET_TIMES: SocketTimes = {
   connectMs: 10_000,
   pingEveryMs: 10_000,
   staleMs: 30_000,

@@ -185,7 +185,7 @@ export function tickOf(tick: string | number | null | undefined): Pips | null {
 }
 
 /** Epoch milliseconds; 0 when it is no time. */
-export function timeOf(text: string | null | undefined): number {
+function timeOf(text: string | null | undefined): number {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? 0 : at;
 }

@@ -163,11 +163,8 @@ export type WireMarket = Static<typeof GammaMarket>;
 export type WireEvent = Static<typeof GammaEvent>;
 export type WireBook = Static<typeof Book>;
 export type WirePriceChanges = Static<typeof PriceChanges>;
-export type WireLastTrade = Static<typeof LastTrade>;
 export type WireClobMarket = Static<typeof ClobMarket>;
 export type WireResolution = Static<typeof Resolution>;
-export type WireBalance = Static<typeof BalanceAllowance>;
-export type WirePosition = Static<typeof DataPosition>;
 
 /** Lists are checked item by item, so that a malformed one is left out and does not hide the others. */
 export const READ = {

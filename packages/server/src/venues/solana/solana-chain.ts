@@ -17,7 +17,7 @@ import { CHECKS, type WireStatus } from './wire.ts';
 
 /** The desk counts all money in millionths. */
 const DECIMALS = 6;
-export const MAX_SIGNATURES_PER_CALL = 256;
+const MAX_SIGNATURES_PER_CALL = 256;
 
 export type SolanaChainOptions = RpcOptions;
 
