@@ -104,6 +104,15 @@ async function newWebhook(service: TestService, { apiKey }: Pick<Trader, 'apiKey
   return (await call(service, 'POST', '/webhooks', { key: apiKey, body })).body.id;
 }
 
+/** Once every delivery has been tried: the recorded answer shows one that failed. */
+async function isAttempted({ client }: Pick<Trader, 'client'>, webhookId: string): Promise<void> {
+  for (;;) {
+    const deliveries = await client.listWebhookDeliveries(webhookId, {});
+    if (deliveries.length > 0 && deliveries.every(({ attempts }) => attempts > 0)) return;
+    await sleep(100);
+  }
+}
+
 async function ownerOf(service: TestService, agent: Pick<Trader, 'client'>): Promise<Visitor> {
   const owner = new Visitor(service);
   await owner.register('Ada');
@@ -159,7 +168,8 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
     signer: reader.solana,
   });
   await reader.client.venueB.wait(orderId);
-  await reader.client.testWebhook(await newWebhook(service, reader));
+  const webhookId = await newWebhook(service, reader);
+  await reader.client.testWebhook(webhookId);
   await approve(service, (await submitSkill(reader)).skillCode);
   await submitSkill(reader);
   const { owner: readersOwner } = await loseWallet(service);
@@ -167,6 +177,7 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
   await readersOwner.send('POST', '/owner/claim', { claimCode });
   // Receipts are made behind the trades: once this order has one, so have those before it.
   await hasReceipt(reader, (await reader.client.listOrders({ limit: 1 }))[0]?.orderId ?? '');
+  await isAttempted(reader, webhookId);
   return { service, market, resolved, quoted, reader, readersOwner, winner };
 }
 
