@@ -251,7 +251,7 @@ export class JournalledExchange implements PaperExchange {
       if (record !== undefined) return record.events;
       // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
       const { queue } = this.#openTerm();
-      return this.#settle(queue, this.#refuseTwin(queue, command.order, this.#now()));
+      return this.#settle(queue, this.#refuseDuplicate(queue, command.order, this.#now()));
     }
     return [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
@@ -486,7 +486,7 @@ export class JournalledExchange implements PaperExchange {
    * Refuses an order whose id was posted at a door, although its sender has proof that it is new. The engine may have
    * forgotten the posted order, so what is journalled is a command without effect on it.
    */
-  #refuseTwin(queue: GroupCommit<JournalRow>, order: NewOrder, at: number): JournalRow {
+  #refuseDuplicate(queue: GroupCommit<JournalRow>, order: NewOrder, at: number): JournalRow {
     const { orderId, account, conditionId } = order;
     const row = this.#execute(queue, { kind: 'sweep' }, at);
     const refusal = { kind: 'order_rejected', orderId, account, conditionId } as const;
@@ -531,7 +531,7 @@ export class JournalledExchange implements PaperExchange {
         const at = this.#now();
         const row = orderIds.join(order.orderId)
           ? this.#execute(queue, { kind: 'place', order }, at)
-          : this.#refuseTwin(queue, order, at);
+          : this.#refuseDuplicate(queue, order, at);
         queue.append(row);
         return row.entry.events;
       },

@@ -89,7 +89,7 @@ function placementOf(
 ): Placement<SoundSubmission, NewQuotedOrder, SubmitResponse> {
   const { quoteId } = submission.quote;
   return {
-    looks: 'first',
+    duplicateLookup: 'first',
     look: () => replayOf(needs, submission, submitted),
     judgeRequest: () => judgeSubmission(needs, submission),
     question: ({ quote }) => ({

@@ -31,27 +31,27 @@ interface Waiting {
 }
 
 /** Trades that have a transaction each, in which they wait for their locks; those of one agent one after another. */
-export interface LonelyTrades {
+export interface UngroupedTrades {
   run(admission: Admission): Promise<VenueAnswer | null>;
   /** For a trade that was found locked. `null`: enough agents wait for locks already. */
   wait(admission: Admission): Promise<VenueAnswer | null> | null;
 }
 
-/** One group, as a way to record it sees it. */
+/** One group, as its runner sees it. */
 export interface Group {
   /** Takes its trades. To be called once. */
   take(): readonly Admission[];
   /** Answers the trades that record nothing: they need not wait for the commit. */
   judged(verdicts: readonly Verdict[]): void;
-  /** Its commit is sent: of a way that reads ahead, the next group may read behind it. */
+  /** Its commit is sent: of a runner that reads ahead, the next group may read behind it. */
   sent(): void;
 }
 
-/** A way to record groups. */
-export interface Way {
+/** Records groups. */
+export interface GroupRunner {
   /**
    * @returns what became of each of the group's trades, in their order
-   * @throws where nothing was recorded: then its trades take the other way
+   * @throws where nothing was recorded: then its trades are run ungrouped
    */
   readonly run: (group: Group) => Promise<readonly Outcome[]>;
   /** Groups at a time. */
@@ -74,16 +74,16 @@ export const dependsOnCommit = (outcome: Outcome): boolean =>
  * stands still is overtaken.
  */
 export class Line {
-  readonly #way: Way;
-  readonly #alone: LonelyTrades;
+  readonly #runner: GroupRunner;
+  readonly #alone: UngroupedTrades;
   #waiting: Waiting[] = [];
   #isRunning = false;
   readonly #groups = new Set<Promise<void>>();
   /** Average of the last ones. */
   #commitMs = 0;
 
-  constructor(way: Way, alone: LonelyTrades) {
-    this.#way = way;
+  constructor(runner: GroupRunner, alone: UngroupedTrades) {
+    this.#runner = runner;
     this.#alone = alone;
   }
 
@@ -104,11 +104,11 @@ export class Line {
 
   async #runAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      if (this.#groups.size >= this.#way.most) await Promise.race(this.#groups);
+      if (this.#groups.size >= this.#runner.most) await Promise.race(this.#groups);
       const sent = Promise.withResolvers<void>();
       const group: Promise<void> = this.#runOne(sent.resolve).finally(() => this.#groups.delete(group));
       this.#groups.add(group);
-      if (this.#way.readsAhead) await this.#mayReadAhead(group, sent.promise);
+      if (this.#runner.readsAhead) await this.#mayReadAhead(group, sent.promise);
       else await withinMs(SLOW_GROUP_MS, group);
     }
     this.#isRunning = false;
@@ -140,7 +140,7 @@ export class Line {
         if (left.delete(waiting)) this.#settle(waiting, outcome);
       });
     try {
-      const outcomes = await this.#way.run({
+      const outcomes = await this.#runner.run({
         take: () => {
           hasTaken = true;
           group = this.#take();
@@ -154,7 +154,8 @@ export class Line {
     } catch {
       // Where it failed before it took its trades, none of those that wait can be admitted here.
       const rest = hasTaken ? left : this.#waiting.splice(0);
-      for (const { admission, resolve, reject } of rest) this.#way.elsewhere(admission).then(resolve, reject);
+      for (const { admission, resolve, reject } of rest)
+        this.#runner.elsewhere(admission).then(resolve, reject);
     }
   }
 

@@ -18,7 +18,7 @@ import type { FoldedPositions, PositionsInPlay, TokenKey } from '../positions/in
 import type { VenueAnswer } from '../venues/venue.ts';
 import type { Admission, StandingQuestion, TradeLedger } from './admission.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
-import { dependsOnCommit, type Group, Line, type LonelyTrades, type Outcome } from './admission-line.ts';
+import { dependsOnCommit, type Group, Line, type Outcome, type UngroupedTrades } from './admission-line.ts';
 import { keepGroupPlans, keepPlans, readAlone, readGroup, unlockedFacts } from './admission-reads.ts';
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
@@ -74,7 +74,7 @@ const MAX_REMEMBERED_MARKETS = 10_000;
 
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
-  const alone = createLonelyTrades(sql, broken);
+  const alone = createUngroupedTrades(sql, broken);
   const known: Known = { callers: new KnownCallers(), markets: new RecordedMarkets() };
   const recorded = new Line(
     {
@@ -297,7 +297,7 @@ function databaseCause(error: unknown): unknown {
 const withoutProof = (verdict: Verdict): Verdict =>
   verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
 
-function createLonelyTrades(sql: Sql, broken: BrokenCommits): LonelyTrades {
+function createUngroupedTrades(sql: Sql, broken: BrokenCommits): UngroupedTrades {
   const agents = createKeyedMutex();
   /** Trades that wait for locks, by agent. */
   const waiting = new Map<string, number>();

@@ -26,7 +26,7 @@ async function placeLate(handedOverBy: 'sending' | 'recording') {
     },
   } as unknown as PlaceOrderNeeds;
   const placement = {
-    ...{ looks: 'before_refusal', handedOverBy, look: async () => null, judgeRequest: () => ({}) },
+    ...{ duplicateLookup: 'before_refusal', handedOverBy, look: async () => null, judgeRequest: () => ({}) },
     ...{ question: () => ({}), sameOrder: () => null, judge: () => recorded },
     send: async () => void sent.push('order'),
   } as unknown as Placement<object, NewOrder, unknown>;

@@ -24,34 +24,34 @@ export interface PlaceOrderNeeds {
   readonly orders: Pick<OrderStore, 'settle'>;
 }
 
-/** What the two kinds of orders do differently. `Sound`: what the request is, once nothing is wrong with it. */
-export interface Placement<Sound, Order extends NewOrder, Answer> {
+/** What the two kinds of orders do differently. `CheckedRequest`: what the request is, once nothing is wrong with it. */
+export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   /**
    * When to look for the same order without the lock, which costs a trip: `first`, where judging the request asks others
    * than the database; `before_refusal`, where the look under the lock finds it otherwise.
    */
-  readonly looks: 'first' | 'before_refusal';
+  readonly duplicateLookup: 'first' | 'before_refusal';
   /** The first answer to the same order; `null` when it is new. @throws Refusal */
   look(): Promise<Answer | null>;
   /** Whatever can be told without the lock. @throws Refusal */
-  judgeRequest(): Promise<Sound> | Sound;
+  judgeRequest(): Promise<CheckedRequest> | CheckedRequest;
   /** What the lock is taken for. */
-  question(sound: Sound): AdmissionTerms<Order>;
+  question(checked: CheckedRequest): AdmissionTerms<Order>;
   /** The same order, as a function that answers once the lock is free. @throws Refusal */
-  sameOrder(existing: OrderRow | null, sound: Sound): (() => Promise<Answer>) | null;
+  sameOrder(existing: OrderRow | null, checked: CheckedRequest): (() => Promise<Answer>) | null;
   /** Under the lock, after the key: whatever else refuses. Must not wait. @throws Refusal */
-  judge(scope: TradeScope, sound: Sound, approval: GivenApproval | null): Recorded<Order>;
+  judge(scope: TradeScope, checked: CheckedRequest, approval: GivenApproval | null): Recorded<Order>;
   /** Asks for the owner's approval, or only looks for it. @throws Refusal where it is not given */
-  approval(needed: ApprovalNeeded, sound: Sound, effect: 'ask' | 'look'): Promise<GivenApproval>;
+  approval(needed: ApprovalNeeded, checked: CheckedRequest, effect: 'ask' | 'look'): Promise<GivenApproval>;
   /** Completes a refusal by what can be found only without the lock. */
-  explain?(refused: unknown, sound: Sound): Promise<unknown>;
+  explain?(refused: unknown, checked: CheckedRequest): Promise<unknown>;
   /**
    * When nothing can be taken back any more. A signed order is handed over by sending it: when time is up before that, what
    * it reserved goes back. A quoted order is handed over by recording it: from then on any replica sends it.
    */
   readonly handedOverBy: 'sending' | 'recording';
   /** Gives the recorded order to its venue. @throws Refusal */
-  send(recorded: Recorded<Order>, sound: Sound): Promise<Answer>;
+  send(recorded: Recorded<Order>, checked: CheckedRequest): Promise<Answer>;
   /** Answers with what the venue said in the commit of the record. @throws Refusal */
   answered?(recorded: Recorded<Order>, answer: VenueAnswer): Promise<Answer>;
 }
@@ -68,25 +68,25 @@ export interface PlaceCall {
 }
 
 /** @throws Refusal */
-export async function placeOrder<Sound, Order extends NewOrder, Answer>(
+export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
   call: PlaceCall,
-  placement: Placement<Sound, Order, Answer>,
+  placement: Placement<CheckedRequest, Order, Answer>,
 ): Promise<Answer> {
   const { trace, deadline } = call;
   trace?.enter('check');
   try {
     const before = await lookAndJudge(placement);
     if ('same' in before) return before.same;
-    const { sound } = before;
+    const { checked } = before;
     const { judged, answer } = await withApproval(
       placement,
-      sound,
-      (approval) => admitOrder(needs, call, { placement, sound, approval }),
+      checked,
+      (approval) => admitOrder(needs, call, { placement, checked, approval }),
       (needed) => {
         trace?.leave();
         requireTime(deadline);
-        return placement.approval(needed, sound, 'ask');
+        return placement.approval(needed, checked, 'ask');
       },
     );
     if ('answerSame' in judged) return await judged.answerSame();
@@ -98,7 +98,7 @@ export async function placeOrder<Sound, Order extends NewOrder, Answer>(
       throw tooLate();
     }
     trace?.enter('send');
-    return await placement.send(judged, sound);
+    return await placement.send(judged, checked);
   } finally {
     trace?.leave();
   }
@@ -109,14 +109,14 @@ interface Admitted<Order extends NewOrder, Answer> {
   readonly answer: VenueAnswer | null;
 }
 
-async function admitOrder<Sound, Order extends NewOrder, Answer>(
+async function admitOrder<CheckedRequest, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
   { caller, deadline, trace }: PlaceCall,
-  toJudge: ToJudge<Sound, Order, Answer>,
+  toJudge: ToJudge<CheckedRequest, Order, Answer>,
 ): Promise<Admitted<Order, Answer>> {
   let judged: Judgement<Order, Answer> | undefined;
   const answer = await needs.ledger.admit<Order>({
-    ...toJudge.placement.question(toJudge.sound),
+    ...toJudge.placement.question(toJudge.checked),
     caller,
     trace,
     at: needs.clock.now(),
@@ -131,9 +131,9 @@ async function admitOrder<Sound, Order extends NewOrder, Answer>(
 }
 
 /** Judges without an approval first: only for an order that lacks nothing else it is obtained, and the order judged again. */
-async function withApproval<Sound, Order extends NewOrder, Answer, Result>(
-  placement: Placement<Sound, Order, Answer>,
-  sound: Sound,
+async function withApproval<CheckedRequest, Order extends NewOrder, Answer, Result>(
+  placement: Placement<CheckedRequest, Order, Answer>,
+  checked: CheckedRequest,
   judge: (approval: GivenApproval | null) => Promise<Result>,
   obtain: (needed: ApprovalNeeded) => Promise<GivenApproval>,
 ): Promise<Result> {
@@ -143,43 +143,43 @@ async function withApproval<Sound, Order extends NewOrder, Answer, Result>(
       return judge(await obtain(refused));
     });
   } catch (refused) {
-    throw (await placement.explain?.(refused, sound)) ?? refused;
+    throw (await placement.explain?.(refused, checked)) ?? refused;
   }
 }
 
 /** What `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
-export async function validateOrder<Sound, Order extends NewOrder, Answer>(
+export async function validateOrder<CheckedRequest, Order extends NewOrder, Answer>(
   needs: Pick<PlaceOrderNeeds, 'clock'> & { readonly ledger: Pick<TradeLedger, 'preview'> },
   caller: Caller,
-  placement: Placement<Sound, Order, Answer>,
+  placement: Placement<CheckedRequest, Order, Answer>,
 ): Promise<{ readonly same: Answer } | { readonly order: Order }> {
   const before = await lookAndJudge(placement);
   if ('same' in before) return before;
-  const { sound } = before;
+  const { checked } = before;
   const judge = async (approval: GivenApproval | null) => {
     const scope = await needs.ledger.preview({
-      ...placement.question(sound),
+      ...placement.question(checked),
       caller,
       at: needs.clock.now(),
     });
-    const answerSame = placement.sameOrder(scope.existing, sound);
+    const answerSame = placement.sameOrder(scope.existing, checked);
     if (answerSame !== null) return { same: await answerSame() };
     if (!scope.keyActive) throw refusal('unauthorized');
-    return placement.judge(scope, sound, approval);
+    return placement.judge(scope, checked, approval);
   };
-  return withApproval(placement, sound, judge, (needed) => placement.approval(needed, sound, 'look'));
+  return withApproval(placement, checked, judge, (needed) => placement.approval(needed, checked, 'look'));
 }
 
 /** What is wrong with the request is reported only after a look for the same order. */
-async function lookAndJudge<Sound, Order extends NewOrder, Answer>(
-  placement: Placement<Sound, Order, Answer>,
-): Promise<{ readonly same: Answer } | { readonly sound: Sound }> {
-  if (placement.looks === 'first') {
+async function lookAndJudge<CheckedRequest, Order extends NewOrder, Answer>(
+  placement: Placement<CheckedRequest, Order, Answer>,
+): Promise<{ readonly same: Answer } | { readonly checked: CheckedRequest }> {
+  if (placement.duplicateLookup === 'first') {
     const same = await placement.look();
-    return same === null ? { sound: await placement.judgeRequest() } : { same };
+    return same === null ? { checked: await placement.judgeRequest() } : { same };
   }
   try {
-    return { sound: await placement.judgeRequest() };
+    return { checked: await placement.judgeRequest() };
   } catch (error) {
     const same = error instanceof Refusal ? await placement.look() : null;
     if (same === null) throw error;
@@ -191,21 +191,21 @@ type Judgement<Order extends NewOrder, Answer> =
   | Recorded<Order>
   | { readonly answerSame: () => Promise<Answer> };
 
-interface ToJudge<Sound, Order extends NewOrder, Answer> {
-  readonly placement: Placement<Sound, Order, Answer>;
-  readonly sound: Sound;
+interface ToJudge<CheckedRequest, Order extends NewOrder, Answer> {
+  readonly placement: Placement<CheckedRequest, Order, Answer>;
+  readonly checked: CheckedRequest;
   readonly approval: GivenApproval | null;
 }
 
-function judgeUnderLock<Sound, Order extends NewOrder, Answer>(
+function judgeUnderLock<CheckedRequest, Order extends NewOrder, Answer>(
   deadline: Deadline,
-  { placement, sound, approval }: ToJudge<Sound, Order, Answer>,
+  { placement, checked, approval }: ToJudge<CheckedRequest, Order, Answer>,
   scope: TradeScope,
 ): Judgement<Order, Answer> {
-  const answerSame = placement.sameOrder(scope.existing, sound);
+  const answerSame = placement.sameOrder(scope.existing, checked);
   if (answerSame !== null) return { answerSame };
   if (!scope.keyActive) throw refusal('unauthorized');
-  const recorded = placement.judge(scope, sound, approval);
+  const recorded = placement.judge(scope, checked, approval);
   const reachesVenueNow = scope.balance !== null;
   if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
   else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();

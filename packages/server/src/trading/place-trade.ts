@@ -106,7 +106,7 @@ function placementOf(
   if (isFaults(draft)) throw asRefusal(draft);
   const same = () => ({ caller, venue, draft, now: needs.clock.now() });
   return {
-    looks: 'before_refusal',
+    duplicateLookup: 'before_refusal',
     look: async () =>
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () => {

@@ -25,7 +25,7 @@ import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/
 import { handleError, sendProblem } from '../platform/http/problem.ts';
 import { watchRequests } from '../platform/http/recent-requests.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
-import { takeIn } from '../platform/http/request-admission.ts';
+import { admitRequests } from '../platform/http/request-admission.ts';
 import { type Bind, createBinder, type Gate, type Route } from '../platform/http/routes.ts';
 import { guardTargets, showToPages } from '../platform/http/targets.ts';
 import { traceRequests } from '../platform/http/trace-requests.ts';
@@ -199,7 +199,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
     if (options.isDraining() && !isFromReplica(request)) reply.header('connection', 'close');
     done();
   });
-  takeIn(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
+  admitRequests(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
   app.addHook('onResponse', (request, reply, done) => {
     // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
     const isFault = reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status;

@@ -12,7 +12,7 @@
  */
 import type { Operation } from '@bellwether/contract';
 import { refusal } from '../refusal.ts';
-import { Turns } from './start-scheduler.ts';
+import { StartScheduler } from './start-scheduler.ts';
 
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
 export type Kind = 'vital' | 'exit' | 'trade' | 'stream' | 'other';
@@ -53,7 +53,7 @@ const overloaded = (detail: string): Error => refusal('overloaded', detail, { re
 
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #turns: Turns;
+  readonly #starts: StartScheduler;
   #requests = 0;
   #trades = 0;
   readonly #tradesOf = new Map<string, number>();
@@ -67,7 +67,7 @@ export class Admission {
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.now);
+    this.#starts = new StartScheduler(options.now);
   }
 
   /** What is under way and what waits, for people and metrics. */
@@ -111,7 +111,7 @@ export class Admission {
    * for too long. Neither may throw.
    */
   inTurn(begin: () => void, turnAway: (reason: string) => void): void {
-    this.#turns.next((waitedMs) => {
+    this.#starts.next((waitedMs) => {
       const isLate = waitedMs > WAIT_MS && this.#isBehind(WAIT_MS, LONGEST_BURST_MS);
       if (isLate) {
         this.#shed += 1;
@@ -238,7 +238,7 @@ export class Admission {
    * processor is what there is too little of, few get there.
    */
   #isBehind(waitMs: number, standsForMs: number): boolean {
-    const { count, firstMs, standsMs } = this.#turns.delay;
+    const { count, firstMs, standsMs } = this.#starts.delay;
     return count > this.#options.maxTrades && firstMs > waitMs && standsMs > standsForMs;
   }
 

@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-export interface TakeInOptions {
+export interface RequestAdmissionOptions {
   readonly admission: Admission;
   readonly deadlineMs: number;
   /** Nobody is left to wait for a database that is known to be away. */
@@ -43,7 +43,7 @@ function kindOf({ routeOptions, method }: FastifyRequest): Kind {
 }
 
 /** Must come before every other hook that waits for something. */
-export function takeIn(app: FastifyInstance, options: TakeInOptions): void {
+export function admitRequests(app: FastifyInstance, options: RequestAdmissionOptions): void {
   const { admission, deadlineMs, isDatabaseAway, log } = options;
   const firstLooks = new FirstLooks(deadlineMs);
   const seemsAway = rememberLife(isDatabaseAway);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from './start-scheduler.ts';
+import { StartScheduler } from './start-scheduler.ts';
 
 const begin = (begun: number[], request: number) => (): boolean => {
   begun.push(request);
@@ -8,8 +8,8 @@ const begin = (begun: number[], request: number) => (): boolean => {
 };
 const begins = (): boolean => true;
 
-const arriving = (count: number): { readonly turns: Turns; readonly begun: number[] } => {
-  const turns = new Turns(() => 0);
+const arriving = (count: number): { readonly turns: StartScheduler; readonly begun: number[] } => {
+  const turns = new StartScheduler(() => 0);
   const begun: number[] = [];
   for (let request = 0; request < count; request++) turns.next(begin(begun, request));
   return { turns, begun };
@@ -50,7 +50,7 @@ test('a request that arrives when none waits begins in the next turn', async () 
 
 test('says how long the first has waited, and for how long there has always been one', async () => {
   let time = 1_000;
-  const turns = new Turns(() => time);
+  const turns = new StartScheduler(() => time);
   expect(turns.delay).toEqual({ count: 0, firstMs: 0, standsMs: 0 });
   for (let request = 0; request < 6; request++) turns.next(begins);
   time += 30;

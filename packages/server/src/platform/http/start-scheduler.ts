@@ -22,7 +22,7 @@ interface Waiting {
 /** @returns whether it began; else it was turned away @param waitedMs since it came */
 type Begin = (waitedMs: number) => boolean;
 
-export class Turns {
+export class StartScheduler {
   readonly #now: () => number;
   readonly #waiting: Waiting[] = [];
   /** Since when there has always been one that waits. */
