@@ -105,7 +105,11 @@ test('a resting order that is filled shows its trade, to the maker as a maker, a
     options,
     OrderType.FOK,
   );
-  expect(sold).toMatchObject({ success: true, makingAmount: '10', takingAmount: String(Number((best * 10).toFixed(6))) });
+  expect(sold).toMatchObject({
+    success: true,
+    makingAmount: '10',
+    takingAmount: String(Number((best * 10).toFixed(6))),
+  });
   const [open] = await making.getOpenOrders({ id: bid.orderID });
   expect(open).toMatchObject({ size_matched: '10', original_size: '40', associate_trades: sold.tradeIDs });
   const [trade] = await making.getTrades({ market: conditionId });

@@ -2,7 +2,11 @@
 
 const MAX_DEPTH = 100;
 
-/** @param value what JSON.parse gives @returns `null` when it is nested deeper than anything of ours */
+/**
+ * @param value what JSON.parse gives @returns `null` when it is nested deeper than anything of ours
+ * @example
+ * canonicalJson({ b: 1, a: [2] }); // '{"a":[2],"b":1}'
+ */
 export function canonicalJson(value: unknown): string | null {
   try {
     return write(value, 0);

@@ -49,6 +49,8 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 /**
  * Parses a decimal text (or a JSON number, by its shortest spelling) into an integer of `decimals` places.
  * @throws DecimalError when it is not a decimal, or finer than `decimals` and the caller names no rounding.
+ * @example
+ * parseDecimal('1.239', 2, 'floor'); // 123n; without a rounding it throws
  */
 export function parseDecimal(value: string | number, decimals: number, rounding?: Rounding): bigint {
   const exact = typeof value === 'number' ? scaled(value, decimals) : null;
@@ -75,7 +77,11 @@ export function parseDecimal(value: string | number, decimals: number, rounding?
   return negative ? -magnitude : magnitude;
 }
 
-/** Formats an integer of `decimals` places as the shortest decimal text: 1500000n → "1.5". */
+/**
+ * Formats an integer of `decimals` places as the shortest decimal text: 1500000n → "1.5".
+ * @example
+ * formatDecimal(123n, 2); // '1.23'
+ */
 export function formatDecimal(value: bigint, decimals: number): string {
   const negative = value < 0n;
   const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
@@ -84,27 +90,55 @@ export function formatDecimal(value: bigint, decimals: number): string {
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/**
+ * @example
+ * parseMicro('1.5'); // 1_500_000n
+ */
 export const parseMicro = (value: string | number, rounding?: Rounding): Micro =>
   parseDecimal(value, MICRO_DECIMALS, rounding);
 
+/**
+ * @example
+ * formatMicro(1_500_000n); // '1.5'
+ */
 export const formatMicro = (value: Micro): string => formatDecimal(value, MICRO_DECIMALS);
 
-/** A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion); above that, doubles are too coarse. */
+/**
+ * A micro amount as a JSON number. Exact up to 2^33 collateral (8.5 billion); above that, doubles are too coarse.
+ * @example
+ * microToNumber(1_500_000n); // 1.5
+ */
 export const microToNumber = (value: Micro): number =>
   // One division of two exact doubles rounds as reading the text does.
   -LARGEST_EXACT <= value && value <= LARGEST_EXACT ? Number(value) / 1e6 : Number(formatMicro(value));
 
 const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** @throws DecimalError when the price is finer than a ten-thousandth and the caller names no rounding. */
+/**
+ * @throws DecimalError when the price is finer than a ten-thousandth and the caller names no rounding.
+ * @example
+ * parsePips('0.55'); // 5500
+ */
 export const parsePips = (value: string | number, rounding?: Rounding): Pips =>
   Number(parseDecimal(value, PIPS_DECIMALS, rounding));
 
+/**
+ * @example
+ * formatPips(parsePips('0.55')); // '0.55'
+ */
 export const formatPips = (value: Pips): string => formatDecimal(BigInt(value), PIPS_DECIMALS);
 
+/**
+ * @example
+ * pipsToNumber(parsePips('0.55')); // 0.55
+ */
 export const pipsToNumber = (value: Pips): number => value / PIPS;
 
-/** Integer division of non-negative numbers, rounded as the caller says. */
+/**
+ * Integer division of non-negative numbers, rounded as the caller says.
+ * @example
+ * divide(7n, 2n, 'ceil'); // 4n
+ */
 export function divide(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
   if (numerator < 0n || denominator <= 0n)
     throw new RangeError('divide takes a non-negative numerator and a positive denominator');
@@ -112,6 +146,10 @@ export function divide(numerator: bigint, denominator: bigint, rounding: Roundin
   return rounding === 'ceil' && numerator % denominator !== 0n ? quotient + 1n : quotient;
 }
 
-/** The cost of `shares` at `price`, in micro collateral. */
+/**
+ * The cost of `shares` at `price`, in micro collateral.
+ * @example
+ * notional(parseMicro('10'), parsePips('0.55'), 'ceil'); // 5_500_000n
+ */
 export const notional = (shares: Micro, price: Pips, rounding: Rounding): Micro =>
   divide(shares * BigInt(price), BigInt(PIPS), rounding);

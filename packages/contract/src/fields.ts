@@ -48,10 +48,18 @@ export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 /** The same with line breaks and tabs: free text, stored unchanged. */
 export const LINES = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
-/** Free text of several lines. */
+/**
+ * Free text of several lines.
+ * @example
+ * const bio = lines(500, { description: 'several lines' });
+ */
 export const lines = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ maxLength, pattern: LINES, ...options });
 
+/**
+ * @example
+ * const slug = text(100, { minLength: 1 });
+ */
 export const text = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>
   Type.String({ maxLength, pattern: PRINTABLE, ...options });
 
@@ -60,6 +68,10 @@ export const text = (maxLength: number, options: { minLength?: number; descripti
  */
 export const NAME = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]*$';
 
+/**
+ * @example
+ * const name = nameText(100);
+ */
 export const nameText = (maxLength: number) =>
   Type.String({
     minLength: 1,
@@ -71,10 +83,18 @@ export const nameText = (maxLength: number) =>
 const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 
-/** A label an agent may leave out: `null` means the same. */
+/**
+ * A label an agent may leave out: `null` means the same.
+ * @example
+ * const source = label(100, 'suggested form sdk:<strategy-name>');
+ */
 export const label = (maxLength: number, description?: string) => orNull(text(maxLength), description);
 
-/** Free text an agent may leave out: `null` means the same. */
+/**
+ * Free text an agent may leave out: `null` means the same.
+ * @example
+ * const reasoning = note(1000);
+ */
 export const note = (maxLength: number, description?: string) => orNull(lines(maxLength), description);
 
 /** Hexadecimal identifiers may come in any case; the validator makes them lower case first. */
@@ -118,12 +138,18 @@ export const UintText = Type.String({
 /** Decimals of a micro-unit; the validator's keyword refuses numbers that are finer. */
 export const EXACT = { 'x-decimals': 6 } as const;
 
-/** A non-negative amount in JSON. */
+/**
+ * A non-negative amount in JSON.
+ * @example
+ * const spent = Amount('collateral of the day');
+ */
 export const Amount = (description: string) => Type.Number({ minimum: 0, maximum: 1e12, description });
 
 /**
  * Two names of one field: an object's `x-aliases` maps the further name to the one that counts. The validator moves the
  * value over before it looks at anything else, and refuses two names with different values.
+ * @example
+ * const names = alias('address', 'walletAddress');
  */
 export const alias = (from: 'address' | 'walletAddress', to: 'address' | 'walletAddress') => ({
   'x-aliases': { [from]: to },
@@ -136,6 +162,10 @@ export const unused = Type.Optional(
 
 export const EpochMs = Type.String({ description: 'epoch milliseconds as text' });
 export const Iso = Type.String({ format: 'date-time', description: 'ISO 8601 with zone' });
+/**
+ * @example
+ * const description = Nullable(text(500));
+ */
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 

@@ -82,4 +82,8 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
 }
 
+/**
+ * @example
+ * const readClaim = operation({ ...getClaim, id: 'readClaim', path: '/agents/claims/{claimCode}' });
+ */
 export const operation = <const T extends Operation>(definition: T): T => definition;

@@ -25,11 +25,19 @@ export interface Amounts {
   readonly takerAmount: Micro;
 }
 
-/** The size leg of the order: what `orderSize` must say. */
+/**
+ * The size leg of the order: what `orderSize` must say.
+ * @example
+ * sharesOf('BUY', { makerAmount: 5_500_000n, takerAmount: 10_000_000n }); // 10_000_000n
+ */
 export const sharesOf = (side: OrderSide, amounts: Amounts): Micro =>
   side === 'BUY' ? amounts.takerAmount : amounts.makerAmount;
 
-/** @throws OrderBuildError unknown tick size. */
+/**
+ * @throws OrderBuildError unknown tick size.
+ * @example
+ * tickOf('0.01'); // 100, in pips
+ */
 export function tickOf(tickSize: string): Pips {
   const tick = (TICK_SIZES as Readonly<Record<string, Pips>>)[tickSize];
   if (tick === undefined)
@@ -40,7 +48,11 @@ export function tickOf(tickSize: string): Pips {
   return tick;
 }
 
-/** A price on the grid, between one tick and one minus one tick. Nothing is rounded: a price off the grid throws. */
+/**
+ * A price on the grid, between one tick and one minus one tick. Nothing is rounded: a price off the grid throws.
+ * @example
+ * priceOnGrid(0.55, tickOf('0.01')); // 5500; 0.555 throws
+ */
 export function priceOnGrid(price: number | string, tick: Pips): Pips {
   const pips = readDecimal(
     () => parsePips(price),
@@ -60,7 +72,11 @@ export function priceOnGrid(price: number | string, tick: Pips): Pips {
   return pips;
 }
 
-/** An amount of shares or collateral, cut to 2 decimals. */
+/**
+ * An amount of shares or collateral, cut to 2 decimals.
+ * @example
+ * cutToCents('10.999', 'size'); // 10_990_000n
+ */
 export function cutToCents(value: number | string, name: string): Micro {
   const micro = readDecimal(
     () => parseMicro(value, 'floor'),
@@ -73,7 +89,11 @@ export function cutToCents(value: number | string, name: string): Micro {
   return cut;
 }
 
-/** A GTC or GTD order: exactly size × price. */
+/**
+ * A GTC or GTD order: exactly size × price.
+ * @example
+ * restingAmounts('BUY', parseMicro(10), parsePips('0.55')); // pays 5_500_000n for 10_000_000n
+ */
 export function restingAmounts(side: OrderSide, size: Micro, price: Pips): Amounts {
   const money = exactMoney(size, price);
   return side === 'BUY'
@@ -85,6 +105,8 @@ export function restingAmounts(side: OrderSide, size: Micro, price: Pips): Amoun
  * A BUY that executes at once: spends at most `budget`, for at least budget ÷ price shares.
  * @param budget micro collateral, cut to 2 decimals here
  * @throws OrderBuildError below 1 collateral.
+ * @example
+ * const { makerAmount, takerAmount } = immediateBuyAmounts(parseMicro(25), parsePips('0.63'));
  */
 export function immediateBuyAmounts(budget: Micro, price: Pips): Amounts {
   const makerAmount = floorTo(budget, CENT);
@@ -100,11 +122,19 @@ export function immediateBuyAmounts(budget: Micro, price: Pips): Amounts {
   return { makerAmount, takerAmount };
 }
 
-/** A BUY of `size` shares at a limit that executes at once: its cost, cut to 2 decimals, is the budget. */
+/**
+ * A BUY of `size` shares at a limit that executes at once: its cost, cut to 2 decimals, is the budget.
+ * @example
+ * const { makerAmount } = immediateLimitBuyAmounts(parseMicro(10), parsePips('0.55'));
+ */
 export const immediateLimitBuyAmounts = (size: Micro, price: Pips): Amounts =>
   immediateBuyAmounts(exactMoney(size, price), price);
 
-/** A SELL that executes at once. */
+/**
+ * A SELL that executes at once.
+ * @example
+ * const { takerAmount } = immediateSellAmounts(parseMicro(40), parsePips('0.6'), tickOf('0.01'));
+ */
 export function immediateSellAmounts(size: Micro, price: Pips, tick: Pips): Amounts {
   const exact = exactMoney(size, price);
   const cut = floorTo(exact, FOUR_DECIMALS);
@@ -143,6 +173,12 @@ interface Priced {
  * A limit order of `size` shares, cut to 2 decimals.
  * @param order `immediate`: FOK or FAK
  * @throws OrderBuildError
+ * @example
+ * const amounts = limitAmounts({
+ *   ...{ side: 'BUY', price: parsePips('0.55'), tick: tickOf('0.01') },
+ *   size: 10,
+ *   immediate: false,
+ * });
  */
 export function limitAmounts({
   side,
@@ -160,6 +196,8 @@ export function limitAmounts({
  * A market order at no worse than `price`.
  * @param order `quantity`: of a BUY the collateral to spend, of a SELL the shares; cut to 2 decimals
  * @throws OrderBuildError
+ * @example
+ * const amounts = marketAmounts({ side: 'BUY', price: parsePips('0.63'), tick: tickOf('0.01'), quantity: 25 });
  */
 export const marketAmounts = ({
   side,

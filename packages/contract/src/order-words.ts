@@ -2,7 +2,11 @@
 import { Type } from 'typebox';
 import { VENUE_REFUSALS } from './venue-refusals.ts';
 
-/** One of these texts; a later version may add some. */
+/**
+ * One of these texts; a later version may add some.
+ * @example
+ * const status = words(['open', 'closed'], 'of a market');
+ */
 export const words = (all: readonly string[], description: string) =>
   Type.String({ enum: [...all], description });
 

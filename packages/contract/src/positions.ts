@@ -60,6 +60,10 @@ export interface Step {
   readonly net: bigint;
 }
 
+/**
+ * @example
+ * const { position, gain } = step(NO_POSITION, { side: 'BUY', size: 10n, cost: 5n, fee: 0n, at: 0 });
+ */
 export function step(before: Position, { side, size, cost, fee, at }: Move): Step {
   const fees = before.fees + fee;
   if (side === 'BUY') {
@@ -109,7 +113,11 @@ export interface Lots<M extends Move> {
   readonly gains: ReadonlyMap<M, bigint>;
 }
 
-/** The same moves, in the order in which they count, taken first in, first out: for statements that ask for it. */
+/**
+ * The same moves, in the order in which they count, taken first in, first out: for statements that ask for it.
+ * @example
+ * const { open, gains } = lotsOf([{ side: 'BUY', size: 10n, cost: 5n, fee: 0n, at: 0 }]);
+ */
 export function lotsOf<M extends Move>(moves: readonly M[]): Lots<M> {
   const open: Lot[] = [];
   const gains = new Map<M, bigint>();
@@ -147,11 +155,19 @@ const REACHES: Readonly<Record<string, Reach>> = {
   LOST: 'ends',
 };
 
+/**
+ * @example
+ * reachOf('LIVE'); // 'chain'
+ */
 export const reachOf = (matchKind: string): Reach => REACHES[matchKind] ?? 'venue';
 
 const NO_TRADES: ReadonlySet<string> = new Set(['SPLIT', 'MERGED', 'REDEEM', 'REDEEMED', 'LOST']);
 
-/** Whether two parties traded: it counts as volume, and names the agent of the position. */
+/**
+ * Whether two parties traded: it counts as volume, and names the agent of the position.
+ * @example
+ * isTrade('REDEEM'); // false
+ */
 export const isTrade = (matchKind: string): boolean => !NO_TRADES.has(matchKind);
 
 /** The most by which clocks of replicas, and the whole seconds of a venue, differ. */
@@ -202,7 +218,11 @@ export interface Holding {
   readonly history: readonly PastFill[] | null;
 }
 
-/** A holding of which nothing is known. @param history `[]`: there was nothing before */
+/**
+ * A holding of which nothing is known. @param history `[]`: there was nothing before
+ * @example
+ * const { position } = holdingOf(token); // of a wallet that never traded this token
+ */
 export const holdingOf = (
   { wallet, conditionId, tokenId, outcome }: Token,
   history: Holding['history'] = null,
@@ -215,6 +235,10 @@ export const holdingOf = (
   history,
 });
 
+/**
+ * @example
+ * holdingKey({ wallet: '0xa11ce', tokenId: '7' });
+ */
 export const holdingKey = ({ wallet, tokenId }: Pick<Token, 'wallet' | 'tokenId'>): string =>
   `${wallet} ${tokenId}`;
 
@@ -299,6 +323,9 @@ export interface Folded {
  * @param holdings those of every sale, reversal and redemption of the events, and all held ones of each market that is resolved.
  *   A purchase of another one is counted from nothing: `before` and `after` of its change differ by what it adds.
  * @throws RangeError for a sale at a paper venue of more than is held
+ * @example
+ * const before = new Map([[holdingKey(token), holdingOf(token)]]);
+ * const { holdings } = fold(before, [{ kind: 'resolution', conditionId: token.conditionId, payout: 'YES', at: 1 }]);
  */
 export function fold(holdings: ReadonlyMap<string, Holding>, events: readonly PositionEvent[]): Folded {
   const folding = new Folding(holdings);
@@ -502,7 +529,11 @@ export interface Recent {
   readonly sold: bigint;
 }
 
-/** Whether fills that are told of a position may change what earlier ones count as: then its whole history is needed. */
+/**
+ * Whether fills that are told of a position may change what earlier ones count as: then its whole history is needed.
+ * @example
+ * const needsHistory = mayBeLate(fills, holdingOf(token), recent);
+ */
 export function mayBeLate(told: readonly Fill[], { position }: Holding, { fills, sold }: Recent): boolean {
   const all = [...fills, ...told];
   const lacksSome = sold + position.size > position.boughtSize || told.some(({ side }) => side === 'SELL');

@@ -16,7 +16,12 @@ export interface ReceiptLink {
 
 export const FIRST_LINK: ReceiptLink = { sequence: 0, hash: NO_RECEIPT_HASH };
 
-/** The hash of an entry, whatever `hash` it names itself. */
+/**
+ * The hash of an entry, whatever `hash` it names itself.
+ * @example
+ * const { hash, ...rest } = entry;
+ * const isSound = receiptHash(rest, sha256) === hash;
+ */
 export function receiptHash(entry: Omit<ReceiptEntry, 'hash'>, sha256: Sha256): string {
   const { hash: _, ...hashed } = entry as ReceiptEntry;
   const text = canonicalJson(hashed);
@@ -24,7 +29,12 @@ export function receiptHash(entry: Omit<ReceiptEntry, 'hash'>, sha256: Sha256): 
   return sha256(text);
 }
 
-/** The canonical text of a new entry, from that of its body: its own fields are few, and in this order. */
+/**
+ * The canonical text of a new entry, from that of its body: its own fields are few, and in this order.
+ * @example
+ * const { hash, body, version, ...rest } = entry;
+ * const hashed = receiptText(rest, canonicalJson(body) ?? '');
+ */
 export const receiptText = (entry: Omit<ReceiptEntry, 'hash' | 'body' | 'version'>, body: string): string => {
   const { agentId, kind, previousHash, recordedAt, sequence } = entry;
   const rest = JSON.stringify({ kind, previousHash, recordedAt, sequence, version: RECEIPT_VERSION });
@@ -39,7 +49,12 @@ export interface ReceiptFault {
   readonly problem: string;
 }
 
-/** Entries of one agent in sequence, behind an entry that is known. @returns the last link, or the first fault */
+/**
+ * Entries of one agent in sequence, behind an entry that is known. @returns the last link, or the first fault
+ * @example
+ * const found = checkChain([entry], sha256);
+ * if (!found.ok) throw new Error(found.fault.problem);
+ */
 export function checkChain(
   entries: readonly ReceiptEntry[],
   sha256: Sha256,
@@ -55,7 +70,11 @@ export function checkChain(
   return { ok: true, head: last };
 }
 
-/** A single entry, without its place in the chain. */
+/**
+ * A single entry, without its place in the chain.
+ * @example
+ * const fault = checkEntry(entry, sha256);
+ */
 export const checkEntry = (entry: ReceiptEntry, sha256: Sha256): ReceiptFault | null =>
   receiptHash(entry, sha256) === entry.hash ? null : faultAt(entry, ALTERED);
 

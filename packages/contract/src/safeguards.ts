@@ -157,7 +157,11 @@ export const CAPS_SHOWN = each('shown');
 /** Properties of the record of an owner's locks; only locked caps are present. */
 export const CAPS_LOCKED = Type.Partial(Type.Object(each('locked'))).properties;
 
-/** A limit, and whether an owner locks the safeguard there. */
+/**
+ * A limit, and whether an owner locks the safeguard there.
+ * @example
+ * const schema = lockable(Amount('most of one trade'));
+ */
 export const lockable = <T extends TSchema>(limit: T) =>
   Type.Object({
     limit,

@@ -31,12 +31,20 @@ export interface UnsignedTradeTerms extends OrderParties {
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const ZERO_BYTES32 = `0x${'0'.repeat(64)}`;
 
-/** A market's question as `marketQuestion` takes it: a label. */
+/**
+ * A market's question as `marketQuestion` takes it: a label.
+ * @example
+ * questionLabel('Will it rain?\n'); // 'Will it rain? '
+ */
 export const questionLabel = (question: string): string =>
   [...question.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')]
     .slice(0, LIMITS.marketQuestionChars)
     .join('');
 
+/**
+ * @example
+ * orderTypeOfIntent({ ...intent, orderType: 'GTC' }); // 'GTC'; without a type FAK or GTC, by the price
+ */
 export const orderTypeOfIntent = ({ orderType, price }: TradeIntent): 'GTC' | 'FOK' | 'GTD' | 'FAK' =>
   orderType ?? (price === undefined ? 'FAK' : 'GTC');
 
@@ -50,7 +58,11 @@ function priced(intent: TradeIntent, tick: Pips): { readonly price: Pips; readon
   return { price, amounts: limitAmounts({ side, price, tick, size, immediate }) };
 }
 
-/** @throws OrderBuildError for a price or a quantity of which no order can be made */
+/**
+ * @throws OrderBuildError for a price or a quantity of which no order can be made
+ * @example
+ * const { order, price, orderSize } = unsignedTrade(intent, terms);
+ */
 export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): UnsignedTrade {
   const { maker, signatureType, tick, negRisk } = terms;
   const { price, amounts } = priced(intent, tick);

@@ -43,6 +43,10 @@ export interface ChallengeFields {
 
 const CHAINS = { evm: 'Ethereum', solana: 'Solana' } as const;
 
+/**
+ * @example
+ * const message = challengeText(fields);
+ */
 export const challengeText = (fields: ChallengeFields): string =>
   [
     `${fields.host} wants you to sign in with your ${CHAINS[fields.kind]} account:`,
@@ -61,7 +65,12 @@ export const challengeText = (fields: ChallengeFields): string =>
 const TEXT =
   /^(?<host>[^\s/]{1,255}) wants you to sign in with your (?<chain>Ethereum|Solana) account:\n(?<address>[0-9A-Za-z]{32,44})\n\n(?<statement>[^\n]{1,500})\n\nURI: (?<uri>\S{1,1000})\nVersion: 1\n(Chain ID: (?<chainId>\d{1,15})\n)?Nonce: (?<nonce>[0-9A-Za-z]{8,200})\nIssued At: (?<issued>\S{20,30})\nExpiration Time: (?<expires>\S{20,30})$/;
 
-/** @returns `null` for any other text, also one with something more in it */
+/**
+ * @returns `null` for any other text, also one with something more in it
+ * @example
+ * const fields = readChallenge(received);
+ * if (fields?.host !== 'desk.example') throw new Error('another service asks');
+ */
 export function readChallenge(text: string): ChallengeFields | null {
   const found = TEXT.exec(text)?.groups;
   if (found === undefined) return null;

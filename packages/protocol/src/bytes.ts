@@ -18,7 +18,11 @@ for (let value = 0; value < 16; value++) {
 
 const startOfHex = (text: string): number => (text.startsWith('0x') || text.startsWith('0X') ? 2 : 0);
 
-/** Bytes of a hex text with or without `0x`, either case; `null` when it is not hex or has an odd length. */
+/**
+ * Bytes of a hex text with or without `0x`, either case; `null` when it is not hex or has an odd length.
+ * @example
+ * parseHex('0x61'); // Uint8Array [ 97 ]
+ */
 export function parseHex(text: string): Uint8Array | null {
   const digits = text.length - startOfHex(text);
   if (digits % 2 !== 0) return null;
@@ -26,7 +30,11 @@ export function parseHex(text: string): Uint8Array | null {
   return writeHex(bytes, 0, text) ? bytes : null;
 }
 
-/** Writes the bytes of a hex text at `offset`. @returns false when it is not hex; the bytes are undefined then */
+/**
+ * Writes the bytes of a hex text at `offset`. @returns false when it is not hex; the bytes are undefined then
+ * @example
+ * const isHex = writeHex(bytes, 0, '0x61');
+ */
 export function writeHex(bytes: Uint8Array, offset: number, text: string): boolean {
   for (let from = startOfHex(text), to = offset; from < text.length; from += 2, to += 1) {
     const high = DIGITS[text.charCodeAt(from)] ?? NO_DIGIT;
@@ -37,14 +45,22 @@ export function writeHex(bytes: Uint8Array, offset: number, text: string): boole
   return true;
 }
 
-/** @throws RangeError when `text` is not hex. The error does not quote the text: it may be a secret. */
+/**
+ * @throws RangeError when `text` is not hex. The error does not quote the text: it may be a secret.
+ * @example
+ * hexToBytes('0x61'); // Uint8Array [ 97 ]
+ */
 export function hexToBytes(text: string): Uint8Array {
   const bytes = parseHex(text);
   if (bytes === null) throw new RangeError('not a hex text of whole bytes');
   return bytes;
 }
 
-/** Lower-case hex with `0x`. */
+/**
+ * Lower-case hex with `0x`.
+ * @example
+ * bytesToHex(new Uint8Array([97])); // '0x61'
+ */
 export const bytesToHex = (bytes: Uint8Array): `0x${string}` => `0x${noble.bytesToHex(bytes)}`;
 
 const UINT64_MASK = 0xffff_ffff_ffff_ffffn;
@@ -52,6 +68,8 @@ const UINT64_MASK = 0xffff_ffff_ffff_ffffn;
 /**
  * Writes a uint256, big-endian, into the 32 bytes at `offset`.
  * @throws RangeError when the value is negative or does not fit.
+ * @example
+ * writeUint256(new DataView(new ArrayBuffer(32)), 0, 5n);
  */
 export function writeUint256(view: DataView, offset: number, value: bigint): void {
   if (value < 0n) throw new RangeError('a uint256 cannot be negative');
@@ -70,7 +88,11 @@ export function writeUint256(view: DataView, offset: number, value: bigint): voi
   view.setBigUint64(offset + 24, value & UINT64_MASK);
 }
 
-/** A uint256 as 32 big-endian bytes. */
+/**
+ * A uint256 as 32 big-endian bytes.
+ * @example
+ * uint256(5n).at(-1); // 5
+ */
 export function uint256(value: bigint): Uint8Array {
   const bytes = new Uint8Array(32);
   writeUint256(new DataView(bytes.buffer), 0, value);

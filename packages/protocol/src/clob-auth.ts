@@ -20,13 +20,21 @@ export interface ClobAuth {
   readonly chainId: number;
 }
 
+/**
+ * @example
+ * domainSeparator(clobAuthDomain(137));
+ */
 export const clobAuthDomain = (chainId: number): Eip712Domain => ({
   name: CLOB_AUTH_DOMAIN_NAME,
   version: '1',
   chainId,
 });
 
-/** What the account signs, 32 bytes. */
+/**
+ * What the account signs, 32 bytes.
+ * @example
+ * const digest = clobAuthDigest({ address: owner, timestamp: '1764000000', nonce: 0n, chainId: 137 });
+ */
 export function clobAuthDigest(auth: ClobAuth): Uint8Array {
   const separator = domainSeparator(clobAuthDomain(auth.chainId));
   const struct = concatBytes(

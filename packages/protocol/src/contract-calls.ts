@@ -55,11 +55,19 @@ const dynamicBytes = (bytes: Uint8Array): Uint8Array =>
 const encoded = (selector: string, ...words: readonly Uint8Array[]): `0x${string}` =>
   bytesToHex(concatBytes(hexToBytes(selector), ...words));
 
-/** Where tokens of a market are redeemed. */
+/**
+ * Where tokens of a market are redeemed.
+ * @example
+ * const spender = redemptionAdapter(true);
+ */
 export const redemptionAdapter = (negRisk: boolean): Address =>
   negRisk ? NEG_RISK_COLLATERAL_ADAPTER : CTF_COLLATERAL_ADAPTER;
 
-/** Burns everything that the caller holds of both outcomes, and pays pUSD. */
+/**
+ * Burns everything that the caller holds of both outcomes, and pays pUSD.
+ * @example
+ * const { to, data } = redeemCall(conditionId, false);
+ */
 export function redeemCall(conditionId: string, negRisk: boolean): ContractCall {
   const outcomes = [uint256(2n), uint256(1n), uint256(2n)];
   return {
@@ -75,7 +83,11 @@ export function redeemCall(conditionId: string, negRisk: boolean): ContractCall 
   };
 }
 
-/** Burns an amount of one position of the caller, and pays pUSD. A condition of 31 bytes is filled up as its id here is. */
+/**
+ * Burns an amount of one position of the caller, and pays pUSD. A condition of 31 bytes is filled up as its id here is.
+ * @example
+ * const { to, data } = redeemPositionCall(conditionId, { outcome: 0, amount: 5_000_000n });
+ */
 export const redeemPositionCall = (
   conditionId: string,
   { outcome, amount }: { readonly outcome: 0 | 1; readonly amount: bigint },
@@ -84,7 +96,11 @@ export const redeemPositionCall = (
   data: encoded(REDEEM_POSITION, hexToBytes(conditionId), uint256(BigInt(outcome)), uint256(amount)),
 });
 
-/** What a wallet has to approve once before it can trade, and before it can redeem. */
+/**
+ * What a wallet has to approve once before it can trade, and before it can redeem.
+ * @example
+ * for (const { to, data, spender } of approvalCalls()) console.log(spender, to, data);
+ */
 export function approvalCalls(): readonly (ContractCall & {
   readonly spender: Address;
   readonly asset: 'collateral' | 'tokens';
@@ -118,6 +134,8 @@ export function approvalCalls(): readonly (ContractCall & {
 /**
  * The transaction of an owner that makes its wallet call. A deposit wallet takes no transaction of its owner: it executes
  * what the owner signs as a batch and the relayer delivers, so that its call stays as it is, `from` the wallet.
+ * @example
+ * const call = ownerCall({ eoa: owner, wallet: deriveSafeWallet(owner), type: 2 }, redeemCall(conditionId, false));
  */
 export function ownerCall(
   owner: { readonly eoa: Address; readonly wallet: Address; readonly type: SignatureType },

@@ -37,7 +37,11 @@ export type WrapFault =
   /** The type text is not one of the two orders that exist. */
   | 'unknown_order_type';
 
-/** Hex of the wrapped signature. Takes what `typedDataSignDigest` took. */
+/**
+ * Hex of the wrapped signature. Takes what `typedDataSignDigest` took.
+ * @example
+ * const signature = wrapDepositSignature({ inner, separator, contentsHash, orderType: orderTypeOf(null) });
+ */
 export function wrapDepositSignature(parts: {
   readonly inner: Uint8Array;
   readonly separator: Uint8Array;
@@ -52,10 +56,19 @@ export function wrapDepositSignature(parts: {
   return bytesToHex(concatBytes(inner, separator, contentsHash, type, length));
 }
 
-/** Whether a signature is long enough to be a wrapped one: a cheap look before parsing. */
+/**
+ * Whether a signature is long enough to be a wrapped one: a cheap look before parsing.
+ * @example
+ * const isOfDepositWallet = looksWrapped(signature);
+ */
 export const looksWrapped = (signature: string): boolean => signature.length > 2 + 2 * FIXED_BYTES;
 
-/** Splits a wrapped signature into its parts. Does not check who signed, nor to which order it belongs. */
+/**
+ * Splits a wrapped signature into its parts. Does not check who signed, nor to which order it belongs.
+ * @example
+ * const parsed = parseWrappedSignature(signature);
+ * if (!parsed.ok) throw new Error(parsed.reason);
+ */
 export function parseWrappedSignature(
   signature: Uint8Array | string,
 ): WrappedSignature | { readonly ok: false; readonly reason: WrapFault } {
@@ -76,7 +89,15 @@ export function parseWrappedSignature(
   };
 }
 
-/** The digest that the wallet's owner signs. */
+/**
+ * The digest that the wallet's owner signs.
+ * @example
+ * const digest = typedDataSignDigest({
+ *   ...{ separator, contentsHash, orderType: orderTypeOf(null) },
+ *   wallet: deriveDepositWallets(owner).beacon,
+ *   chainId: 137,
+ * });
+ */
 export function typedDataSignDigest(order: {
   /** Domain separator of the exchange that the order is for. */
   readonly separator: Uint8Array;

@@ -19,8 +19,16 @@ const DOMAIN_WITH_CONTRACT =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
 const DOMAIN_WITHOUT_CONTRACT = 'EIP712Domain(string name,string version,uint256 chainId)';
 
+/**
+ * @example
+ * hashText('Transfer(address,address,uint256)').length; // 32
+ */
 export const hashText = (text: string): Uint8Array => keccak256(utf8(text));
 
+/**
+ * @example
+ * const separator = domainSeparator({ name: 'ClobAuthDomain', version: '1', chainId: 137 });
+ */
 export function domainSeparator(domain: Eip712Domain): Uint8Array {
   const { verifyingContract } = domain;
   const parts = [
@@ -33,14 +41,22 @@ export function domainSeparator(domain: Eip712Domain): Uint8Array {
   return keccak256(concatBytes(...parts));
 }
 
-/** An address as ABI encodes it: 12 zero bytes, then the 20 of the address. */
+/**
+ * An address as ABI encodes it: 12 zero bytes, then the 20 of the address.
+ * @example
+ * addressWord(owner).length; // 32
+ */
 export function addressWord(address: Address): Uint8Array {
   const word = new Uint8Array(32);
   word.set(addressToBytes(address), 12);
   return word;
 }
 
-/** `keccak256(0x1901 ‖ separator ‖ structHash)`: what is signed. */
+/**
+ * `keccak256(0x1901 ‖ separator ‖ structHash)`: what is signed.
+ * @example
+ * const digest = typedDataDigest(separator, contentsHash);
+ */
 export function typedDataDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
   if (separator.length !== 32 || structHash.length !== 32)
     throw new RangeError('a domain separator and a struct hash have 32 bytes each');

@@ -20,6 +20,8 @@ export interface L2Request {
 /**
  * The request's signature: base64url with padding.
  * @throws RangeError when the secret is not base64. The secret is not quoted.
+ * @example
+ * const signature = l2Signature(secret, { timestamp: '1764000000', method: 'GET', path: '/orders' });
  */
 export function l2Signature(secret: string, request: L2Request): string {
   const key = parseBase64(secret);
@@ -30,7 +32,11 @@ export function l2Signature(secret: string, request: L2Request): string {
 const mac = (key: Uint8Array, { timestamp, method, path, body = '' }: L2Request): Uint8Array =>
   hmac(sha256, key, utf8(`${timestamp}${method}${path}${body}`));
 
-/** Whether the signature (either alphabet) is the one for this request; in constant time. Never throws. */
+/**
+ * Whether the signature (either alphabet) is the one for this request; in constant time. Never throws.
+ * @example
+ * verifyL2Signature(secret, { timestamp: '1764000000', method: 'GET', path: '/orders' }, signature);
+ */
 export function verifyL2Signature(secret: string, request: L2Request, signature: string): boolean {
   const given = parseBase64(signature);
   const key = parseBase64(secret);

@@ -7,6 +7,8 @@ const SALT_BITS = 53n;
 /**
  * The first 53 bits of keccak256 over the UTF-8 text `bellwether order salt v1`, the agent's id and the client's order id,
  * joined by line breaks. Another agent that uses the same id has another salt.
+ * @example
+ * saltOf(agentId, 'entry-17'); // the same two always give the same number
  */
 export function saltOf(agentId: string, clientOrderId: string): number {
   const digest = hashText(`bellwether order salt v1\n${agentId}\n${clientOrderId}`);

@@ -34,7 +34,11 @@ export interface SignatureRules extends SigningTerms {
   readonly recover: RecoverPublicKey;
 }
 
-/** The hash of the struct that this profile signs under a version; `null` when the request lacks its fields. */
+/**
+ * The hash of the struct that this profile signs under a version; `null` when the request lacks its fields.
+ * @example
+ * const contentsHash = structHash({ fields, extras: null }, 2, 'interface');
+ */
 export function structHash(
   sent: Pick<SentOrder, 'fields' | 'extras'>,
   version: ExchangeVersion,
@@ -44,5 +48,9 @@ export function structHash(
   return sent.extras === null ? null : polymarketOrderStructHash({ ...sent.fields, ...sent.extras });
 }
 
+/**
+ * @example
+ * describeDomain(exchangeDomain(exchangeDomains(137), 2, true));
+ */
 export const describeDomain = (domain: ExchangeDomain): string =>
   `version ${domain.version}${domain.negRisk ? ' neg-risk' : ''} ${domain.verifyingContract}`;

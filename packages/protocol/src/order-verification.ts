@@ -66,7 +66,11 @@ function versionsOf({ fields, version }: SentOrder): readonly ExchangeVersion[] 
   return version === null ? [2, 1] : [version];
 }
 
-/** Every possible id of this order: one per contract that the request does not exclude. */
+/**
+ * Every possible id of this order: one per contract that the request does not exclude.
+ * @example
+ * const ids = candidateOrderIds(sent, { domains: exchangeDomains(137), chainId: 137, profile: 'interface' });
+ */
 export function candidateOrderIds(sent: SentOrder, rules: SigningTerms): string[] {
   const ids: string[] = [];
   const versions = versionsOf(sent);
@@ -84,7 +88,15 @@ export interface RecoveryQuestion {
   readonly signature: ParsedSignature;
 }
 
-/** What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing. */
+/**
+ * What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing.
+ * @example
+ * const question = firstRecovery(sent, false, {
+ *   domains: exchangeDomains(137),
+ *   chainId: 137,
+ *   profile: 'interface',
+ * });
+ */
 export function firstRecovery(
   sent: SentOrder,
   negRisk: boolean,
@@ -138,7 +150,14 @@ function wrappedMessage(
   return { plain: orderDigest(separator, struct), signed };
 }
 
-/** @param negRisk which of the two contracts of a version the market belongs to; ExchangeV3 is one for all of its markets */
+/**
+ * @param negRisk which of the two contracts of a version the market belongs to; ExchangeV3 is one for all of its markets
+ * @example
+ * const verdict = verifyOrder(sent, false, {
+ *   ...{ domains: exchangeDomains(137), chainId: 137, profile: 'interface' },
+ *   recover: nobleRecover,
+ * });
+ */
 export function verifyOrder(
   sent: SentOrder,
   negRisk: boolean,

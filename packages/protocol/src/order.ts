@@ -20,6 +20,11 @@ export type OrderVersion = 1 | 2;
 /** The exchange contract's own version, which its signing domain carries. */
 export type ExchangeVersion = OrderVersion | 3;
 
+/**
+ * The version that requests and records name, of an exchange contract's own.
+ * @example
+ * const orderVersion = orderVersionOf(3); // 2
+ */
 export const orderVersionOf = (version: ExchangeVersion): OrderVersion => (version === 1 ? 1 : 2);
 
 /** The interface's struct. Amounts in millionths, expiration in epoch seconds. */
@@ -96,10 +101,16 @@ function encodeTwelve(encoder: StructEncoder, fields: OrderFields): StructEncode
 /**
  * Struct hash of the interface's order, 32 bytes.
  * @throws RangeError when a number is negative or over 256 bits.
+ * @example
+ * const contentsHash = orderStructHash(fields);
  */
 export const orderStructHash = (fields: OrderFields): Uint8Array => encodeTwelve(order, fields).hash();
 
-/** Struct hash of the venue's own order, 32 bytes. Same errors. */
+/**
+ * Struct hash of the venue's own order, 32 bytes. Same errors.
+ * @example
+ * const contentsHash = polymarketOrderStructHash({ ...fields, ...extras });
+ */
 export const polymarketOrderStructHash = (fields: PolymarketOrderFields): Uint8Array =>
   polymarketOrder
     .begin()
@@ -116,7 +127,11 @@ export const polymarketOrderStructHash = (fields: PolymarketOrderFields): Uint8A
     .bytes32(fields.builder)
     .hash();
 
-/** The hash when a signer includes the deprecated fields. Only for the diagnosis; never accepts an order. */
+/**
+ * The hash when a signer includes the deprecated fields. Only for the diagnosis; never accepts an order.
+ * @example
+ * const contentsHash = extendedOrderStructHash(fields, extras);
+ */
 export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras): Uint8Array =>
   encodeTwelve(extendedOrder, fields)
     .uint(extras.timestamp)
@@ -126,7 +141,11 @@ export const extendedOrderStructHash = (fields: OrderFields, extras: OrderExtras
 
 const TEXT_SIDE_TYPE = ORDER_TYPE.replace('uint8 side', 'string side');
 
-/** The hash when a signer encodes the side as a text. Only for the diagnosis; never accepts an order. */
+/**
+ * The hash when a signer encodes the side as a text. Only for the diagnosis; never accepts an order.
+ * @example
+ * const contentsHash = orderStructHashWithTextSide(fields, 'BUY');
+ */
 export const orderStructHashWithTextSide = (fields: OrderFields, side: 'BUY' | 'SELL'): Uint8Array =>
   new StructEncoder(hashText(TEXT_SIDE_TYPE), 12)
     .uint(fields.salt)
@@ -143,7 +162,12 @@ export const orderStructHashWithTextSide = (fields: OrderFields, side: 'BUY' | '
     .small(fields.signatureType)
     .hash();
 
-/** The order's id and what is signed: the EIP-712 digest, 32 bytes. */
+/**
+ * The order's id and what is signed: the EIP-712 digest, 32 bytes.
+ * @example
+ * const { separator } = exchangeDomain(exchangeDomains(137), 2, false);
+ * const orderId = bytesToHex(orderDigest(separator, orderStructHash(fields)));
+ */
 export const orderDigest: (separator: Uint8Array, structHash: Uint8Array) => Uint8Array = typedDataDigest;
 
 export const ORDER_DOMAIN_NAME = 'Polymarket CTF Exchange';
@@ -185,7 +209,11 @@ export type ExchangeDomains = readonly [
   v3: ExchangeDomain,
 ];
 
-/** The contracts that may verify an order. Compute it once per configuration. */
+/**
+ * The contracts that may verify an order. Compute it once per configuration.
+ * @example
+ * const domains = exchangeDomains(137);
+ */
 export function exchangeDomains(
   chainId: number = POLYGON_CHAIN_ID,
   contracts: ExchangeContracts = POLYGON_EXCHANGES,
@@ -214,7 +242,11 @@ export function exchangeDomains(
   ];
 }
 
-/** @param negRisk of no effect for version 3 */
+/**
+ * @param negRisk of no effect for version 3
+ * @example
+ * const { separator } = exchangeDomain(exchangeDomains(137), 2, market.negRisk);
+ */
 export function exchangeDomain(
   domains: ExchangeDomains,
   version: ExchangeVersion,
@@ -224,11 +256,19 @@ export function exchangeDomain(
   return domains[(version === 2 ? 0 : 2) + (negRisk ? 1 : 0)]!;
 }
 
-/** The contract's version that an order of this token is for; `version` as the sender says, or the default. */
+/**
+ * The contract's version that an order of this token is for; `version` as the sender says, or the default.
+ * @example
+ * const version = exchangeVersionOf(fields.tokenId);
+ */
 export const exchangeVersionOf = (tokenId: bigint, version: OrderVersion = 2): ExchangeVersion =>
   isPositionId(tokenId) ? 3 : version;
 
-/** Whether the struct of an order is the venue's own of 11 fields, with timestamp, metadata and builder. */
+/**
+ * Whether the struct of an order is the venue's own of 11 fields, with timestamp, metadata and builder.
+ * @example
+ * const hasElevenFields = signsExtras(3, 'interface'); // true
+ */
 export const signsExtras = (version: ExchangeVersion, profile: OrderProfile): boolean =>
   version === 3 || (version === 2 && profile === 'polymarket');
 

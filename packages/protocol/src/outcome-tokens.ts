@@ -56,6 +56,8 @@ const MOST_KNOWN = 10_000;
 /**
  * The [YES, NO] tokens of a condition, in decimal: its positions where it is one of Protocol V2, whatever `negRisk` says.
  * @throws RangeError for what is no condition id
+ * @example
+ * const [yes, no] = outcomeTokens(conditionId, false);
  */
 export function outcomeTokens(conditionId: string, negRisk: boolean): readonly [yes: string, no: string] {
   const positions = positionIds(conditionId);

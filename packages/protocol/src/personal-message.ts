@@ -3,7 +3,11 @@
 import { concatBytes, utf8 } from './bytes.ts';
 import { keccak256 } from './keccak.ts';
 
-/** 32 bytes; the length in the prefix counts UTF-8 bytes. */
+/**
+ * 32 bytes; the length in the prefix counts UTF-8 bytes.
+ * @example
+ * const signature = signDigest(personalMessageDigest('I own this wallet.'), secretKey);
+ */
 export function personalMessageDigest(message: string): Uint8Array {
   const body = utf8(message);
   return keccak256(concatBytes(utf8(`\x19Ethereum Signed Message:\n${body.length}`), body));

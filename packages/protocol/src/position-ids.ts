@@ -37,7 +37,11 @@ const ZERO_MASK = ((1n << 80n) - 1n) << 24n;
 const PADDED_CONDITION = /^0x[0-9a-f]{62}00$/i;
 const SHORT_CONDITION = /^0x[0-9a-f]{62}$/i;
 
-/** `null`: not a position of a module that is traded here. The ids of V1 tokens are hashes and never have this layout. */
+/**
+ * `null`: not a position of a module that is traded here. The ids of V1 tokens are hashes and never have this layout.
+ * @example
+ * const position = parsePositionId(fields.tokenId);
+ */
 export function parsePositionId(id: bigint): PositionId | null {
   if ((id & ZERO_MASK) !== 0n || id >> 256n !== 0n) return null;
   const module = id >> MODULE_SHIFT;
@@ -56,10 +60,19 @@ export function parsePositionId(id: bigint): PositionId | null {
   };
 }
 
-/** Whether a token is a position of Protocol V2: its orders are for ExchangeV3 then. */
+/**
+ * Whether a token is a position of Protocol V2: its orders are for ExchangeV3 then.
+ * @example
+ * const isProtocolV2 = isPositionId(fields.tokenId);
+ */
 export const isPositionId = (id: bigint): boolean => (id & ZERO_MASK) === 0n && parsePositionId(id) !== null;
 
-/** @throws RangeError for parts that are no condition of their module */
+/**
+ * @throws RangeError for parts that are no condition of their module
+ * @example
+ * const position = parsePositionId(fields.tokenId);
+ * const condition = position === null ? null : conditionIdOf(position);
+ */
 export function conditionIdOf({ module, baseHash, arity, index }: PositionCondition): `0x${string}` {
   const id =
     (BigInt(module) << MODULE_SHIFT) |
@@ -74,22 +87,36 @@ export function conditionIdOf({ module, baseHash, arity, index }: PositionCondit
 const padded = (value: bigint, digits: 62 | 58): `0x${string}` =>
   `0x${value.toString(16).padStart(digits, '0').padEnd(64, '0')}`;
 
-/** The event of a condition, 29 bytes filled up to 32. `null`: not a condition of Protocol V2. */
+/**
+ * The event of a condition, 29 bytes filled up to 32. `null`: not a condition of Protocol V2.
+ * @example
+ * const eventId = eventIdOf(conditionId);
+ */
 export const eventIdOf = (conditionId: string): `0x${string}` | null =>
   positionIds(conditionId) === null ? null : padded(BigInt(conditionIdOfBothWidths(conditionId)) >> 24n, 58);
 
 /**
  * The condition id of 32 bytes, for either width that the venue writes. Any other text comes back as it is: it names no condition of
  * Protocol V2, and its reader refuses it.
+ * @example
+ * const whole = conditionIdOfBothWidths(conditionId);
  */
 export const conditionIdOfBothWidths = (text: string): string =>
   SHORT_CONDITION.test(text) ? `${text.toLowerCase()}00` : text;
 
-/** 31 bytes, as the venue's catalogue and contracts take it. Any other text comes back as it is. */
+/**
+ * 31 bytes, as the venue's catalogue and contracts take it. Any other text comes back as it is.
+ * @example
+ * const short = shortConditionId(conditionId);
+ */
 export const shortConditionId = (conditionId: string): string =>
   positionIds(conditionId) === null ? conditionId : conditionIdOfBothWidths(conditionId).slice(0, 64);
 
-/** The [YES, NO] positions of a condition in either width; `null` for what is no condition of Protocol V2. */
+/**
+ * The [YES, NO] positions of a condition in either width; `null` for what is no condition of Protocol V2.
+ * @example
+ * const [yes, no] = positionIds(conditionId) ?? [];
+ */
 export function positionIds(conditionId: string): readonly [yes: string, no: string] | null {
   const whole = conditionIdOfBothWidths(conditionId);
   if (!PADDED_CONDITION.test(whole)) return null;
@@ -97,11 +124,19 @@ export function positionIds(conditionId: string): readonly [yes: string, no: str
   return isPositionId(yes) ? [yes.toString(), (yes | 1n).toString()] : null;
 }
 
-/** The condition of a position, 32 bytes; `null` for what is no position. */
+/**
+ * The condition of a position, 32 bytes; `null` for what is no position.
+ * @example
+ * const condition = conditionOfPosition(fields.tokenId);
+ */
 export const conditionOfPosition = (id: bigint): `0x${string}` | null =>
   isPositionId(id) ? padded(id >> 8n, 62) : null;
 
-/** The base hash of a question: low 128 bits of `keccak256(abi.encode(uint256 module, bytes data))`. */
+/**
+ * The base hash of a question: low 128 bits of `keccak256(abi.encode(uint256 module, bytes data))`.
+ * @example
+ * const baseHash = positionBaseHash(1, '0x1234');
+ */
 export function positionBaseHash(module: PositionModule, data: string): bigint {
   const bytes = parseHex(data);
   if (bytes === null) throw new RangeError('the data of a question is hex');

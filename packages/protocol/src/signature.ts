@@ -60,7 +60,12 @@ function recoveryOf(v: number): 0 | 1 | null {
   return null;
 }
 
-/** Splits and checks a 65-byte signature, given as bytes or hex. */
+/**
+ * Splits and checks a 65-byte signature, given as bytes or hex.
+ * @example
+ * const parsed = parseSignature(signature);
+ * if (!parsed.ok) throw new Error(parsed.reason);
+ */
 export function parseSignature(signature: Uint8Array | string): ParsedSignature | RefusedSignature {
   const bytes = typeof signature === 'string' ? parseHex(signature) : signature;
   if (bytes === null) return refuse('not_hex');
@@ -81,6 +86,8 @@ export type Recovered =
 /**
  * The address whose key signed `digest`. Every well-formed signature belongs to some address: compare it with the
  * expected one. The caller may pass an already parsed signature, to try several digests.
+ * @example
+ * const found = recoverAddress(nobleRecover, digest, signature);
  */
 export function recoverAddress(
   recover: RecoverPublicKey,
@@ -96,7 +103,11 @@ export function recoverAddress(
     : { ok: true, address: addressOfPublicKey(publicKey) };
 }
 
-/** Recovery in plain JavaScript: about a millisecond. For browsers, and where no native code loads. */
+/**
+ * Recovery in plain JavaScript: about a millisecond. For browsers, and where no native code loads.
+ * @example
+ * const publicKey = nobleRecover(digest, signDigest(digest, secretKey).subarray(0, 64), 0);
+ */
 export const nobleRecover: RecoverPublicKey = (digest, rs64, recovery) => {
   try {
     return secp256k1.Signature.fromBytes(rs64, 'compact')
@@ -109,14 +120,26 @@ export const nobleRecover: RecoverPublicKey = (digest, rs64, recovery) => {
   }
 };
 
-/** A new key from the system's randomness: 32 bytes. */
+/**
+ * A new key from the system's randomness: 32 bytes.
+ * @example
+ * const address = addressOfSecretKey(newSecretKey());
+ */
 export const newSecretKey = (): Uint8Array => secp256k1.utils.randomSecretKey();
 
-/** @throws for a key that is zero or beyond the order of the curve; the error may quote it */
+/**
+ * @throws for a key that is zero or beyond the order of the curve; the error may quote it
+ * @example
+ * const address = addressOfSecretKey(secretKey);
+ */
 export const addressOfSecretKey = (secretKey: Uint8Array): Address =>
   addressOfPublicKey(secp256k1.getPublicKey(secretKey, false));
 
-/** 65 bytes: r, s (low) and v of 27 or 28. Deterministic (RFC 6979): the same digest and key give the same signature. */
+/**
+ * 65 bytes: r, s (low) and v of 27 or 28. Deterministic (RFC 6979): the same digest and key give the same signature.
+ * @example
+ * const signature = signDigest(orderDigest(separator, contentsHash), secretKey); // 65 bytes
+ */
 export function signDigest(digest: Uint8Array, secretKey: Uint8Array): Uint8Array {
   const recovered = secp256k1.sign(digest, secretKey, { prehash: false, format: 'recovered' });
   const signature = new Uint8Array(SIGNATURE_BYTES);

@@ -226,7 +226,11 @@ const SALT_EXAMPLE = {
   clientOrderId: 'my-first-order',
 };
 
-/** @returns plain data: every number of more than 53 bits is a text */
+/**
+ * @returns plain data: every number of more than 53 bits is a text
+ * @example
+ * const guide = orderSigningGuide({ chainId: 137, domains: exchangeDomains(137), profile: 'interface' });
+ */
 export function orderSigningGuide(terms: SigningGuideTerms) {
   const { chainId, domains, profile } = terms;
   const { agentId, clientOrderId } = SALT_EXAMPLE;

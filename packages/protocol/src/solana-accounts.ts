@@ -5,7 +5,11 @@ import { parseBase58, toBase58 } from './base58.ts';
 import { concatBytes, utf8 } from './bytes.ts';
 import { parseSolanaAddress, type SolanaAddress } from './solana.ts';
 
-/** @throws RangeError when the text is not an address. For constants; input is parsed instead. */
+/**
+ * @throws RangeError when the text is not an address. For constants; input is parsed instead.
+ * @example
+ * const mint = asSolanaAddress('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+ */
 export function asSolanaAddress(text: string): SolanaAddress {
   const address = parseSolanaAddress(text);
   if (address === null) throw new RangeError('a Solana address is base58 of 32 bytes');
@@ -45,6 +49,8 @@ function isOnCurve(bytes: Uint8Array): boolean {
 /**
  * The program's address for these seeds: the first, counting the bump down from 255, that is not a public key.
  * @throws RangeError when no bump gives one, which does not happen in practice
+ * @example
+ * const vault = programDerivedAddress(program, [new TextEncoder().encode('vault')]);
  */
 export function programDerivedAddress(owner: SolanaAddress, seeds: readonly Uint8Array[]): SolanaAddress {
   const tail = concatBytes(parseBase58(owner)!, PDA_MARKER);
@@ -62,6 +68,8 @@ const MAX_DERIVED = 10_000;
 /**
  * Where a wallet keeps its tokens of a mint. The mint's token program is part of the address: never assume it.
  * About half a millisecond the first time, remembered after that.
+ * @example
+ * const account = associatedTokenAddress(solana, mint, tokenProgram);
  */
 export function associatedTokenAddress(
   owner: SolanaAddress,
@@ -87,6 +95,8 @@ const paperEscrows = new Map<SolanaAddress, SolanaAddress>();
  * Where a paper chain keeps the input of open orders: one account for each mint, at an address that has no key and
  * that no other chain can open an account at. A transfer to it fails on a live chain, so it can be allowed without believing
  * anybody's word that a chain is paper.
+ * @example
+ * const escrow = paperEscrowAddress(mint);
  */
 export function paperEscrowAddress(mint: SolanaAddress): SolanaAddress {
   let address = paperEscrows.get(mint);

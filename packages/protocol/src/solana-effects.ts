@@ -282,7 +282,11 @@ function decode(tx: SolanaTransaction, instruction: SolanaInstruction): Decoded 
   );
 }
 
-/** One effect for every instruction, in order. */
+/**
+ * One effect for every instruction, in order.
+ * @example
+ * for (const effect of effectsOf(parseTransaction(base64))) console.log(effect.kind);
+ */
 export const effectsOf = (tx: SolanaTransaction): readonly Effect[] =>
   tx.instructions.map((instruction, index) => ({
     index,
@@ -296,7 +300,11 @@ const MICRO = 1_000_000n;
 const DEFAULT_UNITS_PER_INSTRUCTION = 200_000n;
 const MAX_UNITS = 1_400_000n;
 
-/** Lamports that the fee payer is charged at most: signatures and priority. */
+/**
+ * Lamports that the fee payer is charged at most: signatures and priority.
+ * @example
+ * const lamports = networkFee(parseTransaction(base64));
+ */
 export function networkFee(tx: SolanaTransaction): bigint {
   const effects = effectsOf(tx);
   const limit = effects.find((effect) => effect.kind === 'compute_limit')?.units;

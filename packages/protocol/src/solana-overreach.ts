@@ -257,13 +257,20 @@ class OverreachCheck {
   }
 }
 
-/** What the transaction takes and promises, and where it goes beyond the terms. A few milliseconds. */
+/**
+ * What the transaction takes and promises, and where it goes beyond the terms. A few milliseconds.
+ * @example
+ * const effects = orderEffects(parseTransaction(base64), terms);
+ */
 export const orderEffects = (tx: SolanaTransaction, terms: QuoteTerms): OrderEffects =>
   new OverreachCheck(tx, terms).run();
 
 /**
  * Where the transaction goes beyond the terms. An empty list means that it can take at most `maxInput` of the input
  * mint and `maxLamports` from the wallet, both for this order alone.
+ * @example
+ * const found = overreaches(parseTransaction(base64), terms);
+ * if (found.length > 0) throw new Error('it may do more than was agreed');
  */
 export const overreaches = (tx: SolanaTransaction, terms: QuoteTerms): readonly Overreach[] =>
   orderEffects(tx, terms).overreaches;

@@ -223,7 +223,11 @@ function readMessage(message: Uint8Array): Omit<SolanaTransaction, 'signatures'>
   return { ...fields, version, message, instructions, lookups };
 }
 
-/** Reads a whole transaction, signatures first. @throws MalformedTransaction */
+/**
+ * Reads a whole transaction, signatures first. @throws MalformedTransaction
+ * @example
+ * const tx = readTransaction(parseTransactionBytes(base64));
+ */
 export function readTransaction(wire: Uint8Array): SolanaTransaction {
   if (wire[0] === FIRST_BYTE_OF_VERSION_1) throw new MalformedTransaction('version_not_supported');
   if (wire.length > MAX_TRANSACTION_BYTES) throw new MalformedTransaction('too_long');
@@ -233,12 +237,20 @@ export function readTransaction(wire: Uint8Array): SolanaTransaction {
   return { ...transaction, signatures };
 }
 
-/** @param base64 canonical, of at most 1232 bytes. @throws MalformedTransaction */
+/**
+ * @param base64 canonical, of at most 1232 bytes. @throws MalformedTransaction
+ * @example
+ * const tx = parseTransaction(base64);
+ */
 export function parseTransaction(base64: string): SolanaTransaction {
   return readTransaction(parseTransactionBytes(base64));
 }
 
-/** The bytes of a transaction's canonical base64, otherwise unchecked. @throws MalformedTransaction */
+/**
+ * The bytes of a transaction's canonical base64, otherwise unchecked. @throws MalformedTransaction
+ * @example
+ * const wire = parseTransactionBytes(base64);
+ */
 export function parseTransactionBytes(base64: string): Uint8Array {
   if (base64.length > MAX_BASE64_CHARS) throw new MalformedTransaction('too_long');
   const wire = parseBase64Strict(base64);
@@ -246,10 +258,18 @@ export function parseTransactionBytes(base64: string): Uint8Array {
   return wire;
 }
 
-/** Whether the account must sign. Accounts from lookup tables never do. */
+/**
+ * Whether the account must sign. Accounts from lookup tables never do.
+ * @example
+ * isSigner(parseTransaction(base64), 0); // the payer always signs
+ */
 export const isSigner = (tx: Accounts, index: number): boolean => index >= 0 && index < tx.requiredSignatures;
 
-/** Whether the account is writable; only for accounts named in the message itself. */
+/**
+ * Whether the account is writable; only for accounts named in the message itself.
+ * @example
+ * const isPayerWritable = isWritable(parseTransaction(base64), 0);
+ */
 export function isWritable(tx: Accounts, index: number): boolean {
   if (isSigner(tx, index)) return index < tx.requiredSignatures - tx.readonlySigners;
   return index >= 0 && index < tx.accountKeys.length - tx.readonlyOthers;
@@ -263,6 +283,8 @@ export interface SolanaSignatureFault {
 /**
  * The required signatures that are missing (all zero) or wrong; empty when the transaction is fully signed.
  * @param verify strict; the default is plain JavaScript, about a millisecond and a half a signature
+ * @example
+ * const faults = signatureFaults(parseTransaction(base64));
  */
 export function signatureFaults(
   tx: SolanaTransaction,
@@ -277,12 +299,18 @@ export function signatureFaults(
   return faults;
 }
 
-/** The transaction's id: its first signature in base58. Known before anything is sent, once the fee payer has signed. */
+/**
+ * The transaction's id: its first signature in base58. Known before anything is sent, once the fee payer has signed.
+ * @example
+ * const id = transactionId(parseTransaction(base64)); // the first signature, in base58
+ */
 export const transactionId = (tx: SolanaTransaction): string => toBase58(tx.signatures[0]!);
 
 /**
  * The same transaction with one signature inserted.
  * @throws MalformedTransaction, RangeError when `signer` has nothing to sign in it
+ * @example
+ * const wire = withSignature(parseTransactionBytes(base64), solana, bytes);
  */
 export function withSignature(wire: Uint8Array, signer: SolanaAddress, signature: Uint8Array): Uint8Array {
   const tx = readTransaction(wire);

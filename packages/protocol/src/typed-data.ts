@@ -31,7 +31,11 @@ export interface TypedData {
   readonly message: TypedDataMessage;
 }
 
-/** The fields of a type text such as `Order(uint256 salt,address maker)`. */
+/**
+ * The fields of a type text such as `Order(uint256 salt,address maker)`.
+ * @example
+ * typeFields('Mail(address from,string text)'); // [{ name: 'from', type: 'address' }, { name: 'text', type: 'string' }]
+ */
 export const typeFields = (type: string): readonly TypedDataField[] =>
   type
     .slice(type.indexOf('(') + 1, -1)
@@ -51,6 +55,10 @@ const DOMAIN_FIELDS: readonly (TypedDataField & { readonly name: keyof Eip712Dom
 const domainFields = (domain: Eip712Domain): readonly TypedDataField[] =>
   DOMAIN_FIELDS.filter(({ name }) => domain[name] !== undefined);
 
+/**
+ * @example
+ * const { verifyingContract } = exchangeTypedDomain(exchangeDomain(exchangeDomains(137), 2, false), 137);
+ */
 export const exchangeTypedDomain = (
   { version, verifyingContract }: ExchangeDomain,
   chainId: number,
@@ -74,9 +82,18 @@ export interface OrderMessage {
   readonly extras: OrderExtras | null;
 }
 
+/**
+ * @example
+ * orderTypeOf(null); // 'Order(uint256 salt,…)', of 12 fields
+ */
 export const orderTypeOf = (extras: OrderExtras | null): string =>
   extras === null ? ORDER_TYPE : POLYMARKET_ORDER_TYPE;
 
+/**
+ * @example
+ * const domain = exchangeDomain(exchangeDomains(137), 2, false);
+ * const typedData = orderTypedData({ domain, chainId: 137, fields, extras: null });
+ */
 export function orderTypedData({ domain, chainId, fields, extras }: OrderMessage): TypedData {
   const typed = exchangeTypedDomain(domain, chainId);
   const orderFields = typeFields(orderTypeOf(extras));
@@ -88,7 +105,13 @@ export function orderTypedData({ domain, chainId, fields, extras }: OrderMessage
   };
 }
 
-/** What the key of a deposit wallet signs around its order, by ERC-7739: still in the domain of the exchange. */
+/**
+ * What the key of a deposit wallet signs around its order, by ERC-7739: still in the domain of the exchange.
+ * @example
+ * const domain = exchangeDomain(exchangeDomains(137), 2, false);
+ * const order = { domain, chainId: 137, fields, extras: null };
+ * const typedData = wrappedOrderTypedData(order, deriveDepositWallets(owner).beacon);
+ */
 export function wrappedOrderTypedData(order: OrderMessage, wallet: Address): TypedData {
   const inner = orderTypedData(order);
   const { EIP712Domain = [], Order = [] } = inner.types;
@@ -107,6 +130,10 @@ export function wrappedOrderTypedData(order: OrderMessage, wallet: Address): Typ
   };
 }
 
+/**
+ * @example
+ * const typedData = clobAuthTypedData({ address: owner, timestamp: '1764000000', nonce: 0n, chainId: 137 });
+ */
 export function clobAuthTypedData(auth: ClobAuth): TypedData {
   const domain = clobAuthDomain(auth.chainId);
   const fields = typeFields(CLOB_AUTH_TYPE);

@@ -37,11 +37,19 @@ function create2(factory: Address, salt: Uint8Array, initCodeHash: Uint8Array): 
   return addressFromBytes(hash.subarray(12));
 }
 
-/** The proxy wallet of type 1. */
+/**
+ * The proxy wallet of type 1.
+ * @example
+ * const proxy = deriveProxyWallet(owner);
+ */
 export const deriveProxyWallet = (eoa: Address): Address =>
   create2(PROXY_FACTORY, keccak256(addressToBytes(eoa)), hexToBytes(PROXY_INIT_CODE_HASH));
 
-/** The Safe wallet of type 2. */
+/**
+ * The Safe wallet of type 2.
+ * @example
+ * const safe = deriveSafeWallet(owner);
+ */
 export const deriveSafeWallet = (eoa: Address): Address =>
   create2(SAFE_FACTORY, keccak256(addressWord(eoa)), hexToBytes(SAFE_INIT_CODE_HASH));
 
@@ -50,7 +58,11 @@ export interface DepositWallets {
   readonly uups: Address;
 }
 
-/** Both deposit wallets of type 3. The account's age decides which one it has; new ones are `beacon`. */
+/**
+ * Both deposit wallets of type 3. The account's age decides which one it has; new ones are `beacon`.
+ * @example
+ * const { beacon, uups } = deriveDepositWallets(owner);
+ */
 export function deriveDepositWallets(eoa: Address): DepositWallets {
   const args = concatBytes(addressWord(DEPOSIT_FACTORY), addressWord(eoa));
   const salt = keccak256(args);
@@ -73,6 +85,10 @@ export interface WalletKinds {
   readonly deposit: DepositWallets;
 }
 
+/**
+ * @example
+ * const { proxy, safe, deposit } = walletKindsOf(owner);
+ */
 export const walletKindsOf = (eoa: Address): WalletKinds => ({
   eoa,
   proxy: deriveProxyWallet(eoa),
@@ -80,7 +96,11 @@ export const walletKindsOf = (eoa: Address): WalletKinds => ({
   deposit: deriveDepositWallets(eoa),
 });
 
-/** Which signature type goes with `wallet` for this owner, or `null` when the wallet is not the owner's. */
+/**
+ * Which signature type goes with `wallet` for this owner, or `null` when the wallet is not the owner's.
+ * @example
+ * signatureTypeOf(owner, deriveSafeWallet(owner)); // 2; null: not a wallet of this key
+ */
 export function signatureTypeOf(eoa: Address, wallet: Address): SignatureType | null {
   if (wallet === eoa) return 0;
   if (wallet === deriveProxyWallet(eoa)) return 1;
@@ -88,7 +108,11 @@ export function signatureTypeOf(eoa: Address, wallet: Address): SignatureType | 
   return ownsDepositWallet(eoa, wallet) ? 3 : null;
 }
 
-/** Whether `eoa` may sign for `wallet` with this signature type. Cheaper than `signatureTypeOf`: one derivation. */
+/**
+ * Whether `eoa` may sign for `wallet` with this signature type. Cheaper than `signatureTypeOf`: one derivation.
+ * @example
+ * controlsWallet(owner, 1, deriveProxyWallet(owner)); // true
+ */
 export function controlsWallet(eoa: Address, type: SignatureType, wallet: Address): boolean {
   switch (type) {
     case 0:

@@ -8,11 +8,19 @@ const SIGNATURE_HEX = /^[0-9a-fA-F]{64}$/;
 
 const mac = (secret: string, body: Uint8Array): Uint8Array => hmac(sha256, utf8(secret), body);
 
-/** 64 hex digits, lower case, no prefix. */
+/**
+ * 64 hex digits, lower case, no prefix.
+ * @example
+ * const header = webhookSignature(secret, bytes);
+ */
 export const webhookSignature = (secret: string, body: Uint8Array): string =>
   bytesToHex(mac(secret, body)).slice(2);
 
-/** Compares in constant time; the work is done for malformed signatures too. */
+/**
+ * Compares in constant time; the work is done for malformed signatures too.
+ * @example
+ * const isOurs = verifyWebhookSignature(secret, bytes, headers['x-signature']);
+ */
 export function verifyWebhookSignature(
   secret: string,
   body: Uint8Array,

@@ -101,6 +101,13 @@ export type ProblemWith<Code extends ErrorCode> = BellwetherApiError & { readonl
 /**
  * Whether the service refused a call, with one of these codes where some are named: `isProblem(error, 'insufficient_balance')`.
  * The type of `error.code` narrows to them, and a misspelt code does not compile.
+ * @example
+ * try {
+ *   await client.placeTrade(order);
+ * } catch (error) {
+ *   if (!isProblem(error, 'market_not_active')) throw error;
+ *   console.log(error.fix);
+ * }
  */
 export function isProblem(error: unknown): error is BellwetherApiError;
 export function isProblem<const Code extends ErrorCode>(

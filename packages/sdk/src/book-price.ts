@@ -18,6 +18,9 @@ export interface ReachedPrice {
 /**
  * Walks the asks (BUY, by collateral) or the bids (SELL, by shares) of the token's own book.
  * @param wanted `amount` in collateral for a BUY, `shares` for a SELL.
+ * @example
+ * const book = await client.getOrderBook(tokenId);
+ * const { price, complete } = priceToReach(book, { side: 'BUY', amount: 25 });
  */
 export function priceToReach(
   book: BookLevels,

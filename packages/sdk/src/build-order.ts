@@ -104,6 +104,9 @@ const ORDER_NEEDS = {
  * A limit order. FOK and FAK are filled at once as far as they go; GTC and GTD rest.
  * @throws OrderBuildError when the service would refuse the numbers.
  * @throws BellwetherUsageError when something is missing.
+ * @example
+ * const order = await buildLimitOrder({ signer, market, outcome: 'YES', side: 'BUY', price: 0.4, size: 50 });
+ * await client.placeTrade(order);
  */
 export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> {
   needOptions('buildLimitOrder', order, { ...ORDER_NEEDS, price: NEED.number, size: NEED.number });
@@ -134,6 +137,13 @@ export async function buildLimitOrder(order: LimitOrder): Promise<TradeRequest> 
  * A market order: spend an amount of collateral, or sell a number of shares, at once and at no worse a price.
  * @throws OrderBuildError when the service would refuse the numbers.
  * @throws BellwetherUsageError when something is missing.
+ * @example
+ * const order = await buildMarketOrder({
+ *   ...{ signer, market, outcome: 'YES', side: 'BUY' },
+ *   worstPrice: 0.63,
+ *   amount: 25,
+ * });
+ * await client.placeTrade(order);
  */
 export async function buildMarketOrder(order: MarketOrder): Promise<TradeRequest> {
   needOptions('buildMarketOrder', order, { ...ORDER_NEEDS, worstPrice: NEED.number });

@@ -124,6 +124,8 @@ const FORM_FIRST = 'Mend the form first.';
 
 /**
  * @param order a body of POST /markets/trade, the venue's own body, or the signed order alone; anything is taken and judged
+ * @example
+ * const { findings } = checkOrder(order, { negRisk: market.negRisk, tickSize: market.tickSize });
  */
 export function checkOrder(order: unknown, options: OrderCheckOptions = {}): OrderCheck {
   const body = isObject(order) ? order : {};

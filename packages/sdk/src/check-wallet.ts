@@ -71,7 +71,16 @@ const KINDS: Readonly<Record<SignatureType, string>> = {
   3: 'its deposit wallet',
 };
 
-/** Never throws for what the venue says; answers in the order in which the steps have to be taken. */
+/**
+ * Never throws for what the venue says; answers in the order in which the steps have to be taken.
+ * @example
+ * const { isReady, findings } = await checkWallet({
+ *   clobUrl: 'http://127.0.0.1:8080/paper/clob',
+ *   wallet: signer.wallet(0),
+ *   signer,
+ *   isPaper: true,
+ * });
+ */
 export async function checkWallet(options: WalletCheckOptions): Promise<WalletCheck> {
   needOptions('checkWallet', options, {
     clobUrl: NEED.url,

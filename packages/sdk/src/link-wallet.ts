@@ -16,7 +16,11 @@ export interface WalletToLink extends ChallengePins {
   readonly deposit?: DepositKind;
 }
 
-/** @throws ForeignChallenge before anything is signed; BellwetherApiError */
+/**
+ * @throws ForeignChallenge before anything is signed; BellwetherApiError
+ * @example
+ * const { walletAddress, moved } = await linkSignersWallet({ client, signer });
+ */
 export async function linkSignersWallet(wallet: WalletToLink, options?: CallOptions): Promise<LinkResult> {
   needOptions('linkSignersWallet', wallet, { client: NEED.client, signer: NEED.signer });
   const { client, signer, signatureType = 0, deposit = 'beacon' } = wallet;
@@ -29,6 +33,8 @@ export async function linkSignersWallet(wallet: WalletToLink, options?: CallOpti
 /**
  * Credentials for paper money, which the service makes and keeps; nothing secret travels.
  * @throws ForeignChallenge before anything is signed; BellwetherApiError
+ * @example
+ * const { walletAddress } = await createPaperCredentials({ client, signer });
  */
 export async function createPaperCredentials(
   wallet: WalletToLink,
@@ -45,6 +51,8 @@ export async function createPaperCredentials(
 /**
  * Proves a Solana wallet by its signature, which makes it the agent's.
  * @throws ForeignChallenge before anything is signed; BellwetherApiError
+ * @example
+ * const { walletAddress } = await linkSolanaWallet(client, SolanaSigner.generate());
  */
 export async function linkSolanaWallet(
   client: BellwetherClient,

@@ -153,6 +153,8 @@ function domainFor(connection: OrderConnection, version: ExchangeVersion, negRis
 /**
  * The order's id, known before it is sent: what the service answers as `orderId` and by which the order is found
  * after a timeout. Takes a body made by the builders (with `orderVersion` and `negRisk`).
+ * @example
+ * const orderId = orderIdOf(order); // known before the order is sent
  */
 export function orderIdOf(
   trade: TradeRequest,

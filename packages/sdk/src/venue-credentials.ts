@@ -49,6 +49,8 @@ interface Answer {
  * Derives the credentials, or creates them when there are none yet. Printing the result shows no secret; its
  * fields and its JSON carry them, so that an agent can keep them.
  * @throws VenueCredentialsError; KeyNotForThis for a key that is not for this venue
+ * @example
+ * const credentials = await createVenueCredentials({ clobUrl: 'http://127.0.0.1:8080/paper/clob', signer });
  */
 export async function createVenueCredentials(options: VenueCredentialsOptions): Promise<VenueCredentials> {
   needOptions('createVenueCredentials', options, { clobUrl: NEED.url, signer: NEED.signer });
@@ -69,7 +71,11 @@ export async function createVenueCredentials(options: VenueCredentialsOptions): 
   return concealed({ apiKey, apiSecret: secret, apiPassphrase: passphrase });
 }
 
-/** Body of POST /wallet/credentials for the wallet of this type. */
+/**
+ * Body of POST /wallet/credentials for the wallet of this type.
+ * @example
+ * await client.registerCredentials(credentialRequest(signer, credentials));
+ */
 export function credentialRequest(
   signer: Signer,
   credentials: VenueCredentials,

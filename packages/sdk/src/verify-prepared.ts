@@ -105,7 +105,12 @@ const DEFAULT_MAX_AGE_MS = 60_000;
 /** Two clocks may differ by so much. */
 const CLOCK_TOLERANCE_MS = 30_000;
 
-/** @throws PreparedOrderError, with a sentence; OrderBuildError when no order can be made of the intent */
+/**
+ * @throws PreparedOrderError, with a sentence; OrderBuildError when no order can be made of the intent
+ * @example
+ * const prepared = await client.prepareTrade(intent);
+ * const { orderId } = verifyPrepared(prepared, intent, { agentId, signer, market });
+ */
 export function verifyPrepared(
   prepared: PreparedTrade,
   intent: TradeIntent,
@@ -121,7 +126,12 @@ export function verifyPrepared(
   return expected.verified;
 }
 
-/** Signs a verified order: the complete body of POST /markets/trade. */
+/**
+ * Signs a verified order: the complete body of POST /markets/trade.
+ * @example
+ * const body = await signPrepared(verifyPrepared(prepared, intent, { agentId, signer, market }), signer);
+ * await client.placeTrade(body);
+ */
 export async function signPrepared(
   verified: VerifiedPrepared,
   signer: Pick<Signer, 'signDigest'>,

@@ -30,7 +30,13 @@ export type VerifiedReceipts =
 
 const FIELDS = ['version', 'agentId', 'sequence', 'previousHash', 'recordedAt', 'body', 'hash'];
 
-/** @returns the last link, to be kept, or the first entry that does not hold @throws BellwetherUsageError */
+/**
+ * @returns the last link, to be kept, or the first entry that does not hold @throws BellwetherUsageError
+ * @example
+ * const { entries } = await client.listReceipts();
+ * const found = verifyReceipts({ entries });
+ * if (!found.ok) throw new Error(`receipt ${found.fault.sequence}: ${found.fault.problem}`);
+ */
 export function verifyReceipts(receipts: ReceiptsToVerify): VerifiedReceipts {
   needOptions('verifyReceipts', receipts, {
     entries: { what: 'a list of receipts, as listReceipts returns it', fits: Array.isArray },

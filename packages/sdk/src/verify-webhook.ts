@@ -39,6 +39,8 @@ export interface ReceivedWebhook {
 /**
  * The event. Delivery is at least once: ignore an `id` that was seen before.
  * @throws WebhookSignatureError, WebhookTooOldError
+ * @example
+ * const event = verifyWebhook({ secret, body, signature: headers['x-signature'] });
  */
 export function verifyWebhook(received: ReceivedWebhook): WebhookEvent {
   needOptions('verifyWebhook', received, {

@@ -12,6 +12,8 @@ interface Outcome {
 /**
  * @param env `BELLWETHER_DFLOW_METADATA` names another address of the venue's metadata, never the desk's own
  * @returns `undefined` when neither knows it @throws KeystoreError
+ * @example
+ * const mint = await findMint(place, { ticker: 'KXTEST-1', side: 'YES' });
  */
 export async function findMint(
   place: DeskPlace,
@@ -38,6 +40,10 @@ export async function findMint(
   return found?.[side === 'YES' ? 0 : 1];
 }
 
-/** After a purchase was signed for a token that was known. */
+/**
+ * After a purchase was signed for a token that was known.
+ * @example
+ * rememberPurchase(place, { ticker: 'KXTEST-1', side: 'YES', mint: '3NZ9JMVBmGAqocybic2c7LQCJScmgsAZ6vQqTDzcqmJh' });
+ */
 export const rememberPurchase = (place: DeskPlace, outcome: Outcome & { readonly mint: string }): void =>
   new KnownMints(place).remember({ ...outcome, source: 'purchase' });

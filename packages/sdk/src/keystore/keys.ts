@@ -48,16 +48,28 @@ const SHORTEST_PASSPHRASE = 8;
 const FEWEST_DIFFERENT = 3;
 const INIT = 'Run "bellwether init" or "bellwether-mcp init" to make keys for this desk';
 
-/** @throws KeystoreError `keystore_missing`, `keystore_permissions`, `keystore_version`, `keystore_damaged`, `passphrase_wrong` */
+/**
+ * @throws KeystoreError `keystore_missing`, `keystore_permissions`, `keystore_version`, `keystore_damaged`, `passphrase_wrong`
+ * @example
+ * const { apiKey, evm } = await readKeys(place, passphrase);
+ */
 export async function readKeys(place: DeskPlace, passphrase: string): Promise<DeskKeys> {
   requireKeys(place);
   return parseKeys(await unseal(readFileSync(place.keys, 'utf8'), { passphrase, desk: place.url }));
 }
 
-/** A new Solana key, as a key file has it. */
+/**
+ * A new Solana key, as a key file has it.
+ * @example
+ * const secret = newSolanaKey();
+ */
 export const newSolanaKey = (): string => JSON.stringify([...randomBytes(32)]);
 
-/** Without reading them. @throws KeystoreError `keystore_missing`, `keystore_permissions` */
+/**
+ * Without reading them. @throws KeystoreError `keystore_missing`, `keystore_permissions`
+ * @example
+ * requireKeys(deskPlace());
+ */
 export function requireKeys(place: DeskPlace): void {
   if (!requirePrivateFile(place.keys))
     throw new KeystoreError(
@@ -68,9 +80,17 @@ export function requireKeys(place: DeskPlace): void {
   requirePrivateFolder(place.folder);
 }
 
+/**
+ * @example
+ * if (!hasKeys(place)) throw new Error(`make keys for ${place.url} first`);
+ */
 export const hasKeys = (place: DeskPlace): boolean => requirePrivateFile(place.keys);
 
-/** Writes the first keys of a desk; keys that are there stay. @throws KeystoreError `keystore_exists`, `passphrase_too_short` */
+/**
+ * Writes the first keys of a desk; keys that are there stay. @throws KeystoreError `keystore_exists`, `passphrase_too_short`
+ * @example
+ * await createKeys(place, { apiKey, evm: [], solana: null }, passphrase);
+ */
 export async function createKeys(
   place: DeskPlace,
   keys: DeskKeys,
@@ -91,6 +111,8 @@ export async function createKeys(
 /**
  * Reads, changes and writes the keys as one step: of two processes, one after the other.
  * @throws KeystoreError as `readKeys` does, and `keystore_busy`
+ * @example
+ * await changeKeys(place, passphrase, (keys) => ({ ...keys, apiKey }));
  */
 export async function changeKeys(
   place: DeskPlace,
@@ -147,7 +169,11 @@ function isKeys(value: unknown): value is DeskKeys {
   );
 }
 
-/** The same keys, marked. For a person to decide: a desk must not. */
+/**
+ * The same keys, marked. For a person to decide: a desk must not.
+ * @example
+ * const keys = markedKeys(await readKeys(place, passphrase), 'paper');
+ */
 export const markedKeys = ({ apiKey, evm, solana }: DeskKeys, use: KeyUse): DeskKeys => ({
   apiKey,
   evm: evm.map((key) => ({ ...key, use })),

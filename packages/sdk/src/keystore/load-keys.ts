@@ -19,7 +19,11 @@ export interface KeyVenues {
 const VENUES: KeyVenues = { evm: 'polymarket', solana: 'kalshi' };
 const SIGNATURE_TYPES = ['0', '1', '2', '3'];
 
-/** @returns `null` when the environment names none. @throws KeystoreError `keys_incomplete` */
+/**
+ * @returns `null` when the environment names none. @throws KeystoreError `keys_incomplete`
+ * @example
+ * const keys = keysOfEnvironment(process.env); // null: look into the keystore
+ */
 export function keysOfEnvironment(env: Environment, venues: KeyVenues = VENUES): DeskKeys | null {
   const {
     BELLWETHER_API_KEY: apiKey = '',
@@ -70,7 +74,11 @@ export interface LoadOptions {
   readonly terminal?: Terminal;
 }
 
-/** @throws KeystoreError: what is missing or wrong, and what to do next */
+/**
+ * @throws KeystoreError: what is missing or wrong, and what to do next
+ * @example
+ * const { keys } = await loadKeys({ url: 'http://127.0.0.1:8080' });
+ */
 export async function loadKeys({ env = process.env, url, terminal }: LoadOptions = {}): Promise<LoadedKeys> {
   const place = deskPlace(env, url ?? env.BELLWETHER_URL);
   const given = keysOfEnvironment(env);

@@ -17,13 +17,22 @@ export interface PassphraseOptions {
   readonly isNew?: boolean;
 }
 
-/** Standard error, so that a program's output stays its own. `undefined` where nobody sits there. */
+/**
+ * Standard error, so that a program's output stays its own. `undefined` where nobody sits there.
+ * @example
+ * const terminal = ownTerminal();
+ * if (terminal !== undefined) await askHidden(terminal, 'Passphrase: ');
+ */
 export const ownTerminal = (): Terminal | undefined =>
   process.stdin.isTTY === true && process.stderr.isTTY === true
     ? { input: process.stdin, output: process.stderr }
     : undefined;
 
-/** @throws KeystoreError `passphrase_missing`, `passphrase_wrong` (two different entries), `keystore_permissions` */
+/**
+ * @throws KeystoreError `passphrase_missing`, `passphrase_wrong` (two different entries), `keystore_permissions`
+ * @example
+ * const passphrase = await findPassphrase({ env: process.env });
+ */
 export async function findPassphrase({
   env = process.env,
   terminal,
@@ -64,7 +73,11 @@ const ENTER = /[\r\n]/;
 const END = '\u0003\u0004';
 const ERASE = '\u007f\b';
 
-/** Reads a line from a terminal that shows nothing of it. @throws KeystoreError `passphrase_missing` on Ctrl-C */
+/**
+ * Reads a line from a terminal that shows nothing of it. @throws KeystoreError `passphrase_missing` on Ctrl-C
+ * @example
+ * const passphrase = await askHidden({ input: process.stdin, output: process.stderr }, 'Passphrase: ');
+ */
 export function askHidden({ input, output }: Terminal, question: string): Promise<string> {
   const wasRaw = input.isRaw;
   // First: what is typed as soon as the question is there must not be shown either.

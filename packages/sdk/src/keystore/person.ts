@@ -8,6 +8,8 @@ import type { DeskPlace } from './place.ts';
  * @param what the sentence's beginning, such as "The spending limit is raised"
  * @returns the passphrase that was typed; `null` where there is no keystore whose passphrase could be
  * @throws KeystoreError `person_required`, `passphrase_wrong`
+ * @example
+ * await requirePerson(place, 'A higher limit');
  */
 export async function requirePerson(
   place: DeskPlace,

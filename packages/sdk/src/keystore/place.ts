@@ -22,7 +22,11 @@ export interface DeskPlace {
 export const DEFAULT_DESK_URL = 'http://127.0.0.1:8080';
 const HASH_CHARS = 10;
 
-/** Spellings of one address are one desk. @throws KeystoreError `url_invalid` */
+/**
+ * Spellings of one address are one desk. @throws KeystoreError `url_invalid`
+ * @example
+ * deskUrl('http://127.0.0.1:8080/'); // 'http://127.0.0.1:8080'
+ */
 export function deskUrl(text: string): string {
   const fix = 'Set BELLWETHER_URL to the address of your desk, such as http://127.0.0.1:8080.';
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
@@ -37,7 +41,11 @@ export function deskUrl(text: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** @param env `BELLWETHER_URL` names the desk, `BELLWETHER_HOME` the folder; defaults: this machine, `~/.bellwether` */
+/**
+ * @param env `BELLWETHER_URL` names the desk, `BELLWETHER_HOME` the folder; defaults: this machine, `~/.bellwether`
+ * @example
+ * const place = deskPlace(process.env, 'http://127.0.0.1:8080');
+ */
 export function deskPlace(env: Environment = process.env, url = env.BELLWETHER_URL): DeskPlace {
   const desk = deskUrl(url === undefined || url === '' ? DEFAULT_DESK_URL : url);
   const named = env.BELLWETHER_HOME;

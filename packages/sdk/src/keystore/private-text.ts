@@ -4,7 +4,11 @@ import { dirname } from 'node:path';
 import { requirePrivateFile, requirePrivateFolder } from './place.ts';
 import { createFile } from './whole-file.ts';
 
-/** @throws KeystoreError `keystore_permissions` */
+/**
+ * @throws KeystoreError `keystore_permissions`
+ * @example
+ * const seal = privateText('/home/ada/.bellwether/seal', () => crypto.randomUUID());
+ */
 export function privateText(path: string, make: () => string): string {
   requirePrivateFolder(dirname(path));
   // Of two processes that make it at the same time, one writes, and both read the same.

@@ -11,6 +11,9 @@ interface Refusal {
  * Only for a call that was tried once (`maxRetries: 0`): a refusal that follows a try without an answer proves nothing about that
  * try. 408 and 409 speak of a request or an order that is there already; an answer without a code of the service is a
  * proxy's.
+ * @example
+ * const send = () => client.placeTrade(order);
+ * await send().catch((error) => (provesNoEffect(error) ? null : client.getOrder(orderIdOf(order))));
  */
 export function provesNoEffect(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'BellwetherApiError') return false;
