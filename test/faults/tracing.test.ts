@@ -229,7 +229,7 @@ describe('off', () => {
     let loaded = 0;
     registerHooks({ load: (url, context, next) => {
       // The library of the metrics loads the API, for exemplars.
-      if (/@opentelemetry\\/(?!api\\/)|adapters\\/tracing/.test(url)) loaded += 1;
+      if (/@opentelemetry\\/(?!api\\/)|platform\\/tracing\\//.test(url)) loaded += 1;
       return next(url, context);
     } });
     const { readConfig } = await import(${modules('config.ts')});
