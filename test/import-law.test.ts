@@ -65,7 +65,7 @@ const roomOf = (name: string): string | null => {
 
 /** Files of a room that have statements: they know the database. Others of the room are given what these make. */
 const isStatements = (name: string): boolean => roomOf(name) !== null && statements.has(name);
-const MAY_HAVE_STATEMENTS = (from: string): boolean =>
+const mayHaveStatements = (from: string): boolean =>
   statements.has(from) || from.endsWith('/index') || WIRES.some((wiring) => within(from, wiring));
 
 function violation(edge: Edge): string | null {
@@ -87,7 +87,7 @@ function violation(edge: Edge): string | null {
   }
   if (ADAPTERS.some((one) => within(edge.to, one) && !within(edge.from, one)) && !wired)
     return `${edge.from} imports the adapter of a venue: ${edge.to}`;
-  if (isStatements(edge.to) && !edge.typeOnly && room !== null && !MAY_HAVE_STATEMENTS(edge.from))
+  if (isStatements(edge.to) && !edge.typeOnly && room !== null && !mayHaveStatements(edge.from))
     return `${edge.from} imports statements, which it should be given: ${edge.to}`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
   if (edge.typeOnly && rule.types?.some((prefix) => within(edge.to, prefix))) return null;

@@ -84,7 +84,7 @@ describe('the doors', () => {
     expect((await get(`/data/v2/resolutions?condition=${short}`)).status).toBe(400);
   });
 
-  test('the venue’s own client trades, and is told when it signed for the other contract', async () => {
+  test('the venue’s own client trades; an order signed for the other contract is refused by name', async () => {
     const { tokenIds } = plain();
     const wallet = await newOfficialWallet(service);
     const clob = clientTwo(service, wallet);

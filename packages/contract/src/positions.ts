@@ -530,7 +530,7 @@ export interface Recent {
 }
 
 /**
- * Whether fills that are told of a position may change what earlier ones count as: then its whole history is needed.
+ * Whether new fills of a position may change the results of earlier ones. If so, its whole history is needed.
  * @example
  * const needsHistory = mayBeLate(fills, holdingOf(token), recent);
  */

@@ -89,7 +89,7 @@ export interface RecoveryQuestion {
 }
 
 /**
- * What `verifyOrder` recovers first, for whoever can have it recovered beforehand; `null` when it recovers nothing.
+ * The recovery that `verifyOrder` does first, so that a caller can do it ahead; `null` when it does none.
  * @example
  * const question = firstRecovery(sent, false, {
  *   domains: exchangeDomains(137),
@@ -199,7 +199,7 @@ export function verifyOrder(
   return diagnose({ sent, negRisk, rules, versions }, parsed, recovered);
 }
 
-/** What keeps an order from being one for ExchangeV3, whoever signed it. */
+/** The reason why an order cannot be for ExchangeV3, independent of its signer. */
 function unfitForV3({ version, extras }: SentOrder, subject: Subject): RefusedOrder | null {
   if (version === 1)
     return refuse(

@@ -14,7 +14,7 @@ export interface Slot {
   readonly tickSize: Pips;
   /** Number of markets; more than one is a negative-risk event. */
   readonly markets: number;
-  /** Its markets are of the venue's Protocol V2, where the world has any. */
+  /** Protocol of its markets at the venue; absent: V1. A world of an earlier release has V1 alone. */
   readonly version?: 'v2';
 }
 

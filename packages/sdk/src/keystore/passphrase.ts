@@ -18,7 +18,7 @@ export interface PassphraseOptions {
 }
 
 /**
- * Standard error, so that a program's output stays its own. `undefined` where nobody sits there.
+ * Standard error, so that a program's output stays its own. `undefined`: it is no terminal.
  * @example
  * const terminal = ownTerminal();
  * if (terminal !== undefined) await askHidden(terminal, 'Passphrase: ');

@@ -18,7 +18,7 @@ export const createRiskWatches = (sql: Sql) => ({
   },
 
   /**
-   * At most `limit` agents that nobody has looked at since `dueBefore`, the one that waited longest first. Another caller gets
+   * At most `limit` agents whose risks were last checked before `dueBefore`, the one that waited longest first. Another caller gets
    * others.
    */
   async claim({
@@ -64,7 +64,7 @@ export const createRiskWatches = (sql: Sql) => ({
       select ${agentId}::uuid, 'risk', alert, ${new Date(at)}, s.data from fresh join standing s using (alert)`;
   },
 
-  /** Forgets agents whom nobody listens for any more. */
+  /** Forgets agents without a listener. */
   async sweep(at: number): Promise<void> {
     await sql`delete from risk_watches w where w.listened_until < ${new Date(at)} and not exists (
       select 1 from webhook_endpoints e where e.agent_id = w.agent_id and e.enabled and e.events && array['*', 'risk'])`;

@@ -52,7 +52,7 @@ async function moveRows(tx: Tx, agentId: string, from: bigint, to: bigint, resea
   await tx`select merge_owner(${agentId}, ${from}, ${to})`;
 }
 
-export function createOwnerStore(sql: Sql): OwnerStore {
+export function createOwnerStore(sql: Sql) {
   const claimOnce: OwnerStore['claim'] = (agentId, to, at, { reseal, settings }) =>
     transact(sql, async (tx) => {
       // Locked first, as the agent's trades do: no order is half placed while the owner changes.
@@ -77,12 +77,17 @@ export function createOwnerStore(sql: Sql): OwnerStore {
   return {
     ...createOwnerWallets(sql),
 
-    async addChallenge({ challenge, purpose, handle, name }, expiresAt) {
+    async addChallenge({ challenge, purpose, handle, name }: Challenge, expiresAt: number): Promise<void> {
       await sql`insert into passkey_challenges (challenge, purpose, passkey_handle, owner_name, expires_at)
         values (${challenge}, ${purpose}, ${handle}, ${name}, ${new Date(expiresAt)})`;
     },
 
-    async takeChallenge(challenge, purpose, at) {
+    /** Consumes the challenge: it is valid once over all replicas. `null`: unknown, used or expired. */
+    async takeChallenge(
+      challenge: string,
+      purpose: Challenge['purpose'],
+      at: number,
+    ): Promise<Challenge | null> {
       const [row] = await sql<
         PasskeyChallengesRow[]
       >`delete from passkey_challenges where challenge = ${challenge} returning *`;
@@ -90,7 +95,15 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return { challenge, purpose, handle: row.passkey_handle, name: row.owner_name };
     },
 
-    register: ({ name, handle, passkey }, session) =>
+    /** Creates an account with its first passkey and session. @returns `null` when the passkey is already registered. */
+    register: (
+      {
+        name,
+        handle,
+        passkey,
+      }: { readonly name: string; readonly handle: string; readonly passkey: NewPasskey },
+      session: NewSession,
+    ): Promise<Owner | null> =>
       transact(sql, async (tx) => {
         const at = new Date(session.at);
         const [known] = await tx<
@@ -110,7 +123,7 @@ export function createOwnerStore(sql: Sql): OwnerStore {
         return { userId, name };
       }),
 
-    async passkey(credentialId) {
+    async passkey(credentialId: string): Promise<PasskeyRow | null> {
       const [row] = await sql<
         (PasskeysRow & NamedOwner)[]
       >`select p.*, o.name from passkeys p join owners o using (user_id)
@@ -118,7 +131,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return row === undefined ? null : passkeyRow(row);
     },
 
-    async signIn({ credentialId, userId }, counter, session) {
+    /** Records the passkey's use and opens a session. */
+    async signIn({ credentialId, userId }: PasskeyRow, counter: number, session: NewSession): Promise<void> {
       const at = new Date(session.at);
       await sql`
         with used as (
@@ -129,12 +143,13 @@ export function createOwnerStore(sql: Sql): OwnerStore {
         values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
     },
 
-    async usePasskey(credentialId, counter, at) {
+    /** Records the passkey's use without opening a session. */
+    async usePasskey(credentialId: string, counter: number, at: number): Promise<void> {
       await sql`update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${new Date(at)}
         where credential_id = ${credentialId}`;
     },
 
-    async sessionOwner(tokenHash, at) {
+    async sessionOwner(tokenHash: Uint8Array, at: number): Promise<Owner | null> {
       const [row] = await sql<
         (Pick<OwnersRow, 'user_id'> & NamedOwner)[]
       >`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
@@ -142,11 +157,18 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return row === undefined ? null : { userId: row.user_id, name: row.name };
     },
 
-    async endSession(tokenHash) {
+    async endSession(tokenHash: Uint8Array): Promise<void> {
       await sql`delete from owner_sessions where token_hash = ${tokenHash as Buffer}`;
     },
 
-    async sessionsAgents(tokenHashes, at) {
+    /**
+     * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed
+     * agents.
+     */
+    async sessionsAgents(
+      tokenHashes: readonly Uint8Array[],
+      at: number,
+    ): Promise<ReadonlyMap<string, string>> {
       const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
         select encode(s.token_hash, 'hex') as token, c.agents
         from owner_sessions s cross join lateral (
@@ -157,7 +179,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return new Map(rows.map(({ token, agents }) => [token, agents]));
     },
 
-    async agentIds(userId) {
+    /** Claimed agents, the latest claim first. */
+    async agentIds(userId: bigint): Promise<readonly string[]> {
       const rows = await sql<
         Pick<AgentsRow, 'agent_id'>[]
       >`select agent_id from agents where user_id = ${userId} and claimed_at is not null
@@ -165,7 +188,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return rows.map((row) => row.agent_id);
     },
 
-    pauseAll: (userId, isPaused, at) =>
+    /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */
+    pauseAll: (userId: bigint, isPaused: boolean, at: number): Promise<void> =>
       transact(sql, async (tx) => {
         // In the order in which groups of trades lock them.
         const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
@@ -176,7 +200,21 @@ export function createOwnerStore(sql: Sql): OwnerStore {
           where agent_id = any(${agents.map((row) => row.agent_id)}::uuid[])`;
       }),
 
-    async claim(agentId, to, at, terms) {
+    /**
+     * Moves an unclaimed agent, and everything of its provisional owner, to `to`, in one transaction under the lock that
+     * its trades take.
+     * @returns the former owner; `taken` when the agent is already claimed; `busy` when its rows stayed locked
+     */
+    async claim(
+      agentId: string,
+      to: bigint,
+      at: number,
+      terms: {
+        readonly reseal: Reseal;
+        /** What the claim changes of the agent's settings, in the same transaction. */
+        readonly settings: (current: SettingsRow) => SettingsChange;
+      },
+    ): Promise<{ readonly from: bigint } | 'taken' | 'busy'> {
       for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
         try {
           return await claimOnce(agentId, to, at, terms);
@@ -187,7 +225,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       return 'busy';
     },
 
-    async adopt(agentId, from, to, reseal) {
+    /** Moves the rows that requests in progress during the claim wrote for the former owner. */
+    async adopt(agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void> {
       await transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = ${agentId} for update`;
         await tx`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
@@ -195,7 +234,8 @@ export function createOwnerStore(sql: Sql): OwnerStore {
       });
     },
 
-    async sweep(at) {
+    /** Deletes expired challenges and sessions. */
+    async sweep(at: number): Promise<void> {
       const now = new Date(at);
       await sql`delete from passkey_challenges where expires_at <= ${now}`;
       await sql`delete from owner_sessions where expires_at <= ${now}`;
@@ -226,50 +266,4 @@ export interface NewSession {
 /** Seals a credential again for another owner: the cipher text is bound to its owner. */
 export type Reseal = (walletAddress: string, sealed: Sealed, from: bigint, to: bigint) => Sealed;
 
-interface OwnerAccounts {
-  addChallenge(challenge: Challenge, expiresAt: number): Promise<void>;
-  /** Consumes the challenge: it is valid once over all replicas. `null`: unknown, used or expired. */
-  takeChallenge(challenge: string, purpose: Challenge['purpose'], at: number): Promise<Challenge | null>;
-  /** Creates an account with its first passkey and session. @returns `null` when the passkey is already registered. */
-  register(
-    account: { readonly name: string; readonly handle: string; readonly passkey: NewPasskey },
-    session: NewSession,
-  ): Promise<Owner | null>;
-  passkey(credentialId: string): Promise<PasskeyRow | null>;
-  /** Records the passkey's use and opens a session. */
-  signIn(passkey: PasskeyRow, counter: number, session: NewSession): Promise<void>;
-  /** Records the passkey's use without opening a session. */
-  usePasskey(credentialId: string, counter: number, at: number): Promise<void>;
-  sessionOwner(tokenHash: Uint8Array, at: number): Promise<Owner | null>;
-  endSession(tokenHash: Uint8Array): Promise<void>;
-  /**
-   * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed
-   * agents.
-   */
-  sessionsAgents(tokenHashes: readonly Uint8Array[], at: number): Promise<ReadonlyMap<string, string>>;
-  /** Claimed agents, the latest claim first. */
-  agentIds(userId: bigint): Promise<readonly string[]>;
-  /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */
-  pauseAll(userId: bigint, isPaused: boolean, at: number): Promise<void>;
-  /**
-   * Moves an unclaimed agent, and everything of its provisional owner, to `to`, in one transaction under the lock that
-   * its trades take.
-   * @returns the former owner; `taken` when the agent is already claimed; `busy` when its rows stayed locked
-   */
-  claim(
-    agentId: string,
-    to: bigint,
-    at: number,
-    terms: {
-      readonly reseal: Reseal;
-      /** What the claim changes of the agent's settings, in the same transaction. */
-      readonly settings: (current: SettingsRow) => SettingsChange;
-    },
-  ): Promise<{ readonly from: bigint } | 'taken' | 'busy'>;
-  /** Moves the rows that requests in progress during the claim wrote for the former owner. */
-  adopt(agentId: string, from: bigint, to: bigint, reseal: Reseal): Promise<void>;
-  /** Deletes expired challenges and sessions. */
-  sweep(at: number): Promise<void>;
-}
-
-export type OwnerStore = OwnerAccounts & ReturnType<typeof createOwnerWallets>;
+export type OwnerStore = ReturnType<typeof createOwnerStore>;

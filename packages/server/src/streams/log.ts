@@ -139,8 +139,6 @@ export const createEventLog = (sql: Sql) => ({
   },
 });
 
-/** The log of facts as streams read it: in one order, which every replica sees alike and in which nothing is ever inserted. */
-
 /** After a fact: of the transaction `writer`, the fact `seq`, its event `nth`. `seq` 0: before every fact of that transaction. */
 export interface LogPosition {
   readonly writer: bigint;
