@@ -110,10 +110,10 @@ describe('the Host must be accepted', () => {
 
   test('a browser on another address is redirected to the public URL once', async () => {
     const html = 'Accept: text/html,application/xhtml+xml';
-    const first = await get('/owner', ['Host: 10.0.0.7:8080', html]);
+    const first = await get('/console/pause', ['Host: 10.0.0.7:8080', html]);
     expect(first.status).toBe(302);
-    expect(first.headers.get('location')).toBe('https://desk.example.com/owner?moved=1');
-    expect((await get('/owner?moved=1', ['Host: 10.0.0.7:8080', html])).status).toBe(421);
+    expect(first.headers.get('location')).toBe('https://desk.example.com/console/pause?moved=1');
+    expect((await get('/console/pause?moved=1', ['Host: 10.0.0.7:8080', html])).status).toBe(421);
     const claim = await get('/agents/claim/AAAAA-BBBBB', ['Host: 10.0.0.7:8080', html]);
     expect(claim.headers.get('location')).toBe('https://desk.example.com/agents/claim/AAAAA-BBBBB?moved=1');
   });
@@ -247,6 +247,7 @@ describe('a browser’s Origin must be ours or allowed', () => {
 
   test.each([
     '/owner',
+    '/console/pause',
     '/owner/session',
     '/owner/assets/owner.js',
     '/%6fwner/session',

@@ -19,7 +19,7 @@ describe('the front page', () => {
     expect(body).toContain('<h1>Bellwether</h1>');
     expect(body).toMatch(/polymarket[\s\S]*paper[\s\S]*kalshi[\s\S]*paper/);
     expect(body).toContain('/agents/register');
-    for (const path of ['/docs', '/docs/errors', '/docs/webhooks', '/llms.txt', '/openapi.json', '/owner'])
+    for (const path of ['/docs', '/docs/errors', '/docs/webhooks', '/llms.txt', '/openapi.json', '/console'])
       expect(body).toContain(`href="${path}"`);
   });
 

@@ -135,14 +135,16 @@ describe.skipIf(executablePath === null)('the claim page', () => {
 
     // The same passkey from a fresh browser.
     const again = await newVisitor(await ada.credentials());
-    await again.page.goto(`${service.needs.publicUrl}/owner`);
-    await picture(again.page, '8-owner-signed-out');
+    await again.page.goto(url);
+    await picture(again.page, '8-signed-out');
     await again.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await again.page.getByText('You are signed in.').waitFor();
-    await again.page.getByRole('heading', { name: 'Test agent', exact: true }).waitFor();
-    await picture(again.page, '9-owner-page');
+    await again.page.getByRole('button', { name: 'Pause trading' }).waitFor();
     await again.page.getByRole('button', { name: 'Sign out' }).click();
     await again.page.getByText('You are signed out.').waitFor();
+    await again.page.goto(`${service.needs.publicUrl}/owner`);
+    expect(new URL(again.page.url()).pathname).toBe('/console');
+    await again.page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
     expect(again.complaints).toEqual([]);
   });
 
@@ -164,7 +166,9 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       await page.getByRole('button', { name: 'Claim as Ada' }).click();
       await page.getByText('This agent is yours now.').waitFor();
     }
-    await page.goto(`${service.needs.publicUrl}/owner`);
+    const viewOf = ({ agentId }: Pick<Trader, 'agentId'>) =>
+      page.goto(`${service.needs.publicUrl}/console/agents/${agentId}`);
+    await viewOf(sibling);
     await page.getByRole('button', { name: `Grant ${agent.funder}` }).click();
     await page.getByText('The wallet is granted.').waitFor();
     expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(true);
@@ -173,24 +177,36 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await page.getByText('The grant is taken back.').waitFor();
     expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(false);
 
-    await page.getByLabel('API keys of Sibling').getByRole('button', { name: 'Revoke registration' }).click();
+    await page.getByRole('button', { name: 'Revoke registration' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The key is revoked.').waitFor();
     await expect(sibling.client.getMe()).rejects.toMatchObject({ status: 401 });
 
-    await page.getByLabel('Your controls of Test agent').getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('Trading is paused.').waitFor();
+    // With scripts blocked the session still pauses.
+    const plain = await browser.newContext({ ...PHONE, javaScriptEnabled: false });
+    await plain.addCookies(await ada.context.cookies());
+    const form = await plain.newPage();
+    await form.goto(`${service.needs.publicUrl}/console`);
+    await form.getByRole('link', { name: 'pause your agents without it' }).click();
+    await form.getByRole('button', { name: 'Pause Test agent' }).click();
+    await form.getByText('Trading is paused.').waitFor();
+    await form.getByRole('button', { name: 'Resume Test agent' }).waitFor();
+    expect(await measure(form)).toEqual(FITS);
+    await picture(form, '10-paused-without-scripts');
+    await plain.close();
     await linkSignersWallet({ client: fresh.client, signer: agent.signer });
     const trader = { ...agent, ...fresh, signer: agent.signer };
     const market = await aMarket(agent.client);
     await expect(fresh.client.placeTrade(await restingOrder(trader, market))).rejects.toMatchObject({
       code: 'trading_paused',
     });
-    await page.reload();
+    await page.goto(`${service.needs.publicUrl}/console`);
     await page.getByRole('heading', { name: 'Wallets that left' }).waitFor();
     await page.getByText('Test agent: paused').waitFor();
     expect(await measure(page)).toEqual(FITS);
     await picture(page, '11-left');
     await page.getByRole('button', { name: `Set free ${agent.signer.address}` }).click();
+    await page.getByRole('button', { name: 'Set it free' }).click();
     await page.getByText('The wallet is free of your limits.').waitFor();
     expect((await fresh.client.placeTrade(await restingOrder(trader, market))).success).toBe(true);
     expect(ada.complaints).toEqual([]);
@@ -202,11 +218,11 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       const visitor = await newVisitor([], { ...PHONE, colorScheme });
       const { page } = visitor;
       const fits = async () => expect(await measure(page)).toEqual(FITS);
-      await page.goto(colorScheme === 'light' ? await claimUrl(agent) : `${service.needs.publicUrl}/owner`);
+      await page.goto(await claimUrl(agent));
       await fits();
       await picture(page, `phone-${colorScheme}-1`);
       await register(visitor, 'Ada');
-      if (colorScheme === 'light') {
+      if (colorScheme === 'dark') {
         await page.getByRole('button', { name: 'Claim as Ada' }).click();
         await page.getByText('This agent is yours now.').waitFor();
         await fits();
@@ -242,13 +258,14 @@ describe.skipIf(executablePath === null)('the claim page', () => {
   test('a link from another site finds the session, although browsers first withhold its cookie', async () => {
     const agent = await newAgent(service);
     const visitor = await newVisitor();
-    await visitor.page.goto(await claimUrl(agent));
+    const url = await claimUrl(agent);
+    await visitor.page.goto(url);
     await register(visitor, 'Ada');
     const other = await visitor.context.newPage();
     await other.route('http://elsewhere.example/', (route) =>
       route.fulfill({
         contentType: 'text/html',
-        body: `<a href="${service.needs.publicUrl}/owner">agents</a>`,
+        body: `<a href="${url}">agents</a>`,
       }),
     );
     await other.goto('http://elsewhere.example/');
@@ -262,7 +279,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     expect(answer?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Claim code not found' }).waitFor();
 
-    await page.goto(`${service.needs.publicUrl}/owner`);
+    await page.goto(await claimUrl(await newAgent(service)));
     await page.getByRole('button', { name: 'Create account' }).click();
     await expect.poll(() => said(page)).toBe('Please enter your name.');
     // No authenticator knows a passkey of this site.

@@ -1,7 +1,7 @@
 /** The frame around every view: who is signed in, where one can go, whether what is shown is live. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { BASE, wordsOf } from './desk/call.ts';
+import { wordsOf } from './desk/call.ts';
 import { followDesk, liveState } from './desk/live.ts';
 import { Link, type Route, route } from './desk/router.tsx';
 import { findSession, readAgain, type Session, session, signOut } from './desk/session.ts';
@@ -130,7 +130,6 @@ function Navigation({
               Approvals
               <Waiting />
             </Link>
-            <a href={`${BASE}/owner`}>Account</a>
           </>
         )}
         <Link to="/operator" aria-current={current('operator')}>

@@ -8,6 +8,7 @@ import { AlertText, Severity } from '../parts/alert.tsx';
 import { Gain, money, Time } from '../parts/figures.tsx';
 import { Happenings } from '../parts/happenings.tsx';
 import { Interval } from '../parts/interval.tsx';
+import { LeftWallets } from '../parts/left-wallets.tsx';
 import { type Action, Badge, Card, Said, State, Table, useAction } from '../parts/pieces.tsx';
 import { Days, Equity } from '../parts/results.tsx';
 
@@ -219,6 +220,7 @@ export function Home() {
           <Card title="Exposure">
             <Exposure exposure={data.exposure} />
           </Card>
+          <LeftWallets />
           <Card title="What happens" wide>
             <Happenings names={new Map(data.agents.map(({ agentId, name }) => [agentId, name]))} />
           </Card>

@@ -38,7 +38,7 @@ export const ACCOUNT_ERRORS = {
   owner_session_required: {
     status: 401,
     title: 'Sign-in required',
-    fix: 'Open the claim URL, or /owner, in a browser and sign in with your passkey.',
+    fix: 'Open the claim URL, or /console, in a browser and sign in with your passkey.',
   },
   passkey_challenge_expired: {
     status: 400,

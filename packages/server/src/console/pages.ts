@@ -35,7 +35,7 @@ const shell = (site: Site, files: ConsoleFiles): Markup => html`<!doctype html>
 <script src="${addressOf(site, files, 'console.js')}" defer></script>
 </head>
 <body data-base="${basePathOf(site)}">
-<noscript><p>The console needs JavaScript. Please allow it for this page.</p></noscript>
+<noscript><p>The console needs JavaScript. Please allow it for this page, or <a href="${basePathOf(site)}/console/pause">pause your agents without it</a>.</p></noscript>
 <div id="console"></div>
 </body>
 </html>
@@ -71,7 +71,7 @@ export function serveConsole(
   const unavailable = (request: FastifyRequest, reply: FastifyReply, error: BundleFault) => {
     request.log.error({ err: error.cause }, error.message);
     const text =
-      'The service could not prepare the console’s files; trading and the owner’s page under /owner go on. Try again in a minute, or tell the operator: the log says why.';
+      'The service could not prepare the console’s files; trading goes on, and /console/pause still pauses agents. Try again in a minute, or tell the operator: the log says why.';
     return sendPage(
       reply.header('retry-after', RETRY_AFTER_S),
       503,
@@ -89,6 +89,8 @@ export function serveConsole(
       }
     };
 
+  // Where the owner's page was before the console.
+  app.get('/owner', options, (_request, reply) => reply.redirect(`${basePathOf(siteOf())}/console`, 302));
   for (const path of VIEWS) {
     app.get(
       path,
@@ -111,7 +113,7 @@ export function serveConsole(
         : sendFile(request, reply, file);
     }),
   );
-  return [...VIEWS, `${ASSETS}/:file`].map((path) => ({
+  return ['/owner', ...VIEWS, `${ASSETS}/:file`].map((path) => ({
     path: path.replaceAll(/:(\w+)/g, '{$1}'),
     method: 'GET' as const,
   }));

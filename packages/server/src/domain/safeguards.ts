@@ -238,7 +238,7 @@ const boundsOf = (safeguards: Safeguards, standing: Standing): Bound[] => [
 
 const FORMER = {
   said: ' (locked by the owner of an agent that had this wallet before)',
-  fix: 'Only that owner, on the page /owner, or the operator can lift it. Cancels and redeems go through meanwhile.',
+  fix: 'Only that owner, on the console, or the operator can lift it. Cancels and redeems go through meanwhile.',
 };
 
 const PAPER_CREDENTIALS_FIX =

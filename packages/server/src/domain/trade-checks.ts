@@ -6,7 +6,7 @@ import type { Verdict } from './safeguards.ts';
 
 export const NOT_GRANTED = {
   detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
-  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the page /owner.',
+  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the console.',
 };
 
 const saidOf = (denial: Denial | null): Pick<TradeCheck, 'message' | 'fix'> =>

@@ -100,13 +100,12 @@ function capRow(agent: OwnerAgent, name: CapName): Markup {
 </div>`;
 }
 
-/** @param heading its level on the page */
-export function controls(agent: OwnerAgent, heading: 'h2' | 'h3' = 'h2'): Markup {
+export function controls(agent: OwnerAgent): Markup {
   const { settings, agentId } = agent;
   const paused = settings.tradingPaused;
   const id = `caps-${agentId}`;
   return html`<section class="card controls" aria-labelledby="control-${agentId}" data-agent="${agentId}">
-<${heading} id="control-${agentId}">Your controls<span class="hidden"> of ${agent.name}</span></${heading}>
+<h2 id="control-${agentId}">Your controls<span class="hidden"> of ${agent.name}</span></h2>
 <div class="switch">
 <p>${
     paused

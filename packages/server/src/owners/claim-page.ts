@@ -54,7 +54,7 @@ export const accountForms = (purpose: string): Markup => html`<div class="ways">
 function claimSection({ agent, claimCode, ownerId, owner }: ClaimView, site: Site): Markup {
   const base = basePathOf(site);
   if (owner !== null && ownerId === owner.userId)
-    return html`${controls(agent)}<p><a href="${base}/console">Open the console</a>: what it does, live. <a href="${base}/owner">All your agents</a></p>`;
+    return html`${controls(agent)}<p><a href="${base}/console">Open the console</a>: what it does, live.</p>`;
   if (ownerId !== null) {
     return html`<section class="card" aria-labelledby="claim">
 <h2 id="claim">This agent has an owner</h2>

@@ -73,20 +73,6 @@ export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<
   return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(needs, row)));
 }
 
-/** Every agent with its keys and what it reaches, for the owner's page. */
-export async function agentDetails(needs: OwnedAgentNeeds, owner: Owner) {
-  const agents = await listAgents(needs, owner);
-  return Promise.all(
-    agents.map(async (agent) => {
-      const [keys, wallets] = await Promise.all([
-        needs.agents.keys(agent.agentId),
-        walletRecords(needs, owner, agent.agentId),
-      ]);
-      return { agent, keys: keys.map((key) => keyRecord(key)), wallets };
-    }),
-  );
-}
-
 /** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
 export async function claim(
   needs: OwnedAgentNeeds,
@@ -203,14 +189,10 @@ export async function listWallets(
   owner: Owner,
   agentId: string,
 ): Promise<OwnerWallet[]> {
-  return walletRecords(needs, owner, (await ownedAgent(needs, owner, agentId)).agentId);
+  const row = await ownedAgent(needs, owner, agentId);
+  const grants = await needs.owners.walletGrants(owner.userId, row.agentId);
+  return grants.map((wallet) => ({ ...wallet, venue: venueOf(needs, null, wallet.walletAddress).id }));
 }
-
-const walletRecords = async (needs: OwnedAgentNeeds, owner: Owner, agentId: string): Promise<OwnerWallet[]> =>
-  (await needs.owners.walletGrants(owner.userId, agentId)).map((wallet) => ({
-    ...wallet,
-    venue: venueOf(needs, null, wallet.walletAddress).id,
-  }));
 
 export async function grantWallet(
   needs: OwnedAgentNeeds,

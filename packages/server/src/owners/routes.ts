@@ -1,4 +1,4 @@
-/** Owners: their accounts and their word over their agents, as the pages' script calls it; and the pages themselves. */
+/** Owners: their accounts and their word over their agents, as the pages' scripts call it. */
 import {
   claimAgent,
   getOwnerSession,
@@ -18,15 +18,13 @@ import {
   signOutOwner,
   updateOwnerSafeguards,
 } from '@bellwether/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assetPaths, readAssets } from '../platform/http/assets.ts';
 import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
-import { elsewhere, errorPage, type Site, sendPage } from '../platform/http/layout.ts';
-import { limitPages } from '../platform/http/page-limit.ts';
-import type { Bind, Gate } from '../platform/http/routes.ts';
+import type { Site } from '../platform/http/layout.ts';
+import type { Bind } from '../platform/http/routes.ts';
 import type { HasVenues } from '../venues/asking.ts';
 import * as agents from './owned-agents.ts';
-import { ownerPage, signInPage } from './owner-page.ts';
 import * as owners from './owners.ts';
 
 interface Published {
@@ -34,7 +32,6 @@ interface Published {
 }
 
 const SESSION_S = owners.SESSION_MS / 1000;
-const A_YEAR_S = 365 * 24 * 3600;
 
 export function bindOwners(
   bind: Bind,
@@ -94,44 +91,4 @@ export function createSite(needs: HasVenues & Published): () => Site {
     assets,
     venues: [...needs.venues.values()].map(({ id, backend }) => ({ name: id, backend })),
   });
-}
-
-/** @returns the paths, for the table of methods */
-export function servePages(
-  app: FastifyInstance,
-  needs: agents.OwnedAgentNeeds & Published,
-  gate: Gate,
-  siteOf: () => Site,
-): readonly { readonly path: string; readonly method: 'GET' }[] {
-  const hidden = { schema: { hide: true } };
-  const onRequest = limitPages(gate);
-  app.get('/owner', { ...hidden, onRequest }, async (request, reply) => {
-    const site = siteOf();
-    const there = elsewhere(request, site, '/owner');
-    if (there !== null) return reply.redirect(there, 302);
-    const owner = await gate.ownerOf(sessionTokens(request, needs.publicUrl));
-    if (owner === null) return sendPage(reply, 200, signInPage(site));
-    const [details, left] = await Promise.all([
-      agents.agentDetails(needs, owner),
-      agents.leftWallets(needs, owner),
-    ]);
-    return sendPage(reply, 200, ownerPage(site, owner, details, left));
-  });
-
-  const assets = readAssets();
-  app.get<{ Params: { file: string } }>(
-    '/owner/assets/:file',
-    { ...hidden, onRequest },
-    async (request, reply) => {
-      const asset = assets.get(request.params.file);
-      if (asset === undefined)
-        return sendPage(reply, 404, errorPage(siteOf(), 'Not found', 'There is no such file.'));
-      return reply
-        .type(asset.type)
-        .header('cache-control', `public, max-age=${A_YEAR_S}, immutable`)
-        .header('x-content-type-options', 'nosniff')
-        .send(asset.content);
-    },
-  );
-  return ['/owner', '/owner/assets/{file}'].map((path) => ({ path, method: 'GET' as const }));
 }

@@ -9,10 +9,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { createConsoleBundle, serveConsole } from '../console/index.ts';
+import { createConsoleBundle, serveConsole, servePausePage } from '../console/index.ts';
 import type { ThisReplica } from '../operator/index.ts';
-import { createSite, servePages } from '../owners/index.ts';
+import { createSite } from '../owners/index.ts';
 import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
+import { serveAssets } from '../platform/http/assets.ts';
 import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
 import {
   answerBroken,
@@ -165,12 +166,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         bindInbound(inbound.bind, options.needs);
         for (const route of inbound.operations) table.add(route, options.basePath);
       });
-      const pages = servePages(scope, options.needs, options.gate, siteOf);
-      const consolePages = serveConsole(scope, options.gate, siteOf, createConsoleBundle());
+      const pages = [
+        ...serveAssets(scope, options.gate, siteOf),
+        ...serveConsole(scope, options.gate, siteOf, createConsoleBundle()),
+        ...servePausePage(scope, options.needs, options.gate, siteOf),
+      ];
       const guides = serveGuides(scope, options.gate, siteOf);
       const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
-      for (const route of [...routes, ...pages, ...consolePages, ...guides, ...front])
-        table.add(route, options.basePath);
+      for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route, options.basePath);
       documented.push(...operations);
     },
     { prefix: options.basePath },

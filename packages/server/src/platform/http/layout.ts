@@ -15,27 +15,37 @@ export interface Site {
 export const basePathOf = ({ publicUrl }: Pick<Site, 'publicUrl'>): string =>
   new URL(publicUrl).pathname.replace(/\/+$/, '');
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyFor = (forms: "'none'" | "'self'"): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    `form-action ${forms}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+const POLICY = policyFor("'none'");
+const FORM_POLICY = policyFor("'self'");
 
 export const wantsHtml = (request: FastifyRequest): boolean =>
   /\btext\/html\b/.test(request.headers.accept ?? '');
 
-export function sendPage(reply: FastifyReply, status: number, page: Markup): FastifyReply {
+export const sendPage = (reply: FastifyReply, status: number, page: Markup): FastifyReply =>
+  send(reply, status, page, POLICY);
+
+/** A page whose forms the browser itself sends. */
+export const sendForms = (reply: FastifyReply, page: Markup): FastifyReply =>
+  send(reply, 200, page, FORM_POLICY);
+
+function send(reply: FastifyReply, status: number, page: Markup, policy: string): FastifyReply {
   return (
     reply
       .code(status)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .header('content-security-policy', POLICY)
+      .header('content-security-policy', policy)
       .header('x-content-type-options', 'nosniff')
       // The address of a claim page holds the claim code.
       .header('referrer-policy', 'same-origin')
@@ -80,7 +90,7 @@ ${body}
 </html>
 `;
 
-/** A page to read: nobody is signed in on it, and no script runs. */
+/** A page on which no script runs. */
 export function readingPage(
   site: Site,
   { title, content }: { readonly title: string; readonly content: Markup },
@@ -106,7 +116,7 @@ export function layout(
   const body = html`<body data-base="${base}" data-signed-in="${owner === null ? 'no' : 'yes'}">
 <a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="${base}/owner">Bellwether</a>
+<a class="brand" href="${base}/console">Bellwether</a>
 ${
   owner !== null &&
   html`<p class="who">Signed in as <strong>${owner.name}</strong> <button type="button" class="quiet" data-action="sign-out">Sign out</button></p>`

@@ -119,7 +119,7 @@ function sendHome(
  * Where no page of another origin has business, allowed or not: what a person's session cookie or the operator's key opens,
  * and the doors of the paper venues, which tell agents apart by their own headers.
  */
-const CLOSED = /^\/(owner|operator|internal|metrics|paper)(\/|$)/;
+const CLOSED = /^\/(owner|console|operator|internal|metrics|paper)(\/|$)/;
 /** The one operation of the desk beside the doors. */
 const FAUCET = '/paper/faucet';
 

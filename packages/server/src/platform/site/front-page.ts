@@ -13,8 +13,8 @@ const LINKS = {
   llms: { path: '/llms.txt', text: 'The service on one page, for a language model' },
   errors: { path: '/docs/errors', text: 'Every error, and what to do next' },
   webhooks: { path: '/docs/webhooks', text: 'Webhooks' },
-  console: { path: '/console', text: 'The owner’s console: what your agents do, live' },
-  owner: { path: '/owner', text: 'Your agents: limit them, pause them' },
+  console: { path: '/console', text: 'The owner’s console: watch, limit and pause your agents' },
+  pause: { path: '/console/pause', text: 'Pause your agents without scripts' },
   readiness: { path: '/readyz', text: 'Is the service ready?' },
 } as const;
 

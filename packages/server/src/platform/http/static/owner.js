@@ -123,13 +123,7 @@ async function pause(agent, paused) {
   reload(paused ? 'Trading is paused.' : 'Trading is allowed again.');
 }
 
-async function grant(agent, walletAddress, granted) {
-  await send(`/owner/agents/${agent}/wallets`, { walletAddress, granted });
-  reload(granted ? 'The wallet is granted.' : 'The grant is taken back.');
-}
-
 async function act(element) {
-  const { wallet, key } = element.dataset;
   const agent = element.closest('[data-agent]')?.dataset.agent;
   switch (element.dataset.action) {
     case 'register':
@@ -153,16 +147,6 @@ async function act(element) {
       return pause(agent, true);
     case 'resume':
       return pause(agent, false);
-    case 'revoke-key':
-      await send(`/owner/agents/${agent}/keys/${key}/revoke`);
-      return reload('The key is revoked.');
-    case 'grant':
-      return grant(agent, wallet, true);
-    case 'take-back':
-      return grant(agent, wallet, false);
-    case 'lift':
-      await send('/owner/wallets/lift', { walletAddress: wallet });
-      return reload('The wallet is free of your limits.');
     default:
       return undefined;
   }
