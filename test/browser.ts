@@ -68,7 +68,7 @@ export const PHONE = { viewport: { width: 375, height: 740 }, isMobile: true, ha
 /** Runs in the page. A phone zooms out of what is too wide, so its innerWidth grows with it. */
 const MEASURE = `({
   wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
-  small: [...document.querySelectorAll('main button, main input:not([type=checkbox])')]
+  small: [...document.querySelectorAll('main button, main input:not([type=checkbox], [type=hidden])')]
     .filter((element) => element.getBoundingClientRect().height < 40)
     .map((element) => element.outerHTML),
 })`;

@@ -156,7 +156,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   fee: { description: 'A fee was charged.', data: FeeEventData },
   'wallet.left': {
     description:
-      "A wallet that the agent registered, linked or traded with is used by an agent of another owner now. The owner's page lists it, and what binds it there.",
+      "A wallet that the agent registered, linked or traded with is used by an agent of another owner now. The owner's console lists it, and what binds it there.",
     data: WalletLeftEventData,
   },
   'approval.asked': {

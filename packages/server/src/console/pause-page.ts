@@ -97,7 +97,8 @@ ${note !== undefined && html`<p class="message" role="status">${note}</p>`}
 ${agents.length === 0 && html`<section class="card"><p>You have claimed no agent yet.</p></section>`}
 ${
   agents.length > 1 &&
-  html`<section class="card"><h2>All agents</h2><div class="buttons">${form({ ...all, name: 'all agents', isPaused: false })}${form({ ...all, name: 'all agents', isPaused: true })}</div></section>`
+  html`<section class="card switch" aria-label="All agents"><h2>All agents</h2>
+${form({ ...all, name: 'all agents', isPaused: false })}${form({ ...all, name: 'all agents', isPaused: true })}</section>`
 }
 ${agents.map(
   ({ agentId, name, settings }) => html`<section class="card switch" aria-label="${name}">
