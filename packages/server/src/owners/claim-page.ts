@@ -36,7 +36,7 @@ ${locks && html`<li>The limits below become ceilings with the claim: it can go b
 <li>It has one owner from then on. A claim cannot be repeated by somebody else.</li>
 </ul>`;
 
-export const accountForms = (purpose: string): Markup => html`<div class="ways">
+const accountForms = (purpose: string): Markup => html`<div class="ways">
 <form data-action="register" class="way" novalidate>
 <h3>New here?</h3>
 <p>Your device makes a passkey: no password, nothing to remember.</p>

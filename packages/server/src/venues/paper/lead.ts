@@ -1,0 +1,411 @@
+/**
+ * Who leads the paper exchange, as one replica sees it. A replica is in one of three states:
+ *
+ * - It *leads*: the engine runs here (`here()`), and the board names this replica's address.
+ * - It *follows*: another replica leads (`remoteUrl()`), or none is known. Every quarter of a second it looks around: it tries to
+ *   take the lead, and otherwise reads the board. It pings the leader, so that it notices a frozen one without trades.
+ * - It *hands over*: it was told to stop, gave the lead away, and never takes it again.
+ *
+ * Between two leaders calls wait in a waiting room, one for the exchange and one for the sandbox, which the next leader opens a
+ * moment later. A leader that says it no longer leads has done nothing with the call; one that does not answer may have, so
+ * `forward` repeats only calls of which the next leader knows the outcome.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VenueMoves, VenueUnavailable } from '../../domain/unavailable.ts';
+import { type CallSender, createCallSender } from './call-sender.ts';
+import { type Call, LeadIsHere } from './forwarded-port.ts';
+import { createInFlight, type InFlight } from './in-flight.ts';
+import type { Leader, LeaderBoard } from './leader-board.ts';
+import { forNextLeader, laneOf } from './leader-calls.ts';
+import { createLeaderLine, NOT_LED } from './leader-line.ts';
+import type { LocalParts } from './local-parts.ts';
+import type { Preparation, Standby } from './standby.ts';
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
+
+export interface LeadOptions {
+  /** @returns null when another replica leads. */
+  readonly open: (waitMs: number) => Promise<LocalParts | null>;
+  readonly leaders: LeaderBoard;
+  readonly standby: Pick<Standby<Preparation>, 'prepare' | 'end'>;
+  /** Proves to the leader that the call is a replica's. */
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
+  readonly log: {
+    warn(context: object, message: string): void;
+    info(context: object, message: string): void;
+  };
+}
+
+const FIRST_WAIT_MS = 2_000;
+const RETRY_LEAD_MS = 250;
+const CALL_TIMEOUT_MS = 4_000;
+/** A ping gets less time than a call that does work. */
+const PING_TIMEOUT_MS = 600;
+/** No replica's name. */
+const OWN = 'this one';
+const AGAIN = Symbol('ask the next leader');
+/** How long calls wait for the next leader at most; a request's own deadline may be earlier. */
+const AWAIT_LEAD_MS = 10_000;
+const AWAIT_SANDBOX_MS = 20_000;
+/** How long the leader waits for another replica to be prepared, while it goes on leading. */
+const PREPARED_MS = 5_000;
+/** How long calls that run here may take before the lead is handed over. */
+const FINISH_MS = 2_000;
+
+export class Lead {
+  readonly #options: LeadOptions;
+  readonly #sender: CallSender;
+  readonly #askLeader: ReturnType<typeof createLeaderLine>;
+  readonly #timer: NodeJS.Timeout;
+  /** Calls and turns that run here: the exchange is not closed under them. */
+  readonly inFlight: InFlight;
+  readonly leadRoom: WaitingRoom;
+  readonly sandboxRoom: WaitingRoom;
+  /** Resolves after the first look, with the sandbox open where this replica leads. */
+  readonly opened: Promise<void>;
+
+  #local: LocalParts | null;
+  #leader: Leader | null = null;
+  /** The last replica that led. */
+  #followed: string | null = null;
+  /** The replica that said it leads no more: it never will again. */
+  #formerLeader: string | null = null;
+  /** This replica gives the lead away, and does not take it again. */
+  #isHandingOver = false;
+  /** This replica is about to end: another one is a better leader. */
+  #isStopping = false;
+  #isStopped = false;
+  /** The replica that was last asked whether its sandbox is open, and its answer. */
+  #sandboxOf: { readonly replica: string; readonly isOpen: boolean } | null = null;
+  #ownUrl: string | null = null;
+  #looking: Promise<void> | null = null;
+  #isPinging = false;
+  #onPrepared: () => void = () => {};
+  #unlisten: () => Promise<void> = async () => {};
+
+  static async start(options: LeadOptions): Promise<Lead> {
+    const inFlight = createInFlight();
+    const local = await openCounted(options, inFlight, FIRST_WAIT_MS);
+    const lead = new Lead(options, inFlight, local);
+    await lead.#listen();
+    return lead;
+  }
+
+  private constructor(options: LeadOptions, inFlight: InFlight, local: LocalParts | null) {
+    this.#options = options;
+    this.inFlight = inFlight;
+    this.#local = local;
+    this.#sender = createCallSender({ sign: options.sign, onSilent: () => this.#moves() });
+    this.#askLeader = createLeaderLine((url, calls) => this.#sender.send(url, calls, CALL_TIMEOUT_MS));
+    this.leadRoom = createWaitingRoom({
+      what: 'the next leader',
+      mostMs: AWAIT_LEAD_MS,
+      hasArrived: () => this.leads() || this.#answers(),
+      // Not awaited: the look goes on with the sandbox, for which most calls need not wait.
+      look: async () => void this.lookAround().catch(() => {}),
+    });
+    this.sandboxRoom = createWaitingRoom({
+      what: 'the sandbox',
+      mostMs: AWAIT_SANDBOX_MS,
+      hasArrived: () => (this.leads() ? this.#local?.sandbox.current() !== null : this.#sandboxAnswers()),
+      look: () => (this.#answers() ? this.#askForSandbox() : this.lookAround()),
+    });
+    this.opened = this.lookAround();
+    // The start awaits it, later.
+    this.opened.catch(() => {});
+    this.#timer = setInterval(() => this.#lookNow(), RETRY_LEAD_MS);
+    this.#timer.unref();
+  }
+
+  /** The exchange runs in this process and accepts calls. */
+  leads(): boolean {
+    return !this.#isHandingOver && this.#local !== null && this.#local.exchange.status === 'open';
+  }
+
+  /** `null` while another replica leads. */
+  here(): LocalParts | null {
+    return this.leads() ? this.#local : null;
+  }
+
+  /** The leader's address; `null` while this replica leads, or none is known. */
+  remoteUrl(): string | null {
+    return this.leads() || this.#leader?.url === this.#ownUrl ? null : (this.#leader?.url ?? null);
+  }
+
+  isHandingOver(): boolean {
+    return this.#isHandingOver;
+  }
+
+  /** The last call to the leader got no answer. */
+  isSilent(): boolean {
+    return this.#sender.isSilent(this.remoteUrl());
+  }
+
+  #answers(): boolean {
+    return this.remoteUrl() !== null && !this.isSilent();
+  }
+
+  #sandboxAnswers(): boolean {
+    const known = this.#sandboxOf;
+    return this.#answers() && known?.isOpen === true && known.replica === this.#leader?.replica;
+  }
+
+  #moves(): void {
+    this.leadRoom.moves();
+    this.sandboxRoom.moves();
+  }
+
+  /** The replica says that it leads no more. */
+  #hasLeft(replica: string): void {
+    this.#formerLeader = replica;
+    if (this.#leader?.replica === replica) this.#leader = null;
+    this.#moves();
+  }
+
+  /** Another replica, or this one, has begun a term: calls that still wait for the former leader have no answer to expect. */
+  #follow(next: Leader): void {
+    if (next.replica !== this.#followed) this.#sender.endAll();
+    this.#followed = next.replica;
+    this.#leader = next;
+  }
+
+  /** Takes the lead when it is free, else finds out who has it. One look at a time, shared by all who ask for one. */
+  lookAround(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  #lookNow(): void {
+    this.lookAround().catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, 'looking for the exchange failed'),
+    );
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isStopped) return;
+    if (this.#local === null && !this.#isHandingOver) await this.#tryToLead();
+    const local = this.here();
+    // Others may trade on the exchange while the sandbox is being opened.
+    if (local !== null) await Promise.all([local.sandbox.ensure(), this.#publishOwn()]);
+    else await this.#findLeader();
+  }
+
+  async #tryToLead(): Promise<void> {
+    this.#local = await openCounted(this.#options, this.inFlight, 0);
+    if (this.#local === null) return;
+    this.#sender.endAll();
+    this.sandboxRoom.moves();
+    this.#options.log.info({}, 'this replica leads the paper exchange');
+  }
+
+  async #publishOwn(): Promise<void> {
+    if (this.#ownUrl === null || this.#leader?.url === this.#ownUrl) return;
+    await this.#options.leaders.publish(this.#ownUrl);
+    this.#follow({ url: this.#ownUrl, replica: OWN });
+  }
+
+  /** This replica does not lead, or has lost the lead to another one. */
+  async #findLeader(): Promise<void> {
+    const { leaders, log } = this.#options;
+    const found = await leaders.find();
+    if (found === null || found.mine || found.replica === this.#formerLeader) this.#leader = null;
+    else this.#follow(found);
+    if (this.#leader !== null) {
+      // Not awaited: its database may not answer.
+      this.#local?.sandbox
+        .endFormer()
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'the sandbox of the earlier lead did not end in order'),
+        );
+      if (this.#leader.replica !== this.#sandboxOf?.replica) {
+        this.#sandboxOf = { replica: this.#leader.replica, isOpen: false };
+        this.sandboxRoom.moves();
+      }
+    }
+    // Not awaited: a frozen leader would delay the next attempt to take over.
+    void this.#pingOnce();
+  }
+
+  /** Makes a small call to the leader, to detect a frozen one even without trades. */
+  async ping(): Promise<void> {
+    const asked = this.#leader;
+    const url = this.remoteUrl();
+    if (url === null || asked === null) return;
+    const call = { port: 'markets', method: 'find', args: [''] };
+    const answer = await this.#sender.send(url, [call], PING_TIMEOUT_MS).catch(() => {});
+    if (answer === NOT_LED) this.#hasLeft(asked.replica);
+  }
+
+  /** One at a time: while calls wait, looks are frequent. */
+  async #pingOnce(): Promise<void> {
+    if (this.#isPinging) return;
+    this.#isPinging = true;
+    await this.ping().finally(() => {
+      this.#isPinging = false;
+    });
+  }
+
+  /** Asks the leader whether its sandbox is open. One that does not answer is left to the calls themselves. */
+  async #askForSandbox(): Promise<void> {
+    const asked = this.#leader;
+    const url = this.remoteUrl();
+    if (url === null || asked === null) return;
+    const call = { port: 'sandbox', method: 'isOpen', args: [] };
+    const answer = await this.#askLeader(url, call, laneOf(call)).catch(() => true);
+    if (answer === NOT_LED) this.#hasLeft(asked.replica);
+    else this.#sandboxOf = { replica: asked.replica, isOpen: answer !== false };
+  }
+
+  /**
+   * Sends a call to the leader, or to the next one when this one has left.
+   * @throws LeadIsHere when this replica has taken the lead
+   * @throws VenueMoves when the sandbox moves: its caller may ask again
+   * @throws the error of a call whose outcome is not known
+   */
+  async forward(first: Call): Promise<unknown> {
+    let call = first;
+    for (;;) {
+      await this.leadRoom.passed('desk');
+      if (this.leads()) throw new LeadIsHere(call);
+      const asked = this.#leader;
+      const url = this.remoteUrl();
+      if (url === null || asked === null)
+        throw new VenueUnavailable('No replica leads the paper exchange at the moment.');
+      const answer = await this.#askLeader(url, call, laneOf(call)).catch(async (error: unknown) => {
+        call = await this.#callForNext(call, asked, error);
+        return AGAIN;
+      });
+      if (answer === AGAIN) continue;
+      if (answer !== NOT_LED) return answer;
+      // It has done nothing with the call, so the next leader may get it.
+      this.#hasLeft(asked.replica);
+      if (call.port === 'sandbox') throw new VenueMoves('The sandbox moves to another replica.');
+    }
+  }
+
+  /** Waits until it is known whether the term of the leader that was asked is over. @throws the error while it is not */
+  async #callForNext(call: Call, asked: Leader, error: unknown): Promise<Call> {
+    await this.leadRoom.passed('desk');
+    const isOver = this.leads() || (this.#leader !== null && this.#leader.replica !== asked.replica);
+    const next = isOver ? forNextLeader(call) : null;
+    if (next === null) throw error;
+    return next;
+  }
+
+  /** `ready`, or why this replica cannot trade on the exchange. */
+  status(): string {
+    const local = this.here();
+    if (local !== null) return local.venue.status();
+    // Said although calls wait: a proxy may have a better replica for them.
+    if (this.isSilent()) return 'the replica that leads the paper exchange does not answer';
+    // Calls wait for the next leader.
+    if (this.leadRoom.isMoving() || this.remoteUrl() !== null) return 'ready';
+    return 'no replica leads the paper exchange';
+  }
+
+  /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
+  sandboxStatus(): string {
+    const exchange = this.status();
+    if (exchange !== 'ready') return exchange;
+    // On a follower the leader is responsible for it. While it moves, calls wait.
+    const isOpen = this.here()?.sandbox.current() !== null;
+    return isOpen || this.sandboxRoom.isMoving() ? 'ready' : 'the sandbox is being opened';
+  }
+
+  /** Records this replica's address, once it listens. */
+  async listening(url: string): Promise<void> {
+    this.#ownUrl = url;
+    await this.lookAround();
+  }
+
+  async #listen(): Promise<void> {
+    const { leaders, log } = this.#options;
+    this.#unlisten = await leaders.onNews((news) => {
+      if (news === 'free' && !this.#isStopping) this.#lookNow();
+      else if (news === 'prepared') this.#onPrepared();
+      else if (news === 'leaving')
+        this.#prepare().catch((error: unknown) => log.warn({ err: error }, 'preparing to lead failed'));
+    });
+  }
+
+  /** Makes itself the better next leader, because the present one is about to leave. */
+  async #prepare(): Promise<void> {
+    if (this.#local !== null || this.#isStopping || this.#isStopped) return;
+    await this.#options.standby.prepare();
+    await this.#options.leaders.announce('prepared');
+  }
+
+  async #successorIsPrepared(): Promise<void> {
+    const late = new AbortController();
+    const prepared = new Promise<void>((resolve) => {
+      this.#onPrepared = resolve;
+    });
+    await this.#options.leaders.announce('leaving');
+    await Promise.race([prepared, sleep(PREPARED_MS, undefined, { signal: late.signal })]);
+    late.abort();
+  }
+
+  /**
+   * Gives the lead to another replica, and follows it. Calls that arrive meanwhile wait. Does nothing when this one does
+   * not lead, or no other is there.
+   */
+  async handOver(): Promise<void> {
+    this.#isStopping = true;
+    if (!this.leads() || (await this.#options.leaders.isAlone())) return;
+    await this.#successorIsPrepared();
+    this.#isHandingOver = true;
+    this.#moves();
+    await this.#looking?.catch(() => {});
+    await this.inFlight.idle(FINISH_MS);
+    await this.#closeHere();
+    this.#local = null;
+    this.#leader = null;
+    await this.#options.leaders.announce('free');
+    this.#moves();
+    await this.sandboxRoom.passed('desk');
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    this.#options.standby.end();
+    // The pool closes it, too, where the database does not answer.
+    this.#unlisten().catch(() => {});
+    await this.#looking?.catch(() => {});
+    await this.#closeHere();
+  }
+
+  async #closeHere(): Promise<void> {
+    await this.#local?.stopFeed?.();
+    await this.#local?.sandbox.close();
+    await this.#local?.exchange.close();
+  }
+}
+
+/** Opens the exchange here, with its turns counted as work in flight. @returns `null` when another replica leads */
+async function openCounted(
+  { open }: LeadOptions,
+  inFlight: InFlight,
+  waitMs: number,
+): Promise<LocalParts | null> {
+  const opened = await open(waitMs);
+  if (opened === null) return null;
+  return {
+    ...opened,
+    async nextTurn() {
+      const ended = inFlight.begin();
+      try {
+        const turn = await opened.nextTurn();
+        return {
+          ...turn,
+          commit: () => turn.commit().finally(ended),
+          giveUp: (cause) => turn.giveUp(cause).finally(ended),
+        };
+      } catch (error) {
+        ended();
+        throw error;
+      }
+    },
+  };
+}
