@@ -7,6 +7,7 @@ import {
   submitVenueB,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
+import { noteRefusal } from '../platform/http/metrics.ts';
 import { paginate } from '../platform/http/pagination.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import type { Aliases, Bind } from '../platform/http/routes.ts';
@@ -55,15 +56,17 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
     },
     quoteFaults,
   );
-  bind(submitVenueB, ({ caller, body, request }) =>
-    submit(needs, {
+  bind(submitVenueB, async ({ caller, body, request }) => {
+    const submitted = await submit(needs, {
       caller,
       request: body,
       requestId: request.id,
       deadline: deadlineOf(request),
       trace: request.trace?.trade(),
-    }),
-  );
+    });
+    noteRefusal(request, 'quotes', submitted);
+    return submitted;
+  });
   bindUseCases(bind, { askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body) });
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
     const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;

@@ -5,6 +5,7 @@ import {
   TradeRequest as TradeSchema,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
+import { noteRefusal } from '../platform/http/metrics.ts';
 import { describeFault, problemOf } from '../platform/http/problem.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import type { Bind } from '../platform/http/routes.ts';
@@ -48,6 +49,9 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);
     request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null || trade.validateOnly);
+    // A trade that was only checked was not shown to the venue.
+    for (const { trade } of results)
+      if (trade !== null && trade.validateOnly !== true) noteRefusal(request, 'signed orders', trade);
     const succeeded = results.filter(({ success }) => success).length;
     return { total: results.length, succeeded, failed: results.length - succeeded, results };
   });

@@ -1,4 +1,5 @@
 import { placeTrade } from '@bellwether/contract';
+import { noteRefusal } from '../platform/http/metrics.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as trade from './place-trade.ts';
@@ -6,12 +7,12 @@ import * as trade from './place-trade.ts';
 export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
   bind(placeTrade, async ({ caller, body, request, reply }) => {
     const call = { caller, request: body, requestId: request.id };
-    if (body.validateOnly !== true)
-      return trade.placeTrade(needs, {
-        ...call,
-        deadline: deadlineOf(request),
-        trace: request.trace?.trade(),
-      });
+    if (body.validateOnly !== true) {
+      const deadline = deadlineOf(request);
+      const placed = await trade.placeTrade(needs, { ...call, deadline, trace: request.trace?.trade() });
+      noteRefusal(request, 'signed orders', placed);
+      return placed;
+    }
     const validated = await trade.validateTrade(needs, call);
     return reply.code(placeTrade.validatesOnly.status).send(validated);
   });

@@ -22,6 +22,15 @@ declare module 'fastify' {
   }
 }
 
+/** Counts the answer to a trade when it is the venue's refusal. */
+export function noteRefusal(
+  { server }: Pick<FastifyRequest, 'server'>,
+  trading: 'signed orders' | 'quotes',
+  { success, errorCode }: { readonly success?: boolean; readonly errorCode?: string },
+): void {
+  if (success === false && errorCode !== undefined) server.countVenueRefusal(trading, errorCode);
+}
+
 export interface MetricsSources {
   readonly gate: Gate & { readonly admission: Pick<Admission, 'state' | 'shed'> };
   readonly venues: () => readonly {

@@ -115,7 +115,6 @@ function bindRoute(
   handler: Handler,
 ): void {
   const isAlias = path !== operation.path;
-  const isTrade = operation.rateClass === 'trade';
   app.route({
     method: operation.method,
     url: frameworkPath(path),
@@ -152,27 +151,11 @@ function bindRoute(
         // A list without pages; those with pages count all of them.
         if (Array.isArray(answer) && !reply.hasHeader(TOTAL_HEADER))
           reply.header(TOTAL_HEADER, answer.length);
-        // A trade that was only checked is answered by its handler, and no venue has seen it.
-        if (isTrade && answer !== undefined) noteVenueRefusals(app, operation, answer);
         return answer;
       },
       rememberLate(gate, operation),
     ),
   });
-}
-
-interface VenueAnswer {
-  readonly success?: boolean;
-  readonly errorCode?: string;
-  readonly results?: readonly { readonly trade: VenueAnswer | null }[];
-}
-
-/** Of a trade, or of each trade of a batch. */
-function noteVenueRefusals(app: FastifyInstance, operation: Operation, answer: unknown): void {
-  const { success, errorCode, results } = answer as VenueAnswer;
-  for (const { trade } of results ?? []) if (trade !== null) noteVenueRefusals(app, operation, trade);
-  if (success === false && errorCode !== undefined)
-    app.countVenueRefusal(operation.tag === 'venue-b' ? 'quotes' : 'signed orders', errorCode);
 }
 
 /** Key, then rate limit. */
