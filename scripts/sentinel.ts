@@ -6,8 +6,8 @@
  */
 import { createPooledSend } from '../packages/server/src/platform/outbound/pooled-send.ts';
 import { createVenueHttp } from '../packages/server/src/venues/polymarket/http.ts';
-import { lookForDifferences } from '../packages/server/src/venues/polymarket/sentinel.ts';
 import { readOptions, runOperation } from './operation.ts';
+import { lookForDifferences } from './sentinel/differences.ts';
 
 const HOW =
   'npm run sentinel -- [--clob URL] [--gamma URL] [--data URL] [--site URL] [--no-site] [--sockets URL]';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
 import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
-import { lookForDifferences } from '../../packages/server/src/venues/polymarket/sentinel.ts';
+import { lookForDifferences } from '../../scripts/sentinel/differences.ts';
 import type { TestService } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';
 import { afterFile } from '../setup/clean-up.ts';

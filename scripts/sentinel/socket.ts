@@ -1,6 +1,6 @@
 /** What the market socket says of one token to somebody who has just come. */
 import WebSocket from 'ws';
-import { USER_AGENT } from './http.ts';
+import { USER_AGENT } from '../../packages/server/src/venues/polymarket/http.ts';
 
 const SOCKET_MS = 10_000;
 

@@ -4,11 +4,11 @@
  * two answers count as different only when they stay so.
  */
 import { conditionIdOfBothWidths, positionIds, shortConditionId } from '@bellwether/protocol';
-import type { VenueCall } from './http.ts';
-import { Notes, type Row, rowOf, type SentinelServices } from './sentinel-notes.ts';
-import { listenTo } from './sentinel-socket.ts';
+import type { VenueCall } from '../../packages/server/src/venues/polymarket/http.ts';
+import { listOf, READ } from '../../packages/server/src/venues/polymarket/wire.ts';
+import { Notes, type Row, rowOf, type SentinelServices } from './notes.ts';
 import { type Difference, SHAPES, shown } from './shapes.ts';
-import { listOf, READ } from './wire.ts';
+import { listenTo } from './socket.ts';
 
 const MARKETS_LOOKED_AT = 5;
 /** No market has it. */

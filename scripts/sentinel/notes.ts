@@ -1,6 +1,6 @@
 /** How the sentinel asks, and how it notes what differs. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { VenueCall, VenueHttp, VenueReply } from './http.ts';
+import type { VenueCall, VenueHttp, VenueReply } from '../../packages/server/src/venues/polymarket/http.ts';
 import { type Difference, differencesFrom, type Shape, shown } from './shapes.ts';
 
 const TRIES = 3;
