@@ -180,10 +180,13 @@ export interface Token {
   readonly outcome: 'YES' | 'NO';
 }
 
+/** Names a fill among those of its order and wallet. A number inside; records and cursors carry it as text. */
+export type FillId = number;
+
 /** One order's part in a match, or what else moved a position. */
 export interface Fill extends Move, Token {
   readonly orderId: string;
-  readonly tradeId: number;
+  readonly tradeId: FillId;
   readonly price: Pips;
   readonly liquidity: 'maker' | 'taker';
   /** As the venue names it. */
@@ -193,7 +196,7 @@ export interface Fill extends Move, Token {
 /** A fill of the past. */
 export interface PastFill extends Move {
   readonly orderId: string;
-  readonly tradeId: number;
+  readonly tradeId: FillId;
   readonly matchKind: string;
   /** What it counts as. */
   readonly gain: bigint;

@@ -1,6 +1,7 @@
 /** The desk's records, as several subjects know them. Times are epoch milliseconds, money micro-units. */
 
 import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { FillId } from '@bellwether/contract/positions';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from './addresses.ts';
 import type { TimeInForce } from './draft.ts';
@@ -106,7 +107,7 @@ type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
 export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
 
 export interface FillRow {
-  readonly tradeId: string;
+  readonly tradeId: FillId;
   readonly price: Pips;
   readonly size: Micro;
   readonly cost: Micro;

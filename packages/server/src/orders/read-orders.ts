@@ -86,7 +86,7 @@ export function orderRecord(row: ListedOrder): Order {
 }
 
 const fillRecord = (fill: FillRow): Fill => ({
-  tradeId: fill.tradeId,
+  tradeId: String(fill.tradeId),
   price: pipsToNumber(fill.price),
   size: microToNumber(fill.size),
   cost: microToNumber(fill.cost),
@@ -127,7 +127,7 @@ const cursorOfFill = ({ filledAt, orderId, tradeId }: FillPlace): string =>
 function fillPlaceOf(cursor: string): FillPlace {
   const [, order = '', tradeId = '0'] = /^(.+)_(\d{1,18})$/.exec(cursor) ?? [];
   const { createdAt, orderId } = placeOf(order);
-  return { filledAt: createdAt, orderId, tradeId };
+  return { filledAt: createdAt, orderId, tradeId: Number(tradeId) };
 }
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none */

@@ -112,7 +112,7 @@ export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
   }));
 
 const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fills'][number] => ({
-  txSignature: chain.fills[Number(fill.tradeId)] ?? '',
+  txSignature: chain.fills[fill.tradeId] ?? '',
   price: pipsToNumber(fill.price),
   size: microToNumber(fill.size),
   cost: microToNumber(fill.cost),

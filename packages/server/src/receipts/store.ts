@@ -288,7 +288,7 @@ const storedJournal = (row: OrdersRow): StoredJournal => ({
 
 const receiptFill = (row: FillsRow) => ({
   wallet: row.wallet,
-  tradeId: String(row.trade_id),
+  tradeId: Number(row.trade_id),
   price: row.price,
   size: row.size,
   cost: row.cost,

@@ -151,7 +151,7 @@ export const stateRecord = (change: OrderChange) => ({
 });
 
 const gainRecord = ({ tradeId, wallet, realized }: ReceiptFill) => ({
-  tradeId,
+  tradeId: String(tradeId),
   walletAddress: wallet,
   realized: formatMicro(realized),
 });
@@ -173,7 +173,7 @@ export function journalRecord(
 }
 
 export const fillRecord = (fill: ReceiptFill) => ({
-  tradeId: fill.tradeId,
+  tradeId: String(fill.tradeId),
   walletAddress: fill.wallet,
   price: formatPips(fill.price),
   size: formatMicro(fill.size),

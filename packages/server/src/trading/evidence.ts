@@ -3,6 +3,7 @@
  * the caller's transaction and are sent without waiting for one another.
  */
 
+import type { FillId } from '@bellwether/contract/positions';
 import {
   fold,
   type Holding,
@@ -36,7 +37,7 @@ export interface Reversal {
   readonly wallet: string;
   readonly tokenId: string;
   readonly orderId: string;
-  readonly tradeId: number;
+  readonly tradeId: FillId;
   readonly at: number;
 }
 

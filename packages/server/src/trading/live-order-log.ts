@@ -223,11 +223,7 @@ function write(
     })),
   );
   const reversals = changes.flatMap(([{ order }, change]) =>
-    change.reversals.map((reversal) => ({
-      ...reversal,
-      tokenId: order.tokenId,
-      tradeId: Number(reversal.tradeId),
-    })),
+    change.reversals.map((reversal) => ({ ...reversal, tokenId: order.tokenId })),
   );
   const evidence = changes.map(([, change]) => change.evidence);
   return [

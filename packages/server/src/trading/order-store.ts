@@ -39,7 +39,7 @@ interface Counts extends Omit<DayCounts, 'givenBack'> {
 }
 
 const fillRow = (row: FillsRow): FillRow => ({
-  tradeId: row.trade_id.toString(),
+  tradeId: Number(row.trade_id),
   price: row.price,
   size: row.size,
   cost: row.cost,

@@ -4,6 +4,7 @@
  * under the lock of the order's row, with everything that is known of it.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import type { FillId } from '@bellwether/contract/positions';
 import type { SignatureType } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Evidence } from '../domain/evidence.ts';
@@ -53,7 +54,7 @@ export interface LiveOrder {
 export interface Reversal {
   readonly wallet: WalletAddress;
   readonly orderId: string;
-  readonly tradeId: bigint;
+  readonly tradeId: FillId;
   readonly at: number;
 }
 

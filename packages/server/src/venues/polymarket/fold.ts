@@ -208,7 +208,7 @@ class OrderState {
       this.#reversals.push({
         wallet: this.#order.funder,
         orderId: this.#order.orderId,
-        tradeId: before.nth,
+        tradeId: Number(before.nth),
         at,
       });
   }
