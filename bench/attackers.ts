@@ -8,7 +8,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 export interface Attack {
   readonly port: number;
   readonly connections: number;
-  /** Of this machine: 127.0.0.2 and those after it. */
+  /** Number of addresses of this machine: 127.0.0.2 and those after it. */
   readonly addresses: number;
   readonly seconds: number;
   /** Whole HTTP requests. */

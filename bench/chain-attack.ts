@@ -21,7 +21,7 @@ const ROUND_SECONDS = 2;
 const ROUNDS = 8;
 const CONNECTIONS = 16;
 const ADDRESSES = 8;
-/** What a batch may hold. */
+/** The most that a batch may hold. */
 const CALLS = 10;
 const SPACE = 10_240n;
 /** Transactions that land per round; the rest of the attack simulates and reads. */

@@ -1,5 +1,5 @@
 /**
- * What a caller without a key can do to the process through the paper doors: the bytes answered to a small request, the
+ * Measures what a caller without a key can do to the process through the paper doors: the bytes answered to a small request, the
  * longest time in which no other request is served, and the bytes that are kept. `node bench/doors.ts`, about half a minute.
  */
 import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';

@@ -24,7 +24,7 @@ export interface Orders {
   readonly founding: readonly EngineCommand[];
   /** The orders that give the books their depth. */
   readonly depth: readonly EngineCommand[];
-  /** What is measured. */
+  /** The commands that are measured. */
   readonly mix: readonly EngineCommand[];
 }
 

@@ -10,7 +10,7 @@
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 
-/** What names an agent, its owner, its keys, its wallets and its orders: tables with one of these columns are copied. */
+/** Columns that name an agent, its owner, its keys, its wallets and its orders: tables with one of them are copied. */
 const IDENTITIES = new Set([
   'agent_id',
   'user_id',
@@ -34,7 +34,7 @@ const SHORT_LIVED =
 /** Beyond every number that a sequence has reached. */
 const SPAN = 1_000_000_000;
 const MINUTES_APART = 10;
-/** Of an average length; a compressed or variable-length value differs a little. */
+/** Tolerated difference of a row's length: a compressed or variable-length value differs a little. */
 const TOLERANCE = 0.02;
 
 interface Column {
@@ -89,7 +89,7 @@ export async function growDatabase(dataDir: string, copies: number): Promise<Gro
   }
 }
 
-/** Of the tables with rows that belong to agents. */
+/** Reads the columns of the tables with rows that belong to agents. */
 async function columnsOf(sql: Sql): Promise<Column[]> {
   const rows = await sql<Column[]>`
     select c.relname as "table", a.attname as "name", format_type(a.atttypid, null) as "type",

@@ -1,5 +1,5 @@
 /**
- * What the desk adds to an order at a live venue. The venue is the paper exchange with its doors in a process of its own. One
+ * Measures what the desk adds to an order at a live venue. The venue is the paper exchange with its doors in a process of its own. One
  * order after another goes to it in turns: straight to its door, as a client of the venue sends it, and through the desk,
  * which judges it, records it, sends it, records the answer and answers. Every order rests, so both do the same at the venue.
  * Then the desk stops, one of its 1,000 open orders is canceled at the venue, and the desk finds out after its next start.

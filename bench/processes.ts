@@ -94,7 +94,7 @@ async function measure({ desk, kind, used, results, counts }: Measurement): Prom
 const sum = (loads: readonly LoadResult[], value: (load: LoadResult) => number): number =>
   loads.reduce((total, load) => total + value(load), 0);
 
-/** Of several kinds in turn. */
+/** Reads of several kinds in turn. */
 const readsOf = ({ agents, markets }: Desk): string[] =>
   agents.flatMap(({ apiKey }, nth) =>
     [

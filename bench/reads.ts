@@ -1,5 +1,5 @@
 /**
- * What reads cost: briefing, search among many markets, context, open orders, positions; each over 64 connections.
+ * Costs of reads: briefing, search among many markets, context, open orders, positions; each over 64 connections.
  *
  *   node bench/reads.ts [--root <checkout>]... [--seconds 4] [--rounds 3] [--markets 10000] [--agents 200]
  *     [--only <read>]... [--profile <folder>]

@@ -1,5 +1,5 @@
 /**
- * What a row of the benchmark hands back, and how it is printed. A row whose figures are worthless, because an answer was
+ * The result of a row of the benchmark, and how it is printed. A row whose figures are worthless, because an answer was
  * not the expected one, throws instead.
  */
 
@@ -21,7 +21,7 @@ export interface RowOptions {
   /** Other checkouts of the repository, measured in turns with this one. */
   readonly roots: readonly string[];
   readonly rounds: number | null;
-  /** Of the growth: a small share, to try it. */
+  /** A small share of the growth, to try it. */
   readonly share?: number;
 }
 

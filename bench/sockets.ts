@@ -23,7 +23,7 @@ interface Phase {
   readonly tradesPerSecond: number;
   readonly messages: number;
   readonly messagesPerSecond: number;
-  /** Of the service, its PostgreSQL excepted. */
+  /** Processor time of the service, its PostgreSQL excepted. */
   readonly processorMs: number;
 }
 
@@ -62,7 +62,7 @@ async function phasesOf(root: string, full: boolean): Promise<Phase[]> {
   try {
     const desk = await openDesk(service.url, AGENTS);
     const load = full ? LOAD.full : LOAD.short;
-    // What the process runs for the first time is compiled meanwhile.
+    // Code that the process runs for the first time is compiled meanwhile.
     await phase(service, desk, { ...load, listeners: 0, orders: load.orders / 2 });
     const phases: Phase[] = [];
     for (const listeners of [0, 1, SOCKETS]) phases.push(await phase(service, desk, { ...load, listeners }));

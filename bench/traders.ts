@@ -25,7 +25,7 @@ const REST_SHARES = 5;
 const BUY_COLLATERAL = 1;
 const SELL_SHARES = 1;
 
-/** Of the measured service: limits that would only stop the load. */
+/** Settings of the measured service: limits that would only stop the load. */
 export const ENVIRONMENT = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'warn',
@@ -34,7 +34,7 @@ export const ENVIRONMENT = {
 
 /** A service with agents that can trade. */
 export interface Desk {
-  /** Of an agent that only reads. */
+  /** Client of an agent that only reads. */
   readonly visitor: BellwetherClient;
   readonly visitorKey: string;
   readonly markets: readonly Market[];

@@ -23,7 +23,7 @@ export interface BuiltPackage {
   readonly unpackedBytes: number;
   /** Paths in the tarball. */
   readonly files: readonly string[];
-  /** Of the bill of materials, beside the tarball. */
+  /** File of the bill of materials, beside the tarball. */
   readonly materials: string;
 }
 

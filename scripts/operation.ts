@@ -1,4 +1,4 @@
-/** What the commands of an operator share: their options, a sentence instead of a stack, and an exit code. */
+/** Shared by the commands of an operator: their options, a sentence instead of a stack, and an exit code. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 class Usage extends Error {}

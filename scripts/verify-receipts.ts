@@ -56,7 +56,7 @@ function entriesIn(file: string): readonly ReceiptEntry[] {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What is no receipt at all was not altered: another file was named. */
+/** A file that holds no receipt at all was not altered: another file was named. */
 function verified(file: string, receipts: Parameters<typeof verifyReceipts>[0]) {
   try {
     return verifyReceipts(receipts);

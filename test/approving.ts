@@ -1,4 +1,4 @@
-/** What an owner does about approvals, as the console's script does it. */
+/** Decides on approvals as an owner does, in the way of the console's script. */
 import { expect } from 'vitest';
 import type { Trader } from './harness.ts';
 import type { Visitor } from './passkey.ts';

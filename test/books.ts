@@ -23,7 +23,7 @@ export async function ordersOf({ needs }: TestService, agentId: string): Promise
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
 
-/** What an order takes of its day's amount: for a finished BUY its cost, for an open order what was counted. */
+/** Part of its day's amount that an order takes: for a finished BUY its cost, for an open order what was counted. */
 function usedBy({ status, side, counted, cost, shares, filled }: OrderRow): bigint {
   if (!isTerminal(status)) return counted;
   return side === 'BUY' ? cost : counted - (counted * (shares > filled ? shares - filled : 0n)) / shares;
@@ -37,7 +37,7 @@ export async function expectBooksToAgree(service: TestService, traders: readonly
     expect(orders.filter(({ status }) => isInDoubt(status))).toEqual([]);
     for (const { orderId, errorCode } of orders) {
       const record = await service.exchange.orderRecord(orderId);
-      // What the exchange knows of an order that it never received is at most that it refuses it.
+      // The exchange may at most refuse an order that it never received.
       const isRefusal = ({ kind, ...event }: EngineEvent): boolean =>
         kind === 'order_rejected' && 'reason' in event && event.reason === 'not_received';
       expect({ orderId, isReceived: record !== undefined && !record.events.every(isRefusal) }).toEqual({

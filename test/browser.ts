@@ -11,7 +11,7 @@ export interface BrowserVisitor {
 }
 
 export interface VisitorOptions {
-  /** Of an earlier visitor: the same person on another device. */
+  /** Passkeys of an earlier visitor: the same person on another device. */
   readonly passkeys?: readonly unknown[];
   readonly context?: Parameters<Browser['newContext']>[0];
 }

@@ -22,7 +22,7 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** Of this process's environment the path, and where compiled modules are kept. It has ended after the file. */
+/** Environment of a program: the path of this process, and where compiled modules are kept. It has ended after the file. */
 export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, NODE_COMPILE_CACHE, ...env } });
@@ -134,7 +134,7 @@ export interface Passed {
   readonly body: string;
 }
 
-/** What a desk that is not honest, or not well, does with a request: `pass` asks the real one. */
+/** Decides what a desk that is dishonest, or not well, does with a request: `pass` asks the real one. */
 export type Instead = (
   request: { readonly method: string; readonly path: string },
   pass: () => Promise<Passed>,

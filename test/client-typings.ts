@@ -1,5 +1,5 @@
 /**
- * What a client's own typings promise, field by field. `Shape<T>` is computed from the typing by the compiler, so a table of
+ * Reads the promises of a client's own typings, field by field. `Shape<T>` is computed from the typing by the compiler, so a table of
  * cases that lacks a field, or has one too many, does not compile; `faultsOf` compares it with what arrived.
  */
 

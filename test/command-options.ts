@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 export class CommandOptions<Name extends string> {
   readonly given = new Map<string, string | undefined>();
-  /** What is wrong. */
+  /** Sentences about the trouble. */
   readonly sentences: string[] = [];
 
   /** @param known all of them; `help` and those in `flags` have no value */

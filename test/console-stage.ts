@@ -1,4 +1,4 @@
-/** What tests of the console do in a browser: open it, claim an agent, and an order that crosses the book. */
+/** Steps of tests of the console in a browser: open it, claim an agent, and place an order that crosses the book. */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import type { Page } from 'playwright-core';
 import type { BrowserVisitor } from './browser.ts';

@@ -71,7 +71,7 @@ export async function isRecorded(
   { needs, exchange }: TestService,
   { trader, orderId }: Pick<Sent, 'trader' | 'orderId'>,
 ): Promise<boolean> {
-  // What the database was kept from, such as the renewal of a lease, may take a moment more.
+  // Work that the database was kept from, such as the renewal of a lease, may take a moment more.
   await expect.poll(() => exchange.status).toBe('open');
   const [row, record] = await Promise.all([
     needs.orders.byId(trader.agentId, orderId),

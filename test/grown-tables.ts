@@ -4,7 +4,7 @@
  */
 import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 
-/** What the service keeps in memory as a whole, or has only one row of. */
+/** Tables that the service keeps in memory as a whole, or has only one row of. */
 const KEPT_SMALL = /^(sandbox_|exchange_(snapshots|leader|terms?)|sql_functions|migrations|skills|owners$)/;
 /** The newest: the first ones of a test are alike. Enough that a fill's order is among them. */
 const SOURCE_ROWS = 100;
@@ -51,7 +51,7 @@ function other({ name, type }: Column): string {
 const OWNERS = new Set(
   'agent_id user_id wallet wallet_address address signer funder eoa account sol_address subject'.split(' '),
 );
-/** What the same agent's earlier rows look like: they are over. */
+/** The form of the same agent's earlier rows: they are over. */
 const PAST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   orders: { status: `'filled'` },
   positions: {
@@ -78,7 +78,7 @@ export async function growTables(admin: Sql, least: number): Promise<ReadonlySet
       `select count(*)::int as count from (select 1 from ${name} limit ${SOURCE_ROWS}) t`,
     );
     if (kept?.count === 0) continue;
-    // Of a row and of what belongs to it, an order and its fills, the same number of copies.
+    // A row and the rows that belong to it, such as an order's fills, get the same number of copies.
     const copies = Math.max(least / 20, Math.ceil(least / kept?.count));
     const growth = { admin, table: name, columns };
     await admin.unsafe(

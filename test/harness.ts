@@ -42,7 +42,7 @@ interface Shared {
 }
 const shared = new Map<string, Shared>();
 
-/** Of this file among the plain markets: each file on a shared desk begins with books that no other has taken from. */
+/** First market of this file among the plain ones: each file on a shared desk begins with books that no other has taken from. */
 let firstMarket = 0;
 const MARKETS_OF_A_FILE = 2;
 
@@ -195,7 +195,7 @@ export const restingOrder = (trader: Trader, market: Market, size = 10) =>
   });
 
 export interface RawAnswer {
-  /** Of the request. */
+  /** Method and path of the request. */
   readonly method: string;
   readonly status: number;
   readonly headers: Headers;

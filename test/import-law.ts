@@ -207,7 +207,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/operations': {
     may: ['server/platform', 'server/wiring', 'server/config', 'durable', NODE],
   },
-  // What a venue is, and which venue a request means. Knows no adapter.
+  // Defines venues, and finds the venue that a request means. Knows no adapter.
   'server/venues': { may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'] },
   'server/venues/solana': {
     may: [

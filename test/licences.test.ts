@@ -1,4 +1,4 @@
-/** What is installed may be used, and what is known to be vulnerable does not pass unnoticed. */
+/** Licences of installed packages are allowed, and known vulnerabilities do not pass unnoticed. */
 import { expect, test } from 'vitest';
 import { advisoriesIn, judge } from '../scripts/audit/advisories.ts';
 import { LICENCE_REASONS } from '../scripts/audit/exceptions.ts';

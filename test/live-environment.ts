@@ -1,4 +1,4 @@
-/** What a desk is told of a live venue, the stand-alone exchange or the venue in a box. */
+/** Settings of a desk for a live venue, the stand-alone exchange or the venue in a box. */
 export const liveEnvironment = (venueUrl: string): Readonly<Record<string, string>> => ({
   VENUE_A_BACKEND: 'live',
   VENUE_A_ORDER_PROFILE: 'polymarket',

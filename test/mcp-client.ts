@@ -74,7 +74,7 @@ export async function readyEnvironment(url: string, more: McpEnvironment = {}): 
 export type Facts = Record<string, any>;
 
 export interface Person {
-  /** What the person answers; without it the client cannot ask. */
+  /** The person's answer; without it the client cannot ask. */
   readonly answer?: (question: string) => { action: 'accept' | 'decline' | 'cancel'; confirm?: boolean };
 }
 
@@ -115,7 +115,7 @@ export async function connect(
     readonly transport?: Transport;
     readonly generation?: Generation;
     readonly person?: Person;
-    /** Of a server over HTTP that runs already. */
+    /** Client of a server over HTTP that runs already. */
     readonly url?: string;
     readonly program?: Program;
   } = {},

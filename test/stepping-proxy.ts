@@ -71,9 +71,9 @@ interface Armed extends Place {
 
 /** A transaction of a connection that is not answered yet. */
 interface Running {
-  /** Of a group; `null` for a transaction that is sent as a whole. */
+  /** Orders of a group; `null` for a transaction that is sent as a whole. */
   readonly ids: ReadonlySet<string> | null;
-  /** What was armed when it began, and its number since then. */
+  /** The fault that was armed when it began, and its number since then. */
   readonly armed: Armed | null;
   readonly nth: number;
   isEnding: boolean;

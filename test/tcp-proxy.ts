@@ -8,7 +8,7 @@ import { afterFile } from './setup/clean-up.ts';
 
 export type Target = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** What is done with bytes: `now` passes at once. `later` passes after `held`; with `held: null` nothing passes any more. */
+/** Treatment of bytes: `now` passes at once. `later` passes after `held`; with `held: null` nothing passes any more. */
 export interface Passage {
   readonly now: Buffer;
   readonly later: Buffer;
@@ -108,7 +108,7 @@ export async function startTcpProxy(target: Target, watch?: () => Watcher): Prom
         void forward(bytes);
         return;
       }
-      // What came first arrives first, also when the delay has ended meanwhile.
+      // First bytes arrive first, also when the delay has ended meanwhile.
       const until = sleep(delayMs);
       const mine: Promise<void> = Promise.all([until, line])
         .then(() => forward(bytes))

@@ -1,5 +1,5 @@
 /**
- * What people write: Express with its JSON parser, `verifyTypedData` of ethers, one INSERT through a pool. No key, no
+ * The service that people usually write: Express with its JSON parser, `verifyTypedData` of ethers, one INSERT through a pool. No key, no
  * safeguards, no market, no matching.
  */
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * What the peers share: an embedded PostgreSQL of their own, started like the service's (the same settings, full
+ * Shared by the peers: an embedded PostgreSQL of their own, started like the service's (the same settings, full
  * durability), a pool, one table with one primary key, and one INSERT for each order. And the banner that the benchmark
  * waits for.
  */

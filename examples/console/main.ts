@@ -77,7 +77,7 @@ async function trade(seats: readonly Seat[]): Promise<void> {
     if (round % TOLD_EVERY === 1) tell(round, outcomes);
     if (round < ROUNDS) await sleep(ROUND_MS, undefined, { signal: ended.signal }).catch(() => {});
   }
-  // What the owner watched stays; what rests on the book does not.
+  // Positions that the owner watched stay; orders that rest on the book do not.
   for (const { client } of seats) await client.cancelAll();
 }
 

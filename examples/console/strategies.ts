@@ -35,7 +35,7 @@ interface Strategy {
 
 export interface Outcome {
   readonly agent: string;
-  /** What the desk or the venue refused; `null`: it traded. */
+  /** The refusal of the desk or the venue; `null`: it traded. */
   readonly refused: string | null;
 }
 

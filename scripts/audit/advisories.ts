@@ -37,7 +37,7 @@ export function advisoriesIn(text: string): readonly Advisory[] | null {
   }
 }
 
-/** What to say of each, and whether it may pass. */
+/** The sentence about each, and whether it may pass. */
 export const judge = (
   advisories: readonly Advisory[],
   reasons: Readonly<Record<string, string>> = ADVISORY_REASONS,

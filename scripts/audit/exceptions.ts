@@ -1,4 +1,4 @@
-/** What the audits let pass, each with its reason. An exception that nothing needs any more fails, too. */
+/** Exceptions that the audits let pass, each with its reason. An exception that nothing needs any more fails, too. */
 
 /** Licences that ask for nothing but their own text to be kept. */
 export const ALLOWED_LICENCES: ReadonlySet<string> = new Set([

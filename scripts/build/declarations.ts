@@ -39,7 +39,7 @@ export function emitDeclarations(published: readonly Package[]): string {
       outDir: join(folder, 'types'),
       typeRoots: [join(ROOT, 'node_modules/@types')],
       paths: pathsOf(sources),
-      // What Node 20 has: a newer function would be missing there.
+      // Types of Node 20: a newer function would be missing there.
       lib: ['es2023'],
     },
     include: [],

@@ -24,7 +24,7 @@ export interface Package {
   readonly id: string;
   readonly folder: string;
   readonly manifest: Manifest;
-  /** What others import or run: the name of the file without `.ts`, and its path. */
+  /** Entry points that others import or run: the name of the file without `.ts`, and its path. */
   readonly entries: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** What the SDK exports beside the contract's shapes, read by the compiler: signatures and docstrings. */
+/** Lists the SDK's exports beside the contract's shapes, read by the compiler: signatures and docstrings. */
 import { join, resolve } from 'node:path';
 import ts from 'typescript-js';
 

@@ -1,5 +1,5 @@
 /**
- * What an operator watches: alerts and panels, in one list. ops/prometheus-rules.yaml, ops/dashboard.json and the table of
+ * Lists the alerts and panels that an operator watches. ops/prometheus-rules.yaml, ops/dashboard.json and the table of
  * docs/operations.md are made of it; test/e2e/metrics.test.ts compares every metric in it with what the service serves.
  */
 
@@ -10,9 +10,9 @@ export interface Alert {
   /** For so long, in Prometheus' notation. */
   readonly for: string;
   readonly severity: 'critical' | 'warning';
-  /** What is wrong, in one sentence. */
+  /** The trouble, in one sentence. */
   readonly means: string;
-  /** What the operator does. */
+  /** The operator's next step. */
   readonly todo: string;
 }
 

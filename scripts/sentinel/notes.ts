@@ -21,7 +21,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export const rowOf = (value: unknown): Row =>
   typeof value === 'object' && value !== null ? (value as Row) : {};
 
-/** What was asked and what differed. */
+/** Notes of what was asked and what differed. */
 export class Notes {
   readonly differences: Difference[] = [];
   readonly services: SentinelServices;

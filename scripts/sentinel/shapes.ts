@@ -116,7 +116,7 @@ export const SHAPES = {
     'feeSchedule?': 'object|null',
     'events?': 'array|null',
   },
-  /** Of Protocol V2: what differs. Documented, and not yet seen (ADR 0070). */
+  /** Shapes of Protocol V2 that differ. Documented, and not yet seen (ADR 0070). */
   gammaMarketV2: {
     conditionId: 'condition',
     version: 'string',

@@ -1,4 +1,4 @@
-/** What the market socket says of one token to somebody who has just come. */
+/** Reads what the market socket says of one token to a new client. */
 import WebSocket from 'ws';
 import { USER_AGENT } from '../../packages/server/src/venues/polymarket/http.ts';
 

@@ -1,4 +1,4 @@
-/** What an error advises can be done, and helps. */
+/** The advice of an error can be followed, and helps. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import {

@@ -95,7 +95,7 @@ describe('bad input', () => {
       fix: expect.any(String),
     });
     expect(body.requestId).toBe(headers.get('x-request-id'));
-    // What is observed is declared, unless no operation was reached.
+    // An observed code is declared, unless no operation was reached.
     if (NO_OPERATION.has(code)) return;
     const operation = operationAt(method, body.instance);
     expect(operation === undefined ? [] : errorCodes(operation)).toContain(code);

@@ -69,7 +69,7 @@ describe('the journal', () => {
   test('only the newest thousand refusals of an agent are kept', async () => {
     const agent = await newTrader(service);
     await agent.client.updateSettings({ tradingPaused: true });
-    // Of twins of one order that come together, all but one would be told that it is being placed.
+    // Among duplicates of one order that come together, all but one would read that it is being placed.
     const requests = await Promise.all(Array.from({ length: 50 }, () => restingOrder(agent, market)));
     for (let i = 0; i < 1_050; i += requests.length) {
       await Promise.all(

@@ -1,5 +1,5 @@
 /**
- * What every venue of signed orders must do, on the paper exchange and on the live connection to the doors of another
+ * Duties of every venue of signed orders, on the paper exchange and on the live connection to the doors of another
  * service. The live one settles its trades after they were matched.
  */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';

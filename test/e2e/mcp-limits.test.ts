@@ -1,4 +1,4 @@
-/** What the MCP server does when something is in the way: its own limit, lost answers, a frozen desk, a client that leaves. */
+/** The MCP server when something is in the way: its own limit, lost answers, a frozen desk, a client that leaves. */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';

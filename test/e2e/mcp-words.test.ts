@@ -1,10 +1,10 @@
-/** What a language model reads of the MCP server: few words, one name for each thing, and a way on from each mistake. */
+/** Words that a language model reads of the MCP server: few, one name for each thing, and a way on from each mistake. */
 import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedTestService } from '../harness.ts';
 import { connect, type Facts, type Model, readyEnvironment } from '../mcp-client.ts';
 
-/** Of the whole list. Each tool costs the model this much of its context before it has done anything. */
+/** Characters of the whole list. Each tool costs the model this much of its context before it has done anything. */
 const MOST_CHARACTERS = 20_000;
 /** Other names of what the tools call market, side, size, averagePrice, fee and timeInForce. */
 const OTHER_NAMES =

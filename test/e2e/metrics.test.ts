@@ -1,4 +1,4 @@
-/** What an operator watches: every metric that an alert or a panel reads is served, moves, and the files are up to date. */
+/** Figures that an operator watches: every metric that an alert or a panel reads is served, moves, and the files are up to date. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildMarketOrder } from '@bellwether/sdk';

@@ -1,5 +1,5 @@
 /**
- * What the placeholders of runnable examples are in the test that runs them. Reads share one agent that has traded on both
+ * Values of the placeholders in the test that runs the examples. Reads share one agent that has traded on both
  * venues; whatever changes something gets an agent or an owner of its own, so no example depends on another.
  */
 import { createHmac, randomUUID } from 'node:crypto';
@@ -311,7 +311,7 @@ function tradingValues({ service, market, resolved, quoted }: World, actor: Acto
   };
 }
 
-/** Of one example: an agent with an open order where the example may change something. */
+/** The scene of one example: an agent with an open order where the example may change something. */
 async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
   if (id === 'redeemPosition') return world.winner;
   if (isRead || id === 'listVenueBPositionsByPost') return world.reader;

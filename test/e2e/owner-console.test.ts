@@ -1,4 +1,4 @@
-/** What an owner's session reads: home, one agent, a market; never anything of another owner. */
+/** Reads of an owner's session: home, one agent, a market; never anything of another owner. */
 
 import type { Market, Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';

@@ -1,4 +1,4 @@
-/** What a quote and a submit wait for: trips to the database, and questions to the chain. */
+/** Waits of a quote and a submit: trips to the database, and questions to the chain. */
 import { toBase64 } from '@bellwether/protocol';
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   market = await aSandboxMarket(trader.client);
 });
 
-/** What jobs, logs and the exchange issue beside a request. */
+/** Statements that jobs, logs and the exchange issue beside a request. */
 const BESIDE =
   /durable_terms|pg_notify|replicas|webhook|last_called_at|exchange_|idempotency|budget_returns where|listen |price_ticks|fact_cursor|analyze|redemption_requests|fee_charges|chain_orders c set due_at|traded_markets|rate_buckets|raised_alerts|risk_watches|sandbox_orders\s+where status = 'issued'|min\(due_ms\)|order by due_ms|pg_stat|pg_class|receipt|limit 1000|equity_|delete from (quotes|facts)/i;
 const KEY_LOOKUP = /join api_keys k on k.key_hash/;

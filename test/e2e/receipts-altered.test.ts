@@ -33,7 +33,7 @@ describe('an altered row is found, and the first one is named', () => {
     expect(await audit(stage)).toEqual([]);
   });
 
-  /** What the audit says while something is altered, which is then put back. */
+  /** The audit's findings while something is altered, which is then put back. */
   async function whileAltered(
     alter: (tx: Sql) => PromiseLike<unknown>,
     restore: (tx: Sql) => PromiseLike<unknown>,
@@ -290,7 +290,7 @@ describe('an altered row is found, and the first one is named', () => {
     const sound = { code: 0, stdout: expect.stringContaining('0 altered') };
     expect(await run('--database', service.databaseUrl)).toMatchObject(sound);
 
-    // Of an agent that was erased only a head that was kept tells.
+    // An agent that was erased is known only from a head that was kept.
     const erased = randomUUID();
     const head = ['--head', `${erased}:7:${'a'.repeat(64)}`];
     const named = { code: 1, stdout: expect.stringMatching(new RegExp(`ALTERED agent ${erased}.*entry 7`)) };

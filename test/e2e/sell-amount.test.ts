@@ -39,7 +39,7 @@ async function holder(): Promise<Trader> {
   return trader;
 }
 
-/** What the context says that a SELL of this size counts. */
+/** The amount that a SELL of this size counts, as the context says it. */
 async function countedBy(client: BellwetherClient, size: number): Promise<number> {
   const { slippage } = await client.getMarketContext(market.id, { side: 'SELL', size });
   const row = slippage.findLast(({ outcome, amount }) => outcome === 'YES' && amount === size);

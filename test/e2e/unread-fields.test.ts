@@ -1,4 +1,4 @@
-/** What a request holds beyond its fields: never silently taken for something else. */
+/** Fields of a request that are not declared: never silently taken for something else. */
 import { orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {

@@ -21,11 +21,11 @@ import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let owner: Visitor;
-/** Of one owner: two that have wallets, and a stranger's agent that the owner claimed too. */
+/** Agents of one owner: two that have wallets, and a stranger's agent that the owner claimed too. */
 let trader: Trader;
 let traderB: TraderB;
 let stranger: Awaited<ReturnType<typeof newAgent>>;
-/** Of another owner. */
+/** Agent of another owner. */
 let outsider: Awaited<ReturnType<typeof newAgent>>;
 let orderId: string;
 let marketId: string;

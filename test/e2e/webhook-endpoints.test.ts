@@ -50,7 +50,7 @@ describe('endpoints', () => {
       const endpoint = await webhooks.byId(agent.agentId, id);
       const { rows } = await webhooks.deliveries(agent.agentId, id, { limit: 1 });
       expect(String(rows[0]?.id)).toBe(delivery.id);
-      // What it does once it goes on: its attempt was broken off, and its turn is over.
+      // The job's next step: its attempt was broken off, and its turn is over.
       await webhooks.failed(rows[0]!, {
         at: now,
         nextAttemptAt: now + 5_000,

@@ -1,4 +1,4 @@
-/** What goes wrong with the command line: each a clear error with its exit code and the next step, nothing lost, no secret shown. */
+/** Failures of the command line: each a clear error with its exit code and the next step, nothing lost, no secret shown. */
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -295,7 +295,7 @@ describe('an order on its way', () => {
       code: 'approval_required',
       fix: expect.stringMatching(/bellwether watch[\s\S]*bellwether buy .*--client-order-id 'wanted'/),
     });
-    // Of the desk that the command line named.
+    // Requests of the desk that the command line named.
     expect(error.fix).toContain(`--url '${service.url}'`);
     // The desk has the signed order.
     const counted = await spent();

@@ -12,7 +12,7 @@ import { dataFolder } from '../service-process.ts';
 const PASSPHRASE = 'correct horse battery staple';
 const CONTROL = '\u001b';
 
-/** What a shell does when Tab is pressed behind `bellwether buy 101 YES --wo`. */
+/** Does what a shell does when Tab is pressed behind `bellwether buy 101 YES --wo`. */
 const SCRIPTS = {
   bash: [
     'source <(bellwether completion bash)',

@@ -69,7 +69,7 @@ interface Exported {
   readonly examples: readonly string[];
 }
 
-/** What is exported by the package itself, each name once. */
+/** Exports of the package itself, each name once. */
 function exportsOf(name: PackageName, options: ts.CompilerOptions): readonly Exported[] {
   const folder = join(ROOT, 'packages', name, 'src');
   const modules = Object.entries(PACKAGES[name].modules);

@@ -21,7 +21,7 @@ import { Visitor } from '../passkey.ts';
 import { micro } from '../world.ts';
 
 const AT_ONCE = 64;
-/** Of a resting order: 0.01 a share. */
+/** Shares of a resting order: 0.01 a share. */
 const REST_SHARES = 50;
 const SPEND = 2;
 
@@ -76,7 +76,7 @@ async function useUp(at: Place, agent: Pick<Trader, 'apiKey' | 'signer'>): Promi
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
 const taken = (orders: readonly OrderRow[]) => orders.filter(({ status }) => status !== 'rejected');
-/** Of the day's amount, and of the position: all orders are BUYs. */
+/** Use of the day's amount, and of the position: all orders are BUYs. */
 const stake = (orders: readonly OrderRow[]): bigint =>
   sum(taken(orders).map(({ status, cost, money }) => (isTerminal(status) ? cost : money)));
 const openOf = (orders: readonly OrderRow[]) => orders.filter(({ status }) => !isTerminal(status));
@@ -84,10 +84,10 @@ const openOf = (orders: readonly OrderRow[]) => orders.filter(({ status }) => !i
 interface Cap {
   readonly settings: Readonly<Record<string, number>>;
   readonly code: string;
-  /** What the orders take of it, in its own unit. */
+  /** The amount that the orders take of it, in its own unit. */
   readonly used: (orders: readonly OrderRow[]) => bigint;
   readonly limit: bigint;
-  /** What a resting order takes of it; `null`: it is a limit of each order. */
+  /** The amount that a resting order takes of it; `null`: it is a limit of each order. */
   readonly step: bigint | null;
 }
 

@@ -136,7 +136,7 @@ const ownersOf = async (wallet: string): Promise<readonly bigint[]> =>
 const ownerOf = async (agentId: string): Promise<bigint> =>
   (await sql`select user_id from agents where agent_id = ${agentId}`)[0]?.user_id;
 
-/** What the next trade of each is told. */
+/** The answer to the next trade of each. */
 const AFTERWARDS: Readonly<Record<(typeof KINDS)[number], object>> = {
   paused: { status: 403, body: { code: 'trading_paused' } },
   pausedByOwner: { status: 403, body: { code: 'trading_paused' } },

@@ -15,7 +15,7 @@ import {
 } from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
-/** Of the connections that a replica has for its trades. */
+/** Number of the connections that a replica has for its trades. */
 const POOL = 6;
 const SHORT_DEADLINE_MS = 1_200;
 
@@ -130,7 +130,7 @@ describe('a locked trade whose deadline passes', () => {
     const answer = await send(hasty, locked, request);
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
     await release();
-    // What it waited for is free now, and the line goes on.
+    // The lock that it waited for is free now, and the line goes on.
     await expectToTrade(hasty, [other]);
     expect(await send(follower, locked, await restingOrder(locked, market))).toMatchObject({ status: 201 });
     expect((await ordersOf(leader, locked.agentId)).length).toBe(1);

@@ -10,7 +10,7 @@ import { afterFile } from '../setup/clean-up.ts';
 const MAIN = join(import.meta.dirname, '..', 'histories', 'main.ts');
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Of one run, so that its processes can be told from others'. */
+/** Folder of one run, so that its processes can be distinguished from others'. */
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'bw-h-'));
   afterFile('databases', () => rmSync(made, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ interface Listed {
   readonly args: string;
 }
 
-/** What runs below a process at the moment. */
+/** Processes that run below another at the moment. */
 function descendantsOf(ancestor: number | undefined): Listed[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
   const all = stdout

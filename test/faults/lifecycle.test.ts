@@ -36,7 +36,7 @@ async function traderOn(service: ServiceProcess): Promise<Trader> {
   return trader;
 }
 
-/** What a restart must not change. The service must come back on the same port. */
+/** Reads facts that a restart must not change. The service must come back on the same port. */
 async function memoryOf({ client }: Trader) {
   const [me, positions, orders] = [
     await client.getMe(),

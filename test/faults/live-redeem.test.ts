@@ -1,4 +1,4 @@
-/** What owners redeem at the live venue past the desk: the desk's positions, results and portfolio follow. */
+/** Redemptions of owners at the live venue past the desk: the desk's positions, results and portfolio follow. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { followRedemptions } from '../../packages/server/src/positions/follow-redemptions.ts';
@@ -12,7 +12,7 @@ const AMOUNT = 10;
 let clock: ManualClock;
 let venue: TestService;
 let desk: TestService;
-/** Of the same database; it has read nothing of the venue yet, as after a start. */
+/** A desk on the same database; it has read nothing of the venue yet, as after a start. */
 let replica: TestService;
 let redeems: Trader;
 let waits: Trader;

@@ -113,7 +113,7 @@ interface DeskOrder {
   readonly cost: bigint;
   readonly fees: bigint;
   readonly shares: bigint;
-  /** What the safeguards counted. */
+  /** Figures that the safeguards counted. */
   readonly reserved_amount: bigint;
   readonly agent_id: string;
   readonly funder: string;
@@ -122,7 +122,7 @@ interface DeskOrder {
   readonly first_answer: { readonly success: boolean } | null;
 }
 
-/** What the venue has of an order: its fills that were not taken back, and whether it rests. */
+/** Reads what the venue has of an order: its fills that were not taken back, and whether it rests. */
 async function atVenue({ exchange }: LiveVenue, orderId: string) {
   const record = await exchange.orderRecord(orderId);
   const fills = (record?.events ?? []).flatMap((event) =>
@@ -181,7 +181,7 @@ async function compare(stage: Stage): Promise<void> {
     expect(needs.venues.default.counts?.()).toMatchObject({ contradictions: 0, frames_not_understood: 0 });
 }
 
-/** What the desk says beside what is expected. */
+/** The sentence of a failed comparison. */
 const differenceOf = (error: unknown): string => {
   const { message, actual, expected } = error as { message: string; actual?: unknown; expected?: unknown };
   return inspect({ message, actual, expected }, { depth: 5 });
@@ -204,7 +204,7 @@ async function comparePositions({ desks: [desk], venue, traders, markets }: Stag
     }
 }
 
-/** What is used of the day is what its orders spent, and what those that rest may spend. */
+/** Compares the use of the day: what its orders spent, and what those that rest may spend. */
 async function compareBudget(
   desk: TestService,
   agentId: string,
@@ -247,7 +247,7 @@ test('after a venue with every fault, the desk says what the venue says', { time
       ...row,
     }));
   await expect.poll(undone, { timeout: SETTLE_MS, interval: 500 }).toEqual([]);
-  // What rests may still be told of a fill that a lost event announced.
+  // A resting order may still get a fill that a lost event announced.
   await expect
     .poll(() => compare(stage).then(() => 'agrees', differenceOf), { timeout: 60_000, interval: 2_000 })
     .toBe('agrees');

@@ -39,7 +39,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Of this process a program gets the path and nothing else: npm and Node would follow what the test run has set. */
+/** A program gets the path of this process and nothing else: npm and Node would follow what the test run has set. */
 function run(
   command: string,
   args: readonly string[],

@@ -20,7 +20,7 @@ const ROWS = 3_000;
 const ROUNDS = 6;
 /** Blocks of one look-up in an index and its table, doubled. */
 const BLOCKS_PER_ROW = 12;
-/** What a statement may read in vain: keys that do not exist, dead rows before a vacuum, a cursor's latest facts. */
+/** Blocks that a statement may read in vain: keys that do not exist, dead rows before a vacuum, a cursor's latest facts. */
 const SPARE_BLOCKS = 150;
 const SPARE_ROWS = 500;
 /** The server tells of rows that an idle session wrote after ten seconds; a busy machine takes longer. */
@@ -119,7 +119,7 @@ async function rounds(stage: Stage): Promise<void> {
 const blocksOf = (node: PlanNode): number =>
   (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0);
 
-/** What is wrong with a node that reads a table which has grown. */
+/** Names the fault of a node that reads a table which has grown. */
 function faultOf(node: PlanNode, grown: ReadonlySet<string>, looksUpInVain: boolean): string | null {
   const { 'Node Type': kind, 'Relation Name': table } = node;
   if (!kind.endsWith('Scan') || table === undefined || !grown.has(table)) return null;

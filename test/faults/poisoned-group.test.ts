@@ -24,7 +24,7 @@ import { afterFile } from '../setup/clean-up.ts';
 const POISON = 'poison';
 const AGENTS = 8;
 const POISON_EVERY_MS = 50;
-/** Of sending poison, on and on, before the others trade. */
+/** Milliseconds of sending poison, on and on, before the others trade. */
 const POISONED_MS = 1_500;
 
 let leader: TestService;
@@ -97,7 +97,7 @@ async function expectTruth(sent: readonly Sent[]): Promise<void> {
   }
 }
 
-/** What a request can contain, as far as it goes. */
+/** Requests as extreme as requests can be. */
 const extremes = async (): Promise<readonly TradeRequest[]> => {
   const common = { signer: attacker.signer, market, outcome: 'YES' } as const;
   const bought = await buildMarketOrder({ ...common, side: 'BUY', amount: 1, worstPrice: 0.95 });

@@ -1,4 +1,4 @@
-/** What a started service writes: what is public, and no error for what is only checked. */
+/** Output of a started service: what is public, and no error for what is only checked. */
 import { buildMarketOrder } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { aMarket, call, newTrader } from '../harness.ts';

@@ -189,7 +189,7 @@ describe('1,000 concurrent trades from 50 connections', () => {
     expect(codes(answers).filter((code) => code !== 'daily_loss_limit_reached')).toEqual([]);
     const after = await post(agent, await resting(agent, 5));
     expect(after).toMatchObject({ status: 403, body: { code: 'daily_loss_limit_reached' } });
-    // What reduces exposure still goes through.
+    // Calls that reduce exposure still go through.
     const rest = await agent.client.getCurrentPositions();
     if ((rest[0]?.size ?? 0) >= 0.01) {
       const out = await buildMarketOrder({

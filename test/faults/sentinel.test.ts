@@ -10,7 +10,7 @@ import { startVenue } from '../live-desk.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 type Json = Record<string, unknown>;
-/** What a planted difference makes of an answer. */
+/** Changes an answer by a planted difference. */
 type Plant = (path: string, body: unknown, status: number) => { body: unknown; status?: number } | null;
 
 let venue: TestService;

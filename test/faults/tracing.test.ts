@@ -46,7 +46,7 @@ interface Export {
 const SERVER_KIND = 2;
 const PARTS = ['check the trade', 'wait for a group', 'judge the group', 'commit the group'];
 
-/** What came in, and whether what comes in is answered. */
+/** Requests that came in, and whether they are answered. */
 const received: { readonly url: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
 let isFrozen = false;
 let unanswered = 0;

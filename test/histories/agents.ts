@@ -18,7 +18,7 @@ import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
 import type { Place } from './place.ts';
 
 const TIMEOUT_MS = 8_000;
-/** Of each new wallet. */
+/** Funds of each new wallet. */
 export const DEPOSIT = 10_000_000_000n;
 const MOST_LISTED = 100;
 
@@ -74,7 +74,7 @@ export async function openMarkets({ urls: [baseUrl] }: Place, { apiKey }: Agent)
     .sort((a, b) => Number(a.id) - Number(b.id));
 }
 
-/** What an error of the SDK proves. @throws what is no error of a call */
+/** Outcome that an error of the SDK proves. @throws an error that is none of a call */
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof BellwetherApiError) {
     const isProof = error.status < 500;

@@ -1,4 +1,4 @@
-/** What listeners heard and what is true in the end: each kind of broken promise has a history that the checker refuses, and a neighbour. */
+/** Rules for listeners and for the end: each kind of broken promise has a history that the checker refuses, and a neighbour. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What calls may be answered: each kind of broken promise has a history that the checker refuses, and a neighbour that it accepts. */
+/** Rules for answers of calls: each kind of broken promise has a history that the checker refuses, and a neighbour that it accepts. */
 import { expect, test } from 'vitest';
 import { check } from './checker.ts';
 import type { Operation } from './history.ts';

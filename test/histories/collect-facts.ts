@@ -40,7 +40,7 @@ export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
   }));
 }
 
-/** What the venue has of an order: its fills that were not taken back, and whether it rests. */
+/** Reads what the venue has of an order: its fills that were not taken back, and whether it rests. */
 async function atVenue(exchange: Exchange, orderId: string): Promise<VenueOrder> {
   const record = await exchange.orderRecord(orderId);
   const fills = (record?.events ?? []).flatMap((event) => (event.kind === 'fill' ? [event] : []));

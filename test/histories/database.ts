@@ -8,7 +8,7 @@ import { afterFile } from '../setup/clean-up.ts';
 import type { SharedPostgres } from '../setup/postgres-server.ts';
 
 export interface Database {
-  /** Of the ordinary role. */
+  /** URL for the ordinary role. */
   readonly deskUrl: string;
   /** Empty, for an exchange of its own. */
   readonly exchangeUrl: string;

@@ -1,5 +1,5 @@
 /**
- * What goes wrong while a run goes on, chosen by its seed: replicas die, freeze and thaw, so do single backends of PostgreSQL, and connections
+ * Faults while a run goes on, chosen by its seed: replicas die, freeze and thaw, so do single backends of PostgreSQL, and connections
  * between any two are cut, delayed and lose answers. At most one replica is hit at a time; connections fail beside that.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,7 @@ interface Kind {
 
 const replicaPid = ({ process }: Replica): number => process.child.pid as number;
 
-/** What is frozen must thaw, or nothing could end it. */
+/** Frozen processes: they must thaw, or nothing could end them. */
 const frozen = new Set<number>();
 function freeze(pid: number): void {
   frozen.add(pid);
@@ -58,7 +58,7 @@ async function freezeReplica({ stage, random }: Scene): Promise<void> {
   thaw(pid);
 }
 
-/** Of the replicas; whatever they do with it at the moment. */
+/** A backend of a replica, in any state at the moment. */
 async function aBackend({ stage, random }: Scene): Promise<number | null> {
   const rows = await stage.sql`select pid from pg_stat_activity
     where backend_type = 'client backend' and usename <> current_user order by pid`;

@@ -1,4 +1,4 @@
-/** What was true when everything had come to rest: read from the desk's database and from the venue's ledger. Money in micro-units. */
+/** Facts when everything had come to rest: read from the desk's database and from the venue's ledger. Money in micro-units. */
 import type { LoggedEvent } from './history.ts';
 
 export interface FinalFacts {
@@ -15,9 +15,9 @@ export interface FinalFacts {
   readonly logs: readonly { readonly agent: string; readonly events: readonly LoggedEvent[] }[];
   /** YES and NO tokens of markets that are not resolved, over all accounts. */
   readonly supplies: readonly { readonly conditionId: string; readonly yes: bigint; readonly no: bigint }[];
-  /** What the venue's ledger says when it is opened and audited anew: `null` when its sums are right. */
+  /** The venue's ledger, opened and audited anew: `null` when its sums are right. */
   readonly ledgerFault: string | null;
-  /** What the audit of receipts found, and the SDK on exported chains. */
+  /** Findings of the audit of receipts, and of the SDK on exported chains. */
   readonly receiptFaults: readonly string[];
   /** Orders of agents that have a receipt. */
   readonly ordersWithReceipt: readonly string[];
@@ -36,7 +36,7 @@ export interface DeskOrder {
   readonly filled: bigint;
   readonly cost: bigint;
   readonly fees: bigint;
-  /** What the safeguards counted when it was judged. */
+  /** Figures that the safeguards counted when it was judged. */
   readonly reserved: bigint;
 }
 
@@ -78,7 +78,7 @@ export interface Tokens {
   readonly no: bigint;
 }
 
-/** What is used of the day. */
+/** Use of the day. */
 export interface Budget {
   readonly agent: string;
   readonly trades: number;

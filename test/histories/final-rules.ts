@@ -1,4 +1,4 @@
-/** What must be true when everything has come to rest: desk and venue agree, money and shares are conserved, nothing is in doubt. */
+/** Rules for the end, when everything has come to rest: desk and venue agree, money and shares are conserved, nothing is in doubt. */
 import type { DeskFill, DeskOrder, Tokens, VenueOrder, Wallet } from './final-facts.ts';
 import type { History } from './history.ts';
 import { list, money, short } from './sentences.ts';
@@ -102,7 +102,7 @@ function checkPositions({ agent, tokens, positions }: Wallet): string[] {
   });
 }
 
-/** What is in the wallets is what was deposited and what the desk's fills made of it; each pair of shares is worth one unit. */
+/** Wallets hold what was deposited and what the desk's fills made of it; each pair of shares is worth one unit. */
 export function checkMoney({ facts }: History): string[] {
   return [
     ...facts.wallets.flatMap((wallet) => {

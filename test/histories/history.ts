@@ -6,7 +6,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { FinalFacts } from './final-facts.ts';
 
-/** What a client asked for. Names of agents, keys and wallets are those of the desk. */
+/** A client's request. Names of agents, keys and wallets are those of the desk. */
 export type Operation =
   /** `amount`: what the safeguards count of a BUY as it is signed; `null`: of a SELL, which only the desk can say. */
   | {
@@ -26,7 +26,7 @@ export type Operation =
   | { readonly kind: 'use api key'; readonly agent: string; readonly apiKey: string }
   | { readonly kind: 'briefing'; readonly agent: string; readonly chain: string };
 
-/** Of the safeguards, those that the workloads change. */
+/** Safeguards that the workloads change. */
 export interface Settings {
   readonly tradingPaused?: boolean;
   readonly maxTradeAmount?: bigint;
@@ -34,27 +34,27 @@ export interface Settings {
   readonly dailyTradeAmountLimit?: bigint;
 }
 
-/** What an answer said, as far as it is checked. */
+/** Parts of an answer that are checked. */
 export interface Answer {
   /** The whole of it, in one form: two answers are the same exactly when these are. */
   readonly whole: string;
   /** The service said that it repeats the first answer to the Idempotency-Key. */
   readonly isReplay: boolean;
-  /** Of a placed order or a cancel. */
+  /** Result of a placed order or a cancel. */
   readonly success?: boolean;
-  /** Of a cancel: what came of it is recorded, so that the next read shows it. */
+  /** Result of a cancel: it is recorded, so that the next read shows it. */
   readonly isRecorded?: boolean;
   /** Why an order was not canceled. */
   readonly reason?: string;
   readonly status?: string;
   readonly filled?: bigint;
-  /** Of a list. */
+  /** Orders of a list. */
   readonly orderIds?: readonly string[];
   readonly isWhole?: boolean;
   readonly trades?: number;
   readonly tradedAmount?: bigint;
   readonly apiKey?: string;
-  /** Of a briefing: the orders that changed since the last one, with their status. */
+  /** Orders of a briefing that changed since the last one, with their status. */
   readonly changed?: readonly (readonly [orderId: string, status: string])[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What calls with one Idempotency-Key may be answered: the first answer that was given after an effect, again and again, and a refusal
+ * Rules for calls with one Idempotency-Key: the first answer that was given after an effect, again and again, and a refusal
  * for another body. And API keys: a revoked one is refused from the next call on.
  */
 import type { Call, History } from './history.ts';
@@ -83,7 +83,7 @@ export function checkApiKeys({ calls }: History): string[] {
   return [...byKey].flatMap(([apiKey, some]) => explain(`API key ${apiKey}`, apiKeyModel, some));
 }
 
-/** What a key with one body has made is there at most once, and once it was answered exactly once. */
+/** An effect under a key with one body exists at most once, and once it was answered exactly once. */
 export function checkEffects({ calls, facts }: History): string[] {
   const creating = calls.filter(({ operation }) => operation.kind === 'create api key');
   const byName = Map.groupBy(

@@ -1,12 +1,12 @@
 /**
- * What listeners heard of an agent's log. A stream is the log from where it began, nothing lost, nothing twice, in its order. A webhook is
+ * Rules for listeners of an agent's log. A stream is the log from where it began, nothing lost, nothing twice, in its order. A webhook is
  * delivered at least once, and tells of one order in the log's order. Briefings that follow one another tell every change of an order once.
  */
 import type { DeskOrder, FinalFacts } from './final-facts.ts';
 import type { Call, Heard, History, LoggedEvent } from './history.ts';
 import { list, named, short } from './sentences.ts';
 
-/** What only streams tell. */
+/** Events that only streams carry. */
 const STREAM_ONLY: ReadonlySet<string> = new Set(['position', 'balance', 'redemption', 'safeguards']);
 
 const nameOf = ({ type, orderId, id }: LoggedEvent): string =>

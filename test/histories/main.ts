@@ -137,7 +137,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.exit(130);
   });
 
-// What was under way when a signal came fails while everything ends.
+// Calls that were under way when a signal came fail while everything ends.
 process.on('uncaughtException', (error) => {
   if (isEnding) return;
   console.error(error);

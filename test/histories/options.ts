@@ -7,7 +7,7 @@ export interface RunOptions {
   readonly minutes: number;
   readonly seed: number;
   readonly setUp: SetUpName;
-  /** Of the usual number of faults. */
+  /** Factor for the usual number of faults. */
   readonly faults: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What calls about one order may be answered. An order is absent until it is placed; then it only goes forward: open, matched, at its
+ * Rules for calls about one order. An order is absent until it is placed; then it only goes forward: open, matched, at its
  * end. The same signed order has one first answer, and from it on every read, at every replica, knows the order.
  */
 import type { Call, History, SetUpName } from './history.ts';
@@ -79,7 +79,7 @@ function afterCancel(state: State, { outcome }: Call, setUp: SetUpName): State |
   );
 }
 
-/** What becomes of the order's state with a call; the list of open orders names it, or does not. */
+/** The next state of the order after a call; the list of open orders names it, or does not. */
 const orderModel = (orderId: string, setUp: SetUpName): Model<State, Call> => ({
   first: { phase: 'absent', end: '', filled: 0n },
   nameOf: ({ phase, end, filled }) => `${phase} ${end} ${filled}`,
@@ -147,7 +147,7 @@ function differentAnswers(orderId: string, calls: readonly Call[]): string[] {
   ];
 }
 
-/** What replicas make of one intent under the agent's own name for it is one order. */
+/** Replicas make one order of one intent under the agent's own name for it. */
 export function checkPrepared({ calls }: History): string[] {
   const prepared = calls.flatMap((call) =>
     call.operation.kind === 'prepare' && call.outcome.kind === 'ok'

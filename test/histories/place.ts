@@ -5,7 +5,7 @@ import type { SetUpName } from './history.ts';
 export interface Place {
   readonly setUp: SetUpName;
   readonly profile: 'interface' | 'polymarket';
-  /** Of both replicas, past every proxy. */
+  /** Address of both replicas, past every proxy. */
   readonly urls: readonly [string, string];
   /** @returns the URL of a connection to this replica that one client has for itself */
   link(replica: number): Promise<string>;

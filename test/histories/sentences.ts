@@ -34,6 +34,6 @@ export function list(items: readonly string[], most = 4): string {
   return items.slice(0, most).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** What a rule says where it gives up: nothing is known to be broken, and nothing is proved. */
+/** Sentence where a rule gives up: nothing is known to be broken, and nothing is proved. */
 export const TOO_MANY = 'has too many calls without an answer';
 export const isUnchecked = (sentence: string): boolean => sentence.includes(TOO_MANY);

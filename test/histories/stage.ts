@@ -1,5 +1,5 @@
 /**
- * What a run plays on: two replicas on one PostgreSQL, each a process of its own, and a proxy between any two that talk. On paper the
+ * The stage of a run: two replicas on one PostgreSQL, each a process of its own, and a proxy between any two that talk. On paper the
  * venue is the replica that leads; live it is the stand-alone exchange, in a further process with a database of its own.
  */
 import { randomBytes } from 'node:crypto';
@@ -58,7 +58,7 @@ async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue 
       PAPER_CONTROL_KEY: key,
       PAPER_REQUESTS_PER_S: '100000',
       PAPER_SEED: String(seed),
-      // What moves by itself there needs no watching: trades are the agents'.
+      // The world does not move by itself there: trades are the agents'.
       PAPER_SPEED: '0.001',
     },
   });

@@ -1,5 +1,5 @@
 /**
- * What an agent's trades are judged by: its settings as they were changed last, at whichever replica, and what its trades have used of
+ * The basis on which an agent's trades are judged: its settings as they were changed last, at any replica, and what its trades have used of
  * the day. An order that has ended gives back what it did not spend at some moment that no call sees; so what is used lies between what
  * the orders have cost in the end and what they reserved.
  */
@@ -30,7 +30,7 @@ type Event =
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'admitted'; readonly order: DeskOrder; readonly calls: readonly Call[] };
 
-/** What an order that has ended takes of its day's amount; one that is open, what was counted. */
+/** Amount of the day that an ended order takes; of an open one, what was counted. */
 function usedBy({ status, side, reserved, cost, shares, filled }: DeskOrder): bigint {
   if (status === 'rejected') return 0n;
   if (
@@ -93,7 +93,7 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
       least,
       most,
     ].join(' '),
-  // What is used only grows, as far as it is known here.
+  // The use of the day only grows, as far as it is known here.
   isLost(state, event) {
     if (event.kind !== 'call' || event.call.outcome.kind !== 'ok' || !countsDay) return false;
     const { trades, tradedAmount } = event.call.outcome.answer;

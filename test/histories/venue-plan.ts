@@ -1,4 +1,4 @@
-/** What the live venue itself does, all the time. */
+/** Faults of the live venue itself, all the time. */
 export const venuePlan = (seed: number): object => ({
   seed: String(seed),
   latencyMs: { least: 0, most: 10 },

@@ -30,7 +30,7 @@ const RUNS = Number(process.env.LEDGER_RUNS ?? budget(600));
 const SEED = Number(process.env.LEDGER_SEED ?? 7);
 /** Many wallets in one batch, each with its own sequence: more events in less time. */
 const WALLETS = Number(process.env.LEDGER_WALLETS ?? budget(200));
-/** Of these wallets, at least; one sequence each, where none are asked for. */
+/** Events of these wallets, at least; one sequence each, where none are asked for. */
 const EVENTS = Number(process.env.LEDGER_EVENTS ?? 0);
 const LIMIT_MS = EVENTS > 0 ? 7_200_000 : 600_000;
 
@@ -81,7 +81,7 @@ type Act =
   | Of<typeof resolved>
   | Of<typeof redeemedPast>;
 
-/** What a wallet of the play is at. */
+/** State of a wallet in the play. */
 interface Playing {
   readonly nth: number;
   readonly acts: readonly Act[];
@@ -320,7 +320,7 @@ describe.each<Kind>(['live', 'paper'])(
   },
 );
 
-/** What was compared: a long run would make every further one slower. */
+/** Removes what was compared: a long run would make every further one slower. */
 async function forget(): Promise<void> {
   await sql`truncate orders, fills, positions, facts, daily_results, agent_results, traded_markets, budget_returns cascade`;
 }

@@ -60,7 +60,7 @@ export class Ledger {
 
   take(...events: readonly PositionEvent[]): void {
     for (const event of events) {
-      // Of a position that has no fill yet, all are known.
+      // A position that has no fill yet has all of them known.
       const begun =
         event.kind === 'fills' ? event.fills.filter((fill) => !this.#holdings.has(holdingKey(fill))) : [];
       const known = new Map([

@@ -32,7 +32,7 @@ interface Operation {
   readonly size: bigint;
   readonly cost: bigint;
   readonly fee: bigint;
-  /** Of those that may fail: the latest ones. */
+  /** The latest of those that may fail. */
   readonly back: number;
 }
 
@@ -68,7 +68,7 @@ interface Trade {
 function play(operations: readonly Operation[]): string | null {
   const agents = new Map<string, string>();
   const ledger = new Ledger((orderId) => agents.get(orderId) ?? null);
-  // What really happened, by other means than the ledger's.
+  // The real events, by other means than the ledger's.
   const money = new Map(NAMES.map((name) => [name, 0n]));
   const shares = new Map(NAMES.map((name) => [name, 0n]));
   let venue = 0n;

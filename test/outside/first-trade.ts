@@ -30,7 +30,7 @@ const placed: TradeResponse = await client.placeTrade(order);
 const again = await client.placeTrade(order);
 const canceled = await client.cancelOrder(placed.orderId);
 
-/** What a program does about a refusal: the compiler knows which there are. */
+/** A program's reaction to a refusal: the compiler knows which there are. */
 async function refusalOf(size: number): Promise<ProblemCode<'placeTrade'> | null> {
   try {
     await client.placeTrade(await buildLimitOrder({ ...terms, size }));

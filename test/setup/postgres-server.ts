@@ -64,7 +64,7 @@ export interface SharedPostgres {
 const PORT = 5432;
 /** The name that a service looks for on its embedded cluster. */
 const TEMPLATE = 'bellwether';
-/** Of the clusters to copy. A process that is killed loses nothing without it: that only a machine can do. */
+/** Settings of the clusters to copy. A process that is killed loses nothing without it: that only a machine can do. */
 const NOT_FLUSHED = '\nfsync = off\nfull_page_writes = off\n';
 const START_TIMEOUT_MS = 60_000;
 const SETTINGS = {

@@ -1,4 +1,4 @@
-/** What a run has left out, with the reason: one line after its end (global.ts). */
+/** Parts that a run has left out, with the reason: one line after its end (global.ts). */
 import { appendFileSync } from 'node:fs';
 import { inject } from 'vitest';
 

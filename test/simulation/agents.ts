@@ -32,7 +32,7 @@ interface Trader {
   /** By replica; each makes one call at a time. */
   readonly idle: readonly [AgentClient[], AgentClient[]];
   readonly placed: Order[];
-  /** What has had no proof yet. */
+  /** Repetitions of requests that had no proof yet. */
   readonly again: (() => Promise<Outcome>)[];
   readonly caps: { maxTradesPerDay: number; maxTradeAmount: bigint; dailyTradeAmountLimit: bigint };
   names: number;

@@ -11,7 +11,7 @@ import zlib from 'node:zlib';
 import { Random } from './random.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** What the simulation itself uses of the real world. */
+/** Parts of the real world that the simulation itself uses. */
 export const real = {
   setImmediate: globalThis.setImmediate,
   setTimeout: globalThis.setTimeout,

@@ -3,7 +3,7 @@
  * stands still until the server has answered it, or waits for a lock; then the answer is delivered as an event. So the server
  * decides what a statement finds and who waits for whom, and the seed decides the order in which statements reach it.
  *
- * What this cannot show: two statements that the server executes at the very same moment.
+ * A limit of this: two statements that the server executes at the very same moment.
  */
 import { createRequire } from 'node:module';
 import type { Client } from 'pg';
@@ -104,7 +104,7 @@ export class Gate {
     this.#out.delete(socket);
   }
 
-  /** What must be over before the next event: the server has answered, or waits for a lock. */
+  /** Work that must be over before the next event: the server has answered, or waits for a lock. */
   get working(): Promise<void> | undefined {
     return this.#working;
   }
@@ -159,7 +159,7 @@ export class Gate {
     return JSON.stringify({ pids, sessions: found?.rows });
   }
 
-  /** What a system does for a process that has ended: its connections close, the server rolls back. */
+  /** Does what a system does for a process that has ended: its connections close, the server rolls back. */
   async end(owner: SimulatedProcess): Promise<void> {
     const own = [...this.sockets].filter((socket) => socket.owner === owner);
     const pids = own.map(({ pid }) => pid);

@@ -1,4 +1,4 @@
-/** What the plan does to the replicas, the network and the database's sessions while agents trade. */
+/** Faults of the plan on the replicas, the network and the database's sessions while agents trade. */
 import type { Desk } from './desk.ts';
 import type { FaultKind, PlannedFault } from './plan.ts';
 import type { SimulatedProcess } from './scheduler.ts';

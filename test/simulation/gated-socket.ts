@@ -158,7 +158,7 @@ export class GatedSocket extends Duplex {
     return this.#closing.promise;
   }
 
-  /** What the server has said meanwhile is on its way: at a moment that real time does not decide. */
+  /** Sends what the server has said meanwhile on its way: at a moment that real time does not decide. */
   flush(): void {
     if (this.destroyed) return;
     if (this.#isClosed) {

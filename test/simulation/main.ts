@@ -30,7 +30,7 @@ function report({ seed, setUp }: Plan, ran: Ran): void {
   );
 }
 
-/** What broke, without the names that differ from run to run. */
+/** The broken rule, without the names that differ from run to run. */
 const kindOf = (violation = ''): string => violation.replace(/[\dxa-f…-]{6,}|\d+/g, '#').slice(0, 40);
 
 function keptIn(): string {

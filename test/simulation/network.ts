@@ -17,7 +17,7 @@ interface Listening {
   readonly owner: SimulatedProcess | undefined;
 }
 
-/** What passes between two processes. */
+/** Bytes between two processes. */
 export interface LinkFault {
   /** Added to each packet. */
   delayMs: number;
@@ -39,9 +39,9 @@ class SimulatedSocket extends Duplex {
   peer: SimulatedSocket | undefined;
   readonly owner: SimulatedProcess | undefined;
   readonly #network: Network;
-  /** What was written before it was connected. */
+  /** Writes from before it was connected. */
   #early: (() => void)[] | null = [];
-  /** What was sent later arrives later. */
+  /** Time of the last arrival: bytes that were sent later arrive later. */
   #lastAt = 0;
 
   constructor(network: Network, owner: SimulatedProcess | undefined, ports: readonly [number, number]) {
@@ -192,7 +192,7 @@ export class Network {
     return count;
   }
 
-  /** What a system does for a process that has ended. */
+  /** Does what a system does for a process that has ended. */
   end(owner: SimulatedProcess): void {
     for (const [key, all] of this.#listening) {
       const left = all.filter((one) => one.owner !== owner);

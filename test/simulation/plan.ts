@@ -1,4 +1,4 @@
-/** What happens in a run, as data: a run follows from its plan alone, and a plan can be made shorter. */
+/** Describes a run as data: a run follows from its plan alone, and a plan can be made shorter. */
 import type { SetUpName } from '../histories/history.ts';
 import { Random } from './random.ts';
 

@@ -1,4 +1,4 @@
-/** What passes between a service and PostgreSQL, cut where the simulation may stop it (protocol 3.0, "Message Formats"). */
+/** Cuts the messages between a service and PostgreSQL where the simulation may stop them (protocol 3.0, "Message Formats"). */
 
 const SYNC = 0x53;
 const QUERY = 0x51;
@@ -94,12 +94,12 @@ export class Answers {
 const [READY, KEY, IDLE] = ['Z', 'K', 'I'].map((type) => type.charCodeAt(0));
 
 export const isReady = (message: Buffer): boolean => message[0] === READY;
-/** Of a message that says that the server is ready: whether a transaction is open. */
+/** Whether a transaction is open, by a message that says that the server is ready. */
 export const isWithinTransaction = (ready: Buffer): boolean => ready[5] !== IDLE;
 /** @returns the session's process at the server, where the message tells it */
 export const pidIn = (message: Buffer): number | null => (message[0] === KEY ? message.readInt32BE(5) : null);
 
-/** What the server would end after some real time. */
+/** Settings by which the server would end a session after some real time. */
 const TIMEOUTS: ReadonlySet<string> = new Set(['statement_timeout', 'idle_in_transaction_session_timeout']);
 const STARTUP_HEAD_BYTES = 8;
 

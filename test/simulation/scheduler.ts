@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Random } from './random.ts';
 
-/** What the simulation treats as a process of its own: a replica, the venue, the agents. */
+/** Processes of the simulation: a replica, the venue, the agents. */
 export class SimulatedProcess {
   readonly name: string;
   /** How far its clock is ahead of virtual time. */
@@ -86,7 +86,7 @@ export class Scheduler {
 
   thaw(owner: SimulatedProcess): void {
     owner.isFrozen = false;
-    // What came first stays first: the bytes of a connection are in order.
+    // First bytes stay first: the bytes of a connection are in order.
     for (const [nth, event] of owner.held.splice(0).entries())
       this.#push({ ...event, at: this.#now + nth * THAW_STEP_MS });
   }

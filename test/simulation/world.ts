@@ -18,7 +18,7 @@ import { Scheduler, SimulatedProcess } from './scheduler.ts';
 
 const RealSocket = net.Socket;
 const TEMPLATE = 'simulation';
-/** What computes in a thread of its own, which no scheduler of this process can hold. */
+/** Modules that compute in a thread of their own, which no scheduler of this process can hold. */
 const STAND_INS: Readonly<Record<string, string>> = {
   '@bellwether/sandbox': 'no-sandbox.ts',
   './snapshot-thread.ts': 'no-snapshots.ts',
@@ -59,7 +59,7 @@ export class Server {
     );
     const where = JSON.parse(String(line)) as SharedPostgres;
     const root = await connect(where, 'postgres');
-    // What the server does by itself would come at any moment.
+    // Work of the server itself would come at any moment.
     await root.query('alter system set autovacuum = off');
     await root.query('select pg_reload_conf()');
     await root.query(`create database ${TEMPLATE} owner ${where.user} template ${where.template}`);

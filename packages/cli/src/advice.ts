@@ -1,4 +1,4 @@
-/** What to do about a refusal, in commands of this program. The desk's own advice names routes. */
+/** Advice after a refusal, in commands of this program. The desk's own advice names routes. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: 'The desk does not know this API key: look at bellwether doctor.',
   market_not_found: 'Find markets with: bellwether markets <words>',

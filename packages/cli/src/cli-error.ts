@@ -1,4 +1,4 @@
-/** What ends a run, and how that is said: exit code, stable code, a sentence, and what to do next. */
+/** The end of a run, and how it is said: exit code, stable code, a sentence, and the next step. */
 import {
   BellwetherApiError,
   BellwetherConnectionError,
@@ -44,7 +44,7 @@ export class CliError extends Error {
 export const usage = (message: string, fix?: string): CliError =>
   new CliError('usage', 'usage', message, { fix });
 
-/** What is printed: with --json as it is, else in lines. */
+/** The printed result: with --json as it is, else in lines. */
 export interface Failure {
   readonly exit: ExitName;
   readonly code: string;

@@ -17,7 +17,7 @@ export interface Handler<Options, Args extends readonly unknown[]> {
   readonly run: (run: Run, options: Options, ...args: Args) => Promise<void>;
 }
 
-/** What commander calls: the arguments, the options, the command. */
+/** Arguments, options and command, as commander passes them. */
 export const action =
   <Options, Args extends readonly unknown[]>(start: Start, handler: Handler<Options, Args>) =>
   async (...given: unknown[]): Promise<void> => {

@@ -11,7 +11,7 @@ export interface Placing<Answer, Found> {
   readonly orderId: string;
   /** Through a client that tries once: behind a second try, a refusal proves nothing about the first. */
   readonly send: (once: BellwetherClient) => Promise<Answer>;
-  /** What the desk knows of the order. */
+  /** The desk's knowledge of the order. */
   readonly look: () => Promise<Found>;
   /** How to look it up later, or to send it again without a second effect. */
   readonly advice: string;

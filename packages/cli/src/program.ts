@@ -16,7 +16,7 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { positive } from './options.ts';
 import type { CommandIo } from './run.ts';
 
-/** Of the package; a test compares it. */
+/** The version of the package; a test compares it. */
 export const VERSION = '0.1.0';
 
 export const ENVIRONMENT = [

@@ -27,13 +27,13 @@ export interface GlobalOptions {
   readonly timeout?: number;
 }
 
-/** What a command reads and writes. */
+/** Input and output of a command. */
 export interface CommandIo {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: CommandStream;
   readonly stderr: CommandStream;
   readonly env: Environment;
-  /** Of keys that are made: see `KeyFileOptions`. */
+  /** Options for keys that are made: see `KeyFileOptions`. */
   readonly keyCost?: number;
 }
 
@@ -51,7 +51,7 @@ export interface TradingKey {
   readonly key: EvmKey;
 }
 
-/** Of one attempt of a call: the SDK repeats what may be repeated, within the deadline of the run. */
+/** The time for one attempt of a call: the SDK repeats what may be repeated, within the deadline of the run. */
 const ATTEMPT_MS = 15_000;
 /** For what does not listen to the signal. */
 const GRACE_MS = 1_000;
@@ -104,7 +104,7 @@ export class Run {
     if (this.#isEndless) this.#stop.abort(new CliError('done', 'reader_left', 'Nobody reads any more.'));
   }
 
-  /** What this does within the deadline, or until Ctrl-C. */
+  /** Runs the work within the deadline, or until Ctrl-C. */
   async within<T>(work: () => Promise<T>): Promise<T> {
     let late: NodeJS.Timeout | undefined;
     const stopped = new Promise<never>((_, reject) => {

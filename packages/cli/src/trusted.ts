@@ -1,4 +1,4 @@
-/** What this machine decides for itself about a desk's answers before it signs anything. */
+/** Facts that this machine decides for itself before it signs anything, about a desk's answers. */
 import type { KeyUse, Market, Me } from '@bellwether/sdk';
 import { CliError } from './cli-error.ts';
 

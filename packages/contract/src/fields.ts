@@ -29,7 +29,7 @@ export const LIMITS = {
   revokedKeysKept: 100,
   walletsPerOwner: 100,
   idempotencyKeysPerAgent: 20_000,
-  /** Of a refused request; the rest is counted. */
+  /** The most errors that a refusal lists; the rest is counted. */
   errorsListed: 50,
   tradesPerDay: 5000,
   tradeAmount: 1_000_000,

@@ -1,5 +1,5 @@
 /**
- * What an operation is: everything about a route but its code. The server binds a handler to it; the OpenAPI document
+ * Describes an operation: everything about a route but its code. The server binds a handler to it; the OpenAPI document
  * and the SDK's types derive from it.
  */
 import type { TSchema } from 'typebox';
@@ -19,7 +19,7 @@ export type Permission =
 export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
 
 /**
- * What happens to a field or query parameter that the operation does not declare. `near`: refused when it is within two
+ * Decides about a field or query parameter that the operation does not declare. `near`: refused when it is within two
  * edits of a declared name (a typing error), else ignored. `refuse`: for operations where it could change the effect.
  * `ignore`: for operations that must always succeed, such as exits.
  */

@@ -1,5 +1,5 @@
 /**
- * What happens to the holding of one wallet in one token, and what that is worth: the only description of average cost,
+ * Describes what happens to the holding of one wallet in one token, and what that is worth: the only description of average cost,
  * results, closing, redemption, losses by resolution, failed settlements and fills that are told late.
  * Pure. Sizes are micro-shares, money is micro-units, times are epoch milliseconds.
  *
@@ -14,11 +14,11 @@
  */
 import { PIPS, type Pips } from './decimals.ts';
 
-/** What a fill does to a holding. */
+/** A fill's effect on a holding. */
 export interface Move {
   readonly side: 'BUY' | 'SELL';
   readonly size: bigint;
-  /** What was paid or received, without the fee. */
+  /** Amount paid or received, without the fee. */
   readonly cost: bigint;
   readonly fee: bigint;
   readonly at: number;
@@ -26,12 +26,12 @@ export interface Move {
 
 export interface Position {
   readonly size: bigint;
-  /** Of the shares that are left. */
+  /** Cost of the shares that are left. */
   readonly cost: bigint;
   /** Results of all sales, before fees. */
   readonly realized: bigint;
   readonly fees: bigint;
-  /** Of `realized`, after fees, what was won or lost until it was closed last. */
+  /** The part of `realized`, after fees, that was won or lost when it was closed last. */
   readonly settled: bigint;
   readonly boughtSize: bigint;
   readonly boughtCost: bigint;
@@ -50,13 +50,13 @@ export const NO_POSITION: Position = {
   closedAt: null,
 };
 
-/** What one fill did. */
+/** The changes of one fill. */
 export interface Step {
   readonly position: Position;
   readonly gain: bigint;
   /** Shares of the fill that the desk knows of: of a sale, at most those that were held. */
   readonly known: bigint;
-  /** Of a position that it closed: what was won or lost with all its fees; else 0. */
+  /** Result of a position that it closed: won or lost with all its fees; else 0. */
   readonly net: bigint;
 }
 
@@ -94,7 +94,7 @@ export function step(before: Position, { side, size, cost, fee, at }: Move): Ste
     boughtCost: before.boughtCost,
     closedAt: closes ? at : null,
   };
-  // What was closed before cannot be won or lost again.
+  // A result that was closed before cannot be won or lost again.
   const net = closes && before.size > 0n ? realized - fees - before.settled : 0n;
   return { position, gain, known, net };
 }
@@ -146,7 +146,7 @@ export function lotsOf<M extends Move>(moves: readonly M[]): Lots<M> {
 /** `chain`: the wallet may hold more than the desk knows of. `ends`: a payout after the resolution, which is no trade. */
 export type Reach = 'venue' | 'chain' | 'ends';
 
-/** What a fill is, by its kind of match. */
+/** What a fill's kind of match reaches. */
 const REACHES: Readonly<Record<string, Reach>> = {
   LIVE: 'chain',
   DFLOW: 'chain',
@@ -198,19 +198,19 @@ export interface PastFill extends Move {
   readonly orderId: string;
   readonly tradeId: FillId;
   readonly matchKind: string;
-  /** What it counts as. */
+  /** The gain that it counts with. */
   readonly gain: bigint;
   /** When it counts, where that is not when it happened. */
   readonly countsAt: number | null;
 }
 
-/** What is known of a holding before new events. */
+/** Facts about a holding before new events. */
 export interface Holding {
   readonly token: Token;
   readonly position: Position;
   /** When it changed last. */
   readonly changedAt: number;
-  /** Of the wallet, how many losses of this market are recorded: what comes next is numbered by it. */
+  /** Recorded losses of the wallet in this market: the next one is numbered by it. */
   readonly losses: number;
   /** Shares of the token that were redeemed past the desk, and in how many records. */
   readonly redeemed: { readonly size: bigint; readonly records: number };
@@ -257,7 +257,7 @@ export type PositionEvent =
       readonly fills: readonly FillName[];
       readonly at: number;
     }
-  /** Of a market: what it leaves worthless is lost at that moment. */
+  /** A market's resolution: worthless tokens are lost at that moment. */
   | {
       readonly kind: 'resolution';
       readonly conditionId: string;
@@ -282,13 +282,13 @@ export interface Counted {
   readonly net: bigint;
 }
 
-/** What a recount says of a fill in another way than before. */
+/** A fill that a recount describes otherwise than before. */
 export interface Recounted {
   readonly fill: PastFill;
   /** It never happened. */
   readonly isGone: boolean;
   readonly gain: bigint;
-  /** What is added to the positions that were won and lost. */
+  /** Positions to add to those that were won, and to those that were lost. */
   readonly wins: number;
   readonly losses: number;
   readonly countsAt: number | null;
@@ -301,7 +301,7 @@ export interface Change {
   readonly at: number;
 }
 
-/** What events did, in the order in which they did it. Each part is written as a set. */
+/** Changes by events, in the order in which they were made. Each part is written as a set. */
 export type Part =
   | {
       readonly kind: 'counted';
@@ -476,7 +476,7 @@ class Folding {
     if (gone.length > 0) this.#recount(key, holding, { gone: new Set(gone), late: [], at });
   }
 
-  /** What a sale had sold was not known of where its purchase was told later, so it counted as sold past the desk. */
+  /** A sale's tokens were unknown where their purchase was told later, so it counted as sold past the desk. */
   #placeLate(key: string, told: readonly Fill[]): void {
     const holding = this.#find(key) as Holding;
     if (holding.history === null) return;
@@ -524,7 +524,7 @@ function historyOf({ token, history }: Holding): readonly PastFill[] {
   return history;
 }
 
-/** What is read of a position to learn whether what is told of it may be late. */
+/** Facts of a position that tell whether its events may be late. */
 export interface Recent {
   /** Its fills from `CLOCKS_DIFFER_MS` before the first that is told. */
   readonly fills: readonly Pick<PastFill, 'side' | 'matchKind' | 'at'>[];
@@ -587,7 +587,7 @@ function replay(
     (a, b) =>
       (lateness.get(a) ?? -1) - (lateness.get(b) ?? -1) ||
       placeOf(a, moves) - placeOf(b, moves) ||
-      // Of fills of one moment the purchases come first: nothing is sold before it is there.
+      // Among fills of one moment the purchases come first: nothing is sold before it is there.
       compare(a.side, b.side) ||
       compare(a.orderId, b.orderId) ||
       a.tradeId - b.tradeId,

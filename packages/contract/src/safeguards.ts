@@ -2,7 +2,7 @@
  * The caps among the safeguards, one row each, as the wire and people see them. Settings, locks, the owner's form, the
  * context, documents and the list of denials derive from these rows, in this order.
  *
- * What a cap means (its rule, its default, its place in the order of judgement) is its row in the server's
+ * Names the caps. The meaning of a cap (its rule, its default, its place in the order of judgement) is its row in the server's
  * domain/safeguards.ts, which does not compile without a row for every name here. Its columns are its name in snake_case, and
  * the same after `locked_`.
  */

@@ -8,7 +8,7 @@ import { Iso, Nullable, Outcome } from './fields.ts';
 import { WEBHOOK_EVENTS } from './webhook-events.ts';
 
 export const STREAM_LIMITS = {
-  /** Of both kinds together, on one replica. */
+  /** The most of both kinds together, on one replica. */
   streamsPerAgent: 10,
   streamsPerOwner: 10,
   /** That an owner's stream of events covers: the latest claimed. */
@@ -94,7 +94,7 @@ interface StreamEventKind {
 
 const { 'webhook.test': _, ...told } = WEBHOOK_EVENTS;
 
-/** What is recorded: sent once to each stream, in one order, with an id to resume from. */
+/** Recorded events: sent once to each stream, in one order, with an id to resume from. */
 export const RECORDED_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = {
   ...told,
   position: {

@@ -4,11 +4,11 @@
  * The fields and their order are those of "sign in with Ethereum" (EIP-4361).
  */
 
-/** What a signature is good for. */
+/** The purpose of a signature. */
 export interface ChallengePurpose {
   /** Where the signature is sent. */
   readonly path: string;
-  /** What the signer agrees to, in a sentence. */
+  /** Sentence that the signer agrees to. */
   readonly statement: (agentId: string) => string;
 }
 
@@ -26,7 +26,7 @@ export const CHALLENGE_PURPOSES = {
 } as const satisfies Readonly<Record<string, ChallengePurpose>>;
 
 export interface ChallengeFields {
-  /** Of the service, with its port where it has one. */
+  /** Host of the service, with its port where it has one. */
   readonly host: string;
   readonly kind: 'evm' | 'solana';
   /** As it is shown: an EVM address with its checksum. */

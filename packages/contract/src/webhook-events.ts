@@ -178,7 +178,7 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
   },
 };
 
-/** What an endpoint can subscribe to. */
+/** Subscriptions of an endpoint. */
 export const WEBHOOK_SUBSCRIPTIONS = [
   '*',
   'order.*',

@@ -69,7 +69,7 @@ export class Item {
   columns: Columns = NO_COLUMNS;
   #command = '';
   #count = 0;
-  /** What made a value unreadable. */
+  /** The cause that made a value unreadable. */
   #fault: unknown;
 
   constructor(statement: Rendered, resolve: Item['resolve'], reject: Item['reject']) {
@@ -189,7 +189,7 @@ export class Batch extends DriversQuery {
     this.#answered += 1;
   }
 
-  /** Of the server, or because the connection is lost. The statements after the one that failed were not executed. */
+  /** Error of the server, or of a lost connection. The statements after the one that failed were not executed. */
   handleError(fault: unknown): void {
     for (const item of this.#items.slice(0, this.#answered)) item.answer();
     for (const item of this.#items.slice(this.#answered)) {

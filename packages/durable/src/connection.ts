@@ -239,7 +239,7 @@ interface Answer {
   readonly command: string | null;
 }
 
-/** Of several statements in one text: the rows of the last one. */
+/** Takes several statements in one text, too: the rows of the last one. */
 function rowsOf(answer: Answer | readonly Answer[]): Rows {
   const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as Answer;
   return rowsWith(rows, rowCount ?? 0, command ?? '');

@@ -1,4 +1,4 @@
-/** What a database URL may be, and what is said of one that is none; without the password. */
+/** Valid database URLs, and the errors of invalid ones; without the password. */
 import { expect, test } from 'vitest';
 import { readDatabaseUrl } from './database-url.ts';
 

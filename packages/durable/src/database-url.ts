@@ -1,7 +1,7 @@
 /**
  * Parses a database URL: `postgres://user:password@host:5432/database?sslmode=require`, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
  *
- * What libpq, PostgreSQL's client library, knows and this does not, is refused: who writes it relies on it. So are several hosts:
+ * Parameters that libpq, PostgreSQL's client library, knows and this does not, are refused: who writes them relies on them. So are several hosts:
  * without libpq's rules two servers that both accept writes would each get some of them.
  */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
@@ -109,7 +109,7 @@ function refuseUnknown(params: URLSearchParams): void {
 }
 
 function hostOf(text: string, port: string | null): Pick<DatabaseAddress, 'host' | 'port'> {
-  // What follows the first @ is a part of the password: a name server and the log must not see it.
+  // Text after the first @ is a part of the password: a name server and the log must not see it.
   if (text.includes('@'))
     throw new Error('the database URL has more than one @: write one in the user name or password as %40');
   if (text.includes(',') || port?.includes(',') === true)

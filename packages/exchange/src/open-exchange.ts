@@ -279,7 +279,7 @@ export class JournalledExchange implements PaperExchange {
     });
   }
 
-  /** What happened at the live venue that this world mirrors, in its order. Resolves when it is durable. */
+  /** Applies the changes of the live venue that this world mirrors, in their order. Resolves when they are durable. */
   async mirror(changes: readonly MirrorChange[]): Promise<void> {
     await this.#apply({ kind: 'mirror', changes });
   }
@@ -522,7 +522,7 @@ export class JournalledExchange implements PaperExchange {
     return turn.run(take);
   }
 
-  /** Of one term. */
+  /** Turns of one term. */
   #turns(lead: Lead, orderIds: OrderIds, queueOf: () => GroupCommit<JournalRow>): Turns {
     return new Turns({
       lead,
@@ -537,7 +537,7 @@ export class JournalledExchange implements PaperExchange {
       },
       sent: (seq, durable) => {
         const at = this.#now();
-        // Of this commit, not of what was applied meanwhile.
+        // Effects of this commit, not of commands that were applied meanwhile.
         if (seq !== undefined && this.#snapshots.isDue(seq, at)) this.#snapshots.take(seq, at, durable);
       },
       committed: () => orderIds.joinedIsDurable(),

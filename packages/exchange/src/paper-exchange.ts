@@ -121,9 +121,9 @@ export interface PaperExchange {
    * @throws ExchangeUnavailable as `execute` does
    */
   refuseUnplaced(order: UnplacedOrder): Promise<OrderRecord>;
-  /** What is durable of those orders; unlike `orderRecord`, a missing one proves nothing. */
+  /** Durable state of those orders; unlike `orderRecord`, a missing one proves nothing. */
   orderRecords(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, OrderRecord>>;
-  /** Of those ids, the orders that were posted at a door, whatever has become of them. */
+  /** Those ids of them that were posted at a door, in any state by now. */
   postedOrders(orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, PostedOrder>>;
   /**
    * Calls back with every batch of entries once it is durable, in order, until the returned function is called. For
@@ -136,7 +136,7 @@ export interface PaperExchange {
   close(): Promise<void>;
 }
 
-/** What is known of an order that the exchange may never have received. */
+/** Knowledge about an order that the exchange may never have received. */
 export interface UnplacedOrder {
   readonly orderId: OrderId;
   readonly account: AccountId;

@@ -8,7 +8,7 @@ export interface TradeMatch {
   readonly account: AccountId;
   readonly outcome: Outcome;
   readonly side: Side;
-  /** Of the maker's own token. */
+  /** Price of the maker's own token. */
   readonly price: Pips;
   readonly size: Micro;
   readonly cost: Micro;
@@ -109,7 +109,7 @@ export interface MoveQuery extends Window {
 }
 
 /**
- * What was traded, durably. A read includes every trade whose command was answered before it. Trades and moves of accounts are
+ * Keeps trades durably. A read includes every trade whose command was answered before it. Trades and moves of accounts are
  * kept for 90 days, trades of the house among itself for two.
  * @throws ExchangeUnavailable while the exchange is not open
  */
@@ -122,7 +122,7 @@ export interface TradeHistory {
   moves(query: MoveQuery): Promise<readonly MoveRecord[]>;
   /** A market that was traded, also after the exchange has forgotten it. */
   market(conditionId: ConditionId): Promise<MarketFacts | undefined>;
-  /** Of the trade whose first match this is: for a taker, the first of its fills. */
+  /** Number of the trade whose first match this is: for a taker, the first of its fills. */
   tradeId(firstMatchId: number): string;
   /** The trades of one entry, as they stand now. */
   tradesIn(entry: Pick<Entry, 'events' | 'at' | 'markets'>): readonly TradeRecord[];

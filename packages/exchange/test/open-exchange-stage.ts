@@ -92,7 +92,7 @@ export async function untilOpen(exchange: JournalledExchange): Promise<void> {
   await expect.poll(() => exchange.status, { interval: 25 }).toBe('open');
 }
 
-/** What the holder of a turn does with it. */
+/** Work that the holder of a turn does with it. */
 export interface Holder {
   readonly read: (tx: JournalTurn['tx']) => PromiseLike<unknown>;
   readonly decide: (place: (order: NewOrder) => readonly EngineEvent[]) => void;

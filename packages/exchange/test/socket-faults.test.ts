@@ -7,7 +7,7 @@ import { openLine } from '../src/doors/polymarket/socket-faults.ts';
 import { ALICE, restingBid } from './open-exchange-stage.ts';
 import { socketStage } from './socket-stage.ts';
 
-/** What a socket sends of a hundred messages. */
+/** Sends a hundred messages through a socket with faults, and returns what came out. */
 function sent(plan: Partial<FaultPlan>) {
   const frames: string[] = [];
   const faults = new Faults(() => 0);

@@ -173,7 +173,7 @@ describe('trades', () => {
       maker_orders: [{ owner: auth.apiKey }],
     });
     expect(first!.maker_orders[0].owner).not.toBe(auth.apiKey);
-    // What is polled says the same.
+    // The poll says the same.
     clock.time += 1_000;
     const [record] = await exchange.history.trades({ account: BOB, limit: 1 });
     const polled = wireTrade(record!, { accounts: new Set([BOB]), apiKey: bobs.apiKey });

@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { ToolProblem } from './tool-problem.ts';
 
-/** What a question was about, and what the next round needs to make the same order again. */
+/** Subject of a question, and the facts with which the next round makes the same order again. */
 export interface AskedOrder {
   readonly orderId: string;
   readonly clientOrderId?: string;

@@ -1,4 +1,4 @@
-/** What the environment says, read once. */
+/** Settings from the environment, read once. */
 import { type Micro, parseMicro } from '@bellwether/contract/decimals';
 import { type DeskPlace, deskPlace, type Environment, KeystoreError } from '@bellwether/sdk/keystore';
 

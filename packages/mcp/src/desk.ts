@@ -22,7 +22,7 @@ export interface Desk {
   solana(): SolanaSigner;
 }
 
-/** What stands behind each venue, as the desk says: `paper` or `live`. */
+/** Backend of each venue, as the desk says: `paper` or `live`. */
 export interface Backends {
   venues(): readonly string[];
   of(venue: string): string | undefined;
@@ -66,7 +66,7 @@ export class DeskDoor {
   }
 
   /**
-   * What failed is tried again by the next call: the person may have mended it meanwhile.
+   * The next call tries again after a failure: the person may have mended it meanwhile.
    * @throws KeystoreError, BellwetherApiError, BellwetherConnectionError
    */
   async open(): Promise<Desk> {

@@ -18,13 +18,13 @@ import type { StrangersTexts } from './strangers-texts.ts';
 export interface Problem {
   readonly code: string;
   readonly message: string;
-  /** What to do next. */
+  /** The next step. */
   readonly fix: string;
   readonly orderId?: string;
   readonly clientOrderId?: string;
-  /** Of an order that waits for the owner. */
+  /** Id of an order that waits for the owner. */
   readonly approvalId?: string;
-  /** What was asked, what is used, what the limit is. */
+  /** Figures: asked, used and limit. */
   readonly figures?: Readonly<Record<string, number>>;
   readonly retryAfterSeconds?: number;
 }
@@ -157,7 +157,7 @@ const REASONS = {
   },
 } as const;
 
-/** What is said about any error. Texts that may quote the desk or a venue are marked. */
+/** Text about any error. Parts that may quote the desk or a venue are marked. */
 export function problemOf(error: unknown, texts: StrangersTexts): Problem {
   if (error instanceof ToolProblem) return error.problem;
   if (error instanceof OrderRefused) return { ...problemOf(error.cause, texts), ...error.order };

@@ -6,7 +6,7 @@ import type { Desk } from './desk.ts';
 import { StrangersTexts } from './strangers-texts.ts';
 import { type Problem, problemOf, ToolProblem } from './tool-problem.ts';
 
-/** What a tool may use while it runs. */
+/** Everything that a tool may use while it runs. */
 export interface Call {
   readonly desk: Desk;
   readonly texts: StrangersTexts;
@@ -22,7 +22,7 @@ export interface ToolKind<In extends z.ZodObject> {
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly input: In;
-  /** What does not fit together, whatever else is wrong with the arguments. */
+  /** Sentences about arguments that do not fit together, besides all else that is wrong with them. */
   contradictions?(args: Partial<z.output<In>>): string[];
   run(args: z.output<In>, call: Call): Promise<object>;
 }
@@ -52,7 +52,7 @@ export function tool<In extends z.ZodObject>(kind: ToolKind<In>): Tool {
 }
 
 /**
- * What `tools/list` shows of the arguments, made once for all connections. It lets every value pass: `callTool` refuses what is wrong, with code and fix like
+ * Describes the arguments for `tools/list`, made once for all connections. It lets every value pass: `callTool` refuses wrong ones, with code and fix like
  * all that is refused, where the library would answer a sentence alone.
  */
 function listedInput(input: z.ZodObject) {

@@ -94,7 +94,7 @@ function operationFor(method: string, path: string) {
   return found;
 }
 
-/** What an honest desk answers about an intent; `verifyPrepared` accepts nothing else. */
+/** An honest desk's answers about an intent; `verifyPrepared` accepts nothing else. */
 function honestPrepared(
   intent: TradeIntent,
   market: Market,
@@ -134,7 +134,7 @@ function honestPrepared(
   const [shares, money] =
     intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
   return {
-    // What it would refuse is not signed at all.
+    // An order that it would refuse is not signed at all.
     expectedRefusal: null,
     checks: [],
     preparedAt: new Date().toISOString(),

@@ -161,7 +161,7 @@ test.each(createTools().map((tool) => [tool.name]))('%s', async (name) => {
   await fc.assert(
     fc.asyncProperty(fc.gen(), fc.boolean(), async (draw, refuses) => {
       const attacker = attackerOf(draw);
-      // What comes before the call in question goes well, so that refusals of every step are seen.
+      // Calls before the one in question go well, so that refusals of every step are seen.
       const steps = ['getMarket', 'prepareTrade', 'quoteVenueB'];
       const desk = deskOf(
         hostileFetch(attacker, (id) => refuses && (!steps.includes(id) || attacker.flag())),

@@ -31,7 +31,7 @@ export const clobAuthDomain = (chainId: number): Eip712Domain => ({
 });
 
 /**
- * What the account signs, 32 bytes.
+ * The bytes that the account signs, 32 of them.
  * @example
  * const digest = clobAuthDigest({ address: owner, timestamp: '1764000000', nonce: 0n, chainId: 137 });
  */

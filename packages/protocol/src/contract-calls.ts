@@ -15,9 +15,9 @@ export const CONDITIONAL_TOKENS = '0x4d97dcd97ec945f40cf65f87097ace5ea0476045' a
 export const CTF_COLLATERAL_ADAPTER = '0xada100db00ca00073811820692005400218fce1f' as Address;
 export const NEG_RISK_COLLATERAL_ADAPTER = '0xada2005600dec949baf300f4c6120000bdb6eaab' as Address;
 
-/** Of Protocol V2: holds its positions. */
+/** Contract of Protocol V2: holds its positions. */
 export const POSITION_MANAGER = '0x006f54f7f9a22e0000cc2ab60031000000ae9fef' as Address;
-/** Of Protocol V2: splits, merges and redeems what its caller has. */
+/** Contract of Protocol V2: splits, merges and redeems its caller's positions. */
 export const POSITION_ROUTER = '0x12121212006e4cd160d18e3f00711da5c3372600' as Address;
 
 /** `redeem(bytes31,uint256,uint256)` */
@@ -97,7 +97,7 @@ export const redeemPositionCall = (
 });
 
 /**
- * What a wallet has to approve once before it can trade, and before it can redeem.
+ * Approvals of a wallet: once before it can trade, and before it can redeem.
  * @example
  * for (const { to, data, spender } of approvalCalls()) console.log(spender, to, data);
  */

@@ -1,4 +1,4 @@
-/** What the signature of an order is judged by: the order as it was sent, and the terms of its venue. */
+/** Input of the judgement on an order's signature: the order as it was sent, and the terms of its venue. */
 import {
   type ExchangeDomain,
   type ExchangeDomains,

@@ -43,7 +43,7 @@ export interface VerifiedOrder {
   /** The EIP-712 digest, lower-case 0x hex. */
   readonly orderId: string;
   readonly version: OrderVersion;
-  /** Of the contract that it is signed for. */
+  /** Version of the contract that it is signed for. */
   readonly exchangeVersion: ExchangeVersion;
   readonly eoa: Address;
 }
@@ -54,7 +54,7 @@ export type SignatureDiagnosis = Readonly<Record<string, unknown>> & { readonly 
 export interface RefusedOrder {
   readonly ok: false;
   readonly diagnosis: SignatureDiagnosis;
-  /** What to do next. */
+  /** The next step. */
   readonly fix: string;
 }
 

@@ -9,12 +9,12 @@ import { bytesToHex, concatBytes, hexToBytes, uint256 } from './bytes.ts';
 import { keccak256 } from './keccak.ts';
 import { positionIds } from './position-ids.ts';
 
-/** What backs the tokens of an ordinary market. */
+/** Collateral of the tokens of an ordinary market. */
 export const USDC_E = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174' as Address;
-/** What backs the tokens of a market that excludes others: collateral wrapped by the neg-risk adapter. */
+/** Collateral of the tokens of a market that excludes others: wrapped by the neg-risk adapter. */
 export const WRAPPED_COLLATERAL = '0x3a3bd7bb9528e159577f7c2e685cc81a765002e2' as Address;
 
-/** Of the field over which the curve y² = x³ + 3 is defined (alt_bn128). */
+/** Prime of the field over which the curve y² = x³ + 3 is defined (alt_bn128). */
 const P = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 const CURVE_B = 3n;
 const TOP_BIT = 255n;

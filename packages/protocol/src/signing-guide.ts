@@ -60,9 +60,9 @@ export interface OrderExample {
   readonly typedData: TypedData;
   /** The digest of the order, whatever is signed. */
   readonly orderId: string;
-  /** Of `typedData`: what the key signs. */
+  /** Digest of `typedData`: the key signs it. */
   readonly digest: string;
-  /** What `order.signature` is. */
+  /** Form of `order.signature`. */
   readonly signature: string;
 }
 
@@ -85,7 +85,7 @@ const EXAMPLE_ORDER: OrderFields = {
   side: 0,
   signatureType: 0,
 };
-/** Of a market of Protocol V2: its first outcome. */
+/** First outcome of a market of Protocol V2. */
 const EXAMPLE_POSITION = {
   tokenId: 663574927012476832975694178961957910328055987427402067619466963999000625152n,
   makerAmount: 5_200_000n,
@@ -107,7 +107,7 @@ interface ExampleForm {
   readonly wrapped?: boolean;
 }
 
-/** What orders for ExchangeV3 say beside their orderVersion. */
+/** Note on orders for ExchangeV3, beside their orderVersion. */
 const saysExchange = (version: ExchangeVersion): { readonly exchangeVersion?: 3 } =>
   version === 3 ? { exchangeVersion: 3 } : {};
 

@@ -1,5 +1,5 @@
 /**
- * What the instructions of a Solana message do, read from the message alone. It decodes the few instructions that an
+ * Reads the effects of a Solana message's instructions from the message alone. It decodes the few instructions that an
  * order, a fee or a delegation is made of; anything else is `unknown`, which a signer must treat as the worst case.
  * It only reads; `solana-overreach.ts` decides what is acceptable.
  */
@@ -296,7 +296,7 @@ export const effectsOf = (tx: SolanaTransaction): readonly Effect[] =>
 
 const LAMPORTS_PER_SIGNATURE = 5000n;
 const MICRO = 1_000_000n;
-/** What the chain grants when no limit is set. */
+/** Compute units that the chain grants when no limit is set. */
 const DEFAULT_UNITS_PER_INSTRUCTION = 200_000n;
 const MAX_UNITS = 1_400_000n;
 

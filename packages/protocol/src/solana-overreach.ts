@@ -3,7 +3,7 @@
  * of it does not count. The wallet may lose at most `maxInput` of the input mint and `maxLamports`; it grants no rights, closes,
  * burns and mints nothing, and its proceeds go to its own accounts. Tokens leave it for the order alone: into the opening of an
  * order in the venue's program, or into a paper chain's escrow; SOL leaves it as fees and as rent of its own accounts alone.
- * What cannot be decided is an overreach. This module makes no calls to a chain; an opaque program also needs a simulation.
+ * An undecidable instruction is an overreach. This module makes no calls to a chain; an opaque program also needs a simulation.
  */
 import type { SolanaAddress } from './solana.ts';
 import { associatedTokenAddress, paperEscrowAddress, SOLANA_PROGRAMS } from './solana-accounts.ts';
@@ -60,7 +60,7 @@ const TOKEN_ACCOUNT_RENT = 2_074_080n;
 /** Rent of the 344 bytes in which DFlow's program keeps an order. */
 const ORDER_ACCOUNT_RENT = 3_285_120n;
 
-/** What the order itself does, as its transaction says it. */
+/** Effects of the order itself, as its transaction says them. */
 export interface OrderEffects {
   /** Atoms of the input mint that leave the wallet. */
   readonly takes: bigint;
@@ -258,7 +258,7 @@ class OverreachCheck {
 }
 
 /**
- * What the transaction takes and promises, and where it goes beyond the terms. A few milliseconds.
+ * Judges what the transaction takes and promises, and where it goes beyond the terms. A few milliseconds.
  * @example
  * const effects = orderEffects(parseTransaction(base64), terms);
  */

@@ -106,7 +106,7 @@ export function orderTypedData({ domain, chainId, fields, extras }: OrderMessage
 }
 
 /**
- * What the key of a deposit wallet signs around its order, by ERC-7739: still in the domain of the exchange.
+ * Typed data that the key of a deposit wallet signs around its order, by ERC-7739: still in the domain of the exchange.
  * @example
  * const domain = exchangeDomain(exchangeDomains(137), 2, false);
  * const order = { domain, chainId: 137, fields, extras: null };

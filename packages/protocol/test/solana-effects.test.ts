@@ -1,4 +1,4 @@
-/** What the instructions of a Solana transaction do. */
+/** Effects of the instructions of a Solana transaction. */
 import type { Address, Instruction } from '@solana/kit';
 import {
   getAdvanceNonceAccountInstruction,

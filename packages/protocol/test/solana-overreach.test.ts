@@ -1,4 +1,4 @@
-/** What a Solana transaction could take beyond its quote. */
+/** Overreach: more than a Solana transaction's quote allows. */
 import { AccountRole, type Address } from '@solana/kit';
 import {
   getAdvanceNonceAccountInstruction,

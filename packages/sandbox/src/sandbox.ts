@@ -58,11 +58,11 @@ export interface SandboxOptions {
   /** See HistoryOptions. */
   readonly awaited?: string;
   readonly log: (message: string, details?: unknown) => void;
-  /** What `prepareSandbox` has begun to load; else it is loaded now. */
+  /** Parts that `prepareSandbox` has begun to load; else they are loaded now. */
   readonly prepared?: PreparedSandbox | null;
 }
 
-/** What a sandbox needs before it can be opened. It writes nothing, and another process may have the sandbox open. */
+/** A sandbox's parts that are loaded before it can be opened. It writes nothing, and another process may have the sandbox open. */
 export interface PreparedSandbox extends Pick<PreparedThread, 'ready' | 'end'> {
   readonly thread: PreparedThread;
 }

@@ -145,7 +145,7 @@ describe('what is refused leaves nothing behind', () => {
       expect(again).toMatchObject({ kind: 'refused', data: { err: 'AlreadyProcessed' } });
     const asSent = { sigVerify: true, replaceRecentBlockhash: false };
     expect(await stage.chain.simulate(other, asSent)).toMatchObject({ err: 'AlreadyProcessed' });
-    // What landed is known by its own signature alone.
+    // A landed transaction is known by its own signature alone.
     expect(await stage.chain.statuses([idOf(wire), idOf(other)], true)).toMatchObject([{ err: null }, null]);
 
     await stage.chain.close();

@@ -1,4 +1,4 @@
-/** What the sandbox forgets after two days, and what it keeps. */
+/** The sandbox forgets most of its past after two days, and keeps the rest. */
 import { generateKeyPairSigner } from '@solana/kit';
 import { expect, test } from 'vitest';
 import { forgetHistory, HISTORY_SLOTS } from '../src/history.ts';

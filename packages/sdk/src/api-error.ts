@@ -1,5 +1,5 @@
 /**
- * What went wrong with a call. Neither error carries the request's headers or body, so that a key or a signature
+ * Errors of a call. Neither error carries the request's headers or body, so that a key or a signature
  * never ends up in a log.
  */
 import type { ErrorCode } from '@bellwether/contract';
@@ -36,7 +36,7 @@ export class BellwetherApiError extends Error {
    */
   readonly code: ErrorCode | 'unknown' | (string & {});
   readonly detail: string;
-  /** What to do next, where one is known. */
+  /** The next step, where one is known. */
   readonly fix?: string;
   /** One entry per invalid field. */
   readonly errors: readonly FieldError[];

@@ -27,7 +27,7 @@ import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.t
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 
-/** What the builder needs of a market; every record of GET /markets is one. */
+/** Fields that the builder needs of a market; every record of GET /markets has them. */
 export interface MarketTerms {
   readonly conditionId: string;
   readonly question: string;
@@ -35,7 +35,7 @@ export interface MarketTerms {
   readonly clobTokenIds: readonly string[];
   readonly tickSize: string;
   readonly negRisk: boolean;
-  /** Of the venue's protocol: checked against the tokens when given. */
+  /** Version of the venue's protocol: checked against the tokens when given. */
   readonly version?: string;
   /** Shares; checked for resting orders when given. */
   readonly minOrderSize?: number;

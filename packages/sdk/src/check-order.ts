@@ -1,5 +1,5 @@
 /**
- * What is wrong with a signed order, found without any call: its form, its numbers, and who signed what. The signature is judged
+ * Finds what is wrong with a signed order without any call: its form, its numbers, and who signed what. The signature is judged
  * by the code with which the service judges it, so the answer here is the answer there.
  */
 import {
@@ -52,9 +52,9 @@ export interface OrderCheck {
 }
 
 export interface OrderCheckOptions {
-  /** Of the market; default: that of the body, else either. */
+  /** Whether the market excludes others; default: that of the body, else either. */
   readonly negRisk?: boolean;
-  /** Of the market; default: that of the body. */
+  /** Tick of the market; default: that of the body. */
   readonly tickSize?: string;
   /** Default: `polymarket` for version 2 with a timestamp, if `interface` does not fit. */
   readonly profile?: OrderProfile;

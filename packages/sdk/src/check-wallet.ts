@@ -1,5 +1,5 @@
 /**
- * What stands between a wallet and its first order at the venue, looked at before that order: who owns the wallet, how its
+ * Finds what stands between a wallet and its first order at the venue, before that order: who owns the wallet, how its
  * orders are signed, its credential, its money and its approvals. Nothing is created or changed at the venue.
  */
 import {
@@ -49,7 +49,7 @@ export interface WalletCheckOptions extends VenueReaderOptions {
   readonly wallet: Address;
   /** The key that is to sign; without it, owner, credential, balance and allowance stay unknown. */
   readonly signer?: Signer;
-  /** Of the signer's key; derived from it when not given. */
+  /** Credentials of the signer's key; derived from it when not given. */
   readonly credentials?: VenueCredentials;
   /** A token that is to be traded; without it, neg-risk, tick size and the tokens' approval stay unknown. */
   readonly tokenId?: string;
@@ -61,7 +61,7 @@ export interface WalletCheckOptions extends VenueReaderOptions {
 
 const CLOCK_TOLERANCE_S = 5;
 const OK = 200;
-/** What the venue says about the thing itself. Any other answer, or none, judges nothing. */
+/** Refusals of the venue about the thing itself. Any other answer, or none, judges nothing. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 404]);
 const UNHEARD = 'Try again: the venue did not tell it.';
 const KINDS: Readonly<Record<SignatureType, string>> = {
@@ -378,7 +378,7 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
   ];
 }
 
-/** What trading of this market, or of any, needs for collateral. */
+/** Allowances that trading of this market, or of any, needs for collateral. */
 function allowanceFinding(allowed: ReadonlyMap<string, string>, { negRisk, isOfV2 }: Traded): WalletFinding {
   const needed = isOfV2
     ? [POLYGON_EXCHANGES.v3]

@@ -60,7 +60,7 @@ export type OperationName = {
     : never;
 }[Name];
 
-/** What an operation takes beside its path: its query or its body. */
+/** Input of an operation beside its path: its query or its body. */
 type InputOf<O> = O extends { readonly query: infer Q extends TSchema }
   ? Static<Q>
   : O extends { readonly body: infer B extends TSchema }

@@ -50,7 +50,7 @@ export class BellwetherClient extends OperationMethods {
   }
 
   /**
-   * What happens to this agent, from now on or after a cursor: without a gap and without repeating anything, over any number of
+   * Yields the events of this agent, from now on or after a cursor: without a gap and without repeating anything, over any number of
    * lost connections. Keep the `cursor` of each event that was handled, and continue a later run with it.
    * @throws BellwetherApiError 410 `event_cursor_gone` for a cursor older than the log: read the state and begin anew
    */
@@ -106,7 +106,7 @@ function checkOptions(options: ClientOptions): void {
   if (apiKey !== undefined) needValue('BellwetherClient', 'apiKey', apiKey, API_KEY);
 }
 
-/** What no header can carry would look like a broken connection. @throws BellwetherUsageError */
+/** Refuses values that no header can carry: they would look like a broken connection. @throws BellwetherUsageError */
 function headerText(name: string, value: string): string {
   if (typeof value === 'string' && HEADER_TEXT.test(value)) return value;
   throw new BellwetherUsageError(`${name} must be a text of printable ASCII characters.`);

@@ -47,7 +47,7 @@ export type UnsafeReason = {
     | 'other_order'
     /** The quote's least return is not positive. */
     | 'nothing_promised'
-    /** What cannot be read takes the input and brings nothing of what was bought. */
+    /** It takes the input and brings nothing of what was bought, as far as it can be read. */
     | 'nothing_received'
     /** A node's simulation fails. */
     | 'would_fail';

@@ -251,7 +251,7 @@ export class QuoteTrading {
   positions(wallet?: string, options?: CallOptions): Promise<ChainPosition[]> {
     return this.#client.listVenueBPositions(wallet, options);
   }
-  /** What the wallet has delegated to the platform, and the delegate to approve. */
+  /** Delegations of the wallet to the platform, and the delegate to approve. */
   delegation(wallet?: string, options?: CallOptions): Promise<Delegation> {
     return this.#client.getDelegation(wallet, options);
   }

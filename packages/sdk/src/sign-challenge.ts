@@ -8,7 +8,7 @@ import type { BellwetherClient } from './client.ts';
 /** The text to sign is not the challenge that was asked for. It was not signed. */
 export class ForeignChallenge extends Error {
   override readonly name = 'ForeignChallenge';
-  /** What differs: `text`, `host`, `agent`, `address`, `purpose`, `nonce` or `time`. */
+  /** The part that differs: `text`, `host`, `agent`, `address`, `purpose`, `nonce` or `time`. */
   readonly field: string;
 
   constructor(field: string, message: string) {
@@ -17,7 +17,7 @@ export class ForeignChallenge extends Error {
   }
 }
 
-/** What is known without asking the service; all of it has a default. */
+/** Facts that are known without asking the service; all of them have a default. */
 export interface ChallengePins {
   /** Host of the service as its texts name it, with its port where it has one; default that of the client's address. */
   readonly host?: string;

@@ -149,7 +149,7 @@ export class Signer {
     };
   }
 
-  /** What the key is for; `null`: not said, so every check of a live venue applies. */
+  /** The purpose of the key; `null`: not said, so every check of a live venue applies. */
   get use(): KeyUse | null {
     return this.#use;
   }

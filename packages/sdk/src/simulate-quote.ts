@@ -1,5 +1,5 @@
 /**
- * What a transaction with an opaque instruction would take from a wallet, by a node's simulation: its lamports and token
+ * Simulates at a node what a transaction with an opaque instruction would take from a wallet: its lamports and token
  * accounts before and after. The transaction may call only known programs, so that the wallet's other assets (stakes,
  * nonces) are out of reach.
  */
@@ -15,10 +15,10 @@ import {
 import type { UnsafeReason } from './quote-error.ts';
 import type { ChainAccount, SolanaRpc } from './solana-rpc.ts';
 
-/** Of a lookup table, before its addresses. */
+/** Bytes of a lookup table before its addresses. */
 const TABLE_HEADER_BYTES = 56;
 const KEY_BYTES = 32;
-/** Of a token account: mint 0, owner 32, amount 64, delegated amount 121, and extensions after 165. */
+/** Layout of a token account: mint 0, owner 32, amount 64, delegated amount 121, and extensions after 165. */
 const TOKEN = { bytes: 165, owner: 32, amount: 64, delegated: 121, kindOfAccount: 2 } as const;
 const AMOUNT_BYTES = 8;
 
@@ -111,7 +111,7 @@ export async function simulatedOverreaches(
   const known = receiving.map((address) => accounts[addresses.indexOf(address)] ?? null);
   const { found, taken } = losses(watched, before, after, terms);
   const gained = gainOf([...before, ...known], after, terms);
-  // What is taken beyond the opening that can be read has to be paid for at once: nothing else binds it to the order.
+  // Amounts that are taken beyond the readable opening have to be paid for at once: nothing else binds them to the order.
   if (taken > terms.readable && gained < terms.minOutput)
     found.push({
       code: 'nothing_received',

@@ -118,7 +118,7 @@ export class SolanaRpc {
     return accountsOf(value, addresses.length);
   }
 
-  /** What some accounts would be after an unsigned transaction. @throws SolanaRpcError */
+  /** Reads some accounts as they would be after an unsigned transaction. @throws SolanaRpcError */
   async simulate(base64: string, addresses: readonly string[]): Promise<SimulationAnswer> {
     const { value } = await this.#ask((rpc) =>
       rpc.simulateTransaction(base64 as Base64EncodedWireTransaction, {

@@ -94,7 +94,7 @@ export class SolanaSigner {
     return withSignature(wire, this.address, this.#sign(readTransaction(wire).message));
   }
 
-  /** What the key is for; `null`: not said, so every check of a live venue applies. */
+  /** The purpose of the key; `null`: not said, so every check of a live venue applies. */
   get use(): KeyUse | null {
     return this.#use;
   }

@@ -200,7 +200,7 @@ function worthAnother(error: unknown, call: HttpCall): boolean {
   return call.method === 'GET' && (error.status === 502 || error.status === 504);
 }
 
-/** What the service asked for, else doubling waits; both with jitter, so that agents do not retry at the same moment. */
+/** The wait that the service asked for, else doubling waits; both with jitter, so that agents do not retry at the same moment. */
 function pauseMs(error: unknown, attempt: number): number {
   const asked = error instanceof BellwetherApiError ? error.retryAfterS : undefined;
   const base = asked === undefined ? FIRST_BACKOFF_MS * 2 ** attempt : asked * 1000;

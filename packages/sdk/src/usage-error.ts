@@ -1,5 +1,5 @@
 /**
- * What a caller left out or mixed up, said in a sentence before anything is signed or sent. TypeScript finds most of it at
+ * Names options that a caller left out or mixed up, in a sentence before anything is signed or sent. TypeScript finds most of it at
  * compile time; programs in JavaScript, and values that come from an environment, find it here.
  */
 

@@ -45,10 +45,10 @@ import type { OrderConnection } from './sign-order.ts';
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 
-/** What the client knows without asking the service again. */
+/** Facts that the client knows without asking the service again. */
 export interface PreparedPins
   extends Pick<OrderConnection, 'profile' | 'chainId' | 'contracts' | 'signatureType' | 'depositKind'> {
-  /** Of the registration. */
+  /** Id from the registration. */
   readonly agentId: string;
   /** The key that will sign; only its addresses are used here. */
   readonly signer: Pick<Signer, 'address' | 'wallet'> & { readonly use?: Signer['use'] };

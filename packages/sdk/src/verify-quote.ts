@@ -26,7 +26,7 @@ import { SolanaRpc } from './solana-rpc.ts';
 import type { Fetch } from './transport.ts';
 import { NEED, needOptions } from './usage-error.ts';
 
-/** What an agent wants to trade. */
+/** Trade that an agent wants. */
 export type QuoteAsk = {
   readonly ticker: string;
   readonly side: 'YES' | 'NO';
@@ -56,7 +56,7 @@ export interface VerifyOptions {
   readonly mints?: readonly [yes: string, no: string];
   /** The token of the asked outcome alone, from another source than this service. */
   readonly mint?: string | undefined;
-  /** What the wallet's key is for. Only for `paper` does the quote's own word count for the tokens. */
+  /** The purpose of the wallet's key. Only for `paper` does the quote's own word count for the tokens. */
   readonly use?: KeyUse | null | undefined;
   /** Epoch milliseconds; default the clock. */
   readonly now?: number;
@@ -70,7 +70,7 @@ export interface VerifiedQuote {
   readonly wallet: SolanaAddress;
   /** The unsigned transaction. */
   readonly wire: Uint8Array;
-  /** What is signed, as 64 hex digits of SHA-256: the name of the order that no service chooses. */
+  /** SHA-256 of the signed bytes, as 64 hex digits: the name of the order that no service chooses. */
   readonly digest: string;
   /** Atoms of the input token that the transaction takes: millionths of collateral, or of a contract. */
   readonly takes: bigint;
@@ -276,7 +276,7 @@ export async function verifyQuoteOnChain(
   );
   if (readable.length > 0 || checked.read === undefined) throw new UnsafeTransaction(checked.reasons);
   if (checked.reasons.length > 0) {
-    // What an opaque instruction takes is bounded by the simulation; it counts as the most that is allowed.
+    // An opaque instruction's takings are bounded by the simulation; it counts as the most that is allowed.
     const rpc = new SolanaRpc(rpcUrl, options.fetch);
     const moved = await simulatedOverreaches(rpc, checked.read.tx, {
       ...checked.read.terms,

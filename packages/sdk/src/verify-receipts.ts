@@ -12,7 +12,7 @@ import { BellwetherUsageError, NEED, needOptions } from './usage-error.ts';
 
 export interface ReceiptsToVerify {
   /**
-   * Of one agent: a whole chain in sequence (`listReceipts` page by page), or with `from` a later part of it; with `isPart`
+   * Takes entries of one agent: a whole chain in sequence (`listReceipts` page by page), or with `from` a later part of it; with `isPart`
    * the entries of one order (`getOrderReceipt`).
    */
   readonly entries: readonly ReceiptEntry[];

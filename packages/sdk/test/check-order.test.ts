@@ -1,4 +1,4 @@
-/** What the check finds in signed orders, each with one mistake; and that it agrees with the order's own id. */
+/** Findings of the check in signed orders, each with one mistake; and that it agrees with the order's own id. */
 import {
   buildLimitOrder,
   checkOrder,

@@ -1,4 +1,4 @@
-/** What is missing is said in a sentence: no call of the SDK ends in a TypeError of its insides. */
+/** Missing options are named in a sentence: no call of the SDK ends in a TypeError of its insides. */
 import * as sdk from '@bellwether/sdk';
 import { BellwetherClient, BellwetherUsageError, Signer, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';

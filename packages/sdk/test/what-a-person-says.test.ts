@@ -1,4 +1,4 @@
-/** What a program knows without the desk: tokens of venue B, passphrases worth the name, and who may change limits. */
+/** Facts that a program knows without the desk: tokens of venue B, passphrases worth the name, and who may change limits. */
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -25,7 +25,7 @@ const CAPS = { maxTradesPerDay: 30, dailyTradeAmountLimit: 150_000_000n, maxTrad
 interface Worker {
   readonly agent: Agent;
   readonly clients: readonly [AgentClient, AgentClient];
-  /** Of each client, the connection that loses answers. */
+  /** Connection of each client that loses answers. */
   readonly links: readonly { loseAnswer(when: 'before' | 'after'): void }[];
   readonly random: Random;
   readonly unknown: Set<Order>;

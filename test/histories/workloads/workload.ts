@@ -1,4 +1,4 @@
-/** What every workload has: agents, their clients at both replicas, markets, and an end. */
+/** Shared by every workload: agents, their clients at both replicas, markets, and an end. */
 import { buildLimitOrder, buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { type Agent, AgentClient, newAgent, type Order, openMarkets } from '../agents.ts';
 import type { Outcome, Recorder } from '../history.ts';

@@ -1,4 +1,4 @@
-/** What the agent has: positions, portfolio, redeeming, and the briefing. */
+/** Shows what the agent has: positions, portfolio and briefing; and redeems. */
 import { type BellwetherClient, type Briefing, isProblem, type Position } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';

@@ -1,5 +1,5 @@
 /**
- * What is wrong, and the next step: with the set-up of this machine, with a wallet at its venue, or with a signed order. Every
+ * Finds what is wrong, and names the next step: with the set-up of this machine, with a wallet at its venue, or with a signed order. Every
  * look is a finding, and nothing is changed.
  */
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What bounds the agent: its safeguards at the desk with today's use, the spending limit of this machine, and the pause. */
+/** The agent's bounds: its safeguards at the desk with today's use, the spending limit of this machine, and the pause. */
 import type { Briefing, Me, Settings } from '@bellwether/sdk';
 import { SpendingLimit, type SpendingStanding } from '@bellwether/sdk/keystore';
 import { type Command, InvalidArgumentError } from 'commander';

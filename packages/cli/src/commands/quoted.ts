@@ -125,7 +125,7 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
 const mostOf = ({ ask }: Wanted, verified: VerifiedQuote | null): bigint =>
   verified?.takes ?? BigInt(Math.ceil(Number(ask.action === 'BUY' ? ask.amount : ask.shares) * MICRO));
 
-/** What is signed names the order in the spending limit: the desk could give one name to many. */
+/** The signed bytes name the order in the spending limit: the desk could give one name to many. */
 const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;
 
 const labelsOf = ({ reasoning, source }: Wanted): QuoteLabels => ({
@@ -227,7 +227,7 @@ async function verify(
   }
 }
 
-/** What is signed, from the transaction itself; only what it does not say is the desk's word. */
+/** Text of the signed transaction, from its own bytes; only what it does not say is the desk's word. */
 const signedText = (run: Run, { quote, takes, promises, mint, mintIsBelieved }: VerifiedQuote): string =>
   run.output.facts(
     [

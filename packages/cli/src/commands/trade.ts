@@ -93,7 +93,7 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
   return { client, market, intent, prepared, verified, signer: wallet.signer };
 }
 
-/** What is signed, from the verified order; what the desk expects of it is marked as such. */
+/** Text of the verified order; figures that the desk expects are marked as such. */
 function orderText(run: Run, { market, intent, prepared, verified }: Ready): string {
   const { fill, feeAtMost, amounts, counted, expectedRefusal } = prepared;
   const { side, outcome: which, price: limit, orderType } = intent;
@@ -124,7 +124,7 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
   );
 }
 
-/** What the desk would refuse is not signed. @throws CliError with the code, the figures and the advice of the first check */
+/** Checks before it signs: an order that the desk would refuse is not signed. @throws CliError with the code, the figures and the advice of the first check */
 function requireAccepted({ checks, accepted, expectedRefusal }: PreparedTrade): void {
   if (expectedRefusal !== null)
     throw new CliError(

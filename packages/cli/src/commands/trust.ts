@@ -1,4 +1,4 @@
-/** What only a person says: what the keys are for, and which token an outcome of venue B is. */
+/** Decisions that only a person takes: what the keys are for, and which token an outcome of venue B is. */
 import type { KeyUse } from '@bellwether/sdk';
 import { changeKeys, KnownMints, markedKeys } from '@bellwether/sdk/keystore';
 import { type Command, InvalidArgumentError } from 'commander';

@@ -1,4 +1,4 @@
-/** What happens to the owner's agents, as it happens. */
+/** Follows the owner's agents live. */
 import { findSession, readAgain } from './session.ts';
 import { createStore } from './store.ts';
 import { openStream, type StreamState } from './stream.ts';

@@ -5,7 +5,7 @@ import { send, Trouble } from './call.ts';
 type SignInOptions = Parameters<typeof startAuthentication>[0]['optionsJSON'];
 type RegistrationOptions = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
-/** What a browser says about a passkey that did not come about, in words. */
+/** Explains in words why a passkey did not come about, from the browser's error. */
 function passkeyTrouble(error: unknown): Trouble {
   switch ((error as Error | undefined)?.name) {
     case 'NotAllowedError':

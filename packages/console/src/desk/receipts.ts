@@ -63,7 +63,7 @@ function faultBetween(before: ReceiptEntry | null, entry: ReceiptEntry): string 
 
 export interface ChainCheck {
   readonly agentId: string;
-  /** What this browser found at its last check; a chain that was rewritten since does not contain it. */
+  /** The head that this browser found at its last check; a chain that was rewritten since does not contain it. */
   readonly remembered: ReceiptHead | null;
 }
 

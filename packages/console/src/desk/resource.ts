@@ -1,5 +1,5 @@
 /**
- * What a view shows of one address of the desk: read when the view opens, again after events that change it, after a gap
+ * Keeps what a view shows of one address of the desk: read when the view opens, again after events that change it, after a gap
  * in the stream and after a new sign-in. What was read before stays on the page while a new answer is on its way, or
  * cannot be had.
  */
@@ -11,7 +11,7 @@ import { resync } from './session.ts';
 export interface Resource<T> {
   readonly data: T | null;
   readonly trouble: string | null;
-  /** Of the trouble, where the desk refused. */
+  /** The trouble's code, where the desk refused. */
   readonly code: string;
   readonly isMissing: boolean;
   readonly reload: () => void;

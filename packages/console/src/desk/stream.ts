@@ -19,7 +19,7 @@ export type StreamState =
 export interface StreamListener {
   onEvent(event: StreamEvent): void;
   onState(state: StreamState): void;
-  /** What happened meanwhile cannot be told any more: read everything again. */
+  /** Some events are lost and cannot be sent any more: read everything again. */
   onGap(): void;
 }
 

@@ -13,7 +13,7 @@ export const TradingBadge = ({ tradingPaused, pausedBy }: Pick<Trading, 'trading
 };
 
 interface SwitchProps {
-  /** What is paused, in the middle of a sentence. */
+  /** Names what is paused, in the middle of a sentence. */
   readonly what: string;
   readonly isPaused: boolean;
   readonly path: string;

@@ -8,7 +8,7 @@ const KEPT = 30;
 
 const ORDER = /^order\.(.+)$/;
 
-/** What a person reads of an event; `null`: nothing that says more than others do. */
+/** Words for a person about an event; `null`: it says nothing that others do not say. */
 function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
   if (status !== undefined)
@@ -51,7 +51,7 @@ export function Happenings({ names }: { readonly names: ReadonlyMap<string, stri
   const [list, setList] = useState<readonly Happening[]>([]);
   useEffect(() => {
     let key = 0;
-    // Of one turn together: a busy agent must not have the page drawn for each event.
+    // Events of one turn are drawn together: a busy agent must not have the page drawn for each event.
     let waiting: Happening[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = onDeskEvent((event) => {

@@ -54,7 +54,7 @@ export const Message = ({
     </p>
   );
 
-/** What is shown until there is something to show, and what went wrong with it. */
+/** A placeholder until there is something to show, and the error when reading failed. */
 export function State({
   of: { data, trouble, reload },
   what,

@@ -23,7 +23,7 @@ interface PlotProps {
   readonly height?: number;
   /** Days on the axis, without times. */
   readonly days?: boolean;
-  /** What the axis of time spans; without it what the values do. In milliseconds since 1970. */
+  /** The span of the time axis; without it, the span of the values. In milliseconds since 1970. */
   readonly span?: readonly [number, number];
 }
 

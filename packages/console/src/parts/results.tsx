@@ -10,7 +10,7 @@ interface EquityProps {
   readonly marks?: readonly { readonly at: number; readonly side: string }[];
 }
 
-/** What held at each time: it stays as it was until the next point. */
+/** The value that held at a time: it stays until the next point. */
 function heldAt(
   { points }: EquitySeries,
   field: 'equity' | 'netDeposits',

@@ -25,7 +25,7 @@ function presentOf({ settings, lockedByOwner }: OwnerAgentDetail, name: string):
   return { value: value ?? null, ceiling };
 }
 
-/** What the form begins with: the owner's ceiling where there is one. */
+/** The first value of the form: the owner's ceiling where there is one. */
 const limitOf = ({ value, ceiling }: Present): Value => ceiling ?? value;
 
 /** @throws {Trouble} for a figure that is none, or out of range */
@@ -49,7 +49,7 @@ function figureOf({ label, range, isOptional }: SafeguardRow, text: string): num
   return figure;
 }
 
-/** What would be sent for a row; `null`: nothing was changed in it. @throws {Trouble} */
+/** The change that a row would send; `null`: nothing was changed in it. @throws {Trouble} */
 function changeOf(row: SafeguardRow, present: Present, { limit, locked }: Draft) {
   const wasLocked = present.ceiling !== undefined;
   const value = limit === null ? limitOf(present) : typeof limit === 'boolean' ? limit : figureOf(row, limit);

@@ -1,4 +1,4 @@
-/** What the owner's agents asked to approve; the frame counts what waits, the view decides on it. */
+/** Approvals that the owner's agents asked for; the frame counts those that wait, the view decides on them. */
 import type { Approval } from '@bellwether/contract';
 import { type Resource, useResource } from '../desk/resource.ts';
 

@@ -13,7 +13,7 @@ interface AskKeyProps {
   readonly onKey: (key: string) => void;
 }
 
-/** What a header can carry; the browser refuses to send anything else. */
+/** Characters that a header can carry; the browser refuses to send anything else. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 const WRONG_KEY = 'This is not the operator’s key of this service.';
 

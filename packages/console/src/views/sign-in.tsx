@@ -72,7 +72,7 @@ export function SignIn() {
   );
 }
 
-/** What is behind it stays as it is, with everything that was typed. */
+/** Asks for the passkey; the page behind it stays as it is, with everything that was typed. */
 export function SessionEnded() {
   const action = useAction();
   return (

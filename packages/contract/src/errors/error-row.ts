@@ -3,6 +3,6 @@ export interface ErrorRow {
   readonly status: number;
   /** A short name for people. */
   readonly title: string;
-  /** What to do next, where that is known without looking at the request. */
+  /** The next step, where that is known without looking at the request. */
   readonly fix: string;
 }

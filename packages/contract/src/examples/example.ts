@@ -1,4 +1,4 @@
-/** What a service answered to an example; lists are cut to their first items. */
+/** A service's answer to an example; lists are cut to their first items. */
 export interface RecordedAnswer {
   readonly status: number;
   readonly body: unknown;

@@ -18,7 +18,7 @@ export type OperationId = {
   [Name in keyof Exports]: Exports[Name] extends Operation ? Exports[Name]['id'] : never;
 }[keyof Exports];
 
-/** Of the service itself, outside the contract. */
+/** Operations of the service itself, outside the contract. */
 type ProbeId = 'getLiveness' | 'getReadiness';
 
 export const EXAMPLES: Readonly<Record<OperationId | ProbeId, Example>> = {

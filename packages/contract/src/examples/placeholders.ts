@@ -1,5 +1,5 @@
 /**
- * What a runnable example leaves to its reader. The OpenAPI document explains each name, and `test/e2e/openapi-stage.ts`
+ * Values of a runnable example that its reader fills in. The OpenAPI document explains each name, and `test/e2e/openapi-stage.ts`
  * says how the test that runs every example comes by it.
  */
 export const PLACEHOLDERS = {

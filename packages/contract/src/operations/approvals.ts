@@ -17,7 +17,7 @@ export const APPROVAL_LIMITS = {
   approvedMs: 10 * 60_000,
   /** Undecided ones of an agent; one more, and the oldest expires. */
   waitingPerAgent: 20,
-  /** Of an agent, decided or not; the oldest are forgotten. */
+  /** The most approvals of an agent, decided or not; the oldest are forgotten. */
   keptPerAgent: 200,
   /** New approvals of an agent that are told by event and webhook; further ones are only listed. */
   toldPerTenMinutes: 30,

@@ -323,7 +323,7 @@ export const getOrderBook = operation({
   errors: ['unknown_venue', 'market_not_found', 'service_unavailable'],
 });
 
-/** What other public clients narrow and sort positions by. */
+/** Filters and sort orders of positions, as other public clients know them. */
 export const POSITION_SORT_FIELDS = {
   TOKENS: 'size',
   CURRENT: 'currentValue',

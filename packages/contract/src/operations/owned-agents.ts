@@ -1,5 +1,5 @@
 /**
- * What an owner reads of one agent. Where the agent reads the same itself, the query and the answer are the agent's own; an
+ * Reads of an owner about one agent. Where the agent reads the same itself, the query and the answer are the agent's own; an
  * agent of another owner does not exist here.
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';

@@ -6,7 +6,7 @@ import { RiskAlert } from './briefing.ts';
 import { OwnerAgent } from './owners.ts';
 
 export const OWNER_LIMITS = {
-  /** Of the home; GET /owner/agents lists all. */
+  /** The most agents of the home; GET /owner/agents lists all. */
   agentsShown: 100,
   marketsShown: 50,
   daysShown: 30,

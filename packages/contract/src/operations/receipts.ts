@@ -11,7 +11,7 @@ export const RECEIPT_LIMITS = {
   entriesPerPage: 500,
 } as const;
 
-/** Of the entry before the first one of a chain. */
+/** The hash before the first entry of a chain. */
 export const NO_RECEIPT_HASH = '0'.repeat(64);
 export const RECEIPT_VERSION = 1;
 

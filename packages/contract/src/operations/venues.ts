@@ -124,7 +124,7 @@ export const OrderSigning = Type.Object({
   examples: Type.Array(OrderExample),
 });
 
-/** What a quoted transaction is made of, and how to check it. */
+/** Parts of a quoted transaction, and how to check it. */
 export const TransactionSigning = Type.Object({
   format: Type.String(),
   collateralMint: Type.String(),

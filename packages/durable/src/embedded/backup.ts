@@ -42,7 +42,7 @@ export interface Manifest {
   /** PostgreSQL's files fit servers of this major version, on machines of this kind. */
   readonly postgres: number;
   readonly machine: string;
-  /** What the service adds: what its restore needs to know before it begins. */
+  /** Content that the service adds: facts that its restore needs before it begins. */
   readonly service: Readonly<Record<string, unknown>>;
 }
 
@@ -261,7 +261,7 @@ export interface BackupOptions {
   readonly describe: (sql: Sql) => Promise<Manifest['service']>;
 }
 
-/** Of backups that were killed. */
+/** Removes the files of backups that were killed. */
 function clearRemains(file: string): void {
   const start = basename(file) + UNFINISHED;
   for (const name of readdirSync(dirname(file))) {

@@ -137,7 +137,7 @@ async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned
   renameSync(unfinished, cluster);
 }
 
-/** Of starts that were killed. Their initdb may still write for a moment; what it leaves goes with the start after. */
+/** Removes the folders of starts that were killed. Their initdb may still write for a moment; the next start removes what it leaves. */
 function clearUnfinished(cluster: string): void {
   const start = `${basename(cluster)}${UNFINISHED}`;
   for (const name of readdirSync(dirname(cluster)).filter((one) => one.startsWith(start)))
@@ -157,7 +157,7 @@ const settings = (socketDir: string): string[] =>
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
     // Durability stays complete: fsync and synchronous_commit keep their defaults.
-    // What a backup while the service runs needs; nobody follows the log (ADR 0046).
+    // Settings that a backup of a running service needs; nothing follows the log (ADR 0046).
     wal_level: 'replica',
     max_wal_senders: '0',
     // A backup that does not get on must not fill the disk with log.

@@ -28,7 +28,7 @@ export interface PostgresBinaries {
   readonly how: 'in place' | 'user namespace' | 'unprivileged copy';
   /** The folder for the database's files, which the user that runs the binaries can own. */
   readonly home: string;
-  /** Of PostgreSQL: servers of another one cannot read its files. */
+  /** The major version of PostgreSQL: servers of another one cannot read its files. */
   readonly major: number;
   /** Until the program ends. @returns its output when it failed, else null */
   run(program: 'initdb', args: readonly string[]): Promise<string | null>;

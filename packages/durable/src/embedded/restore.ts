@@ -39,7 +39,7 @@ const MANIFEST_BYTES = 1_048_576;
 /** The log of a backup may have gigabytes. */
 const RECOVER_WITHIN_MS = 3_600_000;
 const STOP_WITHIN_MS = 60_000;
-/** What a backup contains and nothing else: an archive that was altered must not write to other places. */
+/** Names of a backup's files, and no others: an archive that was altered must not write to other places. */
 const SAFE_NAME = /^postgres(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/;
 const UNFINISHED = '.restoring-';
 
@@ -73,7 +73,7 @@ function expectEmpty(dataDir: string, { home }: PostgresBinaries): void {
     );
 }
 
-/** Of restores that were interrupted. */
+/** Removes the folders of restores that were interrupted. */
 async function clearRemains(dataDir: string): Promise<void> {
   const start = basename(dataDir) + UNFINISHED;
   for (const name of readdirSync(dirname(dataDir))) {

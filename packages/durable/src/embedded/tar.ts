@@ -49,7 +49,7 @@ export function headerOf({ name, kind, size }: Entry): Buffer {
   return header;
 }
 
-/** What follows a file's content, up to the next block. */
+/** Padding after a file's content, up to the next block. */
 export const paddingOf = (size: number): Buffer =>
   Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 

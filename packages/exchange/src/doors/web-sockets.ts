@@ -167,7 +167,7 @@ export class Sockets {
     { socket, head }: Upgrade,
     { source, open }: { readonly source: string; readonly open: (peer: SocketPeer) => SocketHandler },
   ): void {
-    // What is no valid handshake is answered there.
+    // An invalid handshake is answered there.
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = new Peer(webSocket, socket);
       this.#open.add(peer);
@@ -247,7 +247,7 @@ class Peer implements SocketPeer {
     socket.send(text);
   }
 
-  /** What is sent in one turn goes out in one write. */
+  /** Gathers the frames of one turn, which go out in one write. */
   #cork(): void {
     if (this.#isCorked) return;
     this.#isCorked = true;

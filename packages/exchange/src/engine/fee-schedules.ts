@@ -31,7 +31,7 @@ export class FeeSchedule {
 export class FeeSchedules {
   readonly #byTerms = new Map<string, FeeSchedule>();
 
-  /** Of valid terms. */
+  /** Schedule of valid terms. */
   of({ feeRate, feeExponent, tickSize }: Terms): FeeSchedule {
     const key = `${feeRate} ${feeExponent} ${tickSize}`;
     let schedule = this.#byTerms.get(key);

@@ -39,7 +39,7 @@ const AFTER = 3;
 
 const FIRST_ROWS = 64;
 
-/** What an error names. */
+/** Names the balance in an error. */
 const FREE = 'free tokens';
 const HELD_TOKENS = 'held tokens';
 
@@ -143,7 +143,7 @@ export class Ledger {
     takeFrom(this.#accounts.doubles, account * ACCOUNT_WORDS + HELD, amount, 'held collateral');
   }
 
-  /** Of a market in which the account has tokens, held ones included; else NONE. */
+  /** Position of a market in which the account has tokens, held ones included; else NONE. */
   position(account: number, market: number): number {
     const { ints } = this.#positions;
     const hash = hashOf(account, market);

@@ -41,10 +41,10 @@ export interface Taking {
   readonly market: Market;
   /** Row of its account; NONE for an account that the engine does not know yet. */
   readonly owner: number;
-  /** Of a SELL: the position with its tokens, or NONE. */
+  /** Position with the tokens of a SELL, or NONE. */
   readonly position: number;
   readonly size: Units;
-  /** Of a BUY. */
+  /** Collateral of a BUY. */
   readonly budget: Units;
 }
 
@@ -153,7 +153,7 @@ class Walk {
   /** The size that may rest: at most what the budget covers at the limit, see the top of the file. */
   #remaining(): Units {
     const { order, size } = this.#taking;
-    // Of a market BUY nothing rests.
+    // A market BUY rests with nothing.
     if (!this.#bySize) return size;
     if (!this.#isBuy) return this.#wanted;
     return least(affordable('COMPLEMENTARY', this.#budget, order.limit), this.#wanted);

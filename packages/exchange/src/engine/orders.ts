@@ -27,12 +27,12 @@ const TERMS = 8;
 /** Place in the expiry queue, or NONE. */
 export const QUEUED = 9;
 const HASH = 10;
-/** Of a SELL: the position with its tokens, which it keeps open. */
+/** Position with the tokens of a SELL, which it keeps open. */
 export const POSITION = 11;
 
 /** Doubles of a row, behind its integers: units, then times. */
 export const SIZE = 6;
-/** What still rests: size − filled, less rounding dust (see matching.ts). */
+/** Size that still rests: size − filled, less rounding dust (see matching.ts). */
 export const REMAINING = 7;
 export const FILLED = 8;
 export const COST = 9;
@@ -55,7 +55,7 @@ export interface Placement {
   /** Rows of its owner and its market, and the tick of its YES price. */
   readonly owner: number;
   readonly market: number;
-  /** Of a SELL. */
+  /** Tokens of a SELL. */
   readonly position: number;
   readonly tick: number;
   readonly size: Units;
@@ -165,7 +165,7 @@ export class Orders {
     return this.#rows.ints[row * INTS + TICK]!;
   }
 
-  /** Of its own token. */
+  /** Price of its own token. */
   limit(row: number): Pips {
     return this.#rows.ints[row * INTS + LIMIT]!;
   }
@@ -190,7 +190,7 @@ export class Orders {
     return this.#rows.doubles[row * WORDS + ACCEPTED_AT]!;
   }
 
-  /** Of a GTD order. */
+  /** Expiration of a GTD order. */
   expiresAt(row: number): number {
     return this.#rows.doubles[row * WORDS + EXPIRES_AT]!;
   }

@@ -14,7 +14,7 @@ import { changeMicro, microAt } from './units.ts';
 
 type Reversal = Extract<EngineCommand, { readonly kind: 'reverse' }>;
 
-/** What changes for one account. */
+/** Changes for one account. */
 interface Change {
   money: Micro;
   yes: Micro;
@@ -97,7 +97,7 @@ function sumOf(legs: readonly ReversedLeg[]): Sum {
       no += tokens;
     }
   }
-  // What the parties get comes from the fees and from unwound sets, one collateral each.
+  // The parties are paid from the fees and from unwound sets, one collateral each.
   if (yes !== no || money !== fees - yes) throw new RangeError('the legs of a reversal are no trade');
   return { accounts, sets: yes, fees };
 }

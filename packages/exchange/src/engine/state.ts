@@ -21,7 +21,7 @@ export class EngineState {
   sweeps = Number.POSITIVE_INFINITY;
   readonly expiry = new ExpiryQueue(this.orders);
   readonly ledger = new Ledger();
-  /** Of the order that is being placed. */
+  /** Plan of the order that is being placed. */
   readonly plan = new Plan();
   /** By row; undefined where an archived market has made room. */
   readonly #rows: (Market | undefined)[] = [];

@@ -57,9 +57,9 @@ export interface NewOrder {
   readonly posted?: PostedLabel;
 }
 
-/** What a door shows of an order that was posted there, and the engine does not need. */
+/** Fields that a door shows of an order that was posted there, and the engine does not need. */
 export interface PostedLabel {
-  /** Of the API key that posted it: its owner's address and its nonce. */
+  /** The API key that posted it: its owner's address and its nonce. */
   readonly key: { readonly address: string; readonly nonce: string };
   /** As the signer stated it, in epoch seconds; 0 for none. */
   readonly expiration: number;

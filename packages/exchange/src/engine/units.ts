@@ -76,7 +76,7 @@ export function microAt(cells: Float64Array, at: number): Micro {
   return cells[at + 1] === 0 ? low : BigInt(cells[at + 1]!) * LIMIT_MICRO + low;
 }
 
-/** Of any size. @throws Error that names `what` below zero */
+/** Sets any size. @throws Error that names `what` below zero */
 export function setMicro(cells: Float64Array, at: number, amount: Micro, what: string): void {
   if (amount < 0n) throw new Error(`engine bug: ${what} would become ${amount}`);
   cells[at] = Number(amount % LIMIT_MICRO);

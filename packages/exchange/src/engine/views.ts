@@ -20,7 +20,7 @@ import { microOf } from './units.ts';
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
 export function bookView(market: Market, outcome: Outcome, depth: number): BookView {
   const { book, lastTrade, lastTakerSide } = market;
-  // What is left on the book of a market that no longer trades is dead.
+  // Levels that are left on the book of a market that no longer trades are dead.
   const shown = market.status === 'open' ? depth : 0;
   const [bids, asks] = outcome === 'YES' ? [book.bids, book.asks] : [book.asks, book.bids];
   return {

@@ -61,7 +61,7 @@ export class ExchangeHistory {
     return this.#projector.isFull;
   }
 
-  /** What undoes the trades that have failed by now. */
+  /** Reversals that undo the trades that have failed by now. */
   reversals(now: number): Reversal[] {
     return this.#failing.due(now, this.#delays.confirmedAfterMs).map(reversalOf);
   }

@@ -8,7 +8,7 @@ import { encodeTrade } from './trade.ts';
 
 const HOUSE = 'house:';
 
-/** What a batch adds. */
+/** Rows that a batch adds. */
 export interface HistoryBatch {
   /** The journal position that the batch reaches. */
   readonly seq: number;
@@ -18,7 +18,7 @@ export interface HistoryBatch {
   /** Trades that were going to fail, and what became of them. */
   readonly fates: readonly EndedFate[];
   readonly moves: readonly AccountMove[];
-  /** Of every market in the batch that may not have its row yet, or has been resolved. */
+  /** Every market in the batch that may not have its row yet, or has been resolved. */
   readonly markets: readonly MarketFacts[];
   /** Short number of each market of the batch. */
   readonly marketIds: ReadonlyMap<string, string>;

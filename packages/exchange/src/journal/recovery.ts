@@ -33,7 +33,7 @@ export interface RecoveryOptions {
   readonly onReplayed?: (replayed: Replayed) => void;
   /** Called between the parts of the work. Lets others have the processor. */
   readonly pause?: () => Promise<void>;
-  /** What an earlier call recovered. Its world goes on; after a failure it is of no use. */
+  /** State that an earlier call recovered. Its world goes on; after a failure it is of no use. */
   readonly from?: Recovered | undefined;
 }
 

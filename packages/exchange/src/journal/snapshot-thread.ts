@@ -7,9 +7,9 @@
 import { Worker } from 'node:worker_threads';
 import type { PoolAddress } from '@bellwether/durable';
 
-/** Of the thread's heap: beyond it the thread fails, not the process. */
+/** Megabytes of the thread's heap: beyond it the thread fails, not the process. */
 const MOST_HEAP_MB = 1_024;
-/** Of its new objects. No request waits while this thread collects garbage, so it may do that often. */
+/** Megabytes of its new objects. No request waits while this thread collects garbage, so it may do that often. */
 const YOUNG_HEAP_MB = 8;
 /** A busy exchange asks for the next one sooner. */
 const ENDS_AFTER_MS = 60_000;

@@ -9,7 +9,7 @@ import { type Recovered, recover } from './recovery.ts';
 import type { FromThread, ThreadData, ToThread } from './snapshot-thread.ts';
 import { packHere, writeSnapshot } from './snapshots.ts';
 
-/** Of 19: when processors are busy, the other threads of the process run first. */
+/** Niceness, of at most 19: when processors are busy, the other threads of the process run first. */
 const NICENESS = 5;
 /** The close of the exchange waits a few seconds for this thread. */
 const LONGEST_PAUSE_MS = 50;

@@ -6,7 +6,7 @@ import { openTransaction, type Take, type Transaction } from '@bellwether/durabl
 import type { EngineEvent, Entry, JournalTurn, NewOrder } from '../paper-exchange.ts';
 import { type JournalRow, journalRows, type Leading } from './commit.ts';
 
-/** What the exchange does for the holder of a turn. */
+/** Services of the exchange for the holder of a turn. */
 export interface TurnOptions {
   readonly lead: Leading;
   place(order: NewOrder): readonly EngineEvent[];

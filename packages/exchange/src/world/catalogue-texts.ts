@@ -7,7 +7,7 @@ import type { Category } from './categories.ts';
 export interface Template {
   readonly question: string;
   readonly title: string;
-  /** What has to be true at the end date for YES. */
+  /** Condition that has to be true at the end date for YES. */
   readonly rules: string;
   /** `fast` suits markets that end within hours, `slow` longer ones; neither: both. `blitz`: minutes, and nothing else. */
   readonly pace?: 'blitz' | 'fast' | 'slow';
@@ -20,7 +20,7 @@ export interface ContestTemplate {
   readonly question: string;
   readonly rules: string;
   readonly options: string;
-  /** Of the last market of the event, where that one is for everything that has no market of its own. */
+  /** Text for the last market of the event, where that one is for everything that has no market of its own. */
   readonly other?: { readonly question: string; readonly rules: string };
 }
 

@@ -52,7 +52,7 @@ export function drawWinner(markets: readonly WorldMarket[], random: Random): num
   return -1;
 }
 
-/** Of ten plain markets, about one starts near an end. */
+/** About one plain market of ten starts near an end. */
 export function firstProbability(tickSize: Pips, random: Random): Millionths {
   const [low, high] = bounds(tickSize);
   const extreme = random.below(10) === 0;

@@ -18,7 +18,7 @@ type Terms = Pick<
   'version' | 'category' | 'negRisk' | 'minOrderSize' | 'feeRate' | 'feeExponent'
 >;
 
-/** What all markets of an event have in common. */
+/** Facts that all markets of an event have in common. */
 function termsOf({ slot, mirror, ...event }: WorldEvent): Terms {
   const version = event.version ?? 'v1';
   if (mirror !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * What a live venue did, as commands of a world that mirrors it. Sizes and prices are those of YES. Nothing here is read
+ * Turns events of a live venue into commands of a world that mirrors it. Sizes and prices are those of YES. Nothing here is read
  * from anywhere: who follows the venue sends it, and the journal keeps it.
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';

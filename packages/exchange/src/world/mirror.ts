@@ -44,7 +44,7 @@ export class MirrorMaker {
       const known = this.#open.get(event.orderId);
       if (known === undefined) return;
       this.#open.delete(event.orderId);
-      // What was taken is remembered as long as the live level has it; all else is gone.
+      // Taken amounts are remembered as long as the live level has them; all else is gone.
       if (event.kind === 'order_done' && event.reason === 'filled') return;
       const { quotes } = known.market;
       const at = quotes.indexOf(known.quote);
@@ -54,10 +54,10 @@ export class MirrorMaker {
 
   /** @param isWhole levels that are not named are gone */
   change(market: WorldMarket, levels: readonly MirroredLevel[], isWhole: boolean, run: Run): void {
-    // Of a level that is named twice the last word counts.
+    // The last word counts where a level is named twice.
     const named = new Map(levels.map((level) => [`${level[0]} ${level[1]}`, level]));
     const gone = isWhole ? market.quotes.filter(({ side, price }) => !named.has(`${side} ${price}`)) : [];
-    // What left first: otherwise quotes of one moment would meet quotes of the one before.
+    // Removals go first: otherwise quotes of one moment would meet quotes of the one before.
     for (const quote of gone) this.#drop(market, quote, run);
     const grown: MirroredLevel[] = [];
     for (const level of named.values()) {
@@ -180,6 +180,6 @@ export class MirrorMaker {
 const quotesAt = (market: WorldMarket, side: QuoteSide, price: Pips): Quote[] =>
   market.quotes.filter((quote) => quote.side === side && quote.price === price);
 
-/** What the live level had when it was last heard of. */
+/** Size of the live level at its last news. */
 const sizeAt = (market: WorldMarket, [side, price]: MirroredLevel): Micro =>
   quotesAt(market, side, price).reduce((sum, quote) => sum + quote.size, 0n);

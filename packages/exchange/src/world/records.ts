@@ -13,7 +13,7 @@ export interface Quote {
   readonly side: QuoteSide;
   /** YES price. */
   readonly price: Pips;
-  /** Of a mirrored market: what the live level still has of it, taken here or not. */
+  /** Size that the live level of a mirrored market still has, taken here or not. */
   size: Micro;
   remaining: Micro;
 }
@@ -49,7 +49,7 @@ export interface WorldMarket {
   hourlyVolumes: Micro[];
 }
 
-/** What a slot says of the markets that are made in it, for a market that is another venue's. */
+/** Facts that a slot gives to its markets, for a market that is another venue's. */
 export interface MirrorTerms {
   readonly category: string;
   readonly negRisk: boolean;
@@ -67,7 +67,7 @@ export interface WorldEvent {
   readonly slot: number;
   /** Its markets are of the venue's Protocol V2. Absent: of V1. */
   readonly version?: 'v2';
-  /** Of a mirrored market, which is alone in its event here. */
+  /** Terms of a mirrored market, which is alone in its event here. */
   readonly mirror?: MirrorTerms;
   endDate: number;
   /** Time at which the event is due for its outcome (closed) or for the archive (resolved). */
@@ -97,6 +97,6 @@ export interface WorldState {
   readonly closed: WorldEvent[];
   /** Resolved, waiting for the archive; next due first. */
   readonly resolved: WorldEvent[];
-  /** Of a live venue, in the order of listing, until they are archived. */
+  /** Events of a live venue, in the order of listing, until they are archived. */
   mirrored: WorldEvent[];
 }

@@ -17,7 +17,7 @@ export interface MarketView {
   readonly tags: readonly string[];
   readonly eventId: string;
   readonly eventTitle: string;
-  /** Of the venue's protocol: says which exchange contract takes its orders. */
+  /** Version of the venue's protocol: says which exchange contract takes its orders. */
   readonly version: 'v1' | 'v2';
   /** Exactly one market of a negative-risk event resolves YES. */
   readonly negRisk: boolean;
@@ -54,9 +54,9 @@ export interface Catalogue {
   readonly lives: number;
   /** Moves also when anything else in a view changes, such as a price. */
   readonly changes: number;
-  /** Of every market that is not archived, newest last. */
+  /** Lists every market that is not archived, newest last. */
   conditionIds(): Iterable<ConditionId>;
-  /** What decides about a market's life; does not read its book. */
+  /** Facts that decide about a market's life; does not read its book. */
   life(conditionId: ConditionId): MarketLife | undefined;
   /**
    * Markets that have changed since `changes` had this value, of those whose view was read after their last change before

@@ -181,7 +181,7 @@ export class World {
     });
   }
 
-  /** What a live venue did, in its order. */
+  /** Applies changes of a live venue, in their order. */
   mirror(changes: readonly MirrorChange[], at: number): EngineEvent[] {
     return this.#during(at, () => {
       this.#run({ kind: 'expire' });
@@ -262,7 +262,7 @@ export class World {
     return this.#views.all();
   }
 
-  /** Of this world: a world that is restored has another one. */
+  /** Catalogue of this world: a world that is restored has another one. */
   get catalogue(): Catalogue {
     return this.#views;
   }
@@ -271,7 +271,7 @@ export class World {
     return this.#views.get(conditionId);
   }
 
-  /** Of a market that is not archived; does not read its book. */
+  /** Finds a market that is not archived; does not read its book. */
   facts(conditionId: ConditionId): MarketFacts | undefined {
     const known = this.#views.record(conditionId);
     if (known === undefined) return undefined;

@@ -157,7 +157,7 @@ test(`behaves like the naive model on ${SEQUENCES} random sequences`, () => {
     fc.property(sequence, fc.nat({ max: 40 }), (recipes, restart) => runBoth(recipes, restart)),
     { numRuns: SEQUENCES },
   );
-  // What is rare may be missing where only a tenth runs.
+  // Rare events may be missing where only a tenth runs.
   const isWhole = SEQUENCES === ALL_SEQUENCES;
   for (const [what, least] of Object.entries(AT_LEAST))
     expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(
@@ -273,7 +273,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
 
 type Reversal = Extract<EngineCommand, { kind: 'reverse' }>;
 
-/** What would undo each trade: the taker of a command against all its makers. */
+/** Reversals that would undo each trade: the taker of a command against all its makers. */
 function reversalsOf(events: readonly EngineEvent[]): Reversal[] {
   const fills = events.filter((event) => event.kind === 'fill');
   const [first] = fills;

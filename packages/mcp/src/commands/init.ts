@@ -20,7 +20,7 @@ import { money } from '../facts.ts';
 export interface InitOptions {
   readonly env: Environment;
   readonly place: DeskPlace;
-  /** Of the agent. */
+  /** Name of the agent. */
   readonly name: string;
   readonly say: (line: string) => void;
   /** See `KeyFileOptions`. */

@@ -80,9 +80,9 @@ export interface ReadyOrder {
   readonly clientOrderId: string;
   readonly prepared: PreparedTrade;
   readonly verified: VerifiedPrepared;
-  /** What it may take out of the spending limit: collateral of a BUY with its fee; nothing of a SELL. */
+  /** The most that it may take out of the spending limit: collateral of a BUY with its fee; nothing of a SELL. */
   readonly cost: Micro;
-  /** What a person may lose by it: the cost of a BUY, the shares of a SELL at their highest value. */
+  /** The most that a person may lose by it: the cost of a BUY, the shares of a SELL at their highest value. */
   readonly stake: Micro;
 }
 
@@ -135,7 +135,7 @@ function timestampOf(clientOrderId: string): number {
   });
 }
 
-/** Of what was computed here alone; the market by its id. */
+/** Question about figures that were computed here alone; the market by its id. */
 export function questionAbout({ market, verified }: ReadyOrder): string {
   const { order, outcome, orderSize, price } = verified.body;
   const collateral = money(BigInt(order.side === 'BUY' ? order.makerAmount : order.takerAmount));

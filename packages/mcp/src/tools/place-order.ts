@@ -37,7 +37,7 @@ async function knownOrder({ desk, signal }: Call, orderId: string): Promise<Orde
 }
 
 /**
- * What the desk would refuse is not signed: once signed it counts, whatever the desk says then. The trade itself asks the owner.
+ * The tool does not sign an order that the desk would refuse: once signed it counts, even after a refusal of the desk. The trade itself asks the owner.
  * @throws OrderRefused for a safeguard @returns the venue's refusal, as the trade would answer it
  */
 function refusalBefore({ prepared, verified, clientOrderId }: ReadyOrder, { texts }: Call) {

@@ -139,7 +139,7 @@ async function askOwner(
   }
 }
 
-/** Of what was asked for and verified; the market by its ticker. */
+/** Question about figures that were asked for and verified; the market by its ticker. */
 function questionAbout({ quote, ask }: KeptQuote): string {
   const what =
     ask.action === 'BUY'
@@ -159,7 +159,7 @@ async function outcomeOf(
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     return await desk.client.venueB.wait(orderId, { timeoutMs, signal: inTime });
   } catch {
-    // What is known of a submitted order is its submission: how the wait ended changes nothing.
+    // A submitted order is known by its submission: how the wait ended changes nothing.
     return null;
   }
 }
@@ -193,7 +193,7 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         order: { orderId: quoteId },
         // The desk could give one quote id to many transactions.
         countedAs: () => (verified === null ? null : `b:${verified.digest}`),
-        // Of a sale the contracts, each of which may be worth one collateral.
+        // A sale counts its contracts, each of which may be worth one collateral.
         cost: quantity,
         stake: quantity,
         question: () => questionAbout(kept),

@@ -19,7 +19,7 @@ export interface Spending<Answer> {
   readonly cost: Micro;
   readonly stake: Micro;
   readonly question: () => string;
-  /** What has to succeed before anything is reserved. The person has agreed by then. */
+  /** Steps that have to succeed before anything is reserved. The person has agreed by then. */
   readonly prepare?: () => Promise<void>;
   /** Signs and sends. Tried once. */
   readonly send: () => Promise<Answer>;

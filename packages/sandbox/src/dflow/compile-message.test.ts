@@ -69,7 +69,7 @@ const withKit = ({ feePayer, blockhash, instructions }: MessageDraft): Uint8Arra
     ).messageBytes,
   );
 
-/** What a message says, whatever the order of its accounts. */
+/** The meaning of a message, in any order of its accounts. */
 function meaningOf(message: Uint8Array) {
   const required = message[1] ?? 0;
   const tx = readTransaction(Uint8Array.from([required, ...new Uint8Array(64 * required), ...message]));

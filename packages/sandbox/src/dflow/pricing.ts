@@ -19,7 +19,7 @@ export interface Priced {
   /** Before the fee. */
   readonly cost: Micro;
   readonly fee: Micro;
-  /** Of the best and the worst level used; 0 when none is used. */
+  /** Price of the best level used; 0 when none is used. */
   readonly best: Pips;
   readonly worst: Pips;
 }

@@ -11,7 +11,7 @@ const BLOCKHASH_LIFE_BLOCKS = 150;
 /** Slots for which a signature's status is known without searching the history. */
 export const RECENT_SLOTS = 300;
 
-/** What two clocks of one chain agree on, besides seed and time. */
+/** State on which two clocks of one chain agree, besides seed and time. */
 export interface BlockOrigin {
   readonly genesisMs: number;
   /** The last slot that is known to have passed. */
@@ -22,7 +22,7 @@ export interface BlockClock {
   slot(): number;
   /** Never falls behind a slot that another clock of this chain has shown. */
   reach(slot: number): void;
-  /** Of the newest block, or of an earlier one. */
+  /** Blockhash of the newest block, or of an earlier one. */
   blockhash(slot: number): string;
   isValid(blockhash: string): boolean;
 }
@@ -32,7 +32,7 @@ export function blockClock(
 ): BlockClock {
   let latest = options.atLeast;
   let hashedTo = -1;
-  /** Of the blocks whose blockhash is still valid, oldest first. */
+  /** Blockhashes that are still valid, oldest first. */
   const good = new Map<string, number>();
   const blockhash = (slot: number): string => hashOf(options.seed, `block ${slot}`);
 

@@ -46,7 +46,7 @@ export interface StoredChain {
   /** Transactions that ever landed. */
   readonly landed: number;
   readonly accounts: readonly AddressedAccount[];
-  /** Of the last `recentSlots` slots before `lastSlot`, in order. */
+  /** The last `recentSlots` slots before `lastSlot`, in order. */
   readonly recent: readonly Omit<RecentTransaction, 'pending'>[];
   readonly term: ChainTerm;
 }

@@ -24,7 +24,7 @@ import {
 } from './thread-messages.ts';
 import { type RpcLimits, SandboxChainUnavailable } from './types.ts';
 
-/** Of 19: when processors are busy, the other threads of the process run first. Not before it is open: callers wait. */
+/** Niceness, at most 19: when processors are busy, the other threads of the process run first. Not before it is open: callers wait. */
 const NICENESS = 10;
 const DATABASE_END_S = 1;
 

@@ -74,7 +74,7 @@ function refusalOf({ tx, run, before, after, lands }: Executed): Refusal | null 
   return lands && isCharged ? null : preflightFailed(run.err, run);
 }
 
-/** What a node refuses although the transaction could be executed. */
+/** Refusals of a node although the transaction could be executed. */
 export function faultOf(
   tx: SolanaTransaction,
   { run, after }: { readonly run: Run; readonly after: Accounts },

@@ -8,7 +8,7 @@
 const SHARE = 0.1;
 /** Burst: the most that may be used without a pause. */
 const BURST_MS = 25;
-/** What is used beyond it is repaid, up to this: a second's pause. */
+/** The most time that a use beyond the share has to be repaid: a second's pause. */
 const MAX_DEBT_MS = 100;
 
 export class ProcessorShare {

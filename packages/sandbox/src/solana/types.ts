@@ -106,7 +106,7 @@ export interface ReturnData {
   readonly data: Uint8Array;
 }
 
-/** What an instruction of the message made programs call. Indices are the message's, lookups included. */
+/** The calls that programs made for an instruction of the message. Indices are the message's, lookups included. */
 export interface InnerInstructions {
   readonly index: number;
   readonly instructions: readonly {
@@ -200,11 +200,11 @@ export interface LocalChain {
   tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
 }
 
-/** What only the thread itself asks: past blocks, and reads of the whole database. */
+/** Questions that only the thread itself asks: past blocks, and reads of the whole database. */
 export interface ThreadChain extends LocalChain {
   /** Epoch milliseconds at which a slot begins. */
   timeOf(slot: number): number;
-  /** Of a slot that is over or the newest one. */
+  /** Blockhash of a slot that is over, or of the newest one. */
   blockhashOf(slot: number): string;
   readonly archive: Archive;
 }
@@ -235,7 +235,7 @@ export interface ChainCalls extends LocalChain {
   ask(method: string, params: readonly unknown[]): Promise<RpcAnswer>;
 }
 
-/** Of one JSON-RPC call. Integers may be bigint, as in the answers of `rpc` they may exceed 2^53. */
+/** Answer of one JSON-RPC call. Integers may be bigint, as in the answers of `rpc` they may exceed 2^53. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcFault };
 
 export interface RpcFault {

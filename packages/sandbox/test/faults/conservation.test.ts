@@ -19,7 +19,7 @@ const TIME_LIMIT_MS = 600_000;
 
 interface Play {
   markets: readonly WireMarket[];
-  /** Of every outcome that was ever bought. */
+  /** Tokens of every outcome that was ever bought. */
   readonly mints: Set<SolanaAddress>;
   refused: number;
 }

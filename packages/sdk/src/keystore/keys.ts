@@ -8,7 +8,7 @@ import { type DeskPlace, requirePrivateFile, requirePrivateFolder } from './plac
 import { seal, unseal } from './sealed-text.ts';
 import { createFile, replaceFile } from './whole-file.ts';
 
-/** What a key is for; it signs for nothing else. */
+/** The purpose of a key; it signs for nothing else. */
 export type KeyUse = 'paper' | 'live';
 
 /** An EVM key, and the wallet of it that trades. */
@@ -19,7 +19,7 @@ export interface EvmKey {
   readonly venue: string;
   /** 0 the key's own account, 1 its proxy wallet, 2 its Safe, 3 its deposit wallet. */
   readonly signatureType: 0 | 1 | 2 | 3;
-  /** What it was made for; absent in files of earlier releases, where every check of a live venue applies. */
+  /** The purpose that it was made for; absent in files of earlier releases, where every check of a live venue applies. */
   readonly use?: KeyUse;
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with the keystore or its spending limit. No error of this folder contains a key or a passphrase. */
+/** Errors of the keystore and its spending limit. No error of this folder contains a key or a passphrase. */
 export type KeystoreFault =
   | 'keystore_missing'
   | 'keystore_exists'
@@ -22,7 +22,7 @@ export class KeystoreError extends Error {
   override readonly name = 'KeystoreError';
   readonly code: KeystoreFault;
   readonly detail: string;
-  /** What to do next. */
+  /** The next step. */
   readonly fix: string;
 
   constructor(code: KeystoreFault, detail: string, fix: string) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { KeystoreError } from './keystore-error.ts';
 import { type Environment, requirePrivateFile } from './place.ts';
 
-/** What a terminal offers; `process.stdin` and `process.stderr` do. */
+/** Parts of a terminal that are needed; `process.stdin` and `process.stderr` have them. */
 export interface Terminal {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WritableStream;

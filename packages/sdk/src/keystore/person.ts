@@ -1,4 +1,4 @@
-/** What only a person may do: at a terminal, by the passphrase of the keys, typed there and found nowhere else. */
+/** Acts that only a person may do: at a terminal, by the passphrase of the keys, typed there and found nowhere else. */
 import { hasKeys, readKeys } from './keys.ts';
 import { KeystoreError } from './keystore-error.ts';
 import { askHidden, ownTerminal, type Terminal } from './passphrase.ts';

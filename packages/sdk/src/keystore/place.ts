@@ -8,14 +8,14 @@ import { KeystoreError } from './keystore-error.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface DeskPlace {
-  /** Of the desk, without a slash at its end. */
+  /** Address of the desk, without a slash at its end. */
   readonly url: string;
   readonly folder: string;
   /** The encrypted keys. */
   readonly keys: string;
   /** The spending limit. */
   readonly limit: string;
-  /** What was spent on a UTC day, such as `2026-11-22`. */
+  /** Path of the spending of a UTC day, such as `2026-11-22`. */
   spending(day: string): string;
 }
 
@@ -91,7 +91,7 @@ export function requirePrivateFile(path: string): boolean {
 
 /** Creates the folder for this user alone. @throws KeystoreError `keystore_permissions` */
 export function requirePrivateFolder(folder: string): void {
-  // What mkdir gives is cut by the umask, never widened; a folder that is there keeps its mode and is judged.
+  // A mode that mkdir gives is cut by the umask, never widened; a folder that is there keeps its mode and is judged.
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined && hasModes) chmodSync(folder, 0o700);
   requirePrivate(folder, statSync(folder), '700');
 }

@@ -11,7 +11,7 @@ import { createFile } from './whole-file.ts';
  */
 export function privateText(path: string, make: () => string): string {
   requirePrivateFolder(dirname(path));
-  // Of two processes that make it at the same time, one writes, and both read the same.
+  // Two processes may make it at the same time: one writes, and both read the same.
   if (!requirePrivateFile(path)) createFile(path, `${make()}\n`);
   return readFileSync(path, 'utf8').trim();
 }

@@ -1,6 +1,6 @@
 /** Which failures of a trade prove that it had no effect, so that what was reserved for it may be given back. */
 
-/** What of a `BellwetherApiError` counts; this folder loads without the client. */
+/** Fields of a `BellwetherApiError` that count; this folder loads without the client. */
 interface Refusal {
   readonly name: string;
   readonly status: number;

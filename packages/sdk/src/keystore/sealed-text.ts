@@ -14,7 +14,7 @@ const CIPHER = 'aes-256-gcm';
 /** 128 MiB and a fraction of a second for each guess. */
 const COST = 2 ** 17;
 const BLOCK_SIZE = 8;
-/** What a file may ask of this machine: a foreign file must neither be cheap to guess nor take all memory. */
+/** Limits on what a file may ask of this machine: a foreign file must neither be cheap to guess nor take all memory. */
 const COSTS = [2 ** 14, 2 ** 20] as const;
 
 interface Header {

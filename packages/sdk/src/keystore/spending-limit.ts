@@ -1,7 +1,7 @@
 /**
  * How much may be spent through the keys of one desk on one UTC day, by all programs of this machine together.
  *
- * What is spent is a log that is only appended to, one file for each day, and its lines have one meaning for every reader: an
+ * Spending is a log that is only appended to, one file for each day, and its lines have one meaning for every reader: an
  * order that is reserved counts when the counted orders above it leave room for it below the limit that its own line names.
  * So nothing is locked, and a process that is frozen or dead blocks nobody and frees nothing. An order counts once, however often it is
  * tried, and is never given back: who has a signed order can place it later, whatever he answers now. Lines of earlier releases

@@ -78,7 +78,7 @@ export class AccountBases {
     }
   }
 
-  /** What follows, oldest first, complete up to its last step. */
+  /** Reads the steps that follow, oldest first, complete up to its last step. */
   async #page(
     account: AccountId,
     from: Kept,

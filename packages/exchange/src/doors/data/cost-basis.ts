@@ -1,5 +1,5 @@
 /**
- * What an account paid for its tokens, and what it earned with those that it gave away. Pure, in micro-units. The arithmetic is that
+ * Computes what an account paid for its tokens, and what it earned with those that it gave away. Pure, in micro-units. The arithmetic is that
  * of every position (`step`); fees stand beside it, for this door tells those of the tokens that are left.
  *
  * A split makes a token of each outcome for half a collateral each, a merge uses them up for the same.
@@ -13,7 +13,7 @@ export interface Holding {
   readonly market: MarketFacts;
   readonly outcome: Outcome;
   readonly position: Position;
-  /** Of the tokens that are left: a part that leaves takes its share of them along. */
+  /** Fees of the tokens that are left: a part that leaves takes its share of them along. */
   readonly fees: Micro;
   readonly lastAt: number;
 }
@@ -37,7 +37,7 @@ export interface Leg {
   readonly fee: Micro;
 }
 
-/** Of `account`, or of everybody, the taker first. */
+/** Legs of `account`, or of all accounts, the taker first. */
 export function legsOf(
   trade: TradeRecord,
   account?: AccountId,

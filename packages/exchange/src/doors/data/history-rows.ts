@@ -58,7 +58,7 @@ function rowOf({ type, account, market, outcome, side, size, cost, at, hash }: R
 /** Trades are shown from their transaction on: what may still vanish without one is not. */
 export const isShown = ({ settlement }: TradeRecord): boolean => settlement.transactionHash !== undefined;
 
-/** Of `account`, or of all its parties, or of the takers alone. */
+/** Rows of `account`, or of all parties, or of the takers alone. */
 export function tradeRows(
   trade: TradeRecord,
   find: FindView,
@@ -86,7 +86,7 @@ export function moveRows(move: MoveRecord, find: FindView): HistoryRow[] {
   if (kind !== 'redeem')
     return [rowOf({ ...shared, market, outcome: 'YES', size: yes, cost: collateral }, find)].map((row) => ({
       ...row,
-      // Of both outcomes alike: unknown, in the words of the API.
+      // A row of both outcomes alike: unknown, in the words of the API.
       outcome: '' as never,
       outcome_index: 999 as never,
       token_id: '',

@@ -13,7 +13,7 @@ export interface Wanted {
   readonly since: number | undefined;
   readonly until: number | undefined;
   readonly oldestFirst: boolean;
-  /** What else a row must be. */
+  /** Further conditions on a row. */
   readonly fits: (row: HistoryRow) => boolean;
 }
 

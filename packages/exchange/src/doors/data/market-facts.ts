@@ -1,4 +1,4 @@
-/** What rows say about a market: of one that is listed everything, of one that the exchange has forgotten what its history kept. */
+/** Facts that rows say about a market: of one that is listed everything, of one that the exchange has forgotten what its history kept. */
 import { divide, type Micro } from '@bellwether/contract/decimals';
 import type { MarketFacts, MarketView, Outcome, PaperExchange } from '../../paper-exchange.ts';
 import { eventSlugOf } from '../gamma/index.ts';

@@ -48,7 +48,7 @@ export function openInterestOf(holders: readonly HolderView[]): Micro {
   return yes > no ? yes : no;
 }
 
-/** Of the tokens that an account holds. */
+/** Value of the tokens that an account holds. */
 export function portfolioValue(
   exchange: Pick<PaperExchange, 'account' | 'market'>,
   account: AccountId,

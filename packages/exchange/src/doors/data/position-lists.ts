@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<PositionSort, (position: Position) => Micro>> = {
 };
 
 const tokenOf = ({ facts, outcome }: Position): string => facts.tokenIds[outcome === 'YES' ? 0 : 1];
-/** Of equal positions the one with the smaller name first, so that pages fit together. */
+/** Name that orders equal positions, so that pages fit together. */
 const nameOf = (position: Position): string => `${tokenOf(position)} ${position.account}`;
 
 export interface PositionOrder {

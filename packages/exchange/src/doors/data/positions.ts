@@ -107,7 +107,7 @@ const statusOf = (position: Position): string => {
   return isLost(position) ? 'REDEEMABLE_LOST' : 'REDEEMABLE';
 };
 
-/** Of what is left, else of what the closed position was bought for. */
+/** Average price of what is left, else of the closed position's purchases. */
 const averageOf = ({ size, cost, bought, boughtCost }: Position): number =>
   size > 0n ? ratio(cost, size) : ratio(boughtCost, bought);
 

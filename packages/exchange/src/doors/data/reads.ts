@@ -1,4 +1,4 @@
-/** What the routes of both versions share: finding markets, positions and holders for a request. */
+/** Shared by the routes of both versions: finds markets, positions and holders for a request. */
 import type { FastifyRequest } from 'fastify';
 import type { AccountId, ConditionId, PaperExchange, PriceHistory } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';

@@ -289,7 +289,7 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
   });
 }
 
-/** What the paper venue does not have answers that there is nothing. */
+/** Answers, for what the paper venue does not have, that there is nothing. */
 function bindAbsent(door: FastifyInstance, reads: Reads): void {
   // Nobody needs an approval on the paper venue, and none is recorded.
   door.get('/v2/approvals', (request, reply) => {

@@ -4,7 +4,7 @@ import type { ConditionId, MarketView } from '../../paper-exchange.ts';
 import { closedTimeOf, endedAt, isOpen, isoOf, type MarketContext } from './market-record.ts';
 import { slugOf, type TagRecord, tagsOf } from './tags.ts';
 
-/** What of an event does not change after its listing. */
+/** Facts of an event that do not change after its listing. */
 export interface ListedEvent {
   readonly id: string;
   readonly title: string;
@@ -42,7 +42,7 @@ export function listedEvent(markets: Markets): ListedEvent {
   };
 }
 
-/** What is left of each question without the words that all of them begin and end with: the contestants' names. */
+/** The rest of each question without the words that all of them begin and end with: the contestants' names. */
 function groupTitles(questions: readonly string[]): readonly string[] {
   if (questions.length < 2) return [''];
   const split = questions.map((question) => question.split(' '));

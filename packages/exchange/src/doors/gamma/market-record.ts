@@ -32,7 +32,7 @@ const CERTAIN: Readonly<Record<NonNullable<MarketView['payout']>, readonly [stri
   HALF: ['0.5', '0.5'],
 };
 
-/** Of [Yes, No]: the payout, else the midpoint, the last trade, or one half. */
+/** Prices of [Yes, No]: the payout, else the midpoint, the last trade, or one half. */
 export function outcomePrices(market: MarketView): readonly [string, string] {
   const { payout, bestBid, bestAsk, lastTrade } = market;
   if (payout !== undefined) return CERTAIN[payout];
@@ -100,7 +100,7 @@ function competitiveOf(market: MarketView): number {
   return Math.round(1e6 / (1 + distance * distance)) / 1e6;
 }
 
-/** What the two versions of the protocol say differently. */
+/** Fields in which the two versions of the protocol differ. */
 function ofProtocol({ version, tokenIds, status }: MarketView) {
   if (version === 'v2')
     return {
@@ -129,7 +129,7 @@ function isOther({ version, tokenIds: [yes] }: MarketView): boolean {
 export interface MarketContext {
   /** Position among the markets of its event. */
   readonly index: number;
-  /** What distinguishes it from its siblings; '' for an event of one market. */
+  /** Name that distinguishes it from its siblings; '' for an event of one market. */
   readonly groupTitle: string;
 }
 

@@ -10,7 +10,7 @@ const DEFAULT_PER_TYPE = 10;
 const MOST_PER_TYPE = 50;
 const MOST_WORDS = 16;
 
-/** What a word is worth by where it is found. */
+/** Weight of a word by the place where it is found. */
 const WORTH = { title: 4, topics: 2, rules: 1 } as const;
 
 const SORTS: Readonly<Record<string, (event: GammaEvent) => number>> = {
@@ -92,7 +92,7 @@ export function searchText(directory: Directory, query: Query, found: Found): st
   return `{"events":[${events.join(',')}],"tags":${tags},"profiles":[],"pagination":${pagination}}`;
 }
 
-/** What the venue's own pages read: outcomes and prices are real lists here, and there are no token ids. */
+/** Answers for the venue's own pages: outcomes and prices are real lists here, and there are no token ids. */
 function slimEvent(directory: Directory, event: GammaEvent, withClosed: boolean) {
   const { id, slug, title, image, icon, startDate, endDate, active, closed, archived, volume } = event.record;
   const markets = directory

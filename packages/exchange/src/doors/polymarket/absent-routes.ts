@@ -1,5 +1,5 @@
 /**
- * What the paper venue does not have: liquidity rewards, requests for quotes, builder programmes, orders of before a
+ * Routes that the paper venue does not have: liquidity rewards, requests for quotes, builder programmes, orders of before a
  * migration. Reads say in the client's own shape that there is nothing, and what would make something is refused: a 404 is
  * taken for success by some clients, and for a fault of the network by others.
  */

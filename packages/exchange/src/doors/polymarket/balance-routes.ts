@@ -52,7 +52,7 @@ function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: R
   const kind = Number(type === '' ? 0 : type) as SignatureType;
   const account = accountOfType(address, kind);
   if (kind !== DEPOSIT_WALLET) return { account, token: asset };
-  // Of the two deposit wallets, an account uses the one that holds something.
+  // Of its two deposit wallets an account uses the one that holds something.
   const older = accountsOf(address).at(-1)!;
   const isUsed = (one: Address) =>
     exchange.account(one).available > 0n || exchange.account(one).tokens.size > 0;
@@ -69,7 +69,7 @@ function balanceOf({ account, token }: Asked, exchange: DoorExchange): bigint {
   return listed.outcome === 'YES' ? held.yes + held.yesHeld : held.no + held.noHeld;
 }
 
-/** What was shown last: the venue's copy of the chain lags behind it, where the faults say so, until it is told to update. */
+/** Balances that were shown last: the venue's copy of the chain lags behind it, where the faults say so, until an update is asked for. */
 class ShownBalances {
   readonly #options: Pick<PolymarketDoorOptions, 'faults' | 'now'>;
   readonly #last = new Map<string, { readonly balance: bigint; readonly at: number }>();

@@ -1,4 +1,4 @@
-/** What the venue's door needs. */
+/** Needs of the venue's door. */
 import type { ExchangeDomains, RecoverPublicKey } from '@bellwether/protocol';
 import type { PaperExchange, PriceHistory } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';

@@ -19,7 +19,7 @@ interface Answer {
 
 type Trading = 'order' | 'cancel';
 
-/** What a request does, by method and path below the mount; `null` for reads and keys. */
+/** Kind of a request, by method and path below the mount; `null` for reads and keys. */
 function tradingOf({ method, url }: FastifyRequest, mount: string): Trading | null {
   const [path = ''] = url.slice(mount.length).split('?', 1);
   if (method === 'POST') return path === '/order' || path === '/orders' ? 'order' : null;

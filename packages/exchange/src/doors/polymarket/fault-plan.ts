@@ -3,7 +3,7 @@
  * or an impossible value is refused by name, so that a misspelt switch is not a switch that is off.
  */
 
-/** What the venue lets clients do. */
+/** Modes in which the venue restricts clients. */
 export type VenueMode = 'open' | 'restarting' | 'post_only' | 'cancel_only' | 'disabled' | 'geo_blocked';
 
 /** Shares are of 1: 0 never, 1 always. Times in milliseconds. */
@@ -13,7 +13,7 @@ export interface FaultPlan {
   readonly mode: VenueMode;
   /** Restarts of the matching engine: 425 for `downMs`, then only post-only orders for `postOnlyMs`; again after `everyMs`. */
   readonly restart: { readonly everyMs: number; readonly downMs: number; readonly postOnlyMs: number } | null;
-  /** Of every request, before it is looked at. */
+  /** Applies to every request, before it is looked at. */
   readonly latencyMs: { readonly least: number; readonly most: number };
   /** 429 before anything happened: with the venue's Poly-RateLimit headers, and bare as from a network's edge. */
   readonly limitedShare: number;

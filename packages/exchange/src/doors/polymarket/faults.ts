@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { type FaultPlan, NO_FAULTS, readFaultPlan, type VenueMode } from './fault-plan.ts';
 
-/** What is decided, each in its own sequence: another kind of traffic does not change who is hit. */
+/** Kinds of decisions, each with its own random sequence: another kind of traffic does not change who is hit. */
 type Kind =
   | 'latency'
   | 'limited'

@@ -22,13 +22,13 @@ const mirror = (price: Pips): Pips => 10_000 - price;
 
 export interface Change {
   readonly side: 'BUY' | 'SELL';
-  /** Of YES. */
+  /** Price of YES. */
   readonly price: Pips;
   /** New total; 0 removes the level. */
   readonly size: bigint;
 }
 
-/** What turns one YES book into another. */
+/** Changes that turn one YES book into another. */
 export function changesBetween(
   before: Pick<BookView, 'bids' | 'asks'>,
   after: Pick<BookView, 'bids' | 'asks'>,

@@ -1,7 +1,7 @@
 /**
  * The market channel: books, their changes, trades and the ends of markets, for everybody who asks. Wire reference 4.1.
  *
- * What changed is seen by looking, at most every `GATHER_MS`, at the sequences of books that somebody follows: of the markets that a
+ * Changes are found by looking, at most every `GATHER_MS`, at the sequences of books that have a follower: of the markets that a
  * command's events name, or of all after a step, in which the house requotes without public events. A message is made once and
  * sent to all who follow either token.
  */

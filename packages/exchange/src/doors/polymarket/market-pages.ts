@@ -10,7 +10,7 @@ import { wireMarket, wireSimplifiedMarket } from './wire.ts';
 
 /** The venue's page. */
 const PAGE_MARKETS = 1_000;
-/** Of the entries of one page, as text: the page ends before it would be exceeded. */
+/** Characters of the entries of one page: the page ends before it would be exceeded. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 /** A page is made from texts that are kept while the markets do not change, so its entries cost less than others. */
 const PAGE_ENTRIES_PER_TOKEN = 10 * ENTRIES_PER_TOKEN;

@@ -9,7 +9,7 @@ export interface OrderAnswer {
   readonly errorMsg: string;
   readonly orderID: string;
   readonly status: 'live' | 'matched' | 'delayed' | 'unmatched' | '';
-  /** What the order gave and got so far, as decimals before fees; '' while it got nothing. */
+  /** Amounts that the order gave and got so far, as decimals before fees; '' while it got nothing. */
   readonly makingAmount: string;
   readonly takingAmount: string;
   /** The hash of a match appears with its trade. */
@@ -79,7 +79,7 @@ export function answerTo(
   };
 }
 
-/** What the account lacks for an order, where that can be told before the engine plans it. */
+/** Balance that the account lacks for an order, where that is known before the engine plans it. */
 export function missingBalance(
   order: NewOrder,
   needed: bigint,

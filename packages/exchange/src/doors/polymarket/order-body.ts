@@ -11,9 +11,9 @@ import {
 import type { TimeInForce } from '../../paper-exchange.ts';
 
 export interface PostedBody {
-  /** What the 11-field struct lacks is zero. */
+  /** The order's fields; those that the 11-field struct lacks are zero. */
   readonly fields: OrderFields;
-  /** What only the 11-field struct has; `null` when one of them is missing. */
+  /** Fields that only the 11-field struct has; `null` when one of them is missing. */
   readonly extras: OrderExtras | null;
   readonly signature: string;
   /** Lower-case. */

@@ -23,7 +23,7 @@ const PAGE_ORDERS = 100;
 const ORDERS_PER_TOKEN = 500;
 const ORDER_ID_BYTES = 32;
 const OUTCOME_LABELS = { YES: 'Yes', NO: 'No' } as const;
-/** Of the orders of one answer, for their trades' ids. */
+/** The most matches of the orders of one answer, for their trades' ids. */
 const MOST_MATCHES = 1_000;
 /**
  * How long after it was posted an order that has ended can still be read: long enough to learn the fate of an order whose

@@ -24,7 +24,7 @@ const INTERVALS: Readonly<Record<string, { readonly ms: number | null; readonly 
   '6h': { ms: 6 * HOUR_MS, least: 1 },
   '1h': { ms: HOUR_MS, least: 1 },
 };
-/** Of one token; points that would be more lie further apart. */
+/** The most points of one token; with more of them, the points lie further apart. */
 const MOST_POINTS = 2_000;
 const MAX_BATCH = 20;
 const TOKENS_OF_A_HISTORY = 2;

@@ -10,7 +10,7 @@ const WINDOW_MS = 30 * 86_400_000;
 /** As at the venue, a change may take so long to appear. */
 const REFRESH_MS = 3 * 3_600_000;
 const PAGE_TRADES = 1_000;
-/** Of one account: an account with more trades counts for what they add up to. */
+/** The most pages of one account: an account with more trades counts for their sum. */
 const MOST_PAGES = 20;
 /** Most signers whose last look is remembered. */
 const MAX_SIGNERS = 20_000;

@@ -1,4 +1,4 @@
-/** What a venue's socket does to its client at times. Wraps the sending side of one socket. */
+/** Faults of a venue's socket towards its client. Wraps the sending side of one socket. */
 import type { SocketPeer } from '../web-sockets.ts';
 import type { Faults } from './faults.ts';
 

@@ -23,7 +23,7 @@ export interface KnownOrder {
   readonly outcome: Outcome;
   readonly side: Side;
   readonly limit: number;
-  /** Of an immediate BUY its budget. */
+  /** Size; of an immediate BUY its budget. */
   readonly originalSize: bigint;
   readonly timeInForce: TimeInForce;
   /** Epoch seconds, '0' for none. */

@@ -37,13 +37,13 @@ import type { Viewer } from './wire-trade.ts';
 const SUBSCRIBE_WITHIN_MS = 10_000;
 /** A key that was revoked meanwhile ends its sockets. */
 const VERIFY_EVERY_MS = 30_000;
-/** What a wrong key costs its address. */
+/** Tokens that a wrong key costs its address. */
 const TOKENS_OF_A_KEY = 5;
 /** Trades whose next status is awaited; beyond it their settlement is only in `/data/trades`. */
 const MOST_SETTLING = 20_000;
 
 interface Listener extends FeedListener {
-  /** Of its key, once it has named one. */
+  /** The key's account, once a key was named. */
   viewer: Viewer | undefined;
   auth: FrameAuth | undefined;
   /** `null`: all. */
@@ -179,7 +179,7 @@ export class UserFeed {
     }
   }
 
-  /** What became of trades that were retried. */
+  /** Shows the ends of trades that were retried. */
   #showFates(exchange: FeedExchange, { events, at }: Entry): void {
     for (const event of events) {
       if (event.kind !== 'trade_reversed' && event.kind !== 'reversal_refused') continue;
@@ -228,7 +228,7 @@ export class UserFeed {
     this.#sendOrder(order, 'PLACEMENT', { status: isOver ? 'MATCHED' : 'LIVE', at });
   }
 
-  /** What a command did to orders other than the one it placed. */
+  /** Shows a command's changes to orders other than the one it placed. */
   #showChange(event: EngineEvent, placed: KnownOrder | undefined, at: number): void {
     if (event.kind !== 'fill' && event.kind !== 'order_done') return;
     const order = this.#orders.get(event.orderId);

@@ -101,7 +101,7 @@ const makerOrder = (match: TradeMatch, market: MarketFacts, owner: string): Wire
   side: match.side,
 });
 
-/** Of the taker's own token: the makers' one price, else the ratio of its amounts. */
+/** Price for the taker's own token: the makers' one price, else the ratio of its amounts. */
 function takerPrice({ taker, matches }: TradeRecord, size: Micro, cost: Micro): string {
   const prices = new Set(
     matches.map(({ outcome, price }) => (outcome === taker.outcome ? price : 10_000 - price)),

@@ -20,7 +20,7 @@ export type Wanted =
       readonly kind: 'account';
       readonly address: string;
       readonly commitment: Commitment;
-      /** Of `getAccountInfo`. */
+      /** Options of `getAccountInfo`. */
       readonly options: Readonly<Record<string, unknown>>;
     };
 

@@ -17,7 +17,7 @@ import { COMMITMENT_RANK, type Commitment, readAsk, type SocketAsk } from './soc
 
 const MOST_OF_A_SOCKET = 100;
 const MOST_IN_ALL = 2_000;
-/** Of one question to the chain. */
+/** The most signatures in one question to the chain. */
 const SIGNATURES_AT_ONCE = 256;
 const ACCOUNTS_AT_ONCE = 50;
 /** Slots that one look may report when it comes late. */

@@ -139,7 +139,7 @@ const parsedOf = ({ program, accounts, data }: SolanaInstruction, keys: readonly
     stackHeight: 1,
   });
 
-/** What programs called, by the number of the instruction that made them. */
+/** Shows what programs called, by the number of the instruction that made them. */
 export function innerJson(
   { inner }: { readonly inner: readonly InnerInstructions[] },
   keys: readonly Key[],
