@@ -1,6 +1,6 @@
 /** Why the service cannot start, or ends: one sentence that says what to do next, no stack and no lines of other programs. */
 
-/** Of Node (the first three) and of PostgreSQL. EFBIG is a limit of the process. */
+/** Codes of Node (the first three) and of PostgreSQL. EFBIG is a limit of the process. */
 const FULL_DISK_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', '53100'];
 const FULL_DISK_WORDS = /No space left on device|Disk quota exceeded|File too large/;
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sql.end({ timeout: 1 }));
 
-/** What the server holds, in its own words. */
+/** Text of the server's value, in its own words. */
 async function told(type: ElementType, values: readonly Element[]): Promise<(string | null)[]> {
   const rows =
     await sql`select v::text as v from unnest(${arrayOf(type, values)}) with ordinality as t(v, nth)

@@ -7,7 +7,7 @@ import { createBriefingSender } from '../src/markets/market-bytes.ts';
 
 const sample = ANSWERS.getBriefing?.body as Briefing;
 const [market] = sample.opportunities.newMarkets as [Market, ...Market[]];
-/** What would split the text at the wrong place, if quotes were not escaped. */
+/** Text that would be split at the wrong place, if quotes were not escaped. */
 const HOSTILE = '"opportunities":{"newMarkets":[{}],"recommendedSkills":[]} \\" ’\u2028';
 
 const withMarkets = (...newMarkets: Market[]): Briefing => ({

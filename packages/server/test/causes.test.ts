@@ -72,7 +72,7 @@ const told = (events: readonly LoggedEvent[]) =>
     .filter(({ type }) => /^(order|fill)/.test(type))
     .map(({ type, data }) => `${JSON.parse(data).orderId} ${type}`);
 
-/** What every reader has heard. Each reads on after whatever it read before. */
+/** Reads of every kind of reader. Each reads on after what it read before. */
 async function allReaders(sql: Sql) {
   const log = createEventLog(sql);
   const receipts = createReceiptStore(sql);

@@ -49,7 +49,7 @@ describe('with an Idempotency-Key', () => {
     expect(await codeOf(charge({ fromAddress: address() }, 'k'))).toBe('idempotency_key_reused');
     await charge({}, 'k2');
     stage.caller = { ...(await newCaller()), userId: stage.caller.userId };
-    // Of the same owner, but this agent never had the wallet.
+    // A key of the same owner, but this agent never had the wallet.
     expect(await codeOf(charge({}, 'k'))).toBe('wallet_not_yours');
     await note(stage.caller, wallet);
     await charge({}, 'k');

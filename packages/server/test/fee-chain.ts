@@ -18,7 +18,7 @@ import { ChainUnavailable } from '../src/domain/unavailable.ts';
 import type { Chain, Landing, SendAnswer, TokenAccount } from '../src/venues/chain.ts';
 import { buildTransfer } from '../src/venues/solana/delegated-transfer.ts';
 
-/** What a node does with a transaction, and if its answer arrives. */
+/** Behaviour of a node with a transaction, and whether its answer arrives. */
 export type Sending = 'land' | 'hold' | 'land_unanswered' | 'lose' | 'refuse';
 
 export interface FeeChain {

@@ -169,7 +169,7 @@ describe('the life of a settlement', () => {
       trade(id, 't1', 'matched', 10n * M, 5_000, 7n),
       standing(id, 'filled', 10n * M),
     ]);
-    // Of a position only what it is at the moment.
+    // A position shows only its state at the moment.
     const told = async () =>
       sql`select e.seq, e.nth, e.type, e.event_id, e.data from stream_events(
           (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e

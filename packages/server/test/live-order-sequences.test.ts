@@ -47,7 +47,7 @@ describe('any order of events', () => {
         fails: random() < 0.35,
         isLate: random() < lateShare,
       }));
-      // What a failed purchase had brought to sell, later ones must bring (see above): here nothing was sold of it.
+      // Later purchases must bring what a failed one had brought to sell (see above): here nothing was sold of it.
       const lacks = (some: typeof steps): boolean => {
         const sum = (side: string, until: number) =>
           some.reduce((all, one, nth) => (nth <= until && one.side === side ? all + one.size : all), 0n);

@@ -55,7 +55,7 @@ export interface Stage {
   readonly orders: LiveOrders;
   readonly asked: Asked[];
   readonly logged: string[];
-  /** What the venue answers to a request; by default it has nothing. */
+  /** Answer of the venue to a request; by default it has nothing. */
   answer: (asked: Asked) => Answer | undefined;
   newOrder(given?: Partial<Terms>): Promise<NewOrder>;
   /** Tells the user socket, once it is open. */
@@ -101,7 +101,7 @@ export async function startStage(
     readonly doubtMs?: number;
     readonly sends?: boolean;
     readonly shortage?: string;
-    /** Of the market, in millionths. */
+    /** Fee rate of the market, in millionths. */
     readonly feeRate?: bigint;
   } = {},
 ): Promise<Stage> {

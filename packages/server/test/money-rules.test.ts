@@ -1,4 +1,4 @@
-/** What is computed of money: budgets that come back, results of a day, costs of open orders and of what is sold. */
+/** Sums of money: budgets that come back, results of a day, costs of open orders and of sales. */
 import type { Fill } from '@bellwether/contract/positions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';

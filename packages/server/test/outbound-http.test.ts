@@ -164,7 +164,7 @@ describe('the circuit', () => {
     expect((await service.call(false)).status).toBe(200);
     expect(service.http.status()).toBe('ready');
     expect(service.said).toEqual(['it does not answer; asked again in a few seconds', 'it answers again']);
-    // What an operator counts: every attempt that failed, and those that were not made.
+    // An operator counts every attempt that failed, and those that were not made.
     expect(service.counted).toEqual([
       ...new Array(5).fill('the service: server_error'),
       'the service: circuit_open',

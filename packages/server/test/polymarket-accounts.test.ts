@@ -1,4 +1,4 @@
-/** What accounts hold at the live venue, and how what they hold of a resolved market is redeemed. */
+/** Holdings of accounts at the live venue, and how those of a resolved market are redeemed. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -161,7 +161,7 @@ describe('a balance', () => {
     const inTokens = await venue.accounts.balance(ACCOUNT, paying('YES'));
     expect(inTokens.shares(MARKET.conditionId, 'YES')).toBe(25_000_000n);
     expect(inTokens.shares('another', 'YES')).toBe(0n);
-    // What was not asked about is nothing, not a guess.
+    // A balance that was not asked about is nothing, not a guess.
     expect([inTokens.available, inTokens.shares(MARKET.conditionId, 'NO')]).toEqual([0n, 0n]);
   });
 
@@ -414,7 +414,7 @@ describe('an order that was refused for want of balance or allowance', () => {
     const ofV2 = { ...V2, version: 'v2' };
     state.approvals = { [POLYGON_EXCHANGES.v3]: '0' };
     expect(await reason({ side: 'SELL' }, true, ofV2)).toContain(POLYGON_EXCHANGES.v3);
-    // Of a contract that the venue does not list nothing is known.
+    // Nothing is known of a contract that the venue does not list.
     expect(await reason({ side: 'SELL' })).toBeNull();
   });
 

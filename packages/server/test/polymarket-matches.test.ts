@@ -14,7 +14,7 @@ import {
   startStage,
 } from './live-orders-stage.ts';
 
-/** What a match is made of: shares and price of each trade. */
+/** Parts of a match: shares and price of each trade. */
 type Parts = readonly (readonly [shares: number, price: number])[];
 
 const ONE: Parts = [[10, 0.5]];
@@ -60,7 +60,7 @@ const NAMINGS: Readonly<Record<string, (ids: readonly string[]) => unknown>> = {
   'names the first one and nothing': (ids) => [ids[0], ...ids.slice(1).map(() => '')],
 };
 
-/** What the list of trades shows while the answer is read. */
+/** Lists of trades that the venue shows while the answer is read. */
 const LISTS: Readonly<Record<string, (trades: Trades) => Answer>> = {
   all: (trades) => ({ body: { data: trades, next_cursor: 'LTE=' } }),
   'all, twice': (trades) => ({ body: { data: [...trades, ...trades], next_cursor: 'LTE=' } }),

@@ -1,4 +1,4 @@
-/** What an answer of the live venue proves about an order, and what it does not. */
+/** Proofs in an answer of the live venue about an order, and what it does not prove. */
 import { VENUE_REFUSALS } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, isPost, live, SECRETS, type Stage, startStage } from './live-orders-stage.ts';

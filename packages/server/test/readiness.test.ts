@@ -1,4 +1,4 @@
-/** What `/readyz` says of venues while the database takes nothing. */
+/** `/readyz` about venues while the database takes nothing. */
 import { expect, test } from 'vitest';
 import type { ReadinessParts } from '../src/wiring/readiness.ts';
 import { createReadiness } from '../src/wiring/readiness.ts';

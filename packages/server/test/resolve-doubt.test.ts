@@ -11,7 +11,7 @@ interface Asked {
   readonly ageMs: number;
 }
 
-/** Of orders with these ages, which the venue is asked about. @param keptForMs `null`: another process keeps the venue */
+/** Asks about orders with these ages. @param keptForMs `null`: another process keeps the venue */
 async function asked(orders: readonly Asked[], keptForMs: number | null): Promise<readonly string[]> {
   const found: string[] = [];
   const venue = {

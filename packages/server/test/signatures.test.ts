@@ -45,7 +45,7 @@ function verify(request: TradeRequest, options: { profile?: OrderProfile; negRis
       return nobleRecover(digest, rs, recovery);
     },
   });
-  // What is recovered beforehand must be what would have been asked.
+  // The early recovery must be the one that would have been asked for.
   const beforehand = firstRecovery(draft, options.negRisk ?? false, terms);
   if (verdict.ok || beforehand !== null) expect(beforehand).toEqual(first);
   return { verdict, recoveries };

@@ -1,4 +1,4 @@
-/** What a replica prepares to lead: loaded once, taken once, and dropped when it fails or is not taken. */
+/** Preparation of a replica to lead: loaded once, taken once, and dropped when it fails or is not taken. */
 import { expect, test, vi } from 'vitest';
 import { createStandby } from '../src/venues/paper/standby.ts';
 

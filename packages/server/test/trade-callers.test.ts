@@ -1,4 +1,4 @@
-/** What is kept of the callers of trades is what the database would answer, whoever changes what. */
+/** The kept facts about callers of trades equal the database's answer, after any change by anyone. */
 import { randomBytes } from 'node:crypto';
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
@@ -124,7 +124,7 @@ const ELSEWHERE: readonly ((sql: Sql, agent: string) => PromiseLike<unknown>)[] 
     sql`update safeguards set usage_day = now(), used_trades = 1, used_amount = 5 where agent_id = ${agent}`,
   (sql) => sql`update credentials set key_id = 2, sealed = ${randomBytes(8)}`,
 ];
-/** What trades write in an agent's row, and its name. */
+/** Columns of an agent's row that trades write, and its name. */
 const NO_SETTINGS = new Set(['agent_id', 'usage_day', 'used_trades', 'used_amount']);
 
 const changes = fc.array(
@@ -244,7 +244,7 @@ test('many transactions that change callers at once all commit', async () => {
       transact(sql, async (tx) => {
         await tx`insert into agent_wallets (agent_id, address, signer, is_own, since)
           values (${agent}, ${`wallet ${nth}`}, ${`key ${nth % 3}`}, true, now())`;
-        // What others of these transactions hold until their commits.
+        // Locks that others of these transactions hold until their commits.
         await tx`select 1 from safeguards where agent_id = ${agent} for no key update`;
       }),
     ),

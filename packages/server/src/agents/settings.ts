@@ -78,7 +78,7 @@ async function change(
 }
 
 /**
- * What an agent's key changes, by whichever route it asks: the one place, so that an owner's lock has no way around.
+ * Changes settings by an agent's key, for every route: the one place, so that an owner's lock has no way around.
  * @throws Refusal locked_by_owner
  */
 export const updateSettings = (

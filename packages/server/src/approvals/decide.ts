@@ -20,7 +20,7 @@ import type { ApprovalRow, ApprovalStore, Decision } from './store.ts';
 export interface ReadApprovalsNeeds {
   readonly clock: Clock;
   readonly approvals: Pick<ApprovalStore, 'byId' | 'list'>;
-  /** Of a quote that waited for an approval, in base64; `null`: it has none, or none that can still be signed. */
+  /** Transaction of a quote that waited for an approval, in base64; `null`: it has none, or none that can still be signed. */
   readonly transactionToSign: (agentId: string, quoteId: string) => Promise<string | null>;
 }
 
@@ -117,7 +117,7 @@ function requireWaiting(row: ApprovalRow): void {
   throw refusal('approval_gone', `This is decided: ${row.status}.`);
 }
 
-/** What a passkey has to sign to approve. */
+/** Gives the challenge that a passkey has to sign to approve. */
 export async function beginApproval(
   needs: DecideNeeds,
   owner: Owner,

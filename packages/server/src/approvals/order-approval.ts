@@ -40,7 +40,7 @@ export interface GivenApproval {
 /** Refused for the lack of an approval alone, with what the owner needs to judge the order. */
 export class ApprovalNeeded extends Refusal {
   readonly limit: Micro;
-  /** What the safeguards counted. */
+  /** Amount that the safeguards counted. */
   readonly amount: Micro;
   readonly checks: TradeCheck[];
 
@@ -134,7 +134,7 @@ export const approvalOf = (
 export interface ApprovalSubject extends BoundOrder {
   /** The order's own end. */
   readonly endsAt: number | null;
-  /** What the owner sees; may ask the venue. */
+  /** Terms that the owner sees; may ask the venue. */
   readonly terms: (needed: ApprovalNeeded) => Promise<ApprovalTerms>;
 }
 

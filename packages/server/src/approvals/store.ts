@@ -101,7 +101,7 @@ const approvalRow = (row: Row): ApprovalRow => ({
   declineReason: row.decline_reason,
 });
 
-/** What the owner judges by, as it is shown. Fixed when it is asked. */
+/** Terms by which the owner judges, as they are shown. Fixed when the approval is asked for. */
 export type ApprovalTerms = { readonly binds: BoundTerms } & Omit<
   Approval,
   | keyof BoundTerms
@@ -150,7 +150,7 @@ export interface ApprovalBounds {
 
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus;
-  /** Of an owner's agents. */
+  /** One of the owner's agents. */
   readonly agentId?: string;
   readonly limit: number;
   readonly at: number;
@@ -161,7 +161,7 @@ export interface Decision {
   readonly owner: bigint;
   readonly verdict: 'approved' | 'declined';
   readonly at: number;
-  /** Of an approval: the order can be sent until then, unless it ends before. */
+  /** End of an approval: the order can be sent until then, unless it ends before. */
   readonly until: number;
   readonly reason: string | null;
 }

@@ -12,7 +12,7 @@ export interface AgentStateNeeds {
 }
 
 export interface AgentState {
-  /** Of every venue, in the order of the registry. */
+  /** States of every venue, in the order of the registry. */
   readonly states: readonly VenueState[];
   /** Most severe first. */
   readonly alerts: readonly Alert[];

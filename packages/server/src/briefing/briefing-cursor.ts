@@ -48,7 +48,7 @@ export function parseSince(text: string): Since {
   return { at: from, listedAfter: () => from, snapshot: null };
 }
 
-/** What the database takes as a snapshot: it must never be handed one that it chokes on. */
+/** Whether the database takes the text as a snapshot: it must never get one that it fails on. */
 function isSnapshot(text: string): boolean {
   const [from = '', to = '', running = ''] = text.split(':');
   const oldest = BigInt(from);

@@ -53,7 +53,7 @@ export type BriefingRow = Answering &
     readonly snapshot: string;
   };
 
-/** What decides the text of the statement; the rest are its values. */
+/** Decides the text of the statement; the rest are its values. */
 export interface BriefingShape {
   /** The questions name a wallet. */
   readonly isAsked: boolean;

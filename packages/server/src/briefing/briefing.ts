@@ -136,7 +136,7 @@ async function readFacts(
   return facts;
 }
 
-/** What each venue has listed; one that does not answer in time is left out. */
+/** Markets that each venue has listed; one that does not answer in time is left out. */
 async function listings(
   needs: HasVenues,
   scope: Scope,
@@ -162,7 +162,7 @@ function newMarkets(
 ) {
   const found = [...listed].flatMap(([venue, { markets }]) => markets.map((market) => ({ venue, market })));
   found.sort((a, b) => b.market.createdAt - a.market.createdAt);
-  // What came since the last time is told in full; else the latest will do.
+  // Markets since the last briefing are given in full; else the latest will do.
   return (since === null ? found.slice(0, LATEST_MARKETS) : found).map(({ venue, market }) =>
     shownMarkets.plain(venue.id, market),
   );

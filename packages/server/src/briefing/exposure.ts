@@ -1,4 +1,4 @@
-/** What is at stake in held positions. All money in micro collateral. */
+/** The stake of held positions. All money in micro collateral. */
 import type { Micro } from '@bellwether/contract/decimals';
 
 export interface HeldTokens {

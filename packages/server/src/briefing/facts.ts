@@ -1,4 +1,4 @@
-/** What the briefing and the context of a market read from the database, and what they ask for. */
+/** Facts that the briefing and the context of a market read from the database, and the questions for them. */
 import type { Briefing } from '@bellwether/contract';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { Limits } from '../agents/index.ts';
@@ -37,7 +37,7 @@ export interface BriefingFacts {
   /** The agent may place signed orders: one of the EVM wallets has venue credentials. */
   readonly hasCredentials: boolean;
   readonly limits: Limits;
-  /** What the wallets hold. */
+  /** Positions of the wallets. */
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];
   /** Waiting for the owner, or approved and not sent yet; newest first. */
@@ -81,12 +81,12 @@ export interface ContextFacts {
   /** The wallet's key. */
   readonly signer: WalletAddress | null;
   readonly claimed: boolean;
-  /** What the wallets hold in the market. */
+  /** Positions of the wallets in the market. */
   readonly positions: readonly PositionRow[];
   /** The agent's own orders in the market. */
   readonly openOrders: OpenOrders | null;
   /**
-   * What a trade of the proved wallet in the market would be judged by; without a proved wallet, the agent's own part of
+   * Standing by which a trade of the proved wallet in the market would be judged; without a proved wallet, the agent's own part of
    * it. `null` where other owners' locks bind the wallet: the trade ledger knows what they leave.
    */
   readonly standing: Standing | null;

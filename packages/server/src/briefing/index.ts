@@ -1,4 +1,4 @@
-/** What an agent reads before it acts: itself, its briefing, a market before a trade, warnings. */
+/** Reads of an agent before it acts: itself, its briefing, a market before a trade, warnings. */
 export { type AgentFacts, createAgentFacts } from './agent-facts.ts';
 export { type AgentState, type AgentStateNeeds, agentState, quotaResetsAt } from './agent-state.ts';
 export { exposure } from './exposure.ts';

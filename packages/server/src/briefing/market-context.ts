@@ -80,7 +80,7 @@ export async function marketContext(
     throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
       path: 'user',
     });
-  // Of a wallet that is only named nothing is told but what its chain tells everybody.
+  // A wallet that is only named shows nothing but what its chain shows everybody.
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
@@ -181,7 +181,7 @@ function warningsOf(needs: MarketContextNeeds, parts: WarningParts): Warning[] {
   });
 }
 
-/** What the caps leave, by the words of their rows. */
+/** The rest that the caps leave, by the words of their rows. */
 function remaining(standing: Standing): MarketContext['safeguards'] {
   const { tradingPaused, caps } = allowances(standing.safeguards, standing);
   const left = CAP_NAMES.map((name) => {

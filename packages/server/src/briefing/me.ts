@@ -1,4 +1,4 @@
-/** What an agent reads about itself: profile, settings, today's numbers, results. */
+/** Reads of an agent about itself: profile, settings, today's numbers, results. */
 
 import type { Me } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
@@ -26,7 +26,7 @@ export interface MeNeeds {
   readonly simulationBalance: Micro;
 }
 
-/** What the wallets have on the default venue. @throws Refusal service_unavailable */
+/** Balance of the wallets on the default venue. @throws Refusal service_unavailable */
 const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>
   (await currentBalance(venues.default, wallets)).total;
 

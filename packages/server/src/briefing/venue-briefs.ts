@@ -13,7 +13,7 @@ export interface BriefParts {
   /** The wallet asked for. */
   readonly user: WalletAddress | null;
   readonly state: VenueState;
-  /** Of all venues. */
+  /** Alerts of all venues. */
   readonly alerts: readonly Alert[];
 }
 

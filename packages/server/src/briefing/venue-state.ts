@@ -1,4 +1,4 @@
-/** What an agent has on one venue, as a heartbeat tells it: without waiting long for the venue. */
+/** An agent's state on one venue for a heartbeat: without waiting long for the venue. */
 import { type Micro, notional } from '@bellwether/contract/decimals';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import { type MarketRecord, markPrice } from '../domain/market.ts';
@@ -10,7 +10,7 @@ import { redeemsBy, type Scope, tradingOf, venueOf } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
 import type { BriefingFacts, OpenOrders } from './facts.ts';
 
-/** What a heartbeat waits for a venue, and how old a balance may be before a chain is asked again. */
+/** Time that a heartbeat waits for a venue, and age of a balance from which a chain is asked again. */
 export const BRIEFING_PATIENCE_MS = 300;
 const BALANCE_FRESH_MS = 5_000;
 /** Replicas' clocks, and ours and a chain's, by at most so much. */
@@ -23,7 +23,7 @@ interface StateNeeds {
   readonly venues: Venues;
 }
 
-/** What an agent has on one venue. */
+/** An agent's state on one venue. */
 export interface VenueState {
   readonly venue: Venue;
   readonly balance: Micro;
@@ -31,7 +31,7 @@ export interface VenueState {
   /** With their markets: those that the venue has told of. */
   readonly positions: readonly (HeldInMarket & { readonly row: PositionRow; readonly size: Micro })[];
   readonly positionsCount: number;
-  /** What the positions are worth; what they cost where no price is known. */
+  /** Worth of the positions; their cost where no price is known. */
   readonly positionsValue: Micro;
   readonly openOrders: readonly (OpenOrders & {
     readonly trading: Trading;

@@ -16,7 +16,7 @@ export interface WatchRisksNeeds extends BriefingNeeds {
 const AGENTS_AT_ONCE = 10;
 const AGENTS_PER_TURN = 1_000;
 
-/** What keeps its name while an alert stands: its figures may change. */
+/** Name that an alert keeps while it stands: its figures may change. */
 const nameOf = (alert: RiskAlert): string => `${alert.code} ${alert.marketId ?? ''}`;
 
 async function watch(needs: WatchRisksNeeds, agent: ActingAgent): Promise<void> {

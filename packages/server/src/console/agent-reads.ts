@@ -1,4 +1,4 @@
-/** What an agent's key and its owner's session open alike: one handler for both operations. */
+/** Reads that an agent's key and its owner's session open alike: one handler for both operations. */
 import {
   enableOwnerAgentWebhook,
   enableWebhook,

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 export interface ConsoleFile {
-  /** Of the content: a browser may keep what it loaded under it. */
+  /** Digest of the content: a browser may keep what it loaded under it. */
   readonly digest: string;
   readonly type: string;
   readonly plain: Buffer;
@@ -33,7 +33,7 @@ export class BundleFault extends Error {}
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const PACKAGE = here('../../../console/');
 const BUILDER = fileURLToPath(new URL('./build-console.ts', import.meta.url));
-/** What decides the files' content; the manifests name the exact versions of the libraries and the bundler. */
+/** Files that decide the bundle's content; the manifests name the exact versions of the libraries and the bundler. */
 const OTHERS = [
   join(PACKAGE, 'package.json'),
   here('../../package.json'),

@@ -87,7 +87,7 @@ async function series(
     needs.equity.since(wallets, step, from),
     needs.equity.reachedSince(owner.userId, agentId),
   ]);
-  // What a wallet was worth before is none of its present owner's business.
+  // A wallet's worth of before is none of its present owner's business.
   const own = points.filter(({ wallet, at }) => at >= (since.get(wallet) ?? now));
   return {
     from: new Date(from).toISOString(),
@@ -137,7 +137,7 @@ const shownPoint = (at: number, equity: Micro, deposits: Micro): Shown => ({
 });
 
 /**
- * What wallets had before their first point. Those without a point have never held anything, so together they have what is left
+ * Values of wallets before their first point. Those without a point have never held anything, so together they have what is left
  * of the deposits of all.
  */
 function beginnings(

@@ -85,7 +85,7 @@ export interface OwnedAgentRow {
   readonly lastCalledAt: number;
 }
 
-/** What an agent realised on a UTC day. */
+/** Result of an agent on a UTC day. */
 export interface DayRow {
   readonly agentId: string;
   /** As 2026-11-22. */

@@ -15,7 +15,7 @@ export interface RecordEquityNeeds extends PositionNeeds {
   readonly equity: EquityStore;
 }
 
-/** Of one turn. */
+/** Wallets of one turn. */
 export const WALLETS_PER_TURN = 100;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -56,9 +56,9 @@ export function createEquityRecorder(needs: RecordEquityNeeds): EquityRecorder {
   };
 }
 
-/** What a wallet is worth by one reading of its books and its balance. */
+/** Worth of a wallet by one reading of its books and its balance. */
 interface Reading extends EquityPoint {
-  /** What was won and lost, of the books alone. */
+  /** Result of the books alone. */
   readonly result: Micro;
   readonly isOpen: boolean;
 }

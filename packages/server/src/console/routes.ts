@@ -1,4 +1,4 @@
-/** What an owner's pages read: all agents at once, one of them, a market. */
+/** Reads of an owner's pages: all agents at once, one of them, a market. */
 import {
   getOwnerAgent,
   getOwnerAgentEquity,

@@ -1,5 +1,5 @@
 /**
- * What wallets are worth, and how much of it was paid in. Deposits are not recorded everywhere (money comes to a live wallet past
+ * Computes what wallets are worth, and how much of it was paid in. Deposits are not recorded everywhere (money comes to a live wallet past
  * the desk), but they follow from the books: collateral, plus what the held tokens cost, less what was won and plus the
  * fees is what was ever paid in, less what was taken out.
  */

@@ -1,5 +1,5 @@
 /**
- * What a market order would get from the present book, and its expected profit. Pure integers. The venue rounds per
+ * Computes what a market order would get from the present book, and its expected profit. Pure integers. The venue rounds per
  * resting order and this code per price, so they agree to within a micro-unit per fill.
  */
 import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
@@ -27,7 +27,7 @@ type FeeTerms = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
 export interface SweepBounds {
   /** The worst price to accept. */
   readonly limit?: Pips;
-  /** Of a BUY: the most shares to take. */
+  /** The most shares that a BUY takes. */
   readonly shares?: Micro;
 }
 

@@ -181,7 +181,7 @@ export function signedLimit(draft: Draft, tick: Pips): Pips {
   return Number(ticks > BigInt(PIPS) ? BigInt(PIPS) : ticks) * tick;
 }
 
-/** What the order can take of the book; see `highestTakerFee`. */
+/** The amount that the order can take of the book; see `highestTakerFee`. */
 export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => ({
   side,
   shares,
@@ -189,7 +189,7 @@ export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => (
 });
 
 /**
- * What an approval is for beyond the signed message, which leaves some of it out: whatever changes what the order can do is
+ * Terms that an approval binds beyond the signed message, which leaves some of them out: everything that changes what the order can do is
  * here. Compared as a whole, so an order with another value asks anew.
  */
 export interface BoundTerms {

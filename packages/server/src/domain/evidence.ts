@@ -1,4 +1,4 @@
-/** What a venue proved, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
+/** Proofs of a venue, in the desk's terms. One row per order and batch; amounts are what this batch adds. */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Fill, Payout } from '@bellwether/contract/positions';
 import type { OrderStatus } from './lifecycle.ts';
@@ -74,7 +74,7 @@ export interface Evidence {
   readonly fills: readonly FillEvidence[];
   /** The markets of the fills. */
   readonly markets: readonly MarketEvidence[];
-  /** Of any market; markets without trades here are ignored. */
+  /** Resolutions of any market; markets without trades here are ignored. */
   readonly resolutions: readonly ResolutionEvidence[];
   readonly deposits: readonly DepositEvidence[];
 }

@@ -15,11 +15,11 @@ export function takerFee(terms: { feeRate: Micro; feeExponent: number }, shares:
   );
 }
 
-/** What an order can take: a fixed number of shares, or as many as its collateral buys. */
+/** The amount that an order can take: a fixed number of shares, or as many as its collateral buys. */
 export interface Takes {
   readonly side: 'BUY' | 'SELL';
   readonly shares: Micro;
-  /** Of a BUY that executes at once: all of it is spent, so a better price buys more shares. */
+  /** Collateral of a BUY that executes at once: all of it is spent, so a better price buys more shares. */
   readonly spends?: Micro;
 }
 

@@ -5,13 +5,13 @@ import { type MarketRecord, markPrice } from './market.ts';
 
 export type MarketSortField = (typeof MARKET_SORT_FIELDS)[number];
 
-/** What markets must be like, beside the words. */
+/** Conditions on markets, beside the words. */
 export interface MarketFilter {
   /** Closed = no longer trading (resolved ones too); resolved = outcome final. Omitted: any. */
   readonly status?: 'active' | 'closed' | 'resolved';
   /** In any case. */
   readonly category?: string;
-  /** Of YES, between 0 and 1, both included. */
+  /** Price of YES, between 0 and 1, both included. */
   readonly minPrice?: number;
   readonly maxPrice?: number;
   readonly endsBefore?: number;
@@ -33,7 +33,7 @@ export interface MarketSearch extends MarketFilter, MarketOrder {
 
 export interface FoundMarkets {
   readonly markets: readonly MarketRecord[];
-  /** Of all pages. */
+  /** Number on all pages. */
   readonly total: number;
 }
 
@@ -50,7 +50,7 @@ const STATUS: Record<
   resolved: (market) => market.status === 'resolved',
 };
 
-/** What a market's life decides: a price that moves changes nothing about it. */
+/** Whether a market's life fits: a price that moves changes nothing about it. */
 export function fitsLife(
   market: Pick<MarketRecord, 'status' | 'category' | 'endDate'>,
   { status, category, endsBefore }: Pick<MarketFilter, 'status' | 'category' | 'endsBefore'>,

@@ -14,7 +14,7 @@ export interface MarketRecord {
   readonly eventId: string;
   readonly eventTitle: string;
   readonly negRisk: boolean;
-  /** Of the venue's protocol; absent where there is one only, and of a leader of an earlier release, which knows v1 only. */
+  /** Version of the venue's protocol; absent where there is one only, and from a leader of an earlier release, which knows v1 only. */
   readonly version?: 'v1' | 'v2';
   readonly tickSize: Pips;
   readonly minOrderSize: Micro;
@@ -62,7 +62,7 @@ export const termsOf = (market: MarketRecord): MarketTerms => ({
 const HALF = 5_000;
 const WHOLE = 10_000;
 
-/** What a share of an outcome pays once the market is resolved, in pips. */
+/** Payout of a share of an outcome once the market is resolved, in pips. */
 export function payoutPrice(payout: 'YES' | 'NO' | 'HALF', outcome: 'YES' | 'NO'): Pips {
   if (payout === 'HALF') return HALF;
   return payout === outcome ? WHOLE : 0;

@@ -80,7 +80,7 @@ interface OrderState {
   readonly cost: Micro;
   readonly fees: Micro;
   readonly errorCode: string | null;
-  /** What the safeguards counted of it. */
+  /** Amount that the safeguards counted of it. */
   readonly counted: Micro;
   /** `null` until the first answer. */
   readonly first: FirstAnswer | null;
@@ -89,7 +89,7 @@ interface OrderState {
     readonly event: string;
     readonly status: OrderStatus;
     readonly detail?: string;
-    /** Of the first entry. */
+    /** Figures of the first entry. */
     readonly checked?: Checked;
   }[];
   readonly updatedAt: number;
@@ -103,7 +103,7 @@ export type OrderRow = SignedOrderRow | QuotedOrderRow;
 
 type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
 
-/** What a list shows of an order. */
+/** An order as a list shows it. */
 export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
 
 export interface FillRow {
@@ -142,7 +142,7 @@ export interface Standing extends UsedFacts {
   readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
 }
 
-/** What an order was judged by, and the owner's approval, if it needed one. As the journal's column holds it. */
+/** Figures by which an order was judged, and the owner's approval, if it needed one. As the journal's column holds it. */
 export type Checked = CheckedFigures & { approval?: [approvalId: string] };
 
 export interface PositionRow {

@@ -246,7 +246,7 @@ const PAPER_CREDENTIALS_FIX =
 
 type Gate = (safeguards: Safeguards, facts: TradeFacts) => Denial | null;
 
-/** What must hold whatever the order is, in the order of assessment, before the caps. */
+/** Conditions on any order, in the order of assessment, before the caps. */
 const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered' | 'claim_required']: Gate } =
   {
     trading_paused(safeguards, facts) {
@@ -335,7 +335,7 @@ function denialOf(name: CapName, bounds: readonly Bound[], facts: TradeFacts): D
 
 /** A safeguard's verdict on one order. */
 export interface Verdict {
-  /** Of the denial, when it denies. */
+  /** Code of the denial, when it denies. */
   readonly code: ErrorCode;
   readonly denial: Denial | null;
   /** `null`: a safeguard without figures. */
@@ -344,7 +344,7 @@ export interface Verdict {
     | null;
 }
 
-/** What every safeguard says of an order, not only the first denial; in the order of assessment. */
+/** Verdict of every safeguard on an order, not only the first denial; in the order of assessment. */
 export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
   const bounds = boundsOf(safeguards, facts);
   const { caps } = allowances(safeguards, facts);
@@ -384,7 +384,7 @@ function denialBy(name: CapName, bound: Bound, amount: Micro): Denial | null {
   return { code: rule.denial, detail: rule.detail(each(String)), context: each(Number) };
 }
 
-/** What a cap leaves, under the strictest of several bounds. `limit` and `left` are `null` without a cap. */
+/** The rest that a cap leaves, under the strictest of several bounds. `limit` and `left` are `null` without a cap. */
 export interface Allowance {
   readonly limit: bigint | null;
   readonly used: bigint;
@@ -421,7 +421,7 @@ export function allowances(
 export type CheckedFigures = { [N in CapName]?: [limit: number, used: number, asked: number] };
 
 /**
- * What an order was judged by, for its journal; of several bounds the one that leaves least. Made for every trade, so as plain
+ * Figures by which an order was judged, for its journal; of several bounds the one that leaves least. Made for every trade, so as plain
  * numbers: amounts are far below 2^53 micro-units.
  */
 export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): CheckedFigures {

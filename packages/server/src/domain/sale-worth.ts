@@ -6,11 +6,11 @@ import { divide, type Micro, notional, PIPS, type Pips } from '@bellwether/contr
 import type { Draft } from './draft.ts';
 import type { Book, MarketRecord } from './market.ts';
 
-/** What the desk believes of the market at this moment, in prices of the outcome that is sold. */
+/** The desk's beliefs about the market at this moment, in prices of the outcome that is sold. */
 export interface SaleMarket {
   /** Best first; empty where no book is believed. */
   readonly bids: Book['bids'];
-  /** Of the last trade. */
+  /** Price of the last trade. */
   readonly lastPrice: Pips | null;
 }
 

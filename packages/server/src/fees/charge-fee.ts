@@ -144,7 +144,7 @@ const inFlight = (): Refusal =>
   });
 
 /**
- * What a charge with this key came to: its answer when it landed or may still land (then the same bytes are sent
+ * Result of a charge with this key: its answer when it landed or may still land (then the same bytes are sent
  * again), `null` when another attempt is due. @throws Refusal
  */
 async function chargedBefore(
@@ -168,7 +168,7 @@ async function chargedBefore(
     if (charge.status === 'signed' && !(await settle(needs, charge, 'unknown'))) throw inFlight();
     const { kind } = await quotingVenue(needs).quotes.chain.send(charge.signed.wire);
     if (kind === 'sent') await settle(needs, charge, 'broadcast');
-    // What no node took the first time, and not now, may have come through all the same.
+    // A transaction that no node took, the first time and now, may have come through all the same.
     else if (charge.status !== 'broadcast') throw unknownOutcome(charge.signed, key);
     return answer;
   }
@@ -248,7 +248,7 @@ async function sign(
   }
 }
 
-/** What the chain would refuse anyway, said in words. @throws Refusal, ChainUnavailable */
+/** Refuses in words what the chain would refuse anyway. @throws Refusal, ChainUnavailable */
 async function requireFunds(needs: ChargeFeeNeeds, { amount, from }: Fee): Promise<void> {
   const { signing } = needs;
   const { chain, collateralMint } = quotingVenue(needs).quotes;

@@ -1,4 +1,4 @@
-/** What a wallet has delegated to the platform, and what it would have to approve. Reads, and never signs. */
+/** Reads what a wallet has delegated to the platform, and what it would have to approve. Never signs. */
 import type { Delegation } from '@bellwether/contract';
 import { formatMicro, MICRO_DECIMALS, type Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, SOLANA_PROGRAMS, type SolanaAddress } from '@bellwether/protocol';

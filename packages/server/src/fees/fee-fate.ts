@@ -1,5 +1,5 @@
 /**
- * What became of a fee's transaction. Only proof ends a charge: seen on the chain, or the chain has passed the last
+ * Finds the fate of a fee's transaction. Only proof ends a charge: seen on the chain, or the chain has passed the last
  * block that could take it and its whole history does not know it.
  */
 
@@ -17,7 +17,7 @@ export interface FollowFeesNeeds {
 
 /** Nodes that answer about history may be some blocks behind those that count them. */
 const MARGIN_BLOCKS = 32;
-/** What a node answers about at once. */
+/** The most signatures that a node answers about at once. */
 const SIGNATURES_AT_ONCE = 256;
 
 export type FeeFate = 'landed' | 'failed' | 'dropped' | 'pending';

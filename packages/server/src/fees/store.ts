@@ -147,7 +147,7 @@ export interface FeeCharge {
   readonly fromAddress: SolanaAddress;
   readonly toAddress: SolanaAddress;
   readonly status: FeeStatus;
-  /** Of the latest signed attempt; set from `signed` on. */
+  /** The latest signed attempt; set from `signed` on. */
   readonly signed: SignedFee | null;
 }
 

@@ -41,7 +41,7 @@ export function createMarketSender(): SendMarkets {
   };
 }
 
-/** What precedes the list in the text. No text of others can contain it: in JSON their quotes are escaped. */
+/** Text that precedes the list. No text of others can contain it: in JSON their quotes are escaped. */
 const NEW_MARKETS = '"opportunities":{"newMarkets":[';
 
 export type SendBriefing = (reply: FastifyReply, briefing: Briefing) => FastifyReply;

@@ -14,7 +14,7 @@ import { mayBring, saleMarket } from '../domain/sale-worth.ts';
 import { tradingOf } from '../venues/asking.ts';
 import { type Located, levels } from './markets.ts';
 
-/** Of both outcomes. */
+/** Books of both outcomes. */
 export type Books = Readonly<Record<'YES' | 'NO', Book>>;
 
 const DEPTH = 10;
@@ -49,7 +49,7 @@ export const slippageRecords = (
 ): MarketContext['slippage'] =>
   sweeps.map((swept) => slippageRecord(swept, countedOf(tradingOf(venue), market, books, swept)));
 
-/** What the safeguards count of an order of this size: of a SELL by signature whatever its worst price is. */
+/** Amount that the safeguards count of an order of this size: for a SELL by signature, at any worst price. */
 function countedOf(
   trading: ReturnType<typeof tradingOf>,
   market: MarketRecord,

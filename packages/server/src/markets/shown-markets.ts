@@ -1,5 +1,5 @@
 /**
- * What answers show of a market, the same for every agent. A venue gives the same record, and the same book, until
+ * Parts of answers about a market, the same for every agent. A venue gives the same record, and the same book, until
  * something about them changes; so what is made of them is made once, kept with those objects and forgotten with them.
  */
 import type { Market, MarketContext } from '@bellwether/contract';
@@ -14,11 +14,11 @@ import { plainMarket, untrustedTexts } from './untrusted-market.ts';
 export type OneSide = 'BUY' | 'SELL' | undefined;
 type Slippage = MarketContext['slippage'];
 
-/** What a context shows of a market and its books. */
+/** A context's view of a market and its books. */
 export interface MarketLook {
   readonly orderbook: MarketContext['orderbook'];
   readonly untrustedText: MarketContext['untrustedText'];
-  /** Of the usual sizes. */
+  /** Slippage of the usual sizes. */
   slippage(side: OneSide): Slippage;
 }
 

@@ -1,4 +1,4 @@
-/** What a stranger needs to know of a venue before it signs anything for it. Nothing here depends on who asks. */
+/** Facts that a stranger needs about a venue before it signs anything for it. Nothing here depends on who asks. */
 import {
   type OrderSigning,
   type SigningGuide,

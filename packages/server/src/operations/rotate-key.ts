@@ -26,7 +26,7 @@ export interface Rotation {
 }
 
 export interface RotationReport {
-  /** Of the key that seals now. */
+  /** Name of the key that seals now. */
   readonly name: string;
   readonly formerName: string | null;
   /** Sealed anew by this run. */

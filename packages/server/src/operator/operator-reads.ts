@@ -38,7 +38,7 @@ export const createOperatorReads = (sql: Sql) => ({
   },
 });
 
-/** What an operator reads of all replicas at once. */
+/** Facts for an operator about all replicas at once. */
 export interface OperatorFacts {
   readonly replicas: number;
   readonly leader: { readonly replicaId: string; readonly since: number } | null;

@@ -5,7 +5,7 @@ import type { Bind, Gate } from '../platform/http/routes.ts';
 import type { Streams } from '../streams/index.ts';
 import { type OperatorStatusNeeds, operatorStatus } from './operator-status.ts';
 
-/** What this process is among the replicas. */
+/** This process among the replicas. */
 export interface ThisReplica {
   readonly id: string;
   /** Epoch milliseconds. */

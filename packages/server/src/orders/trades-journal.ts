@@ -1,4 +1,4 @@
-/** What agents tried, what became of it, and who did best. */
+/** Attempts of agents, their results, and who did best. */
 import {
   type AgentTrade,
   type AgentTrades,
@@ -43,7 +43,7 @@ export async function journalPage(
 ): ReturnType<ResultStore['attempts']> {
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
-  // What this replica refused a moment ago is in the answer.
+  // Refusals that this replica gave a moment ago are in the answer.
   await needs.refusals.flush();
   return needs.results.attempts(agentId, { limit, offset, venue: venue ?? null });
 }
@@ -58,7 +58,7 @@ export async function agentTrades(
   return { total, limit, offset, venue: venue ?? ALL_VENUES, trades: attempts.map(tradeRecord) };
 }
 
-/** What became of an attempt. */
+/** Result of an attempt. */
 export const resultOf = (row: AttemptRow): Pick<AgentTrade, 'status' | 'errorCode' | 'errorMessage'> => ({
   status: row.placed === null ? 'denied' : statusWord({ ...row.placed, errorCode: row.errorCode }),
   errorCode: row.errorCode,

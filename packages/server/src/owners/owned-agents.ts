@@ -1,4 +1,4 @@
-/** What an owner does with agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
+/** Acts of an owner on agents: claims them, sees them, lowers and locks their safeguards, pauses and resumes. */
 import {
   type ApiKeyRecord,
   CAP_NAMES,

@@ -162,7 +162,7 @@ export function createOwnerStore(sql: Sql) {
     },
 
     /**
-     * Of those of the sessions that hold, by their token's hash in hexadecimal: a text that changes with the owner's claimed
+     * Names the owner's state for each session that holds, by its token's hash in hexadecimal: a text that changes with the owner's claimed
      * agents.
      */
     async sessionsAgents(
@@ -211,7 +211,7 @@ export function createOwnerStore(sql: Sql) {
       at: number,
       terms: {
         readonly reseal: Reseal;
-        /** What the claim changes of the agent's settings, in the same transaction. */
+        /** Changes of the claim to the agent's settings, in the same transaction. */
         readonly settings: (current: SettingsRow) => SettingsChange;
       },
     ): Promise<{ readonly from: bigint } | 'taken' | 'busy'> {

@@ -83,7 +83,7 @@ export function bindOwners(
   bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));
 }
 
-/** What pages are made with; the public URL may be known only once the service listens. */
+/** Parts that pages are made with; the public URL may be known only once the service listens. */
 export function createSite(needs: HasVenues & Published): () => Site {
   const assets = assetPaths(readAssets());
   return () => ({

@@ -6,7 +6,7 @@
 /** `check`: request and signature · `wait`: for a group · `judge`: trip 1 · `commit`: trip 2 · `send`: to a venue elsewhere. */
 export type TradePart = 'check' | 'wait' | 'judge' | 'commit' | 'send';
 
-/** Of one order. */
+/** Trace of one order. */
 export interface TradeTrace {
   /** The part that was under way ends. @param groupSize trades in the same transaction */
   enter(part: TradePart, groupSize?: number): void;

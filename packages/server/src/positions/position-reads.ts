@@ -34,7 +34,7 @@ type HoldingRow = Pick<
   | 'updated_at'
 > & { readonly losses: bigint };
 
-/** What a fill or redemption names of a token. */
+/** Names of a token in a fill or redemption. */
 export type TokenKey = Pick<Token, 'wallet' | 'tokenId'>;
 
 export type Resolved = PositionEvent & { readonly kind: 'resolution' };
@@ -106,12 +106,12 @@ export const readHeld = async (
 /** Positions under their locks, until the end of the transaction. */
 export interface Locked {
   readonly holdings: ReadonlyMap<string, Holding>;
-  /** Of the told fills' markets, those that were resolved before. */
+  /** Resolutions of the told fills' markets that happened before. */
   readonly resolved: readonly Resolved[];
 }
 
 /**
- * What fills that are told of wallets on a chain need, and fills that are taken back. Two replicas may be told at the same time: each
+ * Reads what new fills of wallets on a chain need, and fills that are taken back. Two replicas may hear of them at the same time: each
  * position is locked, also one that has just begun.
  */
 export async function lockPositions(
@@ -172,7 +172,7 @@ type RecentRow = Pick<FillsRow, 'wallet' | 'token_id' | 'side' | 'match_kind' | 
   readonly sold: bigint;
 };
 
-/** Of positions that are told of fills on a chain: their fills of the time from shortly before the first of these on. */
+/** Reads the fills of positions on a chain, from shortly before the first new one on. */
 async function readRecent(tx: Tx, told: readonly Fill[]): Promise<ReadonlyMap<string, Recent>> {
   const firsts = new Map<string, { readonly token: TokenKey; at: number }>();
   for (const fill of told) {
@@ -266,7 +266,7 @@ async function readHistories(tx: Tx, tokens: readonly TokenKey[]): Promise<Reado
   return histories;
 }
 
-/** What redemptions past the desk need: positions under their locks, and what was recorded of each token before. */
+/** Reads for redemptions past the desk: positions under their locks, and what was recorded of each token before. */
 export async function lockRedeemed(
   tx: Tx,
   tokens: readonly TokenKey[],

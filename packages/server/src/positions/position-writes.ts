@@ -237,7 +237,7 @@ function writeRecounted(tx: Tx | Sql, { fills, change }: RecountedPart): Promise
   ];
 }
 
-/** What evidence does to positions, in the order in which it is written. */
+/** Effects of evidence on positions, in the order in which they are written. */
 export interface FoldedPositions {
   readonly reversed: readonly Part[];
   readonly told: readonly Part[];

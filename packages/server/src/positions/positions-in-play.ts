@@ -76,7 +76,7 @@ export class PositionsInPlay {
     return parts;
   }
 
-  /** What was read in a term that has ended meanwhile is of no use. */
+  /** Refuses reads of a term that has ended meanwhile. */
   #require(term: bigint): void {
     if (this.#term !== term) throw new Error('another term of the paper exchange has begun');
   }

@@ -1,4 +1,4 @@
-/** What is held or was, and what it is worth now: as the desk's own books say it, on every venue. */
+/** Positions that are held or were, and what they are worth now: as the desk's own books say it, on every venue. */
 import {
   ALL_VENUES,
   type ClosedPosition,
@@ -65,7 +65,7 @@ export interface Holdings {
 export const percentOf = (gain: Micro, cost: Micro): number =>
   cost === 0n ? 0 : Math.round((Number(gain) / Number(cost)) * PERCENT * 1e4) / 1e4;
 
-/** What a share cost, for markets of which nothing else is known. */
+/** Cost of a share, for markets of which nothing else is known. */
 function paidPrice(row: PositionRow): Pips {
   const [cost, size] = row.size === 0n ? [row.boughtCost, row.boughtSize] : [row.cost, row.size];
   if (size === 0n) return 0;
@@ -111,7 +111,7 @@ export const valued = (venue: Venue, row: PositionRow, market: MarketRecord | nu
   value: notional(row.size, priceOf(row, market), 'floor'),
 });
 
-/** What the wallets hold on the venues. */
+/** Positions of the wallets on the venues. */
 export async function holdings(
   needs: PositionNeeds,
   wallets: readonly WalletAddress[],
@@ -132,7 +132,7 @@ async function valuedRows(needs: HasVenues, rows: readonly PositionRow[]): Promi
 export const isResolved = ({ row, market }: Pick<Valued, 'row' | 'market'>): boolean =>
   market === null ? row.market?.payout != null : market.status === 'resolved';
 
-/** What lost is closed by the resolution; on the chain it may still lie about. */
+/** A losing position is closed by the resolution; on the chain it may still lie about. */
 const isRedeemable = ({ venue, row, market }: Omit<Valued, 'value'>): boolean =>
   redeemsBy(venue) !== null && isResolved({ row, market }) && priceOf(row, market) > 0;
 
@@ -237,7 +237,7 @@ function requireAnswer(venue: Venue | null, silent: ReadonlySet<Venue>): void {
   throw silentVenue(venue);
 }
 
-/** What a query is about is held. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
+/** Positions that a query is about. @throws Refusal unknown_venue, wallet_not_found, service_unavailable */
 async function heldBy(
   needs: PositionNeeds,
   caller: ActingAgent,

@@ -1,4 +1,4 @@
-/** What a wallet holds of quoted markets: sizes from the chain, cost from what the desk traded. */
+/** Positions of a wallet in quoted markets: sizes from the chain, cost from what the desk traded. */
 import type { ChainPosition } from '@bellwether/contract';
 import {
   MICRO,
@@ -27,7 +27,7 @@ export interface ChainPositionNeeds {
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];
-  /** Of these, the ones whose cost may be told: an address that is only named may be anybody's. */
+  /** Those of them whose cost may be shown: an address that is only named may be anybody's. */
   readonly proved: ReadonlySet<SolanaAddress>;
 }
 
@@ -56,7 +56,7 @@ async function walletsFor(
 }
 
 /**
- * Of the wallet asked for, else of every one that the agent reaches and the one that it names.
+ * Reads the wallet asked for, else every one that the agent reaches and the one that it names.
  * @throws Refusal invalid_solana_address, wallet_not_found, and what the venue's ports throw while they do not answer
  */
 export async function chainPositions(
@@ -96,7 +96,7 @@ interface OnChain {
   readonly mint: string;
   readonly size: Micro;
   readonly market: TickerMarket;
-  /** What the desk traded of it. */
+  /** Position of what the desk traded of it. */
   readonly row: PositionRow | null;
 }
 

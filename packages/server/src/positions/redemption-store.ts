@@ -88,7 +88,7 @@ export function createRedemptionStore(sql: Sql) {
       }));
     },
 
-    /** What agents with autoRedeemEnabled hold in these markets. */
+    /** Positions of agents with autoRedeemEnabled in these markets. */
     async automatic(conditionIds: readonly string[]): Promise<readonly Holding[]> {
       // The agent that traded the token last comes before other agents of the wallet.
       const rows = await sql<(EvmPosition & Pick<AgentsRow, 'agent_id'>)[]>`

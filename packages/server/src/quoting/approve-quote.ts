@@ -81,7 +81,7 @@ function termsOf(
     price: worstPrice ?? 0,
     orderSize: microToNumber(contracts),
     amount: microToNumber(collateral),
-    // Of a quote, the amounts include the fee.
+    // The amounts of a quote include the fee.
     feeAtMost: 0,
     walletAddress: quote.wallet,
     approvalAbove: microToNumber(needed.limit),

@@ -188,7 +188,7 @@ async function advanceAll(tx: Tx, moves: readonly Move[]): Promise<boolean[]> {
   return done;
 }
 
-/** Of several orders, in their order. */
+/** Evidence of several orders, in their order. */
 function togetherOf(moves: readonly Move[]): Evidence {
   const all = moves.map(({ evidence }) => evidence);
   return {

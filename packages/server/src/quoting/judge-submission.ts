@@ -1,4 +1,4 @@
-/** What a signed transaction is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
+/** Reasons to refuse a signed transaction: first those that need no lock, then those that are judged while the agent's lock is held. */
 import type { SubmitRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/decimals';
 import { parseTransactionBytes, transactionId, type VerifyEd25519 } from '@bellwether/protocol';
@@ -97,7 +97,7 @@ export async function requireUsable(
 export const withdrawn = (): Refusal =>
   refusal('quote_not_executable', 'This quote was canceled.', { path: 'quoteId' });
 
-/** What is sent along is checked, not used. @throws Refusal quote_mismatch, every field at once */
+/** Checks fields that are sent along; they are not used. @throws Refusal quote_mismatch, every field at once */
 function requireSameFields(request: SubmitRequest, quote: ExecutableQuote): void {
   const asked = formatMicro(quote.asked);
   const isBuy = quote.side === 'BUY';

@@ -1,5 +1,5 @@
 /**
- * What the safeguards say of a trade by quote, by the facts that its agent's ledger gives. A submit reads them under
+ * Judges a trade by quote with the safeguards, by the facts that its agent's ledger gives. A submit reads them under
  * the agent's lock and reserves. A quote only looks, so that nobody is shown a transaction that may not be sent: its
  * chain takes whatever is signed, whether it came through the desk or not.
  */
@@ -39,7 +39,7 @@ export const boundTerms = ({ expiresAt }: Pick<ExecutableQuote, 'expiresAt'>): B
 });
 
 export interface QuoteVerdict {
-  /** What refuses it, approval apart. */
+  /** Denial of any safeguard, approval apart. */
   readonly denial: Denial | null;
   /** The approval that an order lacks that nothing else refuses. */
   readonly need: ApprovalNeed | null;
@@ -55,7 +55,7 @@ export function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Stand
   const { safeguards } = standing;
   const facts = {
     ...standing,
-    // What stands for a credential is the wallet's signature.
+    // The wallet's signature stands for a credential.
     hasCredentials: true,
     claimMissing: backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
@@ -76,7 +76,7 @@ export interface LookAheadNeeds {
   readonly venues: Venues;
 }
 
-/** What a submit at this moment would be told. Reserves nothing. */
+/** Answer that a submit would get at this moment. Reserves nothing. */
 export async function lookAhead(
   needs: LookAheadNeeds,
   caller: Caller,
@@ -94,7 +94,7 @@ export async function lookAhead(
   return { ...verdictOn(quotingVenue(needs), trade, standing), standing };
 }
 
-/** What is denied, the figures behind it, and what to do, where that depends on the case. */
+/** Sentence of a denial: the figures behind it, and what to do, where that depends on the case. */
 export function sentenceOf({ detail, context, fix }: Denial): string {
   const figures = Object.entries(context ?? {}).map(([name, value]) => `${name} ${String(value)}`);
   return [

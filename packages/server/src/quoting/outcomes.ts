@@ -1,5 +1,5 @@
 /**
- * What becomes of a quoted order, written as evidence together with its transaction's row. The first replica that learns
+ * Writes the course of a quoted order as evidence together with its transaction's row. The first replica that learns
  * something writes it; what another one says of it later changes nothing.
  */
 

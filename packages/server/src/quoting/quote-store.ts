@@ -182,7 +182,7 @@ export interface QuoteRow {
   readonly withdrawn: boolean;
 }
 
-/** What a submit needs to know before it takes the agent's lock. */
+/** Facts that a submit needs before it takes the agent's lock. */
 export interface SubmittedQuote {
   readonly quote: QuoteRow;
   /** The transaction that was submitted for this quote before. */

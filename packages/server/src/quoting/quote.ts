@@ -83,7 +83,7 @@ export async function quote(
   return quoteRecord(needs, row, answer, denial);
 }
 
-/** What the safeguards say of the order that could be signed; `null` also where there is nothing to sign. */
+/** Denial by the safeguards of the order that could be signed; `null` also where there is nothing to sign. */
 async function denialOfAnswer(
   needs: QuoteNeeds,
   caller: Caller,
@@ -133,7 +133,7 @@ async function questionOf(needs: QuoteNeeds, caller: Caller, request: QuoteReque
 }
 
 /**
- * What is wrong with the fields of a request beyond their schema, every fault at once. Fields of another type than
+ * Finds faults in the fields of a request beyond their schema, every fault at once. Fields of another type than
  * their schema's are left to that.
  */
 export function quoteFaults(request: unknown): Denial[] {
@@ -192,11 +192,11 @@ async function ownWallet(needs: QuoteNeeds, caller: Caller): Promise<SolanaAddre
   return stored === null ? null : parseSolanaAddress(stored);
 }
 
-/** Of one contract: what a settled outcome pays, else what a buyer is asked, else what it is worth. */
+/** Price of one contract: the payout of a settled outcome, else a buyer's price, else its worth. */
 const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
   formatPips(market.pays[outcome] ?? market.asks[outcome] ?? markPrice(market, outcome));
 
-/** What would be given, and what received, of a quote for a market. */
+/** Mints that a quote for a market would give and receive. */
 function mintsOf(
   needs: QuoteNeeds,
   row: Omit<QuoteRow, 'withdrawn'>,

@@ -50,7 +50,7 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
     quoteVenueB,
     async ({ caller, body, request }) => {
       const answer = await quote(needs, caller, body, countryOf(request, needs.geography.header));
-      // What could not be had a moment ago is asked for anew.
+      // Failed questions of a moment ago are asked anew.
       request.hadNoEffect = answer.quoteErrorCode !== undefined;
       return answer;
     },

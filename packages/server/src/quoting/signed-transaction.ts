@@ -98,7 +98,7 @@ function firstDifference(sent: Uint8Array, quoted: Uint8Array) {
   return { differsAtByte: at, sentBytes: sent.length, quotedBytes: quoted.length };
 }
 
-/** What the chain cannot tell beforehand passes. @throws Refusal transaction_would_fail */
+/** Refuses what the chain would refuse; what it cannot tell beforehand passes. @throws Refusal transaction_would_fail */
 export async function requireHarmless(
   { quotes }: VenueWith<'quotes'>,
   wire: Uint8Array,

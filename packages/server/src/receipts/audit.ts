@@ -52,7 +52,7 @@ interface Audit extends Required<Pick<AuditOptions, 'sha256' | 'onProgress'>> {
   readonly report: { agents: number; entries: number; orders: number };
 }
 
-/** Of the whole database, as of one moment. */
+/** Audits the whole database, as of one moment. */
 export const auditReceipts = (sql: Sql, options: AuditOptions): Promise<AuditReport> =>
   readForAudit(sql, (reads) => auditAll(reads, options));
 
@@ -92,7 +92,7 @@ function vanished(agents: readonly string[], kept: ReadonlyMap<string, ReceiptLi
 type Fault = Omit<AuditFault, 'agentId'>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the entries of an order say together. */
+/** Everything that the entries of an order say together. */
 interface Told {
   readonly sequence: number;
   asked: Fields | null;

@@ -38,7 +38,7 @@ interface Told {
   readonly answered: Fields | null;
 }
 
-/** What a venue's first answer may lead to at once, by its word. */
+/** Statuses to which a venue's first answer may lead at once, by its word. */
 const ANSWERED: Readonly<Record<string, readonly OrderStatus[]>> = {
   live: ['live', 'partially_filled'],
   matched: ['matched', 'filled', 'partially_filled', 'partially_filled_closed'],
@@ -55,7 +55,7 @@ export const linkCorrections = ({ doubtful, heads }: DoubtfulPiece, sha256: Sha2
 function correctionOf({ order, receipts, isLogged }: DoubtfulReceipts): NewEntry | null {
   const told = receipts.map(toldOf);
   const last = told.findLast((one) => one?.state != null);
-  // What is no receipt any more was altered, and the audit names it.
+  // An entry that is no receipt any more was altered, and the audit names it.
   if (last == null || told.includes(null)) return null;
   const state = stateOf(order);
   if (isSame(last.state, state) || !isLater(order, last.state as Fields)) return null;

@@ -52,7 +52,7 @@ export interface StoredJournal {
   readonly lines: string;
 }
 
-/** What the log says of an order, oldest first. Money as text in micro-units. */
+/** A fact of the log about an order, oldest first. Money as text in micro-units. */
 export type OrderFact =
   | { readonly kind: 'order'; readonly at: number; readonly payload: OrderChange }
   /** A fill, or what it has realized, counted anew. `null`: it was taken back since. */
@@ -81,7 +81,7 @@ export interface ReceiptMatter {
 export interface ReceiptPiece {
   /** In the order of their first facts. */
   readonly matters: readonly ReceiptMatter[];
-  /** Of the agents that they are about; missing: the chain begins. */
+  /** Heads of the agents that they are about; missing: the chain begins. */
   readonly heads: ReadonlyMap<string, ReceiptPlace>;
 }
 
@@ -99,7 +99,7 @@ export interface DoubtfulPiece {
   readonly heads: ReadonlyMap<string, ReceiptPlace>;
 }
 
-/** What is stored now of an order that has, or should have, a receipt. */
+/** Stored state of an order that has, or should have, a receipt. */
 export interface AuditedOrder {
   readonly orderId: string;
   /** `null`: the row cannot be read, which the desk never writes. */
@@ -111,7 +111,7 @@ export interface AuditedOrder {
   readonly isListed: boolean;
 }
 
-/** Of all agents. */
+/** Receipts of all agents. */
 export const createReceiptStore = (sql: Sql) => ({
   ...createChains(sql),
   ...createLog(sql),

@@ -129,7 +129,7 @@ export const askedRecord = (order: OrderRow, transactionId: string | null, sha25
   transactionId,
 });
 
-/** What the desk judged it by, as its journal keeps it. */
+/** Figures by which the desk judged it, as its journal keeps them. */
 const checkedOf = (order: OrderRow): Record<string, unknown> =>
   checkedRecord(order.journal.find(({ event }) => event === 'recorded')?.checked ?? {});
 
@@ -156,7 +156,7 @@ const gainRecord = ({ tradeId, wallet, realized }: ReceiptFill) => ({
   realized: formatMicro(realized),
 });
 
-/** Of the first entries of the journal, which only grows. @param only so many; default: all */
+/** Record of the first entries of the journal, which only grows. @param only so many; default: all */
 export function journalRecord(
   { earlier, lines }: StoredJournal,
   sha256: Sha256,

@@ -26,7 +26,7 @@ const ENDINGS: Readonly<Record<EndReason, string>> = {
   slow_consumer: 'More happened than the client read; open the stream again with the last id.',
   cursor_gone: 'The log no longer holds what follows; read the state again.',
 };
-/** What makes the client fall out, as against what the service does. */
+/** Reasons that make the client fall out, as against ends that the service decides. */
 const DROPS: ReadonlySet<EndReason> = new Set(['slow_consumer', 'cursor_gone']);
 
 export interface Frame {

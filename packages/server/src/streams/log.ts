@@ -80,7 +80,7 @@ export const createEventLog = (sql: Sql) => ({
     return rows.map(loggedEvent);
   },
 
-  /** What happened to some agents between a position and `upTo`, at most `most` facts for each question. */
+  /** Facts about some agents between a position and `upTo`, at most `most` for each question. */
   async between(
     questions: readonly { readonly agentIds: readonly string[]; readonly after: LogPosition }[],
     upTo: LogPosition,
@@ -162,7 +162,7 @@ export interface FreshFacts {
   readonly facts: readonly { readonly seq: bigint; readonly agentId: string }[];
   /** Everything up to here is in `facts`, and nothing can be added before it. */
   readonly upTo: LogPosition;
-  /** What is before this may have been deleted. */
+  /** Facts before this may have been deleted. */
   readonly forgotten: LogPosition;
   /** No position of this log is beyond it yet. */
   readonly horizon: LogPosition;

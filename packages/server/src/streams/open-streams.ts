@@ -110,7 +110,7 @@ export class OpenStreams {
   }
 
   /**
-   * What a key stands for has changed, here or at another replica: it was revoked, or its agent has another owner. Nothing is
+   * Ends streams whose key stands for something else now, here or at another replica: it was revoked, or its agent has another owner. Nothing is
    * sent on its streams until they have ended with the reason.
    */
   forget(keyId: bigint): void {
@@ -196,7 +196,7 @@ export class OpenStreams {
 const NO_KEYS: ReadonlySet<bigint> = new Set();
 const NO_SESSIONS: ReadonlyMap<string, string> = new Map();
 
-/** What a reader's streams are counted by, and its cursors bound to. */
+/** Name by which a reader's streams are counted, and its cursors bound. */
 export const nameOf = (reader: Whose): string =>
   reader.kind === 'agent' ? reader.agentId : `owner ${reader.userId}`;
 

@@ -25,9 +25,9 @@ const PAUSE_FACTOR = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
 const FRESH_EVERY_MS = 5_000;
-/** Of all streams of the process. */
+/** The most books of all streams of the process. */
 const MOST_BOOKS = 2_000;
-/** What may wait for one client: the first books of a stream together, several times over. */
+/** The most bytes that wait for one client: the first books of a stream together, several times over. */
 const MOST_WAITING_BYTES = 2 * 1024 * 1024;
 const RETRY_S = 5;
 

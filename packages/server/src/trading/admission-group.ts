@@ -21,7 +21,7 @@ export interface VenueInCommit {
 }
 
 /**
- * What becomes of a trade. `locked`: others hold its agent or its order's id. `restricted`: locks of other owners bind its
+ * Course of a trade. `locked`: others hold its agent or its order's id. `restricted`: locks of other owners bind its
  * wallet. Neither was judged.
  */
 export type Verdict =
@@ -35,7 +35,7 @@ export type Verdict =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'accepted'; readonly answer: VenueAnswer | null };
 
-/** What the group's earlier trades of an agent have reserved. */
+/** Reserved amounts of the group's earlier trades of an agent. */
 interface Reserved {
   trades: number;
   amount: bigint;

@@ -1,5 +1,5 @@
 /**
- * What a group of trades is judged by, read in one trip: all statements are sent together. The first one locks the
+ * Reads what a group of trades is judged by, in one trip: all statements are sent together. The first one locks the
  * agents; the later ones have separate snapshots, taken after the locks were granted, so they see what earlier trades of
  * these agents committed.
  *
@@ -19,7 +19,7 @@ export interface TradeQuestion extends CallerQuestion {
   readonly orderId: string;
 }
 
-/** What is known of an agent that is locked. */
+/** Facts about an agent that is locked. */
 export interface LockedAgent {
   /** The UTC day that its trades count on. */
   readonly day: string;
@@ -68,7 +68,7 @@ const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]
 type UsedRow = Pick<SafeguardsRow, 'agent_id' | 'usage_day' | 'used_trades' | 'used_amount'>;
 
 type LockedRow = UsedRow & {
-  /** Of the order ids, in every row: those that another transaction is recording. */
+  /** Order ids, in every row, that another transaction is recording. */
   readonly taken_ids: readonly string[];
 };
 
@@ -184,7 +184,7 @@ export async function readAlone(
   return { restrictions, facts: { ...facts, agents: new Map([[agentId, { ...own, day, usage }]]) } };
 }
 
-/** What judges a trade beside its standing, without a lock. */
+/** Judges a trade beside its standing, without a lock. */
 export async function unlockedFacts(
   tx: Tx,
   question: TradeQuestion,

@@ -35,7 +35,7 @@ export interface UsedBudget {
 export interface GroupWrites {
   readonly accepted: readonly Accepted[];
   readonly budgets: readonly UsedBudget[];
-  /** What their venue proved of the orders in the same commit, by order id; an order without it is recorded first. */
+  /** Outcomes that their venue proved in the same commit, by order id; an order without one is recorded first. */
   readonly outcomes: ReadonlyMap<string, OutcomeEvidence>;
 }
 

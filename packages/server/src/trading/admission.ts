@@ -24,13 +24,13 @@ export interface StandingQuestion {
 export interface Recorded<Order extends NewOrder = NewOrder> {
   readonly order: Order;
   readonly reserves: Micro;
-  /** What it was judged by, for its journal. */
+  /** Figures by which it was judged, for its journal. */
   readonly checked: Checked;
   /** The transaction of a quoted order. */
   readonly transaction?: NewChainOrder;
 }
 
-/** What a trade is judged by, under the lock of its agent. */
+/** Facts by which a trade is judged, under the lock of its agent. */
 export interface TradeScope extends Standing {
   readonly keyActive: boolean;
   /** The agent's current owner. */
@@ -89,9 +89,9 @@ export interface TradeLedger {
    * @throws VenueUnavailable when the commit with the venue failed: nothing was recorded
    */
   admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null>;
-  /** What a trade would be assessed against, without locking or reserving anything. */
+  /** Reads the standing of a trade, without locking or reserving anything. */
   look(question: StandingQuestion): Promise<Standing>;
-  /** What a trade would be judged by, without locking, reserving or recording anything. Its `balance` is `null`. */
+  /** Reads what a trade would be judged by, without locking, reserving or recording anything. Its `balance` is `null`. */
   preview(question: PreviewQuestion): Promise<TradeScope>;
 }
 

@@ -1,4 +1,4 @@
-/** What an owner is shown of a signed order that waits for approval. */
+/** Terms of a signed order that waits for approval, as the owner sees them. */
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { ApprovalNeeded, ApprovalSubject, ApprovalTerms } from '../approvals/index.ts';
 import { boundTerms, signedLimit, takesOf } from '../domain/draft.ts';

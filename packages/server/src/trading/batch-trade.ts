@@ -21,13 +21,13 @@ export interface BatchCall {
   readonly items: readonly BatchItem[];
   readonly requestId: string;
   readonly deadline: Deadline;
-  /** Of each order. */
+  /** Makes the trace of each order. */
   readonly newTrace?: (() => TradeTrace | undefined) | undefined;
 }
 
 /** Left of the request's own deadline for the answer that tells of every order. */
 const ANSWER_MS = 300;
-/** What a timer can count to. */
+/** The longest time that a timer can count. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
@@ -44,7 +44,7 @@ export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Pr
   return outcomes;
 }
 
-/** Of an order that hangs the others must still be told. */
+/** Bounds the wait for an order that hangs: the others still get their answers. */
 async function placeInTime(
   needs: ValidateTradeNeeds,
   { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,

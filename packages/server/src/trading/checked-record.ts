@@ -1,4 +1,4 @@
-/** What an order was judged by, as the wire and receipts show it: [limit, used, asked] of each safeguard, as texts. */
+/** Figures by which an order was judged, as the wire and receipts show them: [limit, used, asked] of each safeguard, as texts. */
 import type { CapName } from '@bellwether/contract';
 import type { Checked } from '../domain/records.ts';
 import { figureText } from '../domain/safeguards.ts';

@@ -64,7 +64,7 @@ const conditionsOf = (resolutions: Evidence['resolutions']): string[] =>
 
 interface FoldTerms {
   readonly reversals: readonly Reversal[];
-  /** Of the fills' markets: what they bought there in vain is lost at once. */
+  /** Resolutions of the fills' markets: fills that bought in vain there are lost at once. */
   readonly resolvedBefore: readonly Resolved[];
 }
 

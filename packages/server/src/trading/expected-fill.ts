@@ -1,14 +1,14 @@
-/** What a book would make of an order now, if it were placed. */
+/** Computes what a book would make of an order now, if it were placed. */
 import type { PreparedTrade } from '@bellwether/contract';
 import { divide, MICRO, microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Sweep, sweep } from '../domain/book-sweep.ts';
 import { type Draft, isImmediate } from '../domain/draft.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 
-/** Of the book, a depth at which nobody's order ends. */
+/** Depth of the book at which no order ends. */
 export const DEPTH = 1_000;
 
-/** What the present book makes of the order. */
+/** Expected fill of the order in the present book. */
 export function expectationOf(
   market: MarketRecord,
   draft: Draft,

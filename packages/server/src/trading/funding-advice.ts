@@ -62,7 +62,7 @@ export async function waysToFund(
   return ways.length === 0 ? null : ways.join(' ');
 }
 
-/** What is missing, where the faucet still gives as much today. */
+/** Advice about the missing amount, where the faucet still gives as much today. */
 async function faucetAdvice(
   { wallets, faucetPerDay, clock }: FundingNeeds,
   { maker, needed, available }: Shortage,

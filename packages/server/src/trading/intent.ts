@@ -1,4 +1,4 @@
-/** What an intent is refused for before there is an order of it, and the field of the intent that a fault comes from. */
+/** Reasons to refuse an intent before there is an order of it, and the field of the intent that a fault comes from. */
 import {
   type ErrorCode,
   OrderBuildError,

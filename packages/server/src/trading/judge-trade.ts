@@ -1,4 +1,4 @@
-/** What a signed order is refused for: first what needs no lock, then what must hold while the agent's lock is held. */
+/** Reasons to refuse a signed order: first those that need no lock, then those that are judged while the agent's lock is held. */
 import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
 import {
   type Address,
@@ -97,9 +97,9 @@ const knowing =
 
 /** With what only the venue knows. */
 export interface FundedTrade extends SoundTrade {
-  /** Of its account, or the error that the venue gave instead. */
+  /** Balance of its account, or the error that the venue gave instead. */
   readonly balance: { readonly known: Balance } | { readonly error: unknown };
-  /** Of a SELL; `null`: no book is believed now. */
+  /** Book of a SELL; `null`: no book is believed now. */
   readonly book: Book | null;
 }
 
@@ -141,7 +141,7 @@ export interface TradeToJudge {
   readonly caller: Caller;
   readonly requestId: string;
   readonly sound: FundedTrade;
-  /** What the owner has given for this order. */
+  /** Approval that the owner has given for this order. */
   readonly approval: GivenApproval | null;
 }
 
@@ -165,7 +165,7 @@ export function judgeTrade(
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
-  // Of another owner, who had the wallet before: the credential proves that the caller has it now.
+  // An order of another owner, who had the wallet before: the credential proves that the caller has it now.
   if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
   requireBalance(sound, scope);
@@ -216,7 +216,7 @@ export function judgeTrade(
   return { order, checked, reserves: facts.amount };
 }
 
-/** What the safeguards are assessed with. */
+/** Facts with which the safeguards are assessed. */
 export const factsOf = (
   { venue, draft }: Pick<SoundTrade, 'venue' | 'draft'>,
   {
@@ -274,7 +274,7 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 
 type Terms = Pick<SoundTrade, 'draft' | 'market'>;
 
-/** What an order needs, and what there is. Of a BUY collateral with the fee, of a SELL shares. */
+/** Funds that an order needs, and those that there are: for a BUY collateral with the fee, for a SELL shares. */
 export function fundsFor(
   { draft, market }: Terms,
   balance: Balance,
@@ -287,7 +287,7 @@ export function fundsFor(
   };
 }
 
-/** What the venue would refuse anyway, told beforehand and with figures; `null`: there is enough. */
+/** Shortage that the venue would refuse anyway, with figures; `null`: there is enough. */
 export function shortageOf(
   terms: Terms,
   balance: Balance,

@@ -50,7 +50,7 @@ export interface VenueTurn {
    * anything. @throws to be given up then
    */
   begin(): Promise<void>;
-  /** Of this commit: of the holder's orders and of all others. No order is placed afterwards. */
+  /** Evidence of this commit: of the holder's orders and of all others. No order is placed afterwards. */
   evidence(): Evidence;
   /**
    * Sends the commit before it returns; resolves when all of it is durable.
@@ -154,7 +154,7 @@ async function look<Further>(
   }
 }
 
-/** What this process remembers from group to group. */
+/** Memory of this process from group to group. */
 interface Known {
   readonly callers: KnownCallers;
   readonly markets: RecordedMarkets;

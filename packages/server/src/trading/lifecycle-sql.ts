@@ -20,7 +20,7 @@ const words = ORDER_STATUSES.filter((status) => eventWord(status) !== status)
 
 const open = quoted(ORDER_STATUSES.filter(mayFill));
 
-/** What a signed order may begin with when its venue answered in the commit of its record. */
+/** Statuses with which a signed order may begin when its venue answered in the commit of its record. */
 const begun = quoted(reachable('signed', FIRST_STATUS));
 
 export const LIFECYCLE_FILE = 'order-lifecycle.sql';

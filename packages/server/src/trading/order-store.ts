@@ -27,7 +27,7 @@ type FillOfAgent = FillsRow &
 type OpenQuestion = OrderFilter & { readonly agentId: string };
 type OpenRow = ListedOrdersRow & Answering;
 
-/** What decides the text of the statement. */
+/** Decides the text of the statement. */
 const shapeOf = ({ venue, conditionId, after }: OpenQuestion) => ({
   ofVenue: venue !== undefined,
   ofMarket: conditionId !== undefined,
@@ -130,7 +130,7 @@ export function createOrderStore(sql: Sql) {
       return rows.map(fillRow);
     },
 
-    /** Of the agent's orders, under any owner and on any wallet. */
+    /** Fills of the agent's orders, under any owner and on any wallet. */
     async fillsOfAgent(
       agentId: string,
       { venue, conditionId, after, limit }: FillFilter,
@@ -206,7 +206,7 @@ export function createOrderStore(sql: Sql) {
       return rows.map(orderRow);
     },
 
-    /** What the day's number of trades consists of, for the UTC day of `at`. */
+    /** Parts of the day's number of trades, for the UTC day of `at`. */
     async countsOfDay(agentId: string, at: number): Promise<DayCounts> {
       const day = utcDay(at);
       const row = only(

@@ -24,7 +24,7 @@ export interface PlaceOrderNeeds {
   readonly orders: Pick<OrderStore, 'settle'>;
 }
 
-/** What the two kinds of orders do differently. `CheckedRequest`: what the request is, once nothing is wrong with it. */
+/** Differences between the two kinds of orders. `CheckedRequest`: the request once nothing is wrong with it. */
 export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   /**
    * When to look for the same order without the lock, which costs a trip: `first`, where judging the request asks others
@@ -35,7 +35,7 @@ export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   look(): Promise<Answer | null>;
   /** Whatever can be told without the lock. @throws Refusal */
   judgeRequest(): Promise<CheckedRequest> | CheckedRequest;
-  /** What the lock is taken for. */
+  /** Terms for which the lock is taken. */
   question(checked: CheckedRequest): AdmissionTerms<Order>;
   /** The same order, as a function that answers once the lock is free. @throws Refusal */
   sameOrder(existing: OrderRow | null, checked: CheckedRequest): (() => Promise<Answer>) | null;
@@ -147,7 +147,7 @@ async function withApproval<CheckedRequest, Order extends NewOrder, Answer, Resu
   }
 }
 
-/** What `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
+/** Does what `placeOrder` would do first, without a lock or any effect. @throws Refusal as `placeOrder` does */
 export async function validateOrder<CheckedRequest, Order extends NewOrder, Answer>(
   needs: Pick<PlaceOrderNeeds, 'clock'> & { readonly ledger: Pick<TradeLedger, 'preview'> },
   caller: Caller,
@@ -170,7 +170,7 @@ export async function validateOrder<CheckedRequest, Order extends NewOrder, Answ
   return withApproval(placement, checked, judge, (needed) => placement.approval(needed, checked, 'look'));
 }
 
-/** What is wrong with the request is reported only after a look for the same order. */
+/** Reports faults of the request only after a look for the same order. */
 async function lookAndJudge<CheckedRequest, Order extends NewOrder, Answer>(
   placement: Placement<CheckedRequest, Order, Answer>,
 ): Promise<{ readonly same: Answer } | { readonly checked: CheckedRequest }> {

@@ -66,7 +66,7 @@ export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promi
   }
 }
 
-/** Of twins that arrive together, the second is told so at once instead of waiting for the first one's answer. */
+/** Answers the second of two duplicates that arrive together at once, instead of making it wait for the first one's answer. */
 function turnOf(underWay: Set<string>, { agentId }: Caller) {
   let own: string | null = null;
   return {

@@ -230,7 +230,7 @@ type Signing = Pick<
   'orderId' | 'verifyingContract' | 'typedData' | 'digest' | 'signatureSuffix'
 >;
 
-/** What the key signs: the order, or, for a wrapped signature, what ERC-7739 puts around it. */
+/** Describes the bytes that the key signs: the order, or, for a wrapped signature, what ERC-7739 puts around it. */
 function signingOf({ venue, market, draft, parties }: Signable): Signing {
   const { signing } = venue.signedOrders;
   const version = exchangeVersionOf(draft.fields.tokenId, draft.version ?? 2);
@@ -272,7 +272,7 @@ interface Judged extends Signable {
   readonly now: number;
   /** The agent has a credential of the wallet's key. Of other wallets nothing is told. */
   readonly isProved: boolean;
-  /** What the safeguards count. */
+  /** Amount that the safeguards count. */
   readonly amount: Micro;
 }
 

@@ -108,7 +108,7 @@ const NOTHING_SENT: FirstAnswer = {
   errorCode: null,
 };
 
-/** Of an order that was only checked: nothing is recorded or sent. */
+/** Answer to an order that was only checked: nothing is recorded or sent. */
 export const validatedResponse = (order: NewSignedOrder): TradeResponse => ({
   ...tradeResponse(order, NOTHING_SENT),
   status: 'validated',

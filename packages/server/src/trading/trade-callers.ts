@@ -1,5 +1,5 @@
 /**
- * What the callers of trades are judged by beside figures: settings, key, owner, wallets and credentials. It changes seldom,
+ * Facts about the callers of trades beside figures: settings, key, owner, wallets and credentials. They change seldom,
  * so it is kept from group to group under the name of its state (functions/callers.sql). The name is read with each
  * group, after its locks: what was kept under it is what the database would answer.
  */

@@ -1,5 +1,5 @@
 /**
- * What a trade is assessed against: the agent's safeguards and what is used of them, and the locks of other owners' agents
+ * Facts for the judgement of a trade: the agent's safeguards and what is used of them, and the locks of other owners' agents
  * that had the wallet. The facts are SQL functions (functions/standing.sql), which the agent's reads use, too; a trade
  * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */

@@ -34,7 +34,7 @@ const BY_QUOTE =
 const REDEEM_BY_QUOTE =
   'trades by quote, local signature and submit: ask for a SELL quote of the winning outcome (POST /venueb/agent/quote), sign and submit it';
 
-/** What to do instead where a venue lacks a capability. */
+/** Advice where a venue lacks a capability. */
 const INSTEAD: Readonly<Partial<Record<Capability, string>>> = {
   signedOrders: BY_QUOTE,
   redemption: REDEEM_BY_QUOTE,
@@ -89,7 +89,7 @@ export function venueOf(needs: HasVenues, name: VenueId | null, wallet: WalletAd
   return known ?? venuesFor(needs, wallet)[0] ?? needs.venues.default;
 }
 
-/** What is stored for these venues, those that {@link venueOf} means included. */
+/** Filter for what is stored for these venues, those that {@link venueOf} means included. */
 export function filterOf({ venues }: HasVenues, wanted: readonly Venue[]): VenueFilter {
   const families = new Set(wanted.map(({ accounts }) => accounts.family));
   const known = [...venues.values()].filter(({ accounts }) => families.has(accounts.family));
@@ -111,7 +111,7 @@ const RETRY_S = 1;
 export const silentVenue = ({ id }: Venue) =>
   refusal('service_unavailable', `${id} does not answer.`, { retryAfterS: RETRY_S });
 
-/** What the accounts have now, for answers that would be wrong without it. @throws Refusal service_unavailable */
+/** Present balances of the accounts, for answers that would be wrong without them. @throws Refusal service_unavailable */
 export async function currentBalance(
   venue: Venue,
   accounts: readonly WalletAddress[],
@@ -123,7 +123,7 @@ export async function currentBalance(
 
 const BALANCE_PATIENCE_MS = 4_000;
 
-/** What rules need to know of a venue. */
+/** Kind of trading that rules need to know of a venue. */
 export const tradingOf = ({ quotes }: Venue): Trading => (quotes === undefined ? 'signed_orders' : 'quotes');
 
 export const redeemsBy = ({ redemption, quotes }: Venue): RedeemsBy =>
@@ -143,7 +143,7 @@ export const venueRecord = (venue: Venue) => {
 
 const PUBLIC_KIND: Readonly<Record<Trading, string>> = { signed_orders: 'A', quotes: 'B' };
 
-/** What a read is about: one venue or several, and a wallet of theirs, or the agent's own. */
+/** Subject of a read: one venue or several, and a wallet of theirs, or the agent's own. */
 export interface Scope {
   /** At least one. */
   readonly venues: readonly [Venue, ...Venue[]];

@@ -36,7 +36,7 @@ export type Simulation =
   | { readonly kind: 'would_fail'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-/** What a transaction does to one of a wallet's token accounts or to its lamports (`mint: null`). */
+/** Change of a transaction to one of a wallet's token accounts or to its lamports (`mint: null`). */
 export interface BalanceChange {
   readonly account: SolanaAddress;
   readonly mint: SolanaAddress | null;

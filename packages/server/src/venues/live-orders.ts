@@ -1,5 +1,5 @@
 /**
- * What the desk keeps of orders at a live venue, which settles trades on a chain after it has matched them. Several
+ * Records of the desk about orders at a live venue, which settles trades on a chain after it has matched them. Several
  * sources say the same about an order (an answer, a socket, polls), late, twice and in any order: each change is decided
  * under the lock of the order's row, with everything that is known of it.
  */

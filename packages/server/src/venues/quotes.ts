@@ -14,7 +14,7 @@ export interface TickerMarket extends MarketRecord {
   readonly phase: 'active' | 'inactive' | 'closed' | 'settled';
   /** The current price at which one contract can be bought, in pips; `null` when there is no offer. */
   readonly asks: { readonly YES: number | null; readonly NO: number | null };
-  /** What an outcome pays once settled and open for redemption, in pips; `null` before. */
+  /** Payout of an outcome once settled and open for redemption, in pips; `null` before. */
   readonly pays: { readonly YES: number | null; readonly NO: number | null };
 }
 
@@ -65,7 +65,7 @@ export type VenueQuote =
     };
 
 export interface VenueFill {
-  /** Of the transaction that made the fill. */
+  /** Signature of the transaction that made the fill. */
   readonly signature: string;
   readonly inAmount: Micro;
   readonly outAmount: Micro;

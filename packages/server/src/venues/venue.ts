@@ -23,9 +23,9 @@ export interface Venue {
   readonly backend: 'paper' | 'live';
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
-  /** What people should know although it stops nothing; `null`: nothing. No I/O. */
+  /** Notice to people although it stops nothing; `null`: nothing. No I/O. */
   notice?(): string | null;
-  /** What an operator counts, by name, since the start. */
+  /** Counters for an operator, by name, since the start. */
   counts?(): Readonly<Record<string, number>>;
   readonly markets: MarketData;
   readonly accounts: Accounts;
@@ -83,13 +83,13 @@ export interface Listing {
   readonly latest: number;
 }
 
-/** What accounts hold, for reads that must not depend on the venue. The answer marks what is old or unknown. */
+/** Holdings of accounts, for reads that must not depend on the venue. The answer marks what is old or unknown. */
 export interface Accounts {
   /** The family of the accounts' addresses. */
   readonly family: AddressFamily;
   /** The accounts' collateral in total; without an answer the last known figure. Never throws. */
   balances(accounts: readonly WalletAddress[], ask: Patience): Promise<KnownBalance>;
-  /** What an account can spend in one market. Never throws. */
+  /** Amount that an account can spend in one market. Never throws. */
   inMarket(
     account: WalletAddress,
     market: MarketRecord,
@@ -119,7 +119,7 @@ export interface Spendable {
   readonly free: Readonly<Record<'YES' | 'NO', Micro>> | null;
 }
 
-/** What an order of one market is paid with. */
+/** Question about the means to pay an order of one market. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
   readonly pays: 'collateral' | 'YES' | 'NO';
 }
@@ -132,7 +132,7 @@ export interface Balance {
   shares(conditionId: string, outcome: 'YES' | 'NO'): Micro;
 }
 
-/** What a venue needs to refuse an order that it never received. */
+/** Facts with which a venue refuses an order that it never received. */
 export interface UnplacedOrder {
   readonly funder: Address;
   readonly conditionId: string;
@@ -142,7 +142,7 @@ export interface UnplacedOrder {
 export interface SignedOrders {
   /** The contracts and the struct that orders of this venue are signed for. */
   readonly signing: SigningTerms;
-  /** What the venue requires of an order beyond its market's terms. */
+  /** Requirements of the venue on an order beyond its market's terms. */
   readonly rules: VenueRules;
   /**
    * The EOA of the secrets; `null` when they are wrong. A live venue can only say whether they are those of `named`.
@@ -197,7 +197,7 @@ export interface Redemption {
 export interface RedeemedTokens {
   readonly tokenId: string;
   readonly size: Micro;
-  /** Of the last of them. */
+  /** Time of the last of them. */
   readonly at: number;
 }
 

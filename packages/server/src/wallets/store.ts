@@ -114,7 +114,7 @@ export function createWalletStore(sql: Sql) {
       return { ok: false, left: await this.faucetLeft(address, allowance, at) };
     },
 
-    /** What the faucet still gives an address today. */
+    /** Amount that the faucet still gives an address today. */
     async faucetLeft(address: Address, perDay: Micro, at: number): Promise<Micro> {
       const [drawn] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
         select amount from faucet_draws where address = ${address} and day = ${utcDay(at)}::date`;

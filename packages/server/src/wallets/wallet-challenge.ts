@@ -33,7 +33,7 @@ export interface ChallengeNeeds {
   readonly publicUrl: string;
 }
 
-/** What a signature is good for. Another purpose has other nonces and another text. */
+/** Purpose of a signature. Another purpose has other nonces and another text. */
 export interface ChallengePurpose extends Purpose {
   /** Begins what the nonce's keyed hash covers. */
   readonly name: string;

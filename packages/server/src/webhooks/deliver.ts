@@ -20,7 +20,7 @@ export interface DeliverWebhooksNeeds {
 
 /** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
 const ENDPOINTS_AT_ONCE = 32;
-/** Of one agent, over all processes: an agent whose receivers are slow must not hold up the others. */
+/** The most endpoints of one agent, over all processes: an agent whose receivers are slow must not hold up the others. */
 const ENDPOINTS_OF_AGENT = 2;
 const DELIVERIES_PER_TURN = 20;
 const LEASE_MS = 60_000;

@@ -20,7 +20,7 @@ export interface Failure {
   readonly at: number;
   /** Attempts of this event, including the failed one. */
   readonly attempts: number;
-  /** Of the event. */
+  /** Time of the event. */
   readonly createdAt: number;
   /** Consecutive failures of the endpoint, including this one; and the time of the first. */
   readonly failures: number;

@@ -54,7 +54,7 @@ const TOO_LATE = 'CONNECT_TIMEOUT';
 const codeOf = (error: unknown): string => (error as { readonly code?: string } | null)?.code ?? '';
 const reasonOf = (error: unknown): string => FAULTS[codeOf(error)] ?? 'unreachable';
 
-/** What must succeed for a trade to be taken: some pages of disk, and a write to the log. */
+/** Writes as a trade would: some pages of disk, and a write to the log. */
 async function write(sql: Sql): Promise<string> {
   const update = 'update pulse set at = now()';
   try {

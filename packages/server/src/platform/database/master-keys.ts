@@ -16,7 +16,7 @@ export interface KeyCheck {
   readonly name: string | null;
 }
 
-/** Of the keys that the database was written with, the newest first. */
+/** Checks of the keys that the database was written with, the newest first. */
 export async function keyChecks(sql: Sql | Tx): Promise<readonly KeyCheck[]> {
   const rows = await sql`select key_id, sealed, name from master_key_check order by key_id desc`;
   return rows.map((row) => ({
@@ -54,7 +54,7 @@ export async function rootSecret(sql: Sql, secrets: Secrets, first: string): Pro
 }
 
 interface SealedRow {
-  /** What the row is found by, beside its table. */
+  /** Key of the row, beside its table. */
   readonly id: string;
   readonly sealed: Sealed;
 }

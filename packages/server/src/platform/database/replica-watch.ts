@@ -23,7 +23,7 @@ export async function replicasWithout(sql: Sql, key: string): Promise<readonly s
   return rows.map(({ name }) => String(name));
 }
 
-/** Of the names of all replicas' connections. */
+/** Pattern of the names of all replicas' connections. */
 export const replicaPattern = `${PREFIX}%`;
 
 /** Replicas with an open connection, except this one: the id alone counts, whatever keys stand behind it. */

@@ -1,4 +1,4 @@
-/** What stands behind each venue's name in this database, for good: real and simulated money never meet in one record. */
+/** Backends behind each venue's name in this database, for good: real and simulated money never meet in one record. */
 import { transact } from '@bellwether/durable';
 import type { Sql } from './connection.ts';
 import type { VenueBackendsRow } from './rows.generated.ts';

@@ -49,7 +49,7 @@ export function trustOf(setting: TrustProxy): Trusts {
 }
 
 /**
- * What buckets are named by. A subscriber is given a whole IPv6 /64 and can take another address of it at every
+ * Names of buckets. A subscriber is given a whole IPv6 /64 and can take another address of it at every
  * request, so the /64 counts.
  */
 export function bucketOf(text: string): string {

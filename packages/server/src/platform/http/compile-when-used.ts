@@ -8,7 +8,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import type { ValidateFunction } from 'ajv';
 import type { FastifyServerOptions } from 'fastify';
 
-/** What was compiled, by the text of its schema. */
+/** Compiled functions by the text of their schema. */
 class Compiled<Result> {
   readonly #bySchema = new Map<string, Result>();
 

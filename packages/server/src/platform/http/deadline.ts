@@ -5,7 +5,7 @@
 import type { ErrorCode } from '@bellwether/contract';
 import { type Refusal, refusal } from '../refusal.ts';
 
-/** What is answered when the time is up after the hand-over. */
+/** Answer when the time is up after the hand-over. */
 export interface InDoubt {
   readonly code: Extract<ErrorCode, 'order_outcome_unknown' | 'fee_outcome_unknown'>;
   readonly orderId?: string;

@@ -38,7 +38,7 @@ const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol ===
 export const cookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-bw_owner' : 'bw_owner';
 
-/** Of a header that names more, the rest is not looked at. */
+/** The most cookies that are looked at. */
 const MOST_COOKIES = 4;
 
 /**

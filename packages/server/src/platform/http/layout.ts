@@ -1,9 +1,9 @@
-/** What every page has around its content. No inline script or style: the policy that pages are sent with forbids it. */
+/** Frame around the content of every page. No inline script or style: the policy that pages are sent with forbids it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Owner } from '../../domain/records.ts';
 import { html, type Markup } from './html.ts';
 
-/** What pages need to know of the service. */
+/** Facts about the service that pages need. */
 export interface Site {
   readonly publicUrl: string;
   /** Asset addresses by name. */

@@ -26,7 +26,7 @@ export interface AdmissionOptions {
 
 const LONGEST_BURST_MS = 250;
 const STRAINED_AFTER_MS = 100;
-/** What a trade may wait in a line that stands. */
+/** The longest wait of a trade in a line that stands. */
 const WAIT_MS = 150;
 /** A line that moves slower than it did: whoever waits as long as this is refused after all. */
 const LONGEST_WAIT_MS = 250;
@@ -70,7 +70,7 @@ export class Admission {
     this.#starts = new StartScheduler(options.now);
   }
 
-  /** What is under way and what waits, for people and metrics. */
+  /** Requests under way and waiting, for people and metrics. */
   get state(): { readonly requests: number; readonly trades: number; readonly waiting: number } {
     return { requests: this.#requests, trades: this.#trades, waiting: this.#line.length };
   }

@@ -47,7 +47,7 @@ export interface MetricsSources {
   readonly now: () => number;
 }
 
-/** What parts of the service report as it happens. */
+/** Reports of parts of the service, as things happen. */
 export interface Meters {
   readonly registry: Registry;
   /** A commit of the paper exchange's journal, with the orders in it. */

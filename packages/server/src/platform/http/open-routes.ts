@@ -1,4 +1,4 @@
-/** What the service answers without a key: a start that others can reach says so. */
+/** Routes that the service answers without a key: a start that others can reach says so. */
 
 import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';

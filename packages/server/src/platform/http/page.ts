@@ -1,7 +1,7 @@
 /** A part of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Of all pages. */
+  /** Number on all pages. */
   readonly total: number;
   /** Where the next page begins, whatever comes in before; `null` on the last. */
   readonly cursor: string | null;

@@ -106,7 +106,7 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
 
 type FieldFault = FastifyError & { validationContext?: string; further?: readonly Denial[] };
 
-/** What the schema finds, and what else is wrong with fields that it has nothing against. */
+/** Errors of the schema, and of fields that it has nothing against. */
 function allErrors({ validation, validationContext, further }: FieldFault): FieldError[] {
   const errors = fieldErrors(validation ?? [], validationContext ?? 'body');
   const seen = new Set(errors.map(({ path }) => path));
@@ -127,7 +127,7 @@ function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCo
   return errors.every(({ code }) => code === first.code) ? (first.code as ErrorCode) : 'invalid_request';
 }
 
-/** What the caller is told of a fault; those that are the service's own are logged. */
+/** Answer to the caller about a fault; faults of the service itself are logged. */
 export function describeFault(
   error: unknown,
   request: FastifyRequest,

@@ -38,7 +38,7 @@ export interface RateLimitOptions {
 
 interface Bucket {
   readonly policy: BucketPolicy;
-  /** Of all buckets, in the bank. */
+  /** Name for all buckets, in the bank. */
   readonly name: string;
   /** Alone: what the bucket holds. Among replicas: what is left of the leased slice. */
   tokens: number;
@@ -146,7 +146,7 @@ type Shared = Pick<RateLimitOptions, 'clock' | 'bank'>;
 async function drawLeased(bucket: Bucket, count: number, shared: Shared): Promise<Draw> {
   const { bank } = shared;
   if (!bucket.leased) {
-    // What this process gave out while it was alone is gone from the shared bucket, too.
+    // Tokens that this process gave out while it was alone are gone from the shared bucket, too.
     const spent = Math.floor(bucket.policy.burst - bucket.tokens);
     bucket.leased = true;
     bucket.tokens = 0;
@@ -165,7 +165,7 @@ async function drawLeased(bucket: Bucket, count: number, shared: Shared): Promis
       bucket.tokens -= count;
       return answer(bucket, count, true, bucket.tokens + bucket.banked);
     }
-    // What was leased in vain stays in the slice, for a smaller draw or to go back when it lapses.
+    // Tokens that were leased in vain stay in the slice, for a smaller draw or to go back when it lapses.
     const held = bucket.tokens + bucket.banked;
     if (attempt > 0 && held < count) return answer(bucket, count, false, held);
     bucket.leasing ??= lease(bucket, count - bucket.tokens, shared);

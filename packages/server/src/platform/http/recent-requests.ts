@@ -52,7 +52,7 @@ export function watchRequests(app: FastifyInstance): () => Seen {
     current = newWindow();
   };
   app.addHook('onResponse', (request, reply, done) => {
-    // Of a stream the time says nothing.
+    // The time of a stream says nothing.
     if (request.routeOptions.config?.operation?.produces === undefined)
       note(current.routes, request.routeOptions.url ?? 'none', reply.statusCode, reply.elapsedTime);
     done();

@@ -1,4 +1,4 @@
-/** What replicas say to each other: calls to the one that leads the paper exchange, and its doors' requests. */
+/** Messages between replicas: calls to the one that leads the paper exchange, and its doors' requests. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressOf } from './addresses.ts';
 import { sendProblem } from './problem.ts';
@@ -31,7 +31,7 @@ const textOf = (header: string | readonly string[] | undefined): string | undefi
 /** Whether it claims to be a replica's; nothing that matters may follow from it. */
 export const isFromReplica = ({ headers }: FastifyRequest): boolean => headers[HEADER] !== undefined;
 
-/** What a follower signs of a door's request: its caller is part of it. */
+/** Text that a follower signs for a door's request: its caller is part of it. */
 const signedDoorPath = (path: string, caller: string): string => `${path} for ${caller}`;
 
 /** The address behind a door's request that a follower has sent on; `null` when no replica vouches for one. */
@@ -90,7 +90,7 @@ export async function bindReplicas(
 
 const FORWARD_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
-/** What doors and their clients' libraries read; cookies, keys of the desk and words of proxies are none of it. */
+/** Headers that doors and their clients' libraries read; cookies, keys of the desk and words of proxies are none of them. */
 const FORWARDED_HEADERS = new Set([
   'accept',
   'content-type',
@@ -108,7 +108,7 @@ const FORWARDED_HEADERS = new Set([
   'x-request-id',
 ]);
 
-/** What doors tell their clients beside the answer. */
+/** Headers that doors send to their clients beside the answer. */
 const ANSWERED_HEADERS = [
   'cache-control',
   'deprecation',

@@ -8,7 +8,7 @@ import { asHook } from './step.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What its refusal under load goes by; of routes that are no operations: by method. */
+    /** Kind by which a request is refused under load; for routes that are no operations: by method. */
     kind?: Kind;
     deadlineMs?: number | undefined;
   }
@@ -105,7 +105,7 @@ export function admitRequests(app: FastifyInstance, options: RequestAdmissionOpt
   });
   app.addHook('preValidation', (request, reply, done) => {
     request.deadline?.bodyArrived();
-    // Of a caller who has gone meanwhile nothing would end the count.
+    // Nothing would end the count for a caller who has gone meanwhile.
     if (request.deadline !== null && !reply.raw.destroyed) count(request);
     done();
   });
@@ -134,7 +134,7 @@ function turnAway(
   const body = JSON.stringify(problem);
   reply.hijack();
   const headers: Record<string, number | string | string[] | undefined> = {
-    // What lets a page of another origin see that it was turned away, and for how long.
+    // Headers with which a page of another origin sees that it was turned away, and for how long.
     ...reply.getHeaders(),
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
@@ -145,7 +145,7 @@ function turnAway(
   return reply;
 }
 
-/** What came of a request after its deadline: the handler's answer, or `null` when it failed. */
+/** Takes the result of a request after its deadline: the handler's answer, or `null` when it failed. */
 type OnLate = (request: FastifyRequest, answer: unknown) => Promise<void>;
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 

@@ -30,7 +30,7 @@ export interface DeadlineOptions {
  * one timer, for the oldest, serves them all.
  */
 export class FirstLooks {
-  /** Of most routes. */
+  /** Deadline of most routes. */
   readonly afterMs: number;
   readonly #waiting = new Map<RequestDeadline, number>();
   #timer: NodeJS.Timeout | null = null;

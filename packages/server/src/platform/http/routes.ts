@@ -169,7 +169,7 @@ function admit(gate: Gate, operation: Operation): Step {
       const detail = `This route serves the pages under ${origin} only.`;
       return sendProblem(request, reply, 'origin_not_allowed', { detail });
     }
-    // What a session opens must not stay behind in a browser that others use, too.
+    // An answer to a session must not stay behind in a browser that others use, too.
     if (operation.permission === 'owner') reply.header('cache-control', 'no-store');
     if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
       return undefined;
@@ -207,7 +207,7 @@ function drawPerItem(gate: Gate, operation: Operation): Step {
   };
 }
 
-/** What the bucket holds, as the RateLimit headers say it. */
+/** Writes the state of the bucket into the RateLimit headers. */
 function stateLimit(
   reply: FastifyReply,
   name: string,
@@ -382,7 +382,7 @@ const ANY_ROUTE: readonly ErrorCode[] = [
   'internal_error',
 ];
 
-/** What any route of its kind can answer, beyond the codes that the operation names. */
+/** Codes that any route of its kind can answer, beyond those that the operation names. */
 export function errorCodes(operation: Operation): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...operation.errors, ...ANY_ROUTE];
   if (operation.permission === 'agent' || operation.permission === 'operator') codes.push('unauthorized');

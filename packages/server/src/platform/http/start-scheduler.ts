@@ -9,7 +9,7 @@
  * for two milliseconds, and many enough that a group of trades has company: a small one costs nearly as much.
  */
 const LEAST = 4;
-/** Of a long queue more begin in one turn, so that overload shows as a slow event loop, by which it is recognised. */
+/** Share of a long queue that begins in one turn, so that overload shows as a slow event loop, by which it is recognised. */
 const SHARE = 1 / 32;
 /** To turn one away is little work, but of a thousand it would be a long turn. */
 const MOST_TURNED_AWAY = 64;

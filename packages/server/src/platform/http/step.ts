@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 type Outcome = FastifyReply | undefined;
 export type Step = (request: FastifyRequest, reply: FastifyReply) => Outcome | Promise<Outcome>;
 
-/** Of every hook that has no payload. */
+/** Any hook that has no payload. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 export const asHook =

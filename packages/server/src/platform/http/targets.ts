@@ -1,5 +1,5 @@
 /**
- * What a request is addressed to, judged before anything else reads it: a target of our own form, a Host that is ours,
+ * Judges the address of a request before anything else reads it: a target of our own form, a Host that is ours,
  * and no page of a stranger behind it. A name of ours in a stranger's DNS, or a stranger's page in a browser next to
  * us, must not reach what is open to this machine.
  */
@@ -25,11 +25,11 @@ const ORIGIN_FORM = /^\/(?![/\\])/;
 const NUL = '%00';
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 const PREFLIGHT_S = 600;
-/** What a page may send. Headers that a proxy or a venue sets are none of them. */
+/** Headers that a page may send. Those that a proxy or a venue sets are none of them. */
 const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-request-id';
 const CLOSED_TO_PAGES =
   'Pages of other origins may call the operations of agents; this route is for the service’s own pages or for programs.';
-/** What a page may read of an answer, beyond what every page may. */
+/** Headers of an answer that a page may read, beyond what every page may. */
 const EXPOSED = [
   'x-request-id',
   'retry-after',

@@ -117,13 +117,13 @@ function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean
   }
 }
 
-/** What to send instead of nothing, where the field says so. */
+/** Advice on what to send instead of nothing, where the field says so. */
 function adviceOf({ parentSchema }: Verbose): string {
   const advice = parentSchema?.['x-not-blank'];
   return advice === undefined ? '' : `: ${advice}`;
 }
 
-/** What was most likely meant, else what there is. */
+/** The most likely meaning, else the possible values. */
 function hintFor(error: Verbose): string {
   const known = Object.keys(error.parentSchema?.properties ?? {});
   const nearest = nearestName((error.params as { additionalProperty: string }).additionalProperty, known);

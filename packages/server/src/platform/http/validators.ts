@@ -163,7 +163,7 @@ type Node = Record<string, unknown> & {
   readonly anyOf?: readonly Node[];
 };
 
-/** What an operation says of unknown fields, written into the schema of each of its objects. */
+/** Writes an operation's policy for unknown fields into the schema of each of its objects. */
 export function withUnknownFields(schema: TSchema, policy: Operation['unknownFields']): TSchema {
   if (policy === 'ignore') return schema;
   const rule = policy === 'refuse' ? { additionalProperties: false } : { 'x-unknown-fields': 'near' };

@@ -34,7 +34,7 @@ interface Document {
   readonly paths?: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
 }
 
-/** What each placeholder of an example means, for a reader of this place alone. */
+/** Meaning of each placeholder of an example, for a reader of this place alone. */
 const explained = (value: unknown): { readonly description?: string } => {
   const names = placeholdersOf(value);
   if (names.length === 0) return {};

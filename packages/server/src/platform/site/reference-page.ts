@@ -1,5 +1,5 @@
 /**
- * What the API reference page is made of beside its library. The library comes with buttons that send the document, or
+ * Parts of the API reference page beside its library. The library comes with buttons that send the document, or
  * whoever presses them, to its maker's services: they are switched off, and the policy lets the page load from and call
  * nobody but us.
  */

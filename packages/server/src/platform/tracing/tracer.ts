@@ -29,10 +29,10 @@ import type { RequestTrace, TracedRequest, Tracer, TradeTrace } from '../tracing
 export interface TracingOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What every span says of this service. */
+  /** Attributes that every span gives of this service. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: string;
-  /** Of the samplers by ratio. */
+  /** Ratio of the samplers by ratio. */
   readonly ratio: number;
   readonly log: { warn(context: object, message: string): void };
 }
@@ -48,7 +48,7 @@ const EXPORT_EVERY_MS = 1_000;
 const EXPORT_WITHIN_MS = 5_000;
 const TELL_EVERY_MS = 60_000;
 const LONGEST_VALUE_CHARS = 256;
-/** Of the time to stop; the rest is for what comes after. */
+/** Share of the time to stop; the rest is for what comes after. */
 const FLUSH_SHARE = 0.8;
 const FIRST_SERVER_ERROR = 500;
 /** Version 00 has these four fields, later ones may have more; ff is none. */
@@ -130,7 +130,7 @@ function tellingFailures(exporter: OTLPTraceExporter, log: TracingOptions['log']
   };
 }
 
-/** What is no valid header begins a new trace. */
+/** A header that is not valid begins a new trace. */
 function callersContext(traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };

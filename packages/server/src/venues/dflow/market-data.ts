@@ -120,7 +120,7 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
 
 interface Newest {
   readonly openNewestFirst: readonly TickerMarket[];
-  /** Of all, also of those that have ended. */
+  /** Latest time of all, also of those that have ended. */
   readonly latest: number;
 }
 

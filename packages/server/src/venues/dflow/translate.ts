@@ -96,7 +96,7 @@ function questionOf({ title, yesSubTitle }: WireMarket): string {
   return yes === '' || yes === title || yes.toLowerCase() === 'yes' ? title : `${title} (${yes})`;
 }
 
-/** What YES pays in pips; `null` until the market is decided. */
+/** Payout of YES in pips; `null` until the market is decided. */
 function outcomeOf({ result }: WireMarket, { scalarOutcomePct }: WireRail): Pips | null {
   if (result === 'yes') return PIPS;
   if (result === 'no') return 0;

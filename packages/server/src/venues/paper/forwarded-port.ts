@@ -8,7 +8,7 @@ import { VenueMoves, VenueUnavailable } from '../../domain/unavailable.ts';
 
 type AsyncMethod = (...args: never[]) => Promise<unknown>;
 
-/** What `wire.ts` carries unchanged; anything else becomes `never`. */
+/** Types that `wire.ts` carries unchanged; anything else becomes `never`. */
 type Plain<T> = T extends string | number | bigint | boolean | null | undefined
   ? T
   : undefined extends T // void
@@ -25,7 +25,7 @@ type MaybeUnknown<Answer> = [Extract<Answer, { readonly kind: 'unknown' }>] exte
   : 'unknown';
 
 /**
- * What a call without an answer means.
+ * Meaning of a call without an answer.
  * `retry`: the method changes nothing, so it runs here if this replica has taken over the lead, else it throws.
  * `error`: it throws VenueUnavailable; the caller may repeat the call, because a second effect is impossible.
  * `unknown`: it may have taken effect, and `{ kind: 'unknown' }` is the answer; nothing is sent again.

@@ -6,7 +6,7 @@
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { Call } from './forwarded-port.ts';
 
-/** Of a call that the leader received. */
+/** Outcome of a call that the leader received. */
 export type CallOutcome = { readonly answer: unknown } | { readonly failed: true };
 
 /** The answer of a replica that has given the lead away: it has not looked at the calls. */

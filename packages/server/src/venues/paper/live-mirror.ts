@@ -15,7 +15,7 @@ export type LiveBook = Pick<Book, 'bids' | 'asks'>;
 
 export interface LiveTrade {
   readonly side: 'BUY' | 'SELL';
-  /** Of YES. */
+  /** Price of YES. */
   readonly price: number;
   readonly size: bigint;
 }
@@ -84,7 +84,7 @@ interface Followed {
   readonly market: MarketRecord;
   readonly stop: () => void;
   trades: LiveTrade[];
-  /** What the exchange has of the live book, by side and price; `null`: nothing certain. */
+  /** The exchange's copy of the live book, by side and price; `null`: nothing certain. */
   sent: Map<string, MirroredLevel> | null;
   isChanged: boolean;
   wantedAt: number;
@@ -105,7 +105,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     try {
       await exchange.mirror(changes);
     } catch (error) {
-      // What the exchange has now is what its journal has: everything is sent again.
+      // The exchange has now what its journal has: everything is sent again.
       for (const one of followed.values()) one.sent = null;
       throw new VenueUnavailable('The paper exchange did not take what the live venue says.', {
         cause: error,
@@ -146,7 +146,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     return one;
   };
 
-  /** What the exchange has to hear of a market's book. */
+  /** Changes of a market's book that the exchange has to get. */
   const levelsOf = (one: Followed, book: LiveBook): MirrorChange[] => {
     const { conditionId } = one.market;
     const now = new Map(rowsOf(book).map((row) => [`${row[0]} ${row[1]}`, row]));

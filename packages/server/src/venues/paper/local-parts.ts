@@ -1,4 +1,4 @@
-/** What the replica that leads the paper exchange keeps. */
+/** Parts of the replica that leads the paper exchange. */
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { LeaderPorts } from './leader-calls.ts';
 import type { createTurns } from './paper-venue.ts';

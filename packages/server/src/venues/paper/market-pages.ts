@@ -20,7 +20,7 @@ import {
 } from '../../domain/market-search.ts';
 import { MarketWords } from './market-words.ts';
 
-/** What strangers can make it keep: lists of so many questions, of so many ids in all. */
+/** The most that strangers can make it keep: lists of so many questions, of so many ids in all. */
 const KEPT_LISTS = 10_000;
 const KEPT_IDS = 1_000_000;
 /** How long views are built in one turn of the event loop, looked at after so many. */

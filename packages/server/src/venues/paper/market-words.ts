@@ -20,7 +20,7 @@ interface Entry {
   readonly tags: string;
   readonly description: string;
   readonly slug: string;
-  /** Of the market, its condition, its tokens and its event. */
+  /** Ids of the market, its condition, its tokens and its event. */
   readonly ids: string;
 }
 

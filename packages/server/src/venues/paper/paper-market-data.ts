@@ -60,7 +60,7 @@ interface Listing {
   readonly aliases: ReadonlyMap<string, ConditionId>;
 }
 
-/** What changes only when a market is listed or archived. */
+/** Listing, which changes only when a market is listed or archived. */
 function listingOf(exchange: PaperExchange): () => Listing {
   let known: Listing | undefined;
   return () => {

@@ -100,7 +100,7 @@ export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
   };
 }
 
-/** What the exchange refused because it never received it is known as that. */
+/** An order that the exchange refused because it never received it is known as that. */
 const resolvedBy = (
   events: readonly EngineEvent[],
   orderId: string,

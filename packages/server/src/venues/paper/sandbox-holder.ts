@@ -55,7 +55,7 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
     if (sandbox === null) throw new Error('the sandbox is not open');
     return sandbox;
   };
-  /** Of the last one that was dropped. */
+  /** The end of the last one that was dropped. */
   let closing: Promise<void> = Promise.resolve();
   const drop = (): Promise<void> => {
     const gone = held;

@@ -1,6 +1,6 @@
 /**
- * What a replica that may soon lead has loaded before: for a while, because it takes memory.
- * What opens the sandbox takes it over.
+ * Parts that a replica that may soon lead has loaded before: for a while, because they take memory.
+ * The opening of the sandbox takes them over.
  */
 
 export interface Preparation {

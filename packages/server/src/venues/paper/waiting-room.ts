@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 
-/** Of unknown callers only a few may wait, so that they cannot take the places of the desk's own calls. */
+/** Only a few unknown callers may wait, so that they cannot take the places of the desk's own calls. */
 export type Waiter = 'desk' | 'external';
 
 export interface WaitingRoom {

@@ -71,7 +71,7 @@ const SIGNATURE_WRONG = -32003;
 const PRECOMPILE_FAILED = -32006;
 const SIGNATURES_MISCOUNTED = -32013;
 
-/** What the error of a send proves. */
+/** Proof in the error of a send. */
 export function sendAnswerOf(error: unknown): SendAnswer {
   if (!(error instanceof RpcError)) return { kind: 'unknown' };
   switch (error.code) {

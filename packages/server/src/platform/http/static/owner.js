@@ -40,7 +40,7 @@ async function send(path, body) {
   );
 }
 
-/** What a browser says about a passkey that did not come about, in words. */
+/** Explains in words why a passkey did not come about, from the browser's error. */
 function passkeyTrouble(error) {
   if (error instanceof Trouble) return error;
   switch (error?.name) {
