@@ -23,9 +23,9 @@ function createPauses(): () => { readonly clockMs: number; readonly processorMs:
     used = process.threadCpuUsage();
   }, TICK_MS).unref();
   return () => {
-    const told = longest;
+    const reported = longest;
     longest = { clockMs: 0, processorMs: 0 };
-    return told;
+    return reported;
   };
 }
 

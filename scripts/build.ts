@@ -48,7 +48,7 @@ async function buildPackage(built: Package, emitted: string, into: string): Prom
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const imported = new Set(await writeJavaScript(built, folder));
-  // Nobody imports a program.
+  // No file imports a program.
   if (built.manifest.exports !== undefined)
     for (const library of writeDeclarations(built, emitted, folder)) imported.add(library);
   writeFileSync(

@@ -89,9 +89,9 @@ export async function expectChainToAgree(
     expect(positions.map(({ mint, size }) => [mint, micro(size)]).sort(), trader.wallet).toEqual(tokens);
     const onChain = await sql`
       select signature from sandbox_orders where wallet = ${trader.wallet} and signature is not null`;
-    const told = orders.filter(({ txSignature }) => landed.has(txSignature));
+    const reported = orders.filter(({ txSignature }) => landed.has(txSignature));
     expect(onChain.map(({ signature }) => signature).sort()).toEqual(
-      told.map(({ txSignature }) => txSignature).sort(),
+      reported.map(({ txSignature }) => txSignature).sort(),
     );
   }
   return all;

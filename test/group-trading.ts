@@ -99,7 +99,7 @@ export async function expectTruth(service: TestService, sent: readonly Sent[]): 
   await expectBooksToAgree(service, [...new Set(sent.map(({ trader }) => trader))]);
 }
 
-/** The same orders again: the first answer; for those without one a single effect, whatever it is. */
+/** The same orders again: the first answer; for those without one a single effect, of any kind. */
 export async function expectOneEffect(service: TestService, sent: readonly Sent[]): Promise<void> {
   await Promise.all(
     sent.map(async (one) => {

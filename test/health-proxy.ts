@@ -76,7 +76,7 @@ export async function startHealthProxy(ports: readonly number[]): Promise<Health
     });
     sent.once('error', (error: NodeJS.ErrnoException) => {
       if (outgoing.headersSent) return void outgoing.destroy();
-      // Nobody has seen it; anything else must not be sent twice.
+      // No caller has seen it; anything else must not be sent twice.
       if (error.code === 'ECONNREFUSED') return send(incoming, body, outgoing, tried);
       outgoing.writeHead(502).end(`${error.code}`);
     });

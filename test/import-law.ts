@@ -119,7 +119,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
     may: ['sdk', 'contract', 'protocol', 'eventsource-parser', ...SOLANA, NODE],
     types: ['typebox'],
   },
-  // Runs in browsers: whatever it knows of the desk it asks the desk for.
+  // Runs in browsers: it asks the desk for everything that it knows of it.
   console: {
     // Receipts are hashed in the one form that the desk hashes them in.
     may: [

@@ -32,12 +32,12 @@ const RULES: readonly { readonly name: string; readonly pattern: RegExp; readonl
     except: /$^/,
   },
   {
-    name: 'an address family told by its first characters',
+    name: 'an address family known by its first characters',
     pattern: /(?:wallet|funder|conditionId|account|address)\.startsWith\('0x'\)/,
     except: /$^/,
   },
   {
-    name: 'the kind of an order told by what it lacks',
+    name: 'the kind of an order known by what it lacks',
     pattern: /signatureType [!=]== null/,
     except: /$^/,
   },

@@ -18,7 +18,7 @@ const MEANINGS: Readonly<Partial<Record<keyof Environment, string>>> = {
   OPERATOR_KEY: 'Opens the routes under `/operator`, as a bearer key. Without it they answer 403.',
   REPLICA_URL: 'Where other replicas on the same database reach this one.',
   DRAIN_S:
-    'Seconds for which a replica that is told to end (SIGTERM) still takes requests while `/readyz` answers 503: more than your proxy needs to notice.',
+    'Seconds for which a replica that is asked to end (SIGTERM) still takes requests while `/readyz` answers 503: more than your proxy needs to notice.',
   LOG_LEVEL: 'Least serious level that is logged, as JSON lines on standard error.',
   RATE_LIMITS: 'Off for load tests.',
   RATE_LIMIT_REGISTER_PER_HOUR: 'Registrations and faucet draws per address and hour; also the burst.',

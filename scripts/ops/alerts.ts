@@ -72,7 +72,7 @@ export const ALERTS: readonly Alert[] = [
     when: 'increase(bellwether_refusals_total{code="order_outcome_unknown"}[10m]) > 0',
     for: '0m',
     severity: 'warning',
-    means: 'Agents were told that the outcome of their order is not known yet.',
+    means: 'Agents got the answer that the outcome of their order is not known yet.',
     todo: 'Watch BellwetherOrderInDoubt. Agents send the same order again, which places nothing twice.',
   },
   {

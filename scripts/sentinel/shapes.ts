@@ -7,7 +7,7 @@
 export type Shape = Readonly<Record<string, string>>;
 
 export interface Difference {
-  /** `new`: a field that nobody has promised; it breaks nothing by itself. */
+  /** `new`: a field without a promise; it breaks nothing by itself. */
   readonly kind: 'missing' | 'type' | 'value' | 'new' | 'silent' | 'unreadable';
   /** The question, such as `clob GET /book`. */
   readonly where: string;

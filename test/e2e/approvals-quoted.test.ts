@@ -57,7 +57,7 @@ test('a quote whose transaction is shown asks when it is submitted, once a limit
   expect((await trader.submit(quote)).body.status).toBe('submitted');
 });
 
-test('what needs none is not asked for, and nobody asks for quotes of others', async () => {
+test('what needs none is not asked for, and no agent asks for quotes of others', async () => {
   const [one, other] = [await asker(), await asker()];
   const quote = await one.quote({ amount: 3, marketTicker: 'KXTEST-1', side: 'YES', action: 'BUY' });
   const ask = (by: TraderB, quoteId: string) => by.post('/venueb/agent/approval', { quoteId });

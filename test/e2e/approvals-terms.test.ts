@@ -80,7 +80,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
     expect((await post(trader, order)).status).toBe(201);
   });
 
-  test('an order that the owner declined stays declined, whatever its other terms are', async () => {
+  test('an order that the owner declined stays declined, with any other terms', async () => {
     const trader = await start();
     const order = await orderOf(trader);
     await decline(owner, await asked(trader, order), 'no');

@@ -151,7 +151,7 @@ describe('a trade above the limit', () => {
     expect((await post(trader, order)).status).toBe(201);
   });
 
-  test('without an owner nobody can be asked, and the answer says so', async () => {
+  test('without an owner no person can be asked, and the answer says so', async () => {
     const trader = await newTrader(service);
     await trader.client.updateSettings({ approvalAbove: 10 });
     const { body } = await post(trader, await bigOrder(trader));
@@ -172,7 +172,7 @@ describe('a trade above the limit', () => {
     });
   });
 
-  test('checking and preparing say that it would ask, and ask nobody', async () => {
+  test('checking and preparing say that it would ask, and do not ask', async () => {
     const trader = await asking();
     const order = await bigOrder(trader);
     const checked = await post(trader, { ...order, validateOnly: true });
@@ -353,7 +353,7 @@ describe('who decides', () => {
         call(one, 'POST', '/markets/trade', { key: trader.apiKey, body: order }),
       ),
     );
-    // One places it; the other may be told that this is under way.
+    // One places it; the other may get the answer that this is under way.
     const placed = [here, elsewhere].find((answer) => answer?.status === 201);
     for (const answer of [here, elsewhere])
       expect([201, 'idempotency_in_flight']).toContain(answer?.body.code ?? answer?.status);
@@ -410,17 +410,17 @@ describe('time and bounds', () => {
   });
 });
 
-describe('who is told', () => {
+describe('who gets events', () => {
   test('events when it is asked and when it is decided; the briefing lists what waits', async () => {
     const trader = await asking();
-    const told: { readonly type: string; readonly data: { readonly status?: string } }[] = [];
+    const reported: { readonly type: string; readonly data: { readonly status?: string } }[] = [];
     const ready = Promise.withResolvers<void>();
     const ending = new AbortController();
     const reading = (async () => {
       for await (const event of trader.client.events({ signal: ending.signal })) {
         if (event.type === 'ready') ready.resolve();
-        if (event.type.startsWith('approval.')) told.push(event as never);
-        if (told.length === 2) break;
+        if (event.type.startsWith('approval.')) reported.push(event as never);
+        if (reported.length === 2) break;
       }
     })();
     await ready.promise;
@@ -442,7 +442,7 @@ describe('who is told', () => {
           .toSorted(),
       )
       .toEqual(['approval.asked', 'approval.decided']);
-    expect(told.map(({ type, data }) => [type, data.status])).toEqual([
+    expect(reported.map(({ type, data }) => [type, data.status])).toEqual([
       ['approval.asked', 'waiting'],
       ['approval.decided', 'approved'],
     ]);

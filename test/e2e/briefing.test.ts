@@ -68,7 +68,7 @@ const rest = async (trader: Trader, on = market) =>
   (await trader.client.placeTrade(await restingOrder(trader, on))).orderId;
 const ask = (key: string, query = '') => call(service, 'GET', `/markets/briefing${query}`, { key });
 const codes = (briefing: Briefing) => briefing.riskAlerts.map(({ code }) => code);
-const told = (briefing: Briefing) =>
+const reported = (briefing: Briefing) =>
   briefing.recentTrades.map(({ orderId, status }) => `${orderId} ${status}`);
 const brief = (briefing: Briefing) => briefing.venues.polymarket as Briefing['venues'][string];
 
@@ -179,7 +179,7 @@ describe('changes since the last call', () => {
     const trader = await newTrader(service);
     const first = await rest(trader);
     const start = await trader.client.getBriefing();
-    expect(told(start)).toEqual([`${first} live`]);
+    expect(reported(start)).toEqual([`${first} live`]);
 
     let { nextCursor } = start;
     const next = async () => {
@@ -189,14 +189,14 @@ describe('changes since the last call', () => {
     };
     expect(await next()).toMatchObject({ recentTrades: [], opportunities: { newMarkets: [] } });
     const second = await rest(trader);
-    expect(told(await next())).toEqual([`${second} live`]);
-    expect(told(await next())).toEqual([]);
+    expect(reported(await next())).toEqual([`${second} live`]);
+    expect(reported(await next())).toEqual([]);
     await trader.client.cancelOrder(first);
     const { orderId } = await buy(trader, 20);
-    expect(told(await next()).toSorted()).toEqual([`${first} canceled`, `${orderId} filled`].toSorted());
-    expect(told(await next())).toEqual([]);
+    expect(reported(await next()).toSorted()).toEqual([`${first} canceled`, `${orderId} filled`].toSorted());
+    expect(reported(await next())).toEqual([]);
     // The old cursor still returns all changes.
-    expect(told(await trader.client.getBriefing({ since: start.nextCursor })).length).toBe(3);
+    expect(reported(await trader.client.getBriefing({ since: start.nextCursor })).length).toBe(3);
   });
 
   test('under load no change is missed or repeated', async () => {
@@ -210,7 +210,7 @@ describe('changes since the last call', () => {
         again = !done;
         const briefing = await trader.client.getBriefing({ since: nextCursor });
         expect(briefing.recentTradesTruncated).toBe(false);
-        seen.push(...told(briefing).filter((line) => !line.endsWith('submitting')));
+        seen.push(...reported(briefing).filter((line) => !line.endsWith('submitting')));
         nextCursor = briefing.nextCursor;
       }
     };
@@ -234,12 +234,12 @@ describe('changes since the last call', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     const second = await rest(trader);
     for (const since of [new Date(at).toISOString(), String(at), offset]) {
-      expect(told(await trader.client.getBriefing({ since })), since).toEqual([`${second} live`]);
+      expect(reported(await trader.client.getBriefing({ since })), since).toEqual([`${second} live`]);
     }
     // An unescaped plus sign.
-    expect(told((await ask(trader.apiKey, `?since=${offset}`)).body)).toEqual([`${second} live`]);
+    expect(reported((await ask(trader.apiKey, `?since=${offset}`)).body)).toEqual([`${second} live`]);
     const seconds = await trader.client.getBriefing({ since: String(Math.floor(at / 1000)) });
-    expect(told(seconds)).toEqual([`${second} live`]);
+    expect(reported(seconds)).toEqual([`${second} live`]);
     const old = await trader.client.getBriefing({ since: '2001-01-01T00:00:00Z' });
     expect(old.recentTrades.length).toBe(2);
     expect(old.opportunities.newMarkets.length).toBe(50);
@@ -272,7 +272,7 @@ describe('changes since the last call', () => {
     const trader = await newTrader(service);
     const orderId = await rest(trader);
     const { body } = await ask(trader.apiKey, `?since=b1.${Date.now()}.0.999999999:999999999:`);
-    expect(told(body)).toEqual([`${orderId} live`]);
+    expect(reported(body)).toEqual([`${orderId} live`]);
   });
 
   test('more changes than fit: the latest ones, marked as truncated', async () => {
@@ -389,7 +389,7 @@ describe('alerts and what to do', () => {
 });
 
 describe('cost', () => {
-  test('one statement, whatever the content', async () => {
+  test('one statement, for any content', async () => {
     const trader = await newTrader(service);
     await rest(trader);
     await buy(trader, 20, markets[1]);

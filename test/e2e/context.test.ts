@@ -51,11 +51,11 @@ describe('slippage and fees', () => {
       const market = markets[index + 1] as Market;
       const trader = await newTrader(service);
       const context = await trader.client.getMarketContext(market.id, { size: amount });
-      const told = row(context, 'BUY', 'YES', amount);
+      const reported = row(context, 'BUY', 'YES', amount);
       const bought = await buy(trader, amount, market);
-      expect(told?.filledShares).toBeCloseTo(bought.filledSize, 3);
-      expect(told?.averagePrice).toBeCloseTo(bought.avgPrice as number, 5);
-      expect(told?.fee).toBeCloseTo(bought.feePaid, 4);
+      expect(reported?.filledShares).toBeCloseTo(bought.filledSize, 3);
+      expect(reported?.averagePrice).toBeCloseTo(bought.avgPrice as number, 5);
+      expect(reported?.fee).toBeCloseTo(bought.feePaid, 4);
 
       const shares = Math.floor(bought.filledSize / 2);
       const again = await trader.client.getMarketContext(market.id, { size: shares, side: 'SELL' });
@@ -115,11 +115,11 @@ describe('edge', () => {
     const fee = context.fees.rate * (ask * (1 - ask)) ** context.fees.exponent;
     expect(context.edge?.buyYes).toBeCloseTo(0.95 - ask - fee, 5);
     expect(context.edge?.best).toBe('YES');
-    const told = row(context, 'BUY', 'YES', 20);
+    const reported = row(context, 'BUY', 'YES', 20);
     const sized = context.edge?.sized.find(({ outcome }) => outcome === 'YES');
     expect(context.edge?.sized.length).toBe(2);
     expect(sized?.expectedProfit).toBeCloseTo(
-      (told?.filledShares as number) * 0.95 - (told?.cost as number) - (told?.fee as number),
+      (reported?.filledShares as number) * 0.95 - (reported?.cost as number) - (reported?.fee as number),
       4,
     );
     expect(context.edge?.sellYes).toBeLessThan(0);

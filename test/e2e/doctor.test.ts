@@ -71,7 +71,7 @@ describe('against the doors', () => {
     expect(asked.filter((line) => !line.startsWith('GET'))).toEqual([]);
   });
 
-  test('a plain key is told about the deposit wallet', async () => {
+  test('a plain key learns of the deposit wallet', async () => {
     expect(await states({ wallet: trader.signer.address })).toMatchObject({ 'signature type': 'wrong' });
   });
 

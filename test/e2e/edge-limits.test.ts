@@ -140,7 +140,7 @@ describe('wallets', () => {
       status: 409,
       body: { code: 'wallet_limit_reached' },
     });
-    // The limit does not lock out an owner who lost a key: registered wallets move, whatever the count.
+    // The limit does not lock out an owner who lost a key: registered wallets move, at any count.
     const lost = await newTrader(service);
     expect((await link(trader.apiKey, lost.signer)).status).toBe(200);
   });

@@ -125,7 +125,7 @@ describe('what a stream tells', () => {
     });
   });
 
-  test('a risk alert, although no webhook wants it; one that was raised while nobody read is not missed', async () => {
+  test('a risk alert, although no webhook wants it; one that was raised while no reader was there is not missed', async () => {
     const agent = await newAgent(service);
     const isRisk = ({ type }: AgentEvent) => type === 'risk';
     const events = await until(agent, isRisk, {
@@ -201,10 +201,10 @@ describe('where it resumes', () => {
 
   test('Last-Event-ID goes before ?after=, as a browser that reconnects needs it', async () => {
     const agent = await newAgent(service);
-    const [told] = await until(agent, ({ type }) => type === 'safeguards', {
+    const [reported] = await until(agent, ({ type }) => type === 'safeguards', {
       onReady: () => agent.client.updateSettings({ maxTradesPerDay: 71 }),
     });
-    const path = `/events?after=${told?.cursor}`;
+    const path = `/events?after=${reported?.cursor}`;
     const { response, close } = await open({ ...bearer(agent), 'last-event-id': 'e1.broken' }, path);
     close();
     expect(response.status).toBe(400);

@@ -31,7 +31,7 @@ async function payer(on: TestService, allowance: number | null) {
   const agent = await newAgent(on);
   const signer = SolanaSigner.generate();
   await linkSolanaWallet(agent.client, signer);
-  // The first quote credits a wallet, whatever its outcome.
+  // The first quote credits a wallet, with any outcome.
   await call(on, 'POST', '/venueb/agent/quote', {
     key: agent.apiKey,
     body: { marketTicker: 'KX', side: 'YES', action: 'BUY', amount: 5, userPublicKey: signer.address },
@@ -166,8 +166,8 @@ test('a key is remembered across a restart', async () => {
     headers: { 'idempotency-key': 'over' },
   });
   expect(again.body).toEqual(answer.body);
-  const told = await call(second, 'GET', '/venueb/agent/delegation', { key: apiKey });
-  expect(Number(told.body.balance)).toBeCloseTo(before - 0.25, 6);
+  const reported = await call(second, 'GET', '/venueb/agent/delegation', { key: apiKey });
+  expect(Number(reported.body.balance)).toBeCloseTo(before - 0.25, 6);
 });
 
 describe('Fireblocks', () => {

@@ -1,4 +1,4 @@
-/** A region that the live venue does not serve is told to people, and stops nothing here: the venue judges each order. */
+/** A region that the live venue does not serve is shown to people, and stops nothing here: the venue judges each order. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';

@@ -85,7 +85,7 @@ describe('an agent', () => {
     expect([again.status, again.body.success]).toEqual([201, true]);
   });
 
-  test('is claimed with the limits that its owner was shown, whatever it has raised meanwhile', async () => {
+  test('is claimed with the limits that its owner was shown, after any raise meanwhile', async () => {
     const agent = await newAgent(desk);
     await agent.client.updateSettings({ maxTradeAmount: 20, dailyTradeAmountLimit: 100 });
     const { claimCode } = await agent.client.getMe();
@@ -122,7 +122,7 @@ describe('an agent', () => {
     expect(body.settings.lockedByOwner).toMatchObject({ maxTradeAmount: 17, maxTradesPerDay: 50 });
   });
 
-  test('whose key is wrong, or of another address, is told which address is missing', async () => {
+  test('whose key is wrong, or of another address, learns which address is missing', async () => {
     const stranger = await newAgent(desk);
     const secrets = { apiKey: crypto.randomUUID(), apiSecret: 'c2VjcmV0', apiPassphrase: 'x'.repeat(64) };
     const answer = await call(desk, 'POST', '/wallet/credentials', {

@@ -165,7 +165,7 @@ describe('books that are followed', () => {
   });
 });
 
-test('a client that does not read is told, and its connection ends whether or not it reads that', async () => {
+test('a client that does not read gets the reason, and its connection ends whether or not it reads that', async () => {
   const written: string[] = [];
   const listeners = new Map<string, () => void>();
   const raw = {

@@ -1,4 +1,4 @@
-/** A desk that keeps what was signed and says that it refused: the spending limit counts each signature, whatever follows. */
+/** A desk that keeps what was signed and says that it refused: the spending limit counts each signature, before anything that follows. */
 import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, expect, test } from 'vitest';
 import { deskBetween, type Passed } from '../cli-process.ts';

@@ -38,7 +38,7 @@ async function findTrade(model: Model, amount: number) {
   const market = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
   const look = await model.call('look_at_market', { market: market.market, amount });
   expect(look.costs).toContainEqual(expect.objectContaining({ side: 'BUY', outcome: 'YES', amount }));
-  // Above whatever the book does meanwhile, and on every tick grid.
+  // Above every change of the book meanwhile, and on every tick grid.
   return {
     terms: { market: market.market, outcome: 'YES', side: 'BUY', worstPrice: 0.9, amount },
   };

@@ -77,7 +77,7 @@ test('a read-only key reads orders, trades and balances, and changes nothing', a
   expect(await clientOne(service, stranger).deleteReadonlyApiKey(apiKey)).toBe(false);
 });
 
-test('nobody sees the orders and trades of another key', async () => {
+test('no other key sees the orders and trades', async () => {
   const [mine, other] = [await newOfficialWallet(service), await newOfficialWallet(service)];
   const clob = clientOne(service, mine);
   const { orderID } = await clob.createAndPostOrder(
@@ -156,7 +156,7 @@ test('lists end with the venue’s cursor, which is refused when it is sent', as
   expect((await clob.cancelAll()).canceled).toHaveLength(106);
 });
 
-test('a signer’s limits: told with each order, all or nothing for a batch', async () => {
+test('a signer’s limits: shown with each order, all or nothing for a batch', async () => {
   const limited = await startTestService({
     PAPER_WORLD: 'off',
     RATE_LIMITS: 'on',

@@ -1,6 +1,6 @@
 /**
  * Values of the placeholders in the test that runs the examples. Reads share one agent that has traded on both
- * venues; whatever changes something gets an agent or an owner of its own, so no example depends on another.
+ * venues; an example that changes something gets an agent or an owner of its own, so no example depends on another.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

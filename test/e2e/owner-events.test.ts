@@ -209,7 +209,7 @@ describe('how it ends', () => {
     expect((await open(new Visitor(service))).status).toBe(401);
   });
 
-  test('at most ten of an owner, whatever they are about', async () => {
+  test('at most ten of an owner, on any subject', async () => {
     const agent = await newAgent(service);
     const owner = await ownerOf(agent);
     const token = (await aMarket(agent.client)).clobTokenIds[0];

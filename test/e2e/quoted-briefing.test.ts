@@ -169,9 +169,11 @@ describe('briefing', () => {
     const silent = await agent.client.getBriefing({ since: nextCursor });
     Object.assign(fake.markets, { listedAfter });
     expect(silent.opportunities.newMarkets).toEqual([]);
-    const told = await agent.client.getBriefing({ since: silent.nextCursor });
-    expect(told.opportunities.newMarkets).toMatchObject([{ id: market.id, venue: 'kalshi' }]);
-    expect((await agent.client.getBriefing({ since: told.nextCursor })).opportunities.newMarkets).toEqual([]);
+    const reported = await agent.client.getBriefing({ since: silent.nextCursor });
+    expect(reported.opportunities.newMarkets).toMatchObject([{ id: market.id, venue: 'kalshi' }]);
+    expect((await agent.client.getBriefing({ since: reported.nextCursor })).opportunities.newMarkets).toEqual(
+      [],
+    );
     // A cursor from before it covered the quote venue.
     const old = nextCursor.replace(/^(b1\.\d+\.\d+)\.\d+/, '$1');
     expect((await get(`/markets/briefing?since=${old}`, agent.apiKey)).status).toBe(200);

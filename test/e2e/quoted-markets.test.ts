@@ -140,7 +140,7 @@ describe('markets', () => {
     const redeem = await post('/markets/redeem', { marketId: 'KXTEST-1', venue: 'kalshi' });
     expect(redeem).toMatchObject(refused);
     expect(redeem.body.detail).toContain('SELL quote of the winning outcome');
-    // A ticker that was traded here is not a signed-order market, whatever the request says.
+    // A ticker that was traded here is not a signed-order market, in any request.
     const both = await onBoth();
     const { id } = newTicker();
     await placed({ agentId: both.agentId, wallet: both.wallet, ticker: id });

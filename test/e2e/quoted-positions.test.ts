@@ -96,12 +96,12 @@ describe('positions and portfolio', () => {
     fake.settle(ticker.id, 'YES');
     for (const path of ['/markets/current-positions', '/venueb/agent/positions']) {
       const positions = (await get(path, both.apiKey)).body as Position[];
-      const told = positions.map(({ outcome, currentPrice, redeemable }) => ({
+      const reported = positions.map(({ outcome, currentPrice, redeemable }) => ({
         outcome,
         currentPrice,
         redeemable,
       }));
-      expect(told.toSorted((a, b) => (a.outcome < b.outcome ? 1 : -1))).toEqual([
+      expect(reported.toSorted((a, b) => (a.outcome < b.outcome ? 1 : -1))).toEqual([
         { outcome: 'YES', currentPrice: 1, redeemable: true },
         { outcome: 'NO', currentPrice: 0, redeemable: false },
       ]);

@@ -148,14 +148,14 @@ describe('on the sandbox', () => {
     expect(book.asks[0].price).toBe(market.bestAsk);
     const context = await agent.client.getMarketContext(market.id, { side: 'BUY', size: 50 });
     expect(context.account).toMatchObject({ walletAddress: solana.address, available: simulationBalance });
-    const told = context.slippage.find(({ amount, outcome }) => amount === 50 && outcome === 'YES');
+    const reported = context.slippage.find(({ amount, outcome }) => amount === 50 && outcome === 'YES');
     const quote = await call(sandbox, 'POST', '/venueb/agent/quote', {
       key: agent.apiKey,
       body: { marketTicker: market.id, side: 'YES', action: 'BUY', amount: 50 },
     });
     // The venue rounds its fee up to the cent: a contract less, at most.
     const quoted = Number(quote.body.outAmount) / 1e6;
-    expect((told?.filledShares ?? 0) - quoted).toBeGreaterThanOrEqual(0);
-    expect((told?.filledShares ?? 0) - quoted).toBeLessThanOrEqual(1);
+    expect((reported?.filledShares ?? 0) - quoted).toBeGreaterThanOrEqual(0);
+    expect((reported?.filledShares ?? 0) - quoted).toBeLessThanOrEqual(1);
   });
 });

@@ -1,4 +1,4 @@
-/** Whoever alters, deletes, adds or moves a row of receipts, orders or fills is found, and the first such row is named. */
+/** Every altered, deleted, added or moved row of receipts, orders or fills is found, and the first such row is named. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';

@@ -90,18 +90,18 @@ describe('an order has a receipt', () => {
     expect(pages).toEqual(chain);
   });
 
-  test('the head is told with the first receipts of a further day', async () => {
+  test('the head is sent with the first receipts of a further day', async () => {
     const trader = await newTrader(service);
     await buy(stage, trader);
     await chainOf(stage, trader);
-    const told = () => sql<{ readonly payload: unknown }[]>`
+    const reported = () => sql<{ readonly payload: unknown }[]>`
       select payload from facts where agent_id = ${trader.agentId} and kind = 'receipts'`;
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
     await sql`update receipt_heads set told_on = told_on - 1 where agent_id = ${trader.agentId}`;
     await buy(stage, trader);
     await buy(stage, trader);
     const chain = await chainOf(stage, trader);
-    const [head, ...more] = (await told()).map(
+    const [head, ...more] = (await reported()).map(
       ({ payload }) => payload as { sequence: number; hash: string },
     );
     expect(more).toEqual([]);

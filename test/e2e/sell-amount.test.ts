@@ -1,4 +1,4 @@
-/** A SELL counts what it may bring, whatever worst price its agent signed. */
+/** A SELL counts what it may bring, at any signed worst price. */
 import {
   type BellwetherClient,
   buildLimitOrder,

@@ -129,7 +129,7 @@ test('a claim code is read as people type it', async () => {
   }
 });
 
-test('an unlink that names nothing takes the wallet of the agent, whatever else its owner has', async () => {
+test('an unlink that names nothing takes the wallet of the agent, and no other of its owner', async () => {
   const trader = await newTrader(service);
   await linkSolanaWallet(trader.client, SolanaSigner.generate());
   const other = Signer.generate();

@@ -34,7 +34,7 @@ describe('DELETE /markets/orders', () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  test('refuses every parameter and field: whoever sends one expects other orders to stay open', async () => {
+  test('refuses every parameter and field: a caller that sends one expects other orders to stay open', async () => {
     const order = await rest();
     for (const [query, body] of [
       ['?marketConditionID=0x1'],
@@ -72,7 +72,7 @@ describe('DELETE /markets/orders', () => {
   });
 });
 
-test('deprecated order fields are dropped under the profile interface, whatever they hold', async () => {
+test('deprecated order fields are dropped under the profile interface, with any content', async () => {
   for (const extras of [
     { metadata: '', builder: null },
     { metadata: '0x', timestamp: 'abc' },
@@ -108,7 +108,7 @@ test('under the profile polymarket they are signed, so each malformed one is nam
   ]);
 });
 
-test('a concurrent twin of a signed order is told that it is being placed', async () => {
+test('a concurrent twin of a signed order gets the answer that it is being placed', async () => {
   const order = await restingOrder(trader, await aMarket(trader.client));
   const answers = await Promise.all(
     Array.from({ length: 8 }, () =>

@@ -21,7 +21,7 @@ test('hosts, origins and closed doors are judged as for any request', async () =
   await expect(new SocketClient(socketOf(closed.url, 'market')).open()).rejects.toThrow('HTTP 404');
 });
 
-test('an order of the desk’s venue is told to its key, and a stop ends sockets with a code', async () => {
+test('an order of the desk’s venue is sent to its key, and a stop ends sockets with a code', async () => {
   const service = await startTestService({ PAPER_WORLD: 'off' });
   const wallet = await newOfficialWallet(service);
   const client = await new SocketClient(socketOf(service.url, 'user')).open();

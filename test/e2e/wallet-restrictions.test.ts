@@ -396,10 +396,10 @@ describe('how the owner sees and lifts restrictions', () => {
     const url = 'https://hooks.example.com/';
     const hook = await agent.client.createWebhook({ url, events: ['wallet.left'] });
     const other = await sibling.client.createWebhook({ url, events: ['*'] });
-    const told = (trader: Pick<Trader, 'client'>, id: string) => trader.client.listWebhookDeliveries(id);
+    const reported = (trader: Pick<Trader, 'client'>, id: string) => trader.client.listWebhookDeliveries(id);
     const fresh = await freshAgent(agent.signer, 2);
     expect(await refused(buy(fresh))).toBe('trading_paused');
-    const [event, ...more] = await told(agent, hook.id);
+    const [event, ...more] = await reported(agent, hook.id);
     expect(more).toEqual([]);
     expect(event?.event).toMatchObject({
       type: 'wallet.left',
@@ -410,8 +410,8 @@ describe('how the owner sees and lifts restrictions', () => {
     // Back, and away again: another event.
     await linkSignersWallet({ client: agent.client, signer: agent.signer });
     await freshAgent(agent.signer, 2);
-    expect(await told(agent, hook.id)).toHaveLength(2);
-    expect(await told(sibling, other.id)).toEqual([]);
+    expect(await reported(agent, hook.id)).toHaveLength(2);
+    expect(await reported(sibling, other.id)).toEqual([]);
   });
 
   test('by the operator', async () => {

@@ -145,7 +145,7 @@ describe('incoming callbacks', () => {
     expect((await stored('signer')).length).toBe(before + 1);
   });
 
-  test('a wrong signature and an unknown source cannot be told apart', async () => {
+  test('a wrong signature and an unknown source cannot be distinguished', async () => {
     const body = '{"id":1}';
     const answers = await Promise.all([
       post('venue', body, { 'x-signature': sign(`${body} `) }),

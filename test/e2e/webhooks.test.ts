@@ -54,11 +54,11 @@ describe('events', () => {
     const resting = await trader.client.placeTrade(await restingOrder(trader, market));
     await trader.client.cancelOrder(resting.orderId);
     await until(() => types(path).includes('order.canceled'));
-    const told = types(path);
-    expect(told[0]).toMatch(/^order\.(matched|filled)$/);
-    expect(told.filter((type) => type === 'fill').length).toBeGreaterThan(0);
-    expect(told.filter((type) => type === 'fee').length).toBeGreaterThan(0);
-    expect(told.slice(-2)).toEqual(['order.live', 'order.canceled']);
+    const reported = types(path);
+    expect(reported[0]).toMatch(/^order\.(matched|filled)$/);
+    expect(reported.filter((type) => type === 'fill').length).toBeGreaterThan(0);
+    expect(reported.filter((type) => type === 'fee').length).toBeGreaterThan(0);
+    expect(reported.slice(-2)).toEqual(['order.live', 'order.canceled']);
     const ids = at(path).map(({ headers }) => Number(headers['x-delivery-id']));
     expect(ids).toEqual([...ids].sort((a, b) => a - b));
 
@@ -86,7 +86,7 @@ describe('events', () => {
       expect(kind, event.type).toBeDefined();
       expect(Check(kind!.data, event.data), JSON.stringify(event)).toBe(true);
     }
-    expect(new Set(at(path).map(({ event }) => event.id)).size).toBe(told.length);
+    expect(new Set(at(path).map(({ event }) => event.id)).size).toBe(reported.length);
     const detail = await trader.client.getOrder(placed.orderId);
     expect(at(path)[0]?.event.data).toMatchObject({
       orderId: placed.orderId,

@@ -194,7 +194,7 @@ describe('trade_venue_b', () => {
     expect(await client.venueB.orders()).toHaveLength(1);
   });
 
-  test('waits no longer in all than it was told, for its owner and for a desk that freezes then', async () => {
+  test('waits no longer in all than it was asked to, for its owner and for a desk that freezes then', async () => {
     const desk = await deskBetween(service.url, async ({ path }, pass) =>
       path.startsWith('/venueb/agent/orders/') ? 'hang' : pass(),
     );

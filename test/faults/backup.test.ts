@@ -134,11 +134,11 @@ describe('a restore', () => {
     const [{ apiKey, agentId }] = traders as [Trader];
     const client = new BellwetherClient({ baseUrl: restored.url, apiKey });
     const briefing = await client.getBriefing({ since: cursor });
-    const told = new Set(briefing.recentTrades.map(({ orderId }) => orderId));
+    const reported = new Set(briefing.recentTrades.map(({ orderId }) => orderId));
     const known = await ordersOf(restored, agentId);
     // A briefing tells the newest of many.
-    expect(told.size).toBeGreaterThan(briefing.recentTradesTruncated ? 0 : known.length - 1);
-    for (const orderId of told) expect(known.map((order) => order.orderId)).toContain(orderId);
+    expect(reported.size).toBeGreaterThan(briefing.recentTradesTruncated ? 0 : known.length - 1);
+    for (const orderId of reported) expect(known.map((order) => order.orderId)).toContain(orderId);
     expect((await client.getBriefing({ since: briefing.nextCursor })).recentTrades).toEqual([]);
   });
 
@@ -259,7 +259,7 @@ describe('a backup', () => {
     expect(readdirSync(small).filter((name) => name.startsWith('full'))).toEqual([]);
   });
 
-  test('that is frozen stops nobody; killed, it leaves no file of that name, and the next one clears up', async () => {
+  test('a frozen backup blocks nothing; a killed one leaves no file of that name, and the next one clears up', async () => {
     const unfinished = () => readdirSync(small).filter((name) => name.startsWith('killed.unfinished'));
     const { child, ended } = command('backup', ['--to', to('killed'), '--data', join(small, 'd')]);
     await waitFor(() => unfinished().length > 0, 60_000, 2);

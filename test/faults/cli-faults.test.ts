@@ -242,7 +242,7 @@ describe('an order on its way', () => {
       orderId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
     const again = /bellwether (buy .*)$/m.exec(error.fix)?.[1]?.replaceAll("'", '').split(' ') ?? [];
-    // To the desk that the command line named, whatever the environment says.
+    // To the desk that the command line named, with any environment.
     const elsewhere = { ...env, BELLWETHER_URL: NOWHERE };
     const { code, stdout } = await cli([...again, '--yes', '--json'], elsewhere);
     expect(code).toBe(0);
@@ -310,7 +310,7 @@ describe('an order on its way', () => {
     expect(await spent()).toBe(counted);
   });
 
-  test('is not sent while nobody can be asked', async () => {
+  test('is not sent while no person can be asked', async () => {
     const before = await ordersPlaced();
     const { code, stderr } = await cli(['buy', market.id, 'YES', '--amount', '2'], env, 'y\n');
     expect(code).toBe(EXIT_CODES.unconfirmed.status);

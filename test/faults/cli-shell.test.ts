@@ -163,7 +163,7 @@ describe(atTerminal, () => {
     expect(plain.screen).not.toContain(`${CONTROL}[1m`);
   });
 
-  test('signs what the live venue takes only when told so, and the same order again is the same', async () => {
+  test('signs what the live venue takes only when asked to, and the same order again is the same', async () => {
     const { BELLWETHER_ORDER_PROFILE: _, ...silent } = env;
     const before = await count();
     const order = [...buy(), '--worst-price', '0.95', '--yes', '--json'];

@@ -179,7 +179,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     expect(await row.innerText()).toBe(before);
     await context.setOffline(false);
     await page.getByText('Live', { exact: true }).waitFor();
-    // Told by the stream from where it was lost, not by a reload.
+    // Sent by the stream from where it was lost, not by a reload.
     await page
       .getByText(/Bought 10 YES at/)
       .first()

@@ -20,7 +20,7 @@ const WORKERS_EACH = 2;
 const TERMINATIONS = 6;
 /** Pause between two terminations; meanwhile the exchange takes the lead again and reads its journal. */
 const PAUSE_MS = 700;
-/** No request may take longer, whatever happens to the database. */
+/** No request may take longer, through every fault of the database. */
 const ANSWERED_WITHIN_MS = 12_000;
 const TRADES_AGAIN_WITHIN_MS = 8_000;
 /** The resolver leaves an order alone for twelve seconds on a shared database. */

@@ -97,7 +97,7 @@ describe('kill -9 of a follower', () => {
     const sent = await tradeUntilStopped(follower, traders, market);
     const group = await stopped;
     await follower.exit();
-    // Whatever was on its way has arrived by then, and what is in doubt is asked for.
+    // Requests that were on their way have arrived by then, and what is in doubt is asked for.
     await sleep(200);
     clock.advance(RESOLVED_AFTER_MS);
     const ordersInDoubt = async () =>

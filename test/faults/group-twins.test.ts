@@ -39,7 +39,7 @@ const send = (at: TestService, { apiKey }: Pick<Trader, 'apiKey'>, body: TradeRe
   call(at, 'POST', '/markets/trade', { key: apiKey, body });
 const at = (turn: number): TestService => (turn % 2 === 0 ? leader : follower);
 
-/** One effect: whoever was answered with it was given the same answer; the others were told that it is being placed. */
+/** One effect: callers that were answered with it got the same answer; the others learned that it is being placed. */
 function expectOneAnswer(answers: readonly RawAnswer[]): RawAnswer['body'] {
   const placed = answers.filter(({ status }) => status === 201);
   expect(placed.length).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ test('twins at leader and follower: one order, one answer', async () => {
   await expectBooksToAgree(leader, traders);
 });
 
-test('two agents of one owner with one signed order: one of them has it, the other is told so', async () => {
+test('two agents of one owner with one signed order: one of them has it, the other learns it', async () => {
   const owner = new Visitor(leader);
   expect((await owner.register('Ada')).status).toBe(200);
   const first = await newTrader(leader);

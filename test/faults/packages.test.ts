@@ -388,8 +388,8 @@ describe('in a browser', () => {
       page.on('pageerror', (error) => failures.push(String(error)));
       await page.goto(pages.origin);
       await page.waitForFunction('globalThis.trade !== undefined');
-      const told = { baseUrl: service.url, apiKey, privateKey };
-      const result = await page.evaluate(`trade(${JSON.stringify(told)})`);
+      const reported = { baseUrl: service.url, apiKey, privateKey };
+      const result = await page.evaluate(`trade(${JSON.stringify(reported)})`);
       expect(result).toEqual({
         status: 'live',
         recorded: true,

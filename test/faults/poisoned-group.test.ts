@@ -129,7 +129,7 @@ test('nothing that a request can contain breaks a commit', async () => {
 });
 
 describe('a trade that breaks the write of its group', () => {
-  test('at the leader: the others are told that they had no effect, and succeed when they are sent again', async () => {
+  test('at the leader: the others get the answer that they had no effect, and succeed when they are sent again', async () => {
     const hopeful = await newTrader(leader);
     await hopeful.client.updateSettings({ maxTradesPerDay: 1 });
     const [first, second] = await Promise.all([poison(hopeful), restingOrder(hopeful, market)]);

@@ -35,10 +35,10 @@ async function newTrader(at: ServiceProcess): Promise<Trader> {
 const RANKS = ['submitting', 'unknown', 'delayed', 'live', 'partially_filled', 'matched'];
 const rankOf = (status: string): number => RANKS.indexOf(status) + 1 || RANKS.length + 1;
 
-/** Orders of which an earlier state was told behind a later one. */
-function disordered(told: readonly (readonly [orderId: string, status: string])[]): string[] {
+/** Orders of which an earlier state came behind a later one. */
+function disordered(reported: readonly (readonly [orderId: string, status: string])[]): string[] {
   const furthest = new Map<string, number>();
-  return told.flatMap(([orderId, status]) => {
+  return reported.flatMap(([orderId, status]) => {
     const [rank, before] = [rankOf(status), furthest.get(orderId) ?? 0];
     furthest.set(orderId, Math.max(rank, before));
     return rank < before ? [orderId] : [];
@@ -47,17 +47,17 @@ function disordered(told: readonly (readonly [orderId: string, status: string])[
 
 /** Hears the agent's events until it is stopped. */
 function hear(client: BellwetherClient) {
-  const told: [string, string][] = [];
+  const reported: [string, string][] = [];
   const stop = new AbortController();
   const isOpen = Promise.withResolvers<void>();
   const done = (async () => {
     for await (const event of client.events({ signal: stop.signal })) {
       if (event.type === 'ready') isOpen.resolve();
-      if (event.type.startsWith('order.')) told.push(stateOf(event));
+      if (event.type.startsWith('order.')) reported.push(stateOf(event));
     }
   })().catch(() => {});
   return {
-    told,
+    reported,
     isOpen: isOpen.promise,
     stop: async () => {
       stop.abort();
@@ -110,9 +110,9 @@ describe.each([2, 3])('%i processes', (count) => {
       select subject, payload ->> 'status' as status from facts where kind = 'order' order by writer, seq`;
     expect(disordered(inLog.map(({ subject, status }) => [subject, status]))).toEqual([]);
     await expect
-      .poll(() => new Set(streams.flatMap(({ told }) => told.map(([orderId]) => orderId))).size)
+      .poll(() => new Set(streams.flatMap(({ reported }) => reported.map(([orderId]) => orderId))).size)
       .toBe(TRADERS * TURNS);
     await Promise.all(streams.map(({ stop }) => stop()));
-    expect(streams.flatMap(({ told }) => disordered(told))).toEqual([]);
+    expect(streams.flatMap(({ reported }) => disordered(reported))).toEqual([]);
   });
 });

@@ -76,7 +76,7 @@ describe('two processes', () => {
 
   test('the follower’s socket to the chain carries what the leader’s chain does', async () => {
     const socket = new WebSocket(`${follower.url.replace('http', 'ws')}/paper/solana/ws`);
-    const told = new Promise<{ readonly method?: string }>((hear, fail) => {
+    const reported = new Promise<{ readonly method?: string }>((hear, fail) => {
       socket.addEventListener('error', () => fail(new Error('the socket failed')));
       socket.addEventListener('message', ({ data }) => {
         const message = JSON.parse(String(data));
@@ -86,7 +86,7 @@ describe('two processes', () => {
     socket.addEventListener('open', () =>
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] })),
     );
-    expect(await told).toMatchObject({
+    expect(await reported).toMatchObject({
       method: 'slotNotification',
       params: { result: { slot: expect.any(Number) } },
     });

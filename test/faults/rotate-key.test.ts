@@ -136,7 +136,7 @@ describe('a rotation', () => {
     expect(await rotateByCommand(both)).toMatch(/^0: Everything is sealed with key \w+ \(0 rows/);
   });
 
-  test('leaves nothing that the old key opens, and lets nobody seal with it', async () => {
+  test('leaves nothing that the old key opens, and no process seals with it', async () => {
     const secrets = createSecrets(OLD, Date.now);
     const rows = await sql`select user_id, wallet_address, sealed from credentials`;
     expect(rows.length).toBe(WALLETS);

@@ -145,14 +145,14 @@ test('orders of a leader and a sender that stand still are known a moment later,
   const knownMs = performance.now() - tookOver;
   expect(knownMs).toBeLessThan(KNOWN_MS);
   const refused = { status: 201, body: { success: false, status: 'rejected', errorCode: 'not_received' } };
-  const told = await send(survivor);
-  for (const answer of told) expect(answer).toMatchObject(refused);
+  const reported = await send(survivor);
+  for (const answer of reported) expect(answer).toMatchObject(refused);
 
   // The former leader can write again, and the sender brings its orders to the next one.
   fault.end(leader);
   freeze.end(sender);
   for (const [place, answer] of (await late).entries())
-    if (answer.status === 201) expect(answer.body).toEqual(told[place]?.body);
+    if (answer.status === 201) expect(answer.body).toEqual(reported[place]?.body);
     else expect(answer).toMatchObject({ status: 500, body: { code: 'order_outcome_unknown' } });
   // One that was frozen may believe for a moment that it was the database.
   for (const replica of [leader, sender])
@@ -160,7 +160,7 @@ test('orders of a leader and a sender that stand still are known a moment later,
       .poll(async () => (await call(replica, 'GET', '/readyz')).status, { timeout: 30_000, interval: 100 })
       .toBe(200);
   for (const replica of [leader, sender, survivor])
-    expect((await send(replica)).map(({ body }) => body)).toEqual(told.map(({ body }) => body));
+    expect((await send(replica)).map(({ body }) => body)).toEqual(reported.map(({ body }) => body));
   for (const { client } of traders) {
     expect(await client.getCurrentPositions()).toEqual([]);
     expect(await client.getMe()).toMatchObject({ tradesToday: 0, simulationBalance: 10_000 });

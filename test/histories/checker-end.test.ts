@@ -57,9 +57,9 @@ const RULES: readonly Rule[] = [
     { heard: hears('webhook', { id: 'e0', type: 'risk' }, e1, e3), facts: logged },
   ],
   [
-    'a webhook is told of everything',
+    'a webhook gets everything',
     { heard: hears('webhook', e3), facts: logged },
-    'Webhook l was never told of order.live of 0x0000000001 (event e1)',
+    'Webhook l never got order.live of 0x0000000001 (event e1)',
     { heard: hears('webhook', e1, e3), facts: logged },
   ],
   [
@@ -106,7 +106,7 @@ const RULES: readonly Rule[] = [
   [
     'briefings tell of a change once',
     { calls: [1, 2, 3, 4].map(() => briefing([ORDER, 'canceled'])), facts: logged },
-    'Briefings told 4 times of order 0x0000000001',
+    'Briefings showed 4 times the order 0x0000000001',
     {
       calls: [briefing([ORDER, 'submitting']), briefing([ORDER, 'live']), briefing([ORDER, 'canceled'])],
       facts: logged,

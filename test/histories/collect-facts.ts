@@ -135,13 +135,13 @@ async function receiptFaults(url: string, sql: Sql, agents: readonly Agent[]): P
 
 /** While both replicas serve. */
 async function fromDesk({ sql, urls }: Place, logs: FinalFacts['logs'], agents: readonly Agent[]) {
-  const told = await sql`select distinct order_id from receipts where order_id is not null`;
+  const reported = await sql`select distinct order_id from receipts where order_id is not null`;
   const keys = await sql`select agent_id, name, count(*)::int as count from api_keys
     where create_type = 1 group by agent_id, name`;
   return {
     logs,
     receiptFaults: await receiptFaults(urls[1], sql, agents),
-    ordersWithReceipt: told.map(({ order_id }) => order_id as string),
+    ordersWithReceipt: reported.map(({ order_id }) => order_id as string),
     apiKeys: keys.map((row) => ({
       agent: row.agent_id as string,
       name: row.name as string,

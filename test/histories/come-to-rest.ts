@@ -5,7 +5,7 @@ import type { Place } from './place.ts';
 
 /** Ten times what coming to rest takes. */
 const AT_REST_WITHIN_MS = 240_000;
-/** A live venue's account is asked anew every few seconds: what a lost event would have told comes with that. */
+/** A live venue's account is asked anew every few seconds: the content of a lost event comes with that. */
 const QUIET_MS = { paper: 2_000, live: 8_000 } as const;
 const LOOK_EVERY_MS = 250;
 const UNDONE: ReadonlySet<string> = new Set(['submitting', 'unknown', 'matched', 'delayed']);

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a run, in a process that ends with this one, whatever ends it. */
+/** The PostgreSQL of a run, in a process that ends with this one, in any kind of end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -126,9 +126,9 @@ export function checkMoney({ facts }: History): string[] {
 }
 
 export function checkReceipts({ facts }: History): string[] {
-  const told = new Set(facts.ordersWithReceipt);
+  const reported = new Set(facts.ordersWithReceipt);
   const missing = facts.orders
-    .filter(({ orderId }) => !told.has(orderId))
+    .filter(({ orderId }) => !reported.has(orderId))
     .map(({ orderId }) => short(orderId));
   return [
     ...facts.receiptFaults.map((fault) => `A receipt does not hold: ${fault}.`),

@@ -6,7 +6,7 @@ import type { Call, History } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
 import { list, named, TOO_MANY } from './sentences.ts';
 
-/** The key's first answer; `null` while there is none, `?` when nobody has heard it. */
+/** The key's first answer; `null` while there is none, `?` when no client has heard it. */
 interface State {
   readonly body: string | null;
   readonly answer: string | null;
@@ -52,7 +52,7 @@ function explain<State>(what: string, model: Model<State, Call>, calls: readonly
   return [`No order of its calls explains what was answered about ${what}: ${list(found.stuck.map(named))}.`];
 }
 
-/** The same body reached its effect twice, or a call was told of an effect that was another's. */
+/** The same body reached its effect twice, or a call got an effect that was another's. */
 export function checkKeys({ calls }: History): string[] {
   const byKey = Map.groupBy(
     calls.filter(({ key }) => key !== undefined),

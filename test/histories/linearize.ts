@@ -6,7 +6,7 @@
 export interface Step<Op> {
   readonly op: Op;
   readonly invokedAt: number;
-  /** `Infinity`: nobody has heard that it took effect. */
+  /** `Infinity`: no client has heard that it took effect. */
   readonly returnedAt: number;
   /** False: it took effect at some time, as is known from elsewhere. Without an answer it may be left out otherwise. */
   readonly mayBeLeftOut: boolean;

@@ -41,7 +41,7 @@ function checkWebhook(
   const first = new Map(heard.map((event) => [event.id, event]));
   const due = log.filter(({ type }) => !STREAM_ONLY.has(type));
   const lost = due.filter(({ id }) => !first.has(id));
-  if (lost.length > 0) return [`Webhook ${listener} was never told of ${list(lost.map(nameOf))}.`];
+  if (lost.length > 0) return [`Webhook ${listener} never got ${list(lost.map(nameOf))}.`];
   const places = new Map(due.map(({ id }, at) => [id, at]));
   const furthest = new Map<string, { readonly at: number; readonly event: LoggedEvent }>();
   for (const event of first.values()) {
@@ -50,7 +50,7 @@ function checkWebhook(
     const before = furthest.get(event.orderId);
     if (before !== undefined && before.at > at)
       return [
-        `Webhook ${listener} was told of ${nameOf(before.event)} before ${nameOf(event)}: the log has the other order.`,
+        `Webhook ${listener} got ${nameOf(before.event)} before ${nameOf(event)}: the log has the other order.`,
       ];
     furthest.set(event.orderId, { at, event });
   }
@@ -70,14 +70,14 @@ export function checkListeners({ heard, facts }: History): string[] {
   });
 }
 
-/** The log's last word about each order is the desk's, and each fill that counts is told once. */
+/** The log's last word about each order is the desk's, and each fill that counts is sent once. */
 export function checkLogs({ facts }: History): string[] {
   return facts.logs.flatMap(({ agent, events }) => {
     const own = facts.orders.filter((order) => order.agent === agent);
     return own.flatMap((order) => {
-      const told = events.filter(({ orderId }) => orderId === order.orderId);
-      const last = told.findLast(({ type }) => type.startsWith('order.'));
-      const count = (type: string): number => told.filter((event) => event.type === type).length;
+      const reported = events.filter(({ orderId }) => orderId === order.orderId);
+      const last = reported.findLast(({ type }) => type.startsWith('order.'));
+      const count = (type: string): number => reported.filter((event) => event.type === type).length;
       const fills = facts.fills.filter(({ orderId }) => orderId === order.orderId).length;
       const counted = count('fill') - count('fill.reversed');
       return [
@@ -108,15 +108,15 @@ function checkChain(
   const last = answers.at(-1);
   if (last === undefined) return [];
   return orders.flatMap((order) => {
-    const told = answers.flatMap(({ call, changed }) =>
+    const reported = answers.flatMap(({ call, changed }) =>
       changed.filter(([orderId]) => orderId === order.orderId).map(([, status]) => ({ call, status })),
     );
-    // That it was recorded is told by briefings alone.
+    // That it was recorded is in briefings alone.
     const changes = log.filter(({ orderId }) => orderId === order.orderId).length + 1;
-    const end = told.at(-1);
-    if (told.length > changes)
+    const end = reported.at(-1);
+    if (reported.length > changes)
       return [
-        `Briefings told ${told.length} times of order ${short(order.orderId)}, which changed ${changes} times: ${list(told.map(({ call }) => named(call)))}.`,
+        `Briefings showed ${reported.length} times the order ${short(order.orderId)}, which changed ${changes} times: ${list(reported.map(({ call }) => named(call)))}.`,
       ];
     if (!isWhole || end?.status === order.word) return [];
     return [

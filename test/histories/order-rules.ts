@@ -47,7 +47,7 @@ function afterPlace(state: State, { outcome }: Call): State | null {
   if (outcome.kind === 'unknown') return state.phase === 'absent' ? { ...state, phase: 'placed' } : state;
   if (outcome.kind === 'refused') {
     if (SAYS_NOTHING.has(outcome.code)) return state;
-    // An order that is there has its first answer again, whatever could be refused by now.
+    // An order that is there has its first answer again, although it could be refused by now.
     return state.phase === 'absent' ? state : null;
   }
   if (outcome.answer.success !== false)
@@ -133,7 +133,7 @@ export function checkOrders({ calls, run }: History): string[] {
   });
 }
 
-/** The same signed order gives the first answer, whoever is asked. */
+/** The same signed order gives the first answer, at every replica. */
 function differentAnswers(orderId: string, calls: readonly Call[]): string[] {
   const answers = calls.flatMap((call) =>
     call.operation.kind === 'place' && call.outcome.kind === 'ok'

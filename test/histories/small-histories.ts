@@ -77,14 +77,14 @@ export const factsOf = (
   ...changes,
 });
 
-export interface Told {
+export interface Reported {
   readonly calls?: readonly Line[];
   readonly heard?: readonly Omit<Heard, 'line' | 'at'>[];
   readonly facts?: Partial<FinalFacts>;
   readonly setUp?: SetUpName;
 }
 
-export const historyOf = ({ calls = [], heard = [], facts = {}, setUp = 'paper' }: Told): History => ({
+export const historyOf = ({ calls = [], heard = [], facts = {}, setUp = 'paper' }: Reported): History => ({
   run: { line: 'run', seed: 1, setUp },
   calls: calls.map((call, nth) => ({ line: 'call', id: nth + 1, client: `client ${nth + 1}`, ...call })),
   heard: heard.map((one, nth) => ({ line: 'heard', at: nth, ...one })),
@@ -132,4 +132,4 @@ export const two = factsOf([resting(), resting(OTHER)]);
 /** The promise, a history that breaks it with its sentence, and one beside it that does not. */
 
 /** The promise, a history that breaks it, a sentence that the checker says of it, and one beside it that breaks nothing. */
-export type Rule = readonly [promise: string, broken: Told, sentence: string, kept: Told];
+export type Rule = readonly [promise: string, broken: Reported, sentence: string, kept: Reported];

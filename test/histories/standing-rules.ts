@@ -125,18 +125,18 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
 const isDenial = ({ operation, outcome }: Call): boolean =>
   operation.kind === 'place' && outcome.kind === 'refused';
 
-/** When an agent was first told of an order by a stream, a webhook or a briefing: by then it was admitted. */
+/** When an agent first learned of an order by a stream, a webhook or a briefing: by then it was admitted. */
 function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const note = (orderId: string, at: number): void =>
-    void told.set(orderId, Math.min(told.get(orderId) ?? Number.POSITIVE_INFINITY, at));
+    void reported.set(orderId, Math.min(reported.get(orderId) ?? Number.POSITIVE_INFINITY, at));
   for (const { event, at } of heard) if (event.orderId !== undefined) note(event.orderId, at);
   for (const { outcome, returnedAt } of calls) {
     if (outcome.kind !== 'ok') continue;
     for (const [orderId] of outcome.answer.changed ?? []) note(orderId, returnedAt);
     for (const orderId of outcome.answer.orderIds ?? []) note(orderId, returnedAt);
   }
-  return told;
+  return reported;
 }
 
 /** Between the first call that can have placed it, unless a later read found nothing, and the first that knows it. */
@@ -156,11 +156,15 @@ function admission(order: DeskOrder, calls: readonly Call[], toldAt: number): St
   };
 }
 
-function stepsOf(agent: string, { calls, facts }: History, told: ReadonlyMap<string, number>): Step<Event>[] {
+function stepsOf(
+  agent: string,
+  { calls, facts }: History,
+  reported: ReadonlyMap<string, number>,
+): Step<Event>[] {
   const own = calls.filter(({ operation }) => operation.agent === agent);
   const admitted = facts.orders
     .filter((order) => order.agent === agent)
-    .flatMap((order) => admission(order, own, told.get(order.orderId) ?? Number.POSITIVE_INFINITY) ?? []);
+    .flatMap((order) => admission(order, own, reported.get(order.orderId) ?? Number.POSITIVE_INFINITY) ?? []);
   const others = own
     .filter(
       (call) =>
@@ -186,10 +190,10 @@ const nameOf = (event: Event): string =>
 
 export function checkStanding(history: History): string[] {
   const { calls, facts } = history;
-  const told = firstTold(history);
+  const reported = firstTold(history);
   const agents = new Set(calls.map(({ operation }) => operation.agent));
   return [...agents].flatMap((agent) => {
-    const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, told));
+    const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, reported));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
       return [`Agent ${agent} ${TOO_MANY} for its limits to be checked: ${list(found.stuck.map(nameOf))}.`];

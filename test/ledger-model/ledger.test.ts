@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 const toldAct = fc.record({
-  what: fc.constant('told' as const),
+  what: fc.constant('reported' as const),
   agent: fc.constantFrom(0 as const, 1 as const),
   side: fc.constantFrom('BUY' as const, 'BUY' as const, 'SELL' as const),
   // A micro-share, dust, and round lots.
@@ -59,7 +59,7 @@ const toldAct = fc.record({
   lateMs: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 5 * HOUR_MS })),
   /** How long after the act before; the clocks of two replicas differ by seconds. */
   gapMs: fc.oneof({ weight: 2, arbitrary: fc.constant(HOUR_MS) }, fc.integer({ min: 1, max: 12_000 })),
-  /** Told together with the one before. */
+  /** Reported together with the one before. */
   joins: fc.boolean(),
 });
 const failed = fc.record({ what: fc.constant('failed' as const), which: fc.nat(40) });
@@ -85,13 +85,13 @@ type Act =
 interface Playing {
   readonly nth: number;
   readonly acts: readonly Act[];
-  /** Told with the next one that does not join. */
+  /** Reported with the next one that does not join. */
   waiting: Fill[];
   payout: Payout | null;
   resolvedAt: number;
 }
 
-/** The same sequences, one for each wallet, at three desks: rows of two databases and of the fold in memory. @returns events that were told */
+/** The same sequences, one for each wallet, at three desks: rows of two databases and of the fold in memory. @returns events that were reported */
 async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareEvery = 1): Promise<number> {
   worlds += 1;
   const count = sequences.length;
@@ -149,14 +149,14 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
       one.waiting = [];
     }
   };
-  /** A new fill waits for others that join it, and is told with them. */
+  /** A new fill waits for others that join it, and is reported with them. */
   const begin = async (
-    told: readonly (readonly [Playing, Of<typeof toldAct>])[],
+    reported: readonly (readonly [Playing, Of<typeof toldAct>])[],
     nth: number,
     at: number,
   ) => {
     // On paper nothing trades after the resolution, and what is sold is there.
-    const open = told.filter(([one]) => kind === 'live' || one.payout === null);
+    const open = reported.filter(([one]) => kind === 'live' || one.payout === null);
     await tell(open.flatMap(([one, { joins }]) => (joins ? [] : [one])));
     const name = String(nth).padStart(3, '0');
     const orders = open.map(([one, act]): NewOrder => {
@@ -258,10 +258,10 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
     });
     const all = <W extends Act['what']>(what: W) =>
       turn.filter((pair): pair is readonly [Playing, Extract<Act, { what: W }>] => pair[1].what === what);
-    const [first] = all('told');
+    const [first] = all('reported');
     at += first?.[1].gapMs ?? HOUR_MS;
-    await begin(all('told'), nth, at);
-    await tell(turn.flatMap(([one, { what }]) => (what === 'told' ? [] : [one])));
+    await begin(all('reported'), nth, at);
+    await tell(turn.flatMap(([one, { what }]) => (what === 'reported' ? [] : [one])));
     await takeBack(all('failed'), at);
     await redeem(all('redeemed'), nth, at);
     await resolve(all('resolved'), at);
@@ -305,7 +305,7 @@ describe.each<Kind>(['live', 'paper'])(
     );
 
     test(
-      'on many wallets that are told together',
+      'on many wallets that are reported together',
       async () => {
         let events = 0;
         for (let round = 0; round === 0 || events < EVENTS; round += 1) {

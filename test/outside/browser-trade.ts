@@ -4,7 +4,7 @@
  */
 import { BellwetherClient, buildLimitOrder, isProblem, Signer } from '@bellwether/sdk';
 
-interface Told {
+interface Reported {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly privateKey: string;
@@ -17,7 +17,7 @@ const readable = (url: string, init?: RequestInit): Promise<boolean> =>
     () => false,
   );
 
-async function trade({ baseUrl, apiKey, privateKey }: Told) {
+async function trade({ baseUrl, apiKey, privateKey }: Reported) {
   const client = new BellwetherClient({ baseUrl, apiKey });
   const signer = Signer.fromPrivateKey(privateKey, { use: 'paper' });
   const [market] = await client.listMarkets({ q: '*', order: 'liquidity', limit: 1 });

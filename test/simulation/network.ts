@@ -21,7 +21,7 @@ interface Listening {
 export interface LinkFault {
   /** Added to each packet. */
   delayMs: number;
-  /** Nothing passes, and nobody learns of it. */
+  /** Nothing passes, and no side learns of it. */
   isSilent: boolean;
 }
 

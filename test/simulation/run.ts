@@ -17,7 +17,7 @@ import { type LiveVenue, openVenue } from './venue.ts';
 import type { Server, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
-/** By then a live desk has asked for each open order once more, also where the event was lost that would have told of it. */
+/** By then a live desk has asked for each open order once more, also where the event was lost that would have reported it. */
 const QUIET_MS = { paper: 2_000, live: 45_000 } as const;
 /** Events of an agent that come no more have come. */
 const AFTERWARDS_MS = 1_000;

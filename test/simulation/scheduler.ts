@@ -1,5 +1,5 @@
 /**
- * Virtual time. Whatever happens later (a timer, a packet, an answer of the database) is an event with the moment at which it is due,
+ * Virtual time. Everything that happens later (a timer, a packet, an answer of the database) is an event with the moment at which it is due,
  * and belongs to a process: one that is frozen gets its events when it thaws, one that is dead never. Events of one moment
  * come in an order that the seed decides.
  */

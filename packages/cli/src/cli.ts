@@ -1,4 +1,4 @@
-/** Runs a command line to its exit code. Whatever goes wrong is one error in one form, and holds no secret. */
+/** Runs a command line to its exit code. Every failure is one error in one form, and holds no secret. */
 import { CommanderError } from 'commander';
 import { type Failure, failureOf } from './cli-error.ts';
 import type { Start } from './command.ts';

@@ -21,7 +21,7 @@ export const EXIT_CODES = {
     status: 6,
     meaning: 'The keys cannot be used: no keystore, a wrong passphrase, a damaged file, or a key is missing.',
   },
-  unconfirmed: { status: 7, meaning: 'Nobody said yes. Nothing was sent.' },
+  unconfirmed: { status: 7, meaning: 'The question was not answered with yes. Nothing was sent.' },
   unverified: {
     status: 8,
     meaning: 'What the desk gave to sign is not what was asked for. It was not signed, and nothing was sent.',

@@ -1,6 +1,6 @@
 /**
  * All that a run writes. Answers go to stdout: a text for people, or JSON. Everything else goes to stderr: what people are
- * asked and told, progress, errors. Nothing that others wrote reaches a terminal with control characters in it.
+ * questions and answers, progress, errors. Nothing that others wrote reaches a terminal with control characters in it.
  *
  * A reader that goes away (`| head`) ends the writing and nothing else: a trade goes on and its exit code says how it ended.
  */
@@ -38,7 +38,7 @@ export class Output {
     this.json = options.json;
     for (const name of ['stdout', 'stderr'] as const)
       options[name].on('error', () => {
-        // EPIPE, or a terminal that was closed: there is nobody to tell.
+        // EPIPE, or a terminal that was closed: no reader is left.
         this.#closed[name] = true;
         if (name === 'stdout') options.onClosed();
       });

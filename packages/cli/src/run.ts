@@ -1,6 +1,6 @@
 /**
  * One run of one command: its output, its deadline, Ctrl-C, the connection to the desk and the keys. A run that is stopped
- * ends its calls at once; whoever has sent an order then says so (`place.ts`).
+ * ends its calls at once; a command that has sent an order then says so (`place.ts`).
  */
 import { createInterface } from 'node:readline/promises';
 import { BellwetherClient, type ClientOptions, Signer, SolanaSigner } from '@bellwether/sdk';
@@ -101,7 +101,7 @@ export class Run {
 
   /** The reader of the output went away. */
   readerLeft(): void {
-    if (this.#isEndless) this.#stop.abort(new CliError('done', 'reader_left', 'Nobody reads any more.'));
+    if (this.#isEndless) this.#stop.abort(new CliError('done', 'reader_left', 'The reader has left.'));
   }
 
   /** Runs the work within the deadline, or until Ctrl-C. */
@@ -171,7 +171,7 @@ export class Run {
     return this.untimed(() => requirePerson(this.place, what));
   }
 
-  /** Keys that were just made: nobody is asked for the passphrase again. */
+  /** Keys that were just made: the passphrase is not asked for again. */
   use({ passphrase }: { readonly passphrase: string }): void {
     const { place } = this;
     this.#keys = readKeys(place, passphrase).then((keys) => ({ place, keys, from: 'keystore' }));
@@ -202,7 +202,7 @@ export class Run {
     return SolanaSigner.fromSecretKey(solana.secretKey, { use: solana.use });
   }
 
-  /** Asks at the terminal; the question is shown on stderr. @throws CliError where nobody can be asked, or nobody says yes */
+  /** Asks at the terminal; the question is shown on stderr. @throws CliError where no person can be asked, or the answer is not yes */
   async confirm(question: string): Promise<void> {
     if (ownTerminal() === undefined)
       throw new CliError(

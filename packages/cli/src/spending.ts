@@ -11,7 +11,7 @@ export function requireSpending(run: Run, atMost: bigint, orderId?: string): voi
 }
 
 /**
- * It stays reserved whatever the desk answers: it has the signed order then.
+ * It stays reserved after any answer of the desk: it has the signed order then.
  * @param orderId made of what is signed
  * @param atMost in millionths of collateral; @throws SpendingLimitReached, KeystoreError
  */

@@ -1,4 +1,4 @@
-/** Tables for people: not wider than the terminal, and as wide as their text where nobody looks at a terminal. */
+/** Tables for people: not wider than the terminal, and as wide as their text where the output is no terminal. */
 import Table from 'cli-table3';
 import { oneLine } from './terminal-text.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { harmlessJson, oneLine, paragraphs } from './terminal-text.ts';
 
-/** Whatever a stranger may write, with what is dangerous more often than chance has it. */
+/** Texts that a stranger may write, with what is dangerous more often than chance has it. */
 const strangers = fc
   .array(
     fc.oneof(

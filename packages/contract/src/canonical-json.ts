@@ -1,4 +1,4 @@
-/** RFC 8785: one text for one JSON value, whatever the order of its keys and its whitespace. */
+/** RFC 8785: one text for one JSON value, for any order of its keys and its whitespace. */
 
 const MAX_DEPTH = 100;
 

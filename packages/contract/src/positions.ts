@@ -1,6 +1,6 @@
 /**
  * Describes what happens to the holding of one wallet in one token, and what that is worth: the only description of average cost,
- * results, closing, redemption, losses by resolution, failed settlements and fills that are told late.
+ * results, closing, redemption, losses by resolution, failed settlements and fills that are reported late.
  * Pure. Sizes are micro-shares, money is micro-units, times are epoch milliseconds.
  *
  * - A purchase adds its size and cost. A sale takes the sold share of the cost, rounded down; the last share takes the rest.
@@ -9,7 +9,7 @@
  *   a gain nor a loss. At a paper venue nothing is sold that is not there.
  * - A resolution closes what is left worthless: a sale for nothing. A redemption is a sale for what the resolution pays; a split
  *   buys and a merge sells one share of each outcome for half a unit each.
- * - On a chain a fill may be told late, and may be taken back when its settlement fails. Then the position is computed anew
+ * - On a chain a fill may be reported late, and may be taken back when its settlement fails. Then the position is computed anew
  *   from all its fills (`recount`), which the caller has read.
  */
 import { PIPS, type Pips } from './decimals.ts';
@@ -248,7 +248,7 @@ export const holdingKey = ({ wallet, tokenId }: Pick<Token, 'wallet' | 'tokenId'
 export type Payout = 'YES' | 'NO' | 'HALF';
 
 export type PositionEvent =
-  /** Fills that are told together, in the order in which they happened. */
+  /** Fills that are reported together, in the order in which they happened. */
   | { readonly kind: 'fills'; readonly fills: readonly Fill[] }
   /** Fills that never happened: their settlement failed. One that is not there is ignored. */
   | {
@@ -371,11 +371,11 @@ class Folding {
       ends.filter((fill) => (this.#find(holdingKey(fill))?.position.size ?? 0n) > 0n),
       true,
     );
-    const told = trades.filter(isOrderOnChain);
-    for (const key of new Set(told.map(holdingKey)))
+    const reported = trades.filter(isOrderOnChain);
+    for (const key of new Set(reported.map(holdingKey)))
       this.#placeLate(
         key,
-        told.filter((fill) => holdingKey(fill) === key),
+        reported.filter((fill) => holdingKey(fill) === key),
       );
   }
 
@@ -476,13 +476,14 @@ class Folding {
     if (gone.length > 0) this.#recount(key, holding, { gone: new Set(gone), late: [], at });
   }
 
-  /** A sale's tokens were unknown where their purchase was told later, so it counted as sold past the desk. */
-  #placeLate(key: string, told: readonly Fill[]): void {
+  /** A sale's tokens were unknown where their purchase was reported later, so it counted as sold past the desk. */
+  #placeLate(key: string, reported: readonly Fill[]): void {
     const holding = this.#find(key) as Holding;
     if (holding.history === null) return;
-    const late = told.map((fill) => holding.history?.find((past) => isSame(past, fill)) as PastFill);
-    if (!told.some((fill) => isLate(fill, holding.history as readonly PastFill[], holding.position))) return;
-    this.#recount(key, holding, { gone: new Set(), late, at: Math.max(...told.map(({ at }) => at)) });
+    const late = reported.map((fill) => holding.history?.find((past) => isSame(past, fill)) as PastFill);
+    if (!reported.some((fill) => isLate(fill, holding.history as readonly PastFill[], holding.position)))
+      return;
+    this.#recount(key, holding, { gone: new Set(), late, at: Math.max(...reported.map(({ at }) => at)) });
   }
 
   #recount(
@@ -526,7 +527,7 @@ function historyOf({ token, history }: Holding): readonly PastFill[] {
 
 /** Facts of a position that tell whether its events may be late. */
 export interface Recent {
-  /** Its fills from `CLOCKS_DIFFER_MS` before the first that is told. */
+  /** Its fills from `CLOCKS_DIFFER_MS` before the first that is reported. */
   readonly fills: readonly Pick<PastFill, 'side' | 'matchKind' | 'at'>[];
   /** The sizes of all its sales, added up; where `fills` has none, it may be 0. */
   readonly sold: bigint;
@@ -537,26 +538,31 @@ export interface Recent {
  * @example
  * const needsHistory = mayBeLate(fills, holdingOf(token), recent);
  */
-export function mayBeLate(told: readonly Fill[], { position }: Holding, { fills, sold }: Recent): boolean {
-  const all = [...fills, ...told];
-  const lacksSome = sold + position.size > position.boughtSize || told.some(({ side }) => side === 'SELL');
-  return told.some(
+export function mayBeLate(
+  reported: readonly Fill[],
+  { position }: Holding,
+  { fills, sold }: Recent,
+): boolean {
+  const all = [...fills, ...reported];
+  const lacksSome =
+    sold + position.size > position.boughtSize || reported.some(({ side }) => side === 'SELL');
+  return reported.some(
     (fill) =>
       all.some((other) => isOvertaking(other, fill)) ||
       (lacksSome && fill.side === 'BUY' && all.some((other) => isNearSale(other, fill))),
   );
 }
 
-type Told = Pick<PastFill, 'side' | 'matchKind' | 'at'>;
+type Reported = Pick<PastFill, 'side' | 'matchKind' | 'at'>;
 
 /** It happened later, on the other side, and is known already. */
-const isOvertaking = (other: Told, fill: Told): boolean =>
+const isOvertaking = (other: Reported, fill: Reported): boolean =>
   other.at > fill.at && other.side !== fill.side && isOrderOnChain(other);
 
-const isOrderOnChain = ({ matchKind }: Told): boolean => matchKind === 'LIVE' || matchKind === 'DFLOW';
+const isOrderOnChain = ({ matchKind }: Reported): boolean => matchKind === 'LIVE' || matchKind === 'DFLOW';
 
 /** A sale shortly before: clocks differ, so the purchase may have brought what it sold. */
-const isNearSale = (other: Told, { matchKind, at }: Told): boolean =>
+const isNearSale = (other: Reported, { matchKind, at }: Reported): boolean =>
   matchKind === 'LIVE' &&
   other.matchKind === 'LIVE' &&
   other.side === 'SELL' &&

@@ -1,6 +1,6 @@
 /**
  * The chain of receipts, and its check. An entry's hash covers its whole content and the hash of the entry before it, so
- * whoever has the hash of one entry has proof of every entry before. Pure: the caller brings SHA-256.
+ * the hash of one entry is proof of every entry before. Pure: the caller brings SHA-256.
  */
 import { canonicalJson } from './canonical-json.ts';
 import type { ReceiptEntry } from './operations/receipts.ts';
@@ -17,7 +17,7 @@ export interface ReceiptLink {
 export const FIRST_LINK: ReceiptLink = { sequence: 0, hash: NO_RECEIPT_HASH };
 
 /**
- * The hash of an entry, whatever `hash` it names itself.
+ * The hash of an entry, with any `hash` that it names itself.
  * @example
  * const { hash, ...rest } = entry;
  * const isSound = receiptHash(rest, sha256) === hash;

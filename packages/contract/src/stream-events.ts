@@ -92,13 +92,13 @@ interface StreamEventKind {
   readonly data: TSchema;
 }
 
-const { 'webhook.test': _, ...told } = WEBHOOK_EVENTS;
+const { 'webhook.test': _, ...reported } = WEBHOOK_EVENTS;
 
 /** Recorded events: sent once to each stream, in one order, with an id to resume from. */
 export const RECORDED_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = {
-  ...told,
+  ...reported,
   position: {
-    description: 'A position of a wallet within reach changed, whoever traded.',
+    description: 'A position of a wallet within reach changed, by any trader.',
     data: PositionEventData,
   },
   balance: {

@@ -1,6 +1,6 @@
 /**
  * The two texts that the service asks a wallet to sign, field by field. The service writes them and checks the signature over
- * them; a client reads them before it signs, because whatever else a text says, a signature under it can be used for.
+ * them; a client reads them before it signs, because a signature can be used for everything else that a text says.
  * The fields and their order are those of "sign in with Ethereum" (EIP-4361).
  */
 

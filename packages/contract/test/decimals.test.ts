@@ -40,7 +40,7 @@ describe('parse and format', () => {
     expect(parseMicro(1e21)).toBe(10n ** 27n);
   });
 
-  test('a JSON number is read as its text is, whatever it is', () => {
+  test('a JSON number is read as its text is, for any number', () => {
     const outcome = (value: string | number, places: number, rounding: 'floor' | 'ceil' | undefined) => {
       try {
         return parseDecimal(value, places, rounding);

@@ -30,7 +30,7 @@ const fill = (
   ...{ orderId: `o${nth}`, tradeId: nth, side, size, cost, fee: 0n, price: 5_000, liquidity: 'taker' },
   ...{ matchKind: 'LIVE', at: NOW + nth * 60_000, ...more },
 });
-const fills = (...told: readonly Fill[]): PositionEvent => ({ kind: 'fills', fills: told });
+const fills = (...reported: readonly Fill[]): PositionEvent => ({ kind: 'fills', fills: reported });
 const nothing = (history: Holding['history'] = []): ReadonlyMap<string, Holding> =>
   new Map([[KEY, holdingOf(TOKEN, history)]]);
 const positionAfter = (events: readonly PositionEvent[], from = nothing()) =>
@@ -168,7 +168,7 @@ describe('the fold', () => {
     expect(positionAfter([fills(kept, gone), reversal, reversal])).toMatchObject({ size: 10n, cost: 5n });
   });
 
-  test('counts a sale that is told before its purchase with the purchase', () => {
+  test('counts a sale that is reported before its purchase with the purchase', () => {
     const [bought, sold] = [fill(0, 'BUY', 10n, 4n), fill(1, 'SELL', 10n, 7n)];
     expect(mayBeLate([bought], holdingOf(TOKEN), { fills: [sold], sold: 10n })).toBe(true);
     const { parts, holdings } = fold(nothing(), [fills(sold), fills(bought)]);

@@ -51,7 +51,7 @@ export type RecorderStatements = (tx: Tx) => readonly PromiseLike<unknown>[];
 export interface Reading {
   /** On the journal's connection. */
   readonly sql: Tag;
-  /** While it lasts, nobody else writes the journal. What is kept in memory beside it ends with it. */
+  /** While it lasts, no other process writes the journal. What is kept in memory beside it ends with it. */
   readonly term: bigint;
 }
 

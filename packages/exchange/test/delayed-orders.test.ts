@@ -88,7 +88,7 @@ test('a delayed order waits, cannot be cancelled or posted again, and then is ma
   expect(bid).toMatchObject({ status: 'live' });
 });
 
-test('a balance that lags is shown until its time is over, or until it is told to update', async () => {
+test('a balance that lags is shown until its time is over, or until an update is asked for', async () => {
   const { clob, clock, tokenID, options } = await door({ balanceLagMs: 60_000 });
   const read = async () =>
     (await clob.getBalanceAllowance({ asset_type: AssetType.CONDITIONAL, token_id: tokenID })).balance;

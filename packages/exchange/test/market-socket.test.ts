@@ -71,7 +71,7 @@ describe('a subscription', () => {
 });
 
 describe('books', () => {
-  test('a change is told for both tokens, with hashes, best prices and the new total of its level', async () => {
+  test('a change is sent for both tokens, with hashes, best prices and the new total of its level', async () => {
     const { exchange, connect } = await socketStage();
     const market = marketOf(exchange);
     await rich(exchange);
@@ -119,7 +119,7 @@ describe('books', () => {
     });
   });
 
-  test('kept by its messages, a book is the exchange’s, whatever happens to it', async () => {
+  test('kept by its messages, a book is the exchange’s, after any change of it', async () => {
     const { exchange, clock, connect } = await socketStage();
     const market = marketOf(exchange);
     await rich(exchange);
@@ -139,7 +139,7 @@ describe('books', () => {
       .poll(() => [kept()[market.tokenIds[0]], kept()[market.tokenIds[1]]])
       .toEqual([levels(wire(exchange, market, 'YES')), levels(wire(exchange, market, 'NO'))]);
     expect(client.of('price_change').length).toBeGreaterThan(20);
-    // And a trade is told with a whole book behind it.
+    // And a trade is sent with a whole book behind it.
     const kinds = client.messages.map((message) => message.event_type);
     expect(kinds[kinds.indexOf('last_trade_price') + 1]).toMatch(/book|last_trade_price/);
     expect(client.of('last_trade_price').find(({ size }) => Number(size) > 0)).toMatchObject({
@@ -179,7 +179,7 @@ describe('books', () => {
     ]);
   });
 
-  test('a new tick size is told before the books that are on it', async () => {
+  test('a new tick size is sent before the books that are on it', async () => {
     const exchange = fakeExchange();
     let tickSize = 100;
     let listener: (entries: readonly Entry[]) => void = () => {};
@@ -343,7 +343,7 @@ describe('bounds', () => {
   });
 });
 
-test('a plain request is told to upgrade, a broken handshake is refused', async () => {
+test('a plain request is asked to upgrade, a broken handshake is refused', async () => {
   const { app, url } = await socketStage();
   const answer = await app.inject('/paper/ws/market');
   expect([answer.statusCode, answer.headers.upgrade]).toEqual([426, 'websocket']);
@@ -360,7 +360,7 @@ test('a plain request is told to upgrade, a broken handshake is refused', async 
   expect(status).toBe('400');
 });
 
-test('when the exchange was reopened its clients are told to connect again', async () => {
+test('when the exchange was reopened its clients are asked to connect again', async () => {
   const { exchange, sql, connect } = await socketStage();
   const client = await connect('market');
   client.send({ type: 'market', assets_ids: [...marketOf(exchange).tokenIds] });

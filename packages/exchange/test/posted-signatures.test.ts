@@ -55,7 +55,7 @@ describe('the vectors of the reference', () => {
   test.each(ORDER_VECTORS)('12 fields: $name', (vector) => {
     const negRisk = vector.domain.endsWith('NegRisk');
     expect(verify(twelve(vector), negRisk)).toEqual({ ok: true, orderId: vector.hash });
-    // For the market's other contract, and by another key, it is nobody's order.
+    // For the market's other contract, and by another key, it is no known order.
     expect(verify(twelve(vector), !negRisk)).toEqual(invalid);
     expect(verify(twelve(vector), negRisk, STRANGER)).toEqual(invalid);
   });

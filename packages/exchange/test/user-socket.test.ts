@@ -32,7 +32,7 @@ async function sellTo(exchange: JournalledExchange, order: NewOrder, number: num
 }
 
 describe('orders', () => {
-  test('are told when they are placed, matched and cancelled', async () => {
+  test('are sent when they are placed, matched and cancelled', async () => {
     const { exchange, clock, user, auth } = await socketStage();
     await rich(exchange, ALICE, BOB);
     const client = await user(auth);
@@ -129,7 +129,7 @@ describe('orders', () => {
 });
 
 describe('trades', () => {
-  test('are told to taker and maker at the match, when they are mined and when they are confirmed', async () => {
+  test('are sent to taker and maker at the match, when they are mined and when they are confirmed', async () => {
     const { exchange, clock, user, auth, keys } = await socketStage({
       exchange: { settlement: { minedAfterMs: 60, confirmedAfterMs: 120 } },
     });
@@ -182,7 +182,7 @@ describe('trades', () => {
       if (field !== 'match_time_nano') expect(last[field], field).toEqual(value);
   });
 
-  test('that fail are told as RETRYING and FAILED, without a hash', async () => {
+  test('that fail are sent as RETRYING and FAILED, without a hash', async () => {
     const { exchange, clock, user, auth } = await socketStage({
       exchange: { settlement: { minedAfterMs: 30, confirmedAfterMs: 60 }, failingTrades: () => true },
     });
@@ -224,7 +224,7 @@ describe('credentials', () => {
     expect(client.frames).toEqual([]);
   });
 
-  test('nothing is told before they were given', async () => {
+  test('nothing is sent before they were given', async () => {
     const { exchange, connect } = await socketStage();
     await rich(exchange, ALICE);
     const client = await connect('user');

@@ -1,6 +1,6 @@
 /**
  * Values that an answer may show outside the marks for strangers' texts: figures, times, ids and words. Anything that does not look
- * like one is left out, so that a text cannot come along in a field where nobody expects it.
+ * like one is left out, so that a text cannot come along in a field where it is not expected.
  */
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 

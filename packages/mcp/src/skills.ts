@@ -1,4 +1,4 @@
-/** Skills of the desk: strategies in words. Whoever wrote one, its text is data and marked off. */
+/** Skills of the desk: strategies in words. The text of any of them is data and marked off. */
 import type { DeskDoor } from './desk.ts';
 import { StrangersTexts } from './strangers-texts.ts';
 

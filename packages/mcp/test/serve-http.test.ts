@@ -1,4 +1,4 @@
-/** The HTTP door of the MCP server: for programs of this user, and nobody else on the machine or in a browser. */
+/** The HTTP door of the MCP server: for programs of this user, and no other user of the machine or in a browser. */
 import { mkdtempSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { networkInterfaces, tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Whatever strangers write reaches a model between marks that they cannot close, and a person not at all. */
+/** Texts of strangers reach a model between marks that they cannot close, and a person not at all. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

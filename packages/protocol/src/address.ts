@@ -54,7 +54,7 @@ export function addressFromBytes(bytes: Uint8Array): Address {
 }
 
 /**
- * The address's 20 bytes. @throws RangeError for a text that is not an address, whatever its type says
+ * The address's 20 bytes. @throws RangeError for a text that is not an address, with any type
  * @example
  * addressToBytes(owner).length; // 20
  */

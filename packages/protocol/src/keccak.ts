@@ -9,7 +9,7 @@ import { createKeccak } from 'hash-wasm';
 
 const wasm = await createKeccak(256).catch(() => null);
 
-/** 32 bytes that nobody else holds. */
+/** 32 bytes that no other code holds. */
 export const keccak256: (bytes: Uint8Array) => Uint8Array =
   // One state for all calls is safe: each runs from `init` to `digest` without a pause.
   wasm === null ? keccak_256 : (bytes) => wasm.init().update(bytes).digest('binary');

@@ -54,7 +54,7 @@ const known = new Map<string, readonly [yes: string, no: string]>();
 const MOST_KNOWN = 10_000;
 
 /**
- * The [YES, NO] tokens of a condition, in decimal: its positions where it is one of Protocol V2, whatever `negRisk` says.
+ * The [YES, NO] tokens of a condition, in decimal: its positions where it is one of Protocol V2, with any `negRisk`.
  * @throws RangeError for what is no condition id
  * @example
  * const [yes, no] = outcomeTokens(conditionId, false);

@@ -58,7 +58,7 @@ export interface OrderExample {
   readonly negRisk: boolean | null;
   readonly signatureType: SignatureType;
   readonly typedData: TypedData;
-  /** The digest of the order, whatever is signed. */
+  /** The digest of the order, also where other bytes are signed. */
   readonly orderId: string;
   /** Digest of `typedData`: the key signs it. */
   readonly digest: string;

@@ -1,7 +1,7 @@
 /**
  * Forgets old transactions, as a node does: the chain's history and the venue's ended orders are kept for two days of
  * blocks. What somebody may still ask for is kept longer: the last blocks before a stop, open orders, and every signature
- * that the desk has not settled. It deletes in small steps, so that it delays nobody.
+ * that the desk has not settled. It deletes in small steps, so that it delays no request.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '@bellwether/durable';

@@ -358,7 +358,7 @@ describe('an order ends exactly once', () => {
     });
   });
 
-  test('by the next process at once, whatever one that has lost the lead goes on trying', async () => {
+  test('by the next process at once, while one that has lost the lead goes on trying', async () => {
     const { stage, buy } = await inTrade();
     const ann = await stage.wallet('ann');
     const signature = await stage.open(ann, buy(10n * USDC));

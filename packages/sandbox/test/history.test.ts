@@ -40,7 +40,7 @@ test('old transactions are forgotten, except recent, open and awaited ones', asy
   const orders = await sql`select signature from sandbox_orders`;
   expect(orders.map((row) => row.signature)).toEqual([old[0]]);
 
-  // Nobody waits for it any more.
+  // No caller waits for it any more.
   await sql`update sandbox_orders set status = 'closed'`;
   expect(await forget()).toBe(2);
   expect(await known([...old, ...recent])).toEqual([false, false, false, false, true]);

@@ -199,7 +199,7 @@ describe('web3.js 1.x', () => {
     expect(info.transactionCount).toBeGreaterThan(1);
   });
 
-  test('listens to an account and to slots until it is told to stop', async () => {
+  test('listens to an account and to slots until it is asked to stop', async () => {
     const connection = new Connection(http, { wsEndpoint: socketOf('/ws') });
     const owner = Keypair.generate();
     await chain.airdrop(owner.publicKey.toBase58(), SOL);
@@ -321,7 +321,7 @@ describe('a subscription', () => {
   });
 });
 
-test('a subscription draws tokens of its address, and one that has none is told when to come back', async () => {
+test('a subscription draws tokens of its address, and one that has none learns when to come back', async () => {
   const limited = fastify();
   await limited.register(solanaRpcDoor, {
     prefix: '/rpc',

@@ -103,7 +103,7 @@ interface Connection {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Three heartbeats: then nothing is there any more, whatever the connection says. */
+/** Three heartbeats: then nothing is there any more, although the connection stands. */
 const SILENT_MS = 3 * STREAM_LIMITS.heartbeatSeconds * 1_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;

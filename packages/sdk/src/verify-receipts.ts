@@ -18,7 +18,7 @@ export interface ReceiptsToVerify {
   readonly entries: readonly ReceiptEntry[];
   /** The entry before the first one, as you have verified it. Default: the beginning of the chain. */
   readonly from?: ReceiptLink;
-  /** A head that you kept: the chain must contain it. Without one, whoever has the database could have rewritten all of it. */
+  /** A head that you kept: the chain must contain it. Without one, the owner of the database could have rewritten all of it. */
   readonly head?: ReceiptLink;
   /** The entries are some of a chain: each is checked alone. */
   readonly isPart?: boolean;

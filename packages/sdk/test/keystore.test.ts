@@ -264,7 +264,7 @@ describe('the passphrase', () => {
     expect(asked.input.isRaw).toBe(false);
   });
 
-  test('is missing where nobody can be asked, and on Ctrl-C', async () => {
+  test('is missing where no person can be asked, and on Ctrl-C', async () => {
     expect(await faultOf(() => findPassphrase({ env: {} }))).toBe('passphrase_missing');
     const asked = terminal();
     const found = faultOf(() => findPassphrase({ env: {}, terminal: asked }));

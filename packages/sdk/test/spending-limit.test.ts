@@ -55,7 +55,7 @@ describe('the limit of a day', () => {
     expect(readdirSync(place.folder).filter((name) => name.endsWith('.jsonl'))).toHaveLength(1);
   });
 
-  test('can be set to what is not an amount of money by nobody', () => {
+  test('can never be set to what is not an amount of money', () => {
     const { limit } = limitOf(10n);
     expect(() => limit.setLimit(-1n)).toThrow('no spending limit');
     expect(limit.standing().limit).toBe(10n);
@@ -130,7 +130,7 @@ describe('other processes', () => {
     expect(limit.standing().spent).toBe(99n);
   });
 
-  test('that are frozen or killed block nobody, and free nothing', async () => {
+  test('that are frozen or killed block no other, and free nothing', async () => {
     const { limit, place } = limitOf(100n);
     const { child, output, ended } = reserveElsewhere(place.folder, 'a', 'setTimeout(() => {}, 120_000);');
     await expect.poll(output, { timeout: 60_000 }).toBe('20');

@@ -80,7 +80,7 @@ test('a token is known from the venue itself, then from a purchase, and from a p
   ).toBeUndefined();
 });
 
-test('without a terminal nobody is a person, whatever the environment holds', async () => {
+test('without a terminal no caller is a person, with any environment', async () => {
   const place = newPlace();
   await createKeys(place, KEYS, 'correct horse', CHEAP);
   await expect(requirePerson(place, 'The spending limit is set', undefined)).rejects.toMatchObject({

@@ -81,12 +81,12 @@ export interface Overrides {
   readonly venues?: GivenVenues;
   /** Of venue A's doors, to be switched while the service runs. */
   readonly faults?: Faults;
-  /** The service cannot go on. Whoever runs it must end the process, so that a supervisor starts it again. */
+  /** The service cannot go on. Its operator must end the process, so that a supervisor starts it again. */
   readonly onFatal?: (error: Error) => void;
 }
 
 /**
- * @throws Error with a sentence that says why the service cannot start; whatever was started by then is stopped again
+ * @throws Error with a sentence that says why the service cannot start; everything that was started by then is stopped again
  */
 export async function startService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const logger = overrides.logger ?? pino({ level: config.logLevel, base: null }, pino.destination(2));

@@ -63,7 +63,7 @@ test('each of many clients is answered', async () => {
   expect(new Set(answers)).toEqual(new Set(['here']));
 });
 
-test('nobody else can listen there, a second service neither, also when it starts at the same time', async () => {
+test('no other process can listen there, a second service neither, also when it starts at the same time', async () => {
   const { port, close } = await open();
   expect(await isTaken(port)).toBe(true);
   await expect(open(port)).rejects.toMatchObject({ code: 'EADDRINUSE', port });

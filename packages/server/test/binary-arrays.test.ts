@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => sql.end({ timeout: 1 }));
 
 /** Text of the server's value, in its own words. */
-async function told(type: ElementType, values: readonly Element[]): Promise<(string | null)[]> {
+async function reported(type: ElementType, values: readonly Element[]): Promise<(string | null)[]> {
   const rows =
     await sql`select v::text as v from unnest(${arrayOf(type, values)}) with ordinality as t(v, nth)
     order by nth`;
@@ -55,17 +55,17 @@ const EXAMPLES: readonly (readonly [ElementType, readonly Element[], readonly (s
 
 describe('arrays in the binary format', () => {
   test.each(EXAMPLES)('%s', async (type, values, expected) => {
-    expect(await told(type, values)).toEqual(expected);
+    expect(await reported(type, values)).toEqual(expected);
   });
 
   test.each(EXAMPLES.map(([type]) => type))('of %s without an element', async (type) => {
-    expect(await told(type, [])).toEqual([]);
+    expect(await reported(type, [])).toEqual([]);
   });
 
   test('longer than the space that was there', async () => {
     const long = ['é'.repeat(40_000), 'x', '💹'.repeat(20_000)];
-    expect(await told('text', long)).toEqual(long);
-    expect(await told('text', ['short'])).toEqual(['short']);
+    expect(await reported('text', long)).toEqual(long);
+    expect(await reported('text', ['short'])).toEqual(['short']);
   });
 
   test('any text, whole number and moment are what was sent', async () => {
@@ -78,9 +78,9 @@ describe('arrays in the binary format', () => {
         fc.array(fc.maxSafeInteger()),
         fc.array(date),
         async (texts, numbers, dates) => {
-          expect(await told('text', texts)).toEqual(texts);
-          expect(await told('int8', numbers)).toEqual(numbers.map(String));
-          expect(await told('int8', numbers.map(BigInt))).toEqual(numbers.map(String));
+          expect(await reported('text', texts)).toEqual(texts);
+          expect(await reported('int8', numbers)).toEqual(numbers.map(String));
+          expect(await reported('int8', numbers.map(BigInt))).toEqual(numbers.map(String));
           const days = dates.map((date) => sql`select ${date} as v`.then(([row]) => row?.v));
           const [row] = await sql`select ${arrayOf('timestamptz', dates)} as v`;
           expect(row?.v).toEqual(await Promise.all(days));
@@ -125,7 +125,7 @@ describe('arrays in the binary format', () => {
   });
 
   test('the server refuses a zero byte in a text, and the connection stays usable', async () => {
-    await expect(told('text', ['a\0b'])).rejects.toMatchObject({ code: '22021' });
-    expect(await told('text', ['a'])).toEqual(['a']);
+    await expect(reported('text', ['a\0b'])).rejects.toMatchObject({ code: '22021' });
+    expect(await reported('text', ['a'])).toEqual(['a']);
   });
 });

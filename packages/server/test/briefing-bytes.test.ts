@@ -16,7 +16,7 @@ const withMarkets = (...newMarkets: Market[]): Briefing => ({
   opportunities: { ...sample.opportunities, newMarkets },
 });
 
-test('with any number of markets, the first time and later, whatever strangers wrote', async () => {
+test('with any number of markets, the first time and later, with any texts of strangers', async () => {
   const [plain, hostile] = [{ ...market }, { ...market, question: HOSTILE, description: HOSTILE }];
   const unlike = { ...market, id: '9', notInTheSchema: HOSTILE } as Market;
   const app = Fastify();

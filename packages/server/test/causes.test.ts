@@ -17,14 +17,14 @@ import { recordEvidence } from '../src/trading/evidence.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
 import { NO_EVIDENCE } from './no-evidence.ts';
 
-/** A transaction that has its number, so that whatever begins now has a higher one. */
+/** A transaction that has its number, so that transactions that begin now have higher ones. */
 async function numbered(sql: Sql): Promise<Transaction> {
   const open = openTransaction(sql);
   await open.tx`select pg_current_xact_id()`;
   return open;
 }
 
-/** Begins another transaction, and waits until readers may read whatever came before: tests of other databases write, too. */
+/** Begins another transaction, and waits until readers may read everything from before: tests of other databases write, too. */
 async function nextTransaction(sql: Sql): Promise<void> {
   const [next] = await sql<{ readonly id: string }[]>`select pg_current_xact_id()::text as id`;
   const isBehind = async () =>
@@ -67,7 +67,7 @@ async function fill(tx: Tx, id: string): Promise<void> {
   });
 }
 
-const told = (events: readonly LoggedEvent[]) =>
+const reported = (events: readonly LoggedEvent[]) =>
   events
     .filter(({ type }) => /^(order|fill)/.test(type))
     .map(({ type, data }) => `${JSON.parse(data).orderId} ${type}`);
@@ -85,13 +85,13 @@ async function allReaders(sql: Sql) {
     heard,
     async look() {
       const { facts, upTo } = await log.fresh(head, 100);
-      heard.live.push(...told(await log.eventsOf(facts.map(({ seq }) => seq))));
+      heard.live.push(...reported(await log.eventsOf(facts.map(({ seq }) => seq))));
       head = upTo;
       await receipts.extend(100, (piece) => linkReceipts(piece, nativeSha256));
       await queue(sql);
       const answer = await brief(sql, since);
       since = answer.next;
-      heard.briefing.push(...answer.told);
+      heard.briefing.push(...answer.reported);
     },
     /** A stream that resumes from the beginning, two facts a page: a page begins with the last fact of the one before. */
     async resumed() {
@@ -102,7 +102,7 @@ async function allReaders(sql: Sql) {
           ({ position }) => position.seq > after.seq || position.writer > after.writer,
         );
         found.push(...(fresh ?? []));
-        if (page === undefined || page.upTo === head) return told(found);
+        if (page === undefined || page.upTo === head) return reported(found);
         after = page.upTo;
       }
     },

@@ -1,4 +1,4 @@
-/** The fee charge with an Idempotency-Key takes effect once, whatever fails in between. */
+/** The fee charge with an Idempotency-Key takes effect once, through every failure in between. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Refusal } from '../src/platform/refusal.ts';

@@ -77,7 +77,7 @@ describe('refusals', () => {
     expect(await codeOf(charge({ fromAddress: needs.feeWallet }))).toBe('delegate_equals_owner');
   });
 
-  test('wallets out of reach are not charged, whatever they delegated', async () => {
+  test('wallets out of reach are not charged, with any delegation', async () => {
     const other = await newCaller();
     await link(other, wallet);
     expect(await codeOf(charge())).toBe('wallet_not_yours');

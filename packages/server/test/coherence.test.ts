@@ -106,7 +106,7 @@ test('a value on the boundary is allowed', () => {
   expect(faultsOf(fields({ walletAddress: SIGNER.address.toUpperCase().replace('0X', '0x') }))).toEqual([]);
 });
 
-test('a market that takes no orders is reported first, whatever else is wrong', () => {
+test('a market that takes no orders is reported first, before all else that is wrong', () => {
   const all = faultsOf(order({ tokenId: '9', salt: '9007199254740992' }, { orderSize: 11, negRisk: true }), {
     tradable: false,
   });

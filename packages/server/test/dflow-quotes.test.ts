@@ -206,7 +206,7 @@ describe('no quote', () => {
     expect(await ask({ amount: 90_736n })).toMatchObject(degraded('route_not_found', null));
 
     dflow['/api/v1/market/'] = capturedMarket({ yesAsk: null });
-    expect(await ask()).toMatchObject(degraded('route_not_found', 'Nobody offers YES now.'));
+    expect(await ask()).toMatchObject(degraded('route_not_found', 'There is no offer of YES now.'));
 
     const before = capturedMarket();
     let looks = 0;

@@ -1,4 +1,4 @@
-/** The log of facts as streams read it: one order, final as soon as it is read, whatever the order of commits. */
+/** The log of facts as streams read it: one order, final as soon as it is read, for any order of commits. */
 import { openTransaction } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
@@ -140,7 +140,7 @@ describe('the feed', () => {
     const leave = feed.subscribe(live.client, null);
     await expect.poll(() => live.state.begun).not.toBeNull();
     const want: string[] = [];
-    // More than a page of a stream that is behind, unevenly among the agents and some that nobody asked for.
+    // More than a page of a stream that is behind, unevenly among the agents and some that no reader asked for.
     for (let nth = 0; nth < 260; nth += 1) {
       want.push(String(nth));
       await note(sql, String(nth), nth % 7 === 0 ? OTHER : AGENT);

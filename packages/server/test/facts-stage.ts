@@ -75,7 +75,7 @@ export const brief = async (sql: Sql, since: { at: number; snapshot: string | nu
     changesLimit: 100,
   });
   return {
-    told: found.changed.map(({ orderId, status }) => `${orderId} ${status}`),
+    reported: found.changed.map(({ orderId, status }) => `${orderId} ${status}`),
     next: { at: Date.now(), snapshot: found.snapshot },
   };
 };

@@ -44,22 +44,22 @@ describe('readers', () => {
     await addEndpoint(sql);
     await transact(sql, (tx) => Promise.all([place(tx, 'early'), place(tx, 'late')]));
     let since = (await brief(sql, { at: 0, snapshot: null })).next;
-    const told: string[] = [];
+    const reported: string[] = [];
     const look = async () => {
       await queue(sql);
       const answer = await brief(sql, since);
       since = answer.next;
-      told.push(...answer.told);
+      reported.push(...answer.reported);
     };
     const slow = openTransaction(sql);
     await move(slow.tx, 'early', 'live');
     await transact(sql, (tx) => move(tx, 'late', 'live'));
     await look();
-    expect(told).toEqual(['late live']);
+    expect(reported).toEqual(['late live']);
     await slow.commit();
     await look();
     await look();
-    expect(told).toEqual(['late live', 'early live']);
+    expect(reported).toEqual(['late live', 'early live']);
     expect(await queued(sql)).toEqual(['late order.live', 'early order.live']);
   });
 
@@ -69,7 +69,7 @@ describe('readers', () => {
     const ids = Array.from({ length: 20 }, (_, n) => `o${n}`);
     const statuses = ['live', 'partially_filled', 'canceled'];
     let done = false;
-    const told: string[] = [];
+    const reported: string[] = [];
     const readers = [1, 2, 3].map(async () => {
       while (!done) await queue(sql);
     });
@@ -79,7 +79,7 @@ describe('readers', () => {
         again = !done;
         const answer = await brief(sql, since);
         since = answer.next;
-        told.push(...answer.told);
+        reported.push(...answer.reported);
       }
     })();
     await Promise.all(
@@ -102,8 +102,8 @@ describe('readers', () => {
       expect(events.filter((event) => event.startsWith(`${id} `))).toEqual(
         statuses.map((status) => `${id} order.${status}`),
       );
-    expect(new Set(told).size).toBe(told.length);
-    expect(told.filter((line) => line.endsWith('canceled')).length).toBe(ids.length);
+    expect(new Set(reported).size).toBe(reported.length);
+    expect(reported.filter((line) => line.endsWith('canceled')).length).toBe(ids.length);
   });
 
   test('an endpoint gets its own agent’s events from its creation or enabling on', async () => {
@@ -158,7 +158,7 @@ describe('readers', () => {
     await place(sql, 'a');
     const { next } = await brief(sql, { at: 0, snapshot: null });
     await sql`update orders set user_id = user_id + 100`;
-    expect((await brief(sql, next)).told).toEqual([]);
+    expect((await brief(sql, next)).reported).toEqual([]);
   });
 });
 
@@ -179,13 +179,13 @@ describe('a database from before the log of facts', () => {
     await place(sql, 'old', { at: Date.now() - 30 * DAY_MS, kind: '' });
     await migrate(sql);
     const answer = await brief(sql, since);
-    expect(answer.told).toEqual(['late submitting']);
+    expect(answer.reported).toEqual(['late submitting']);
     await queue(sql);
     expect(await queued(sql)).toEqual(['seen order.live']);
     await move(sql, 'late', 'live');
     await queue(sql);
     expect(await queued(sql)).toEqual(['seen order.live', 'late order.live']);
-    expect((await brief(sql, answer.next)).told).toEqual(['late live']);
+    expect((await brief(sql, answer.next)).reported).toEqual(['late live']);
   });
 
   test('a restored dump starts a new life: older cursors are recognised, and events continue', async () => {
@@ -221,9 +221,9 @@ describe('retention', () => {
     expect(await forgetFacts(parts)).toBe(12_002);
     expect(await forgetFacts(parts)).toBe(0);
     expect((await sql`select subject from facts`).map(({ subject }) => subject)).toEqual(['young']);
-    expect((await brief(sql, next)).told).toEqual(['young submitting']);
+    expect((await brief(sql, next)).reported).toEqual(['young submitting']);
     // Half a minute before its change: repeated rather than missed.
     const ancient = { at: now - 8 * DAY_MS + 30_000, snapshot: next.snapshot };
-    expect((await brief(sql, ancient)).told).toEqual(['young submitting', 'old submitting']);
+    expect((await brief(sql, ancient)).reported).toEqual(['young submitting', 'old submitting']);
   });
 });

@@ -1,4 +1,4 @@
-/** Orders at a live venue: whatever is heard of them, in whatever order and how often, the record is the same. */
+/** Orders at a live venue: the record is the same for any news, in any order and number. */
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TradeStatus } from '../src/venues/live-orders.ts';
@@ -128,7 +128,7 @@ describe('the life of a settlement', () => {
     expect(await returnedOf(id)).toEqual([{ trades: 0, amount: 3n * M }]);
   });
 
-  test('who wants fills is told of those that were taken back', async () => {
+  test('who wants fills gets those that were taken back', async () => {
     const world = await newWorld();
     const [all, fills] = ['00000000-0000-4000-8000-0000000000a1', '00000000-0000-4000-8000-0000000000a2'];
     for (const [id, events] of [
@@ -142,15 +142,15 @@ describe('the life of a settlement', () => {
     await sql`select queue_webhook_events(true)`;
     await tell([trade(id, 't1', 'failed')]);
     await sql`select queue_webhook_events(true)`;
-    const told = async (endpoint: string) =>
+    const reported = async (endpoint: string) =>
       (await sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint} order by id`).map(
         ({ type, data }) => [type, data.size ?? data.status],
       );
-    expect(await told(fills)).toEqual([
+    expect(await reported(fills)).toEqual([
       ['fill', 10],
       ['fill.reversed', 10],
     ]);
-    expect(await told(all)).toEqual([
+    expect(await reported(all)).toEqual([
       ['order.matched', 'matched'],
       ['fill', 10],
       ['fill.reversed', 10],
@@ -158,7 +158,7 @@ describe('the life of a settlement', () => {
     ]);
   });
 
-  test('who reads of a fill only after it was taken back is told the same', async () => {
+  test('who reads of a fill only after it was taken back gets the same', async () => {
     const world = await newWorld();
     const endpoint = '00000000-0000-4000-8000-0000000000a3';
     const id = await place(world, 'a');
@@ -170,14 +170,14 @@ describe('the life of a settlement', () => {
       standing(id, 'filled', 10n * M),
     ]);
     // A position shows only its state at the moment.
-    const told = async () =>
+    const reported = async () =>
       sql`select e.seq, e.nth, e.type, e.event_id, e.data from stream_events(
           (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
         where e.type <> 'position' order by e.seq, e.nth`;
-    const before = await told();
+    const before = await reported();
     expect(before.map(({ type }) => type)).toEqual(['order.matched', 'fill', 'fee', 'balance']);
     await tell([trade(id, 't1', 'failed', 10n * M, 5_000, 7n)]);
-    const after = await told();
+    const after = await reported();
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.slice(before.length).map(({ type }) => type)).toEqual([
       'fill.reversed',
@@ -191,7 +191,7 @@ describe('the life of a settlement', () => {
     ]);
   });
 
-  test('an order that is where it was before a fill was taken back is told with another id', async () => {
+  test('an order that is where it was before a fill was taken back is sent with another id', async () => {
     const world = await newWorld();
     const id = await place(world, 'a');
     await tell([accepted(id)]);
@@ -200,10 +200,10 @@ describe('the life of a settlement', () => {
     await tell([trade(id, 't2', 'failed', 2n * M)]);
     await tell([trade(id, 't1', 'failed', 4n * M)]);
     await tell([trade(id, 't3', 'matched', 4n * M)]);
-    const told = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
+    const reported = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
         (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
       where e.type like 'order.%' order by e.seq`;
-    expect(told.map(({ type, data }) => [type, data.filledSize])).toEqual([
+    expect(reported.map(({ type, data }) => [type, data.filledSize])).toEqual([
       ...[
         ['order.live', 0],
         ['order.partially_filled', 4],
@@ -216,8 +216,8 @@ describe('the life of a settlement', () => {
       ],
     ]);
     // A receiver ignores an id that it has seen.
-    expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
-    expect(Object.keys(told[3]?.data)).toEqual(Object.keys(told[1]?.data));
+    expect(new Set(reported.map((event) => event.id)).size).toBe(reported.length);
+    expect(Object.keys(reported[3]?.data)).toEqual(Object.keys(reported[1]?.data));
   });
 
   test('what was sold before the desk heard of its purchase is no longer held', async () => {
@@ -251,7 +251,7 @@ describe('the life of a settlement', () => {
 
   test('what was sold of a failed purchase comes from the purchases that followed', async () => {
     const world = await newWorld();
-    const told = async (name: string, nth: number, side: 'BUY' | 'SELL', size: bigint, price: number) => {
+    const reported = async (name: string, nth: number, side: 'BUY' | 'SELL', size: bigint, price: number) => {
       const id = await place(world, name, { side, shares: size, money: size });
       const { part, ...one } = trade(id, 't', 'matched', size, price) as Extract<
         Observation,
@@ -264,14 +264,14 @@ describe('the life of a settlement', () => {
       ]);
       return id;
     };
-    const failing = await told('a', 1, 'BUY', 11n * M, 5_000);
-    await told('b', 2, 'SELL', 11n * M, 6_000);
-    await told('c', 3, 'BUY', 16n * M, 4_000);
+    const failing = await reported('a', 1, 'BUY', 11n * M, 5_000);
+    await reported('b', 2, 'SELL', 11n * M, 6_000);
+    await reported('c', 3, 'BUY', 16n * M, 4_000);
     await tell([trade(failing, 't', 'failed', 11n * M)]);
     const expected = { size: 5n * M, cost: 2n * M, realized: 2_200_000n, bought_size: 16n * M };
     expect(await positionOf(world)).toMatchObject(expected);
     // And so when positions are computed anew for another reason.
-    const other = await told('d', 4, 'BUY', 1n * M, 5_000);
+    const other = await reported('d', 4, 'BUY', 1n * M, 5_000);
     await tell([trade(other, 't', 'failed', 1n * M)]);
     expect(await positionOf(world)).toMatchObject(expected);
   });

@@ -57,7 +57,7 @@ describe('kept searches', () => {
     return statuses;
   }
 
-  test('answer as a search without a past, whatever trades, ends, begins or changes its speed', async () => {
+  test('answer as a search without a past, after every trade, end, beginning and change of speed', async () => {
     const { world } = World.begin('kept searches', SPEED, STARTED_AT);
     const statuses = await follow(world, (nth, at) => {
       world.step(at, nth > STEPS / 2 ? FAST_SPEED : SPEED);

@@ -170,7 +170,7 @@ describe('a balance', () => {
     expect((await venue.accounts.balance(ACCOUNT, BUY)).available).toBe(0n);
   });
 
-  test('is asked for with the agent’s own credential, after the venue was told to look', async () => {
+  test('is asked for with the agent’s own credential, after the venue was asked to look', async () => {
     await venue.accounts.balance(ACCOUNT, BUY);
     const [update, figure] = ['/balance-allowance/update', '/balance-allowance'].map((path) =>
       asked.findIndex((one) => one.path === path && one.query.get('asset_type') === 'COLLATERAL'),
@@ -424,7 +424,7 @@ describe('an order that was refused for want of balance or allowance', () => {
   });
 });
 
-test('the region is asked for again and again, and only told', async () => {
+test('the region is asked for again and again, and only shown', async () => {
   const { service, log } = venue;
   const watch = watchGeoblock({ http: service, log, everyMs: 20 });
   expect(watch.notice()).toBeNull();

@@ -12,7 +12,7 @@ const body = (value: unknown, status = 200): Answer => ({ status, body: value })
 const cut = (value: unknown): Answer => ({ body: value, isCut: true });
 const same = (what: string, answer: Answer): Row => [what, () => answer];
 
-/** Says nothing, whatever was asked. */
+/** Says nothing, to any question. */
 const NO_ANSWERS: readonly Row[] = [
   same('a connection that is cut', 'reset'),
   same('an empty body', body('')),
@@ -205,7 +205,7 @@ describe('DELETE /orders', () => {
 
 const page = (data: unknown): Answer => body({ data, next_cursor: 'LTE=' });
 
-/** Halves of a list, whatever it lists. */
+/** Halves of a list, of any kind. */
 const HALF_PAGES: readonly Row[] = [
   same('an empty object', body({})),
   same('no rows', body({ next_cursor: 'LTE=' })),

@@ -61,7 +61,7 @@ describe('a market', () => {
     expect(venue.asked).toHaveLength(before);
   });
 
-  test('that nobody knows is not asked for again at once', async () => {
+  test('that is unknown is not asked for again at once', async () => {
     venue.state.markets = [];
     expect(await venue.data.find(CONDITION)).toBeNull();
     const before = venue.asked.length;
@@ -69,7 +69,7 @@ describe('a market', () => {
     expect(venue.asked).toHaveLength(before);
   });
 
-  test('that the CLOB has no book of takes no orders, whatever Gamma says', async () => {
+  test('that the CLOB has no book of takes no orders, with any answer of Gamma', async () => {
     venue.state.books = [];
     expect(await venue.data.find(CONDITION)).toMatchObject({ status: 'closed' });
     expect(await venue.data.book(CONDITION, 'YES', 10)).toBeNull();

@@ -1,5 +1,5 @@
 /**
- * Matches of several trades: whatever the answer to the order says of them, and whatever is heard of them before and after it,
+ * Matches of several trades: for every answer to the order, and for everything that is heard of them before and after it,
  * each share is booked once, with its own cost and fee.
  */
 import { expect, test } from 'vitest';
@@ -141,7 +141,7 @@ async function match(stage: Stage, { parts, naming, list, events }: Case) {
       return { body: { canceled: [], not_canceled: { [orderId]: 'order already matched' } } };
     return path.startsWith('/data/trades') ? { body: { data: settled, next_cursor: 'LTE=' } } : undefined;
   };
-  // A cancel looks the order up, whatever the venue says to it.
+  // A cancel looks the order up, with any answer of the venue.
   await stage.orders.cancel(funder, [orderId]);
   await expect.poll(async () => (await made.row()).status).toBe('filled');
   return { first, orderId };
@@ -177,7 +177,7 @@ test.each([
       cost: micro(sum(one.parts, ([shares, price]) => shares * price)),
     };
     expect({ one, first }).toMatchObject({ one, first: { kind: 'accepted', status: 'matched', ...total } });
-    // The answer names no fee beyond the whole one, whatever was heard of twice.
+    // The answer names no fee beyond the whole one, also when something was heard twice.
     if (first.kind === 'accepted') expect(first.fees).toBeLessThanOrEqual(fees.reduce((a, b) => a + b, 0n));
     expect({ one, booked: await booked(stage, orderId) }).toEqual({
       one,

@@ -207,7 +207,7 @@ describe('proof that the order was not taken', () => {
     expect(answer).toEqual({ kind: 'rejected', reason: 'fok_not_filled' });
   });
 
-  test('words without a code are kept, counted and told', async () => {
+  test('words without a code are kept, counted and shown', async () => {
     const before = stage.orders.counts().unmapped_refusals as number;
     const text = 'the moon is in the wrong house\u0007';
     const { answer, row } = await sendTo(refused(400, text));

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** A venue that answers PINGs unless told to freeze. */
+/** A venue that answers PINGs unless it is set to freeze. */
 async function venue() {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await new Promise((resolve) => server.once('listening', resolve));

@@ -141,9 +141,9 @@ test.each([
       fill(side, size, cost, { matchKind: 'LIVE', at });
     const bought = chain('BUY', 10n, 3n, AT - 60_000);
     if (isThere) await transact(sql, (tx) => recordEvidence(tx, evidence(bought)));
-    const told = [...(isThere ? [] : [bought]), chain('SELL', 5n, 5n, AT)];
+    const reported = [...(isThere ? [] : [bought]), chain('SELL', 5n, 5n, AT)];
     const first = openTransaction(sql);
-    await lockPositions(first.tx, told, []);
+    await lockPositions(first.tx, reported, []);
     let isDone = false;
     const second = transact(sql, (tx) => recordEvidence(tx, evidence(chain('SELL', 5n, 5n, AT + 1)))).then(
       () => {
@@ -152,7 +152,7 @@ test.each([
     );
     await expect.poll(async () => isDone || (await isWaitingForALock())).toBe(true);
     expect(isDone).toBe(false);
-    await recordEvidence(first.tx, evidence(...told));
+    await recordEvidence(first.tx, evidence(...reported));
     await first.commit();
     await second;
     expect(await inDatabase()).toEqual({ size: 0n, cost: 0n, realized: 7n });

@@ -1,4 +1,4 @@
-/** Receipts are made of what is committed, in whatever order transactions end, and of each fact once. */
+/** Receipts are made of what is committed, in any order in which transactions end, and of each fact once. */
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
 import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';

@@ -77,7 +77,7 @@ async function newWorld(payout: 'YES' | 'NO' | 'HALF'): Promise<World> {
   };
 }
 
-test('a redemption closes the position once, at what the market paid, whoever records it and how often', async () => {
+test('a redemption closes the position once, at what the market paid, recorded by anyone, any number of times', async () => {
   const world = await newWorld('YES');
   await world.buy('YES', 20n * M, 8n * M);
   const changed = await Promise.all(Array.from({ length: 6 }, () => world.redeemed('YES', 20n * M)));
@@ -90,7 +90,7 @@ test('a redemption closes the position once, at what the market paid, whoever re
   ]);
 });
 
-test('tokens that came past the desk are no gain, and are kept for fills that are told later', async () => {
+test('tokens that came past the desk are no gain, and are kept for fills that are reported later', async () => {
   const world = await newWorld('YES');
   await world.buy('YES', 20n * M, 8n * M);
   expect(await world.redeemed('YES', 30n * M)).toBe(1);

@@ -1,4 +1,4 @@
-/** Whose risk alerts are looked at: shared by replicas, bounded, and forgotten when nobody can read of them any more. */
+/** Whose risk alerts are looked at: shared by replicas, bounded, and forgotten when no reader is left. */
 import { beforeAll, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { RiskWatches } from '../src/briefing/risk-watches.ts';

@@ -208,7 +208,7 @@ test('nothing is asked again while nothing changes, but for figures of limits an
   expect(asked()).toBe(limited + 2);
 });
 
-test('a change that is not committed is not seen, and nobody waits for it', async () => {
+test('a change that is not committed is not seen, and no request waits for it', async () => {
   const { sql, questions } = await stage();
   const known = new KnownCallers();
   const before = await kept(sql, known, questions);

@@ -259,7 +259,7 @@ export function addDoctorCommands(program: Command, start: Start): void {
     .action(action(start, { run: wallet }));
   doctor
     .command('order')
-    .description('what is wrong with a signed order; asks nobody')
+    .description('what is wrong with a signed order; makes no calls')
     .argument(
       '<file>',
       'with the body of a trade, or the signed order alone, as JSON; - reads standard input',

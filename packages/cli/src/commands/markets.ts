@@ -107,7 +107,7 @@ function contextText(run: Run, { market, orderbook, account, ...context }: Marke
         bid: orderbook[name].bids[i],
         ask: orderbook[name].asks[i],
       })).filter(({ bid, ask }) => bid !== undefined || ask !== undefined),
-      `${name.toUpperCase()}: nobody bids or asks.`,
+      `${name.toUpperCase()}: no bids and no asks.`,
     );
   const mine =
     account === null

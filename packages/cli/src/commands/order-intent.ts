@@ -92,7 +92,7 @@ async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wa
     throw new CliError(
       'refused',
       'book_empty',
-      `Nobody ${isBuy ? 'offers' : 'bids for'} ${intent.outcome} now.`,
+      `There is no ${isBuy ? 'offer of' : 'bid for'} ${intent.outcome} now.`,
       {
         fix: 'Place a limit order with --price and --size, or name --worst-price to try all the same.',
       },

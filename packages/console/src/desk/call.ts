@@ -23,7 +23,7 @@ export class Trouble extends Error {
 export const wordsOf = (error: unknown): string =>
   error instanceof Trouble ? error.message : 'Something went wrong on this page. Load it again.';
 
-/** Called when a request finds that nobody is signed in any more. */
+/** Called when a request finds that the session has ended. */
 type OnSessionEnd = () => void;
 let sessionEnded: OnSessionEnd = () => {};
 export const onSessionEnd = (listener: OnSessionEnd): void => {

@@ -17,7 +17,7 @@ function decoded(text: string): string {
   }
 }
 
-/** An address that was cut off is told from one whose agent or order is not there. */
+/** An address that was cut off is distinguished from one whose agent or order is not there. */
 const AGENT_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const ORDER_ID = /^(0x[\da-f]{64}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i;
 

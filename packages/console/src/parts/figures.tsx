@@ -28,7 +28,7 @@ export function precise(value: Figure): string {
   return number === null ? NONE : PRECISE.format(number);
 }
 
-/** With its sign: gains and losses are told apart without colour. */
+/** With its sign: gains and losses are distinguished without colour. */
 export function signed(value: Figure): string {
   const number = numberOf(value);
   if (number === null) return NONE;

@@ -1,4 +1,4 @@
-/** Who can act for an agent and with what: its keys, the wallets that it may use, the webhooks that it is told by. */
+/** Who can act for an agent and with what: its keys, the wallets that it may use, the webhooks that it gets events by. */
 import type { ApiKeyRecord, OwnerWallet, Webhook } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { send } from '../desk/call.ts';

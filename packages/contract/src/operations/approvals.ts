@@ -19,7 +19,7 @@ export const APPROVAL_LIMITS = {
   waitingPerAgent: 20,
   /** The most approvals of an agent, decided or not; the oldest are forgotten. */
   keptPerAgent: 200,
-  /** New approvals of an agent that are told by event and webhook; further ones are only listed. */
+  /** New approvals of an agent that are sent by event and webhook; further ones are only listed. */
   toldPerTenMinutes: 30,
   reasonChars: 300,
   perPage: 100,

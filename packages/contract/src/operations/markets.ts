@@ -144,8 +144,7 @@ const Slippage = Type.Object({
   outcome: Type.String(),
   amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
   counted: Type.Number({
-    description:
-      'collateral that the safeguards would count of an order of this size, whatever its worst price is',
+    description: 'collateral that the safeguards would count of an order of this size, at any worst price',
   }),
   price: Nullable(Type.Number({ description: 'of the best order on the book' })),
   averagePrice: Nullable(Type.Number()),

@@ -155,7 +155,7 @@ export const claimAgent = operation({
   path: '/owner/claim',
   summary: 'Bind an agent to the signed-in owner by its claim code',
   description:
-    "The agent's wallets, credentials and orders move to the owner. The agent reaches the wallets that it registered, linked or traded with; the owner's others only where the owner grants them. An agent is claimed once. `safeguards` are what the owner was shown: they hold from the claim on, whatever the agent set meanwhile; a lower limit of the agent stays. Where a venue is live, a claim without them locks every cap at its present limit.",
+    "The agent's wallets, credentials and orders move to the owner. The agent reaches the wallets that it registered, linked or traded with; the owner's others only where the owner grants them. An agent is claimed once. `safeguards` are what the owner was shown: they hold from the claim on, after any change of the agent meanwhile; a lower limit of the agent stays. Where a venue is live, a claim without them locks every cap at its present limit.",
   idempotent: true,
   permission: 'owner',
   rateClass: 'claim',

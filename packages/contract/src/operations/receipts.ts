@@ -70,7 +70,8 @@ export const ReceiptBody = Type.Object(
     ),
     corrects: Type.Optional(
       Type.Integer({
-        description: 'sequence of an earlier entry whose state was told out of order: the state here holds',
+        description:
+          'sequence of an earlier entry whose state was written out of order: the state here holds',
       }),
     ),
   },

@@ -31,12 +31,12 @@ import {
 } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
 
-/** Judged by the order profile: one drops the field whatever its value is, the other signs it. */
+/** Judged by the order profile: one drops the field with any value, the other signs it. */
 const deprecatedField = <T>(form: string) =>
   Type.Optional(
     Type.Unsafe<T>({
       deprecated: true,
-      description: `dropped under the order profile 'interface', whatever it holds; signed under 'polymarket': ${form}`,
+      description: `dropped under the order profile 'interface', with any content; signed under 'polymarket': ${form}`,
     }),
   );
 
@@ -497,7 +497,7 @@ export const cancelAll = operation({
   permission: 'agent',
   rateClass: 'exit',
   idempotent: true,
-  // The only refusal of this exit: a caller that sends a filter, in whatever form, expects its other orders to stay open.
+  // The only refusal of this exit: a caller that sends a filter, in any form, expects its other orders to stay open.
   query: Type.Object({
     venue: notNarrowed,
     marketConditionId: notNarrowed,

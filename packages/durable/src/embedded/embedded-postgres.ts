@@ -112,7 +112,7 @@ function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
   binaries.own(folder);
 }
 
-/** The cluster gets its name only once it is whole: whatever ends a start, the next one finds all of it or nothing. */
+/** The cluster gets its name only once it is whole: when a start ends in any way, the next one finds all of it or nothing. */
 async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned: () => void): Promise<void> {
   if (existsSync(join(cluster, 'PG_VERSION'))) return;
   // Without a version file it holds no data.

@@ -18,7 +18,7 @@ export interface ReachedServer {
   /** The folder of its files. */
   readonly cluster: string;
   readonly major: number;
-  /** Ends the server if it was started for this tool and nobody else has come to use it. */
+  /** Ends the server if it was started for this tool and no other process has come to use it. */
   close(): Promise<void>;
 }
 

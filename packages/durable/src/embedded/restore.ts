@@ -83,7 +83,7 @@ async function clearRemains(dataDir: string): Promise<void> {
     const { home } = await findPostgres(remains);
     const cluster = join(home, CLUSTER);
     const server = readPostmaster(cluster);
-    // It recovers for nobody.
+    // It recovers without clients.
     if (server !== null && serves(server.pid, cluster))
       await endPostmaster(server.pid, realpathSync(cluster));
     for (const folder of [remains, home]) rmSync(folder, { recursive: true, force: true });

@@ -85,7 +85,7 @@ export interface SocketRoute {
   readonly relay?: Relay | undefined;
 }
 
-/** Serves WebSockets at a path of the door. Any other request to it is told to upgrade. */
+/** Serves WebSockets at a path of the door. Any other request to it is answered that it must upgrade. */
 export function socketRoute(door: FastifyInstance, path: string, route: SocketRoute): void {
   const { sockets, guard, open, relay = () => null } = route;
   acceptUpgrades(door);
@@ -178,7 +178,7 @@ export class Sockets {
     });
   }
 
-  /** Ends every socket: clients are told to connect again. */
+  /** Ends every socket: the close code asks clients to connect again. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const peer of this.#open) peer.close(CLOSE.goingAway, 'the venue stops');

@@ -20,7 +20,7 @@ export class FailingTrades {
     this.#choose = choose;
   }
 
-  /** Only trades of wallets fail: those of the house among itself concern nobody, and the sandbox of venue B settles its own. */
+  /** Only trades of wallets fail: those of the house among itself concern no one, and the sandbox of venue B settles its own. */
   take(trade: Trade): boolean {
     if (this.#choose === undefined) return false;
     const accounts = [trade.taker, ...trade.matches].map(({ account }) => account);

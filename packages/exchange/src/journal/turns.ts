@@ -102,9 +102,9 @@ export class Turn implements JournalTurn {
   }
 
   #fail(cause: unknown): Error {
-    const told = this.#options.failed(cause);
+    const reported = this.#options.failed(cause);
     this.#over.reject(cause);
-    return told;
+    return reported;
   }
 }
 

@@ -153,7 +153,7 @@ export class MarketViews implements Catalogue {
 
   #outdate(conditionId: ConditionId): void {
     const known = this.#known.get(conditionId);
-    // Without a view, nobody has read the market since its last change, which the list already holds.
+    // Without a view, no one has read the market since its last change, which the list already holds.
     if (known?.view === undefined) return;
     known.view = undefined;
     this.#outdated.push({ at: this.changes, conditionId });

@@ -204,7 +204,7 @@ describe('a mirrored market', () => {
     expect(world.market(ID)).toMatchObject({ tickSize: 10, minOrderSize: shares(2), endDate: AT + 5 });
   });
 
-  test('pays out as the live one resolved, and is archived once nobody holds its tokens', () => {
+  test('pays out as the live one resolved, and is archived once its tokens are held no more', () => {
     place({ size: shares(20), timeInForce: 'FAK' });
     place({ limit: 4_000 });
     const events = mirror({ kind: 'resolve', conditionId: ID, payout: 'YES' });

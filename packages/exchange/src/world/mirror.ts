@@ -16,7 +16,7 @@ import type { MirroredLevel } from './mirror-changes.ts';
 import type { Quote, QuoteSide, WorldMarket } from './records.ts';
 
 const MAKER: AccountId = `${HOUSE_PREFIX}mirror`;
-/** Trades of the live venue. Another account, because nobody trades with itself. */
+/** Trades of the live venue. Another account, because no account trades with itself. */
 const TAPE: AccountId = `${HOUSE_PREFIX}tape`;
 const MIRROR_ACCOUNTS: readonly AccountId[] = [MAKER, TAPE];
 const MERGE_FROM: Micro = 1_000n * MICRO;

@@ -1,6 +1,6 @@
 /**
  * The one way in which an order leaves: within the spending limit, with the agreement of the person above the threshold,
- * counted on disk before it is signed, under a name that is made of what is signed. It stays counted whatever the desk answers:
+ * counted on disk before it is signed, under a name that is made of what is signed. It stays counted after any answer of the desk:
  * the desk has the signed order then.
  */
 
@@ -29,7 +29,7 @@ export async function spend<Answer extends { readonly success: boolean }>(
   { desk, signal, approval }: Call,
   { order, countedAs = () => order.orderId, cost, stake, question, prepare, send }: Spending<Answer>,
 ): Promise<{ readonly ask: InputRequiredResult } | { readonly answer: Answer }> {
-  // Nobody is asked about an order that the limit would refuse.
+  // The person is not asked about an order that the limit would refuse.
   const standing = desk.limit.standing();
   const before = countedAs();
   if (cost > standing.left && (before === null || !desk.limit.isReserved(before)))

@@ -51,7 +51,7 @@ test('shows the limit, sets it for a person alone, and takes nothing that is no 
   const home = mkdtempSync(join(tmpdir(), 'bellwether-commands-'));
   const here = { BELLWETHER_HOME: home };
   expect(run(['limit'], here).stdout).toContain(': 100 a UTC day; 0 used');
-  // Only a person raises it: at a terminal, with the passphrase typed there, whatever the environment holds.
+  // Only a person raises it: at a terminal, with the passphrase typed there, with any environment.
   expect(run(['limit', 'set', '200.5'], { ...here, BELLWETHER_PASSPHRASE: 'a passphrase' })).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('terminal'),

@@ -1,6 +1,6 @@
 /**
  * `/paper/faults` of the standalone exchange: reads and sets the venue's faults while it runs. It exists only with PAPER_CONTROL_KEY,
- * and asks for that key, because whoever may set faults decides what every other client meets.
+ * and asks for that key, because the holder of that key decides what every other client meets.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {

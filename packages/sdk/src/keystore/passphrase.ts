@@ -11,7 +11,7 @@ export interface Terminal {
 
 export interface PassphraseOptions {
   readonly env?: Environment;
-  /** Where a person can be asked. Without it nobody is. */
+  /** Where a person can be asked. Without it no question is asked. */
   readonly terminal?: Terminal;
   /** Asks twice, for a passphrase that is new. */
   readonly isNew?: boolean;

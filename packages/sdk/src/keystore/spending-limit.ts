@@ -3,8 +3,8 @@
  *
  * Spending is a log that is only appended to, one file for each day, and its lines have one meaning for every reader: an
  * order that is reserved counts when the counted orders above it leave room for it below the limit that its own line names.
- * So nothing is locked, and a process that is frozen or dead blocks nobody and frees nothing. An order counts once, however often it is
- * tried, and is never given back: who has a signed order can place it later, whatever he answers now. Lines of earlier releases
+ * So nothing is locked, and a process that is frozen or dead blocks no other and frees nothing. An order counts once, however often it is
+ * tried, and is never given back: who has a signed order can place it later, after any answer now. Lines of earlier releases
  * that gave back are read as they were meant.
  */
 import { randomBytes } from 'node:crypto';

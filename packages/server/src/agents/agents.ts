@@ -157,7 +157,7 @@ export async function revokeApiKey(
   if (outcome === 'last') {
     throw refusal(
       'last_active_key',
-      'This is the last active key of the agent; without it nobody can act for the agent.',
+      'This is the last active key of the agent; without it no program can act for the agent.',
     );
   }
   await forget(id);

@@ -138,7 +138,7 @@ export interface ApprovalSubject extends BoundOrder {
   readonly terms: (needed: ApprovalNeeded) => Promise<ApprovalTerms>;
 }
 
-/** The approval of this order, asked for where nobody has asked. @returns the row, whatever its status */
+/** The approval of this order, asked for where that was not done yet. @returns the row, in any status */
 export async function askApproval(
   needs: ObtainApprovalNeeds,
   subject: ApprovalSubject,

@@ -85,7 +85,7 @@ export async function briefing(
     recentTradesTruncated: since !== null && facts.changed.length > changes,
     nextCursor: encodeCursor({
       at: now,
-      // Markets that were not asked for, or not told, stay new.
+      // Markets that were not asked for, or not shown, stay new.
       listedAfter: registered.map((venue, i) => listed.get(venue)?.latest ?? since?.listedAfter(i) ?? now),
       snapshot: facts.snapshot,
     }),

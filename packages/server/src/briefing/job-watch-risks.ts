@@ -1,7 +1,7 @@
 import type { Job } from '../platform/scheduler.ts';
 import { type WatchRisksNeeds, watchRisks } from './watch-risks.ts';
 
-/** So soon a stream that was just opened is told of the alerts that stand. */
+/** So soon a stream that was just opened gets the alerts that stand. */
 const EVERY_MS = 10_000;
 /** Between two looks at an agent; less than three turns, so that the third is not missed by a moment. */
 const AGENT_EVERY_MS = 28_000;

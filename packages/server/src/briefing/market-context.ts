@@ -39,7 +39,7 @@ export interface MarketContextNeeds {
   readonly shownMarkets: ShownMarkets;
 }
 
-/** Holds nothing, and nobody has its key: the agent's own caps are all there is to tell. */
+/** Holds nothing, and its key is unknown: only the agent's own caps can be shown. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 const SWEEP_DEPTH = 1_000;
 const OUTCOMES = ['YES', 'NO'] as const;
@@ -246,7 +246,7 @@ function recommendation(
   if (best === null) {
     const costs = OUTCOMES.map((outcome) => {
       const ask = books[outcome].asks[0]?.[0];
-      return ask === undefined ? `nobody offers ${outcome}` : `${outcome} costs ${pipsToNumber(ask)}`;
+      return ask === undefined ? `there is no offer of ${outcome}` : `${outcome} costs ${pipsToNumber(ask)}`;
     });
     return `No trade: at a probability of ${myProbability} for YES neither side gains after fees; ${costs.join(', ')}.`;
   }

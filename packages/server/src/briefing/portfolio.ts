@@ -142,7 +142,7 @@ async function sheetOf(
 
 function silence(venue: Venue, { ageMs }: KnownBalance, silent: ReadonlySet<Venue>): Notice[] {
   const answered = !silent.has(venue);
-  // Told for this answer, or a moment ago.
+  // Read for this answer, or a moment ago.
   const isCurrent = ageMs !== null && ageMs <= 2 * READ_PATIENCE_MS;
   if (isCurrent && answered) return [];
   const parts = [

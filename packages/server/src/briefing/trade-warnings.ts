@@ -165,7 +165,7 @@ function ownWarnings(facts: WarningFacts, warn: Warn): void {
     );
   }
   if (held.YES > 0n && held.NO > 0n)
-    warn('info', 'both_outcomes_held', 'You hold YES and NO: a pair of them is worth 1 whatever happens.');
+    warn('info', 'both_outcomes_held', 'You hold YES and NO: a pair of them is worth 1 in every case.');
 }
 
 function chainWarnings({ market, hasWallet }: WarningFacts, warn: Warn): void {

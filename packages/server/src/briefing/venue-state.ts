@@ -28,7 +28,7 @@ export interface VenueState {
   readonly venue: Venue;
   readonly balance: Micro;
   readonly available: Micro;
-  /** With their markets: those that the venue has told of. */
+  /** With their markets: those that the venue has shown. */
   readonly positions: readonly (HeldInMarket & { readonly row: PositionRow; readonly size: Micro })[];
   readonly positionsCount: number;
   /** Worth of the positions; their cost where no price is known. */
@@ -37,7 +37,7 @@ export interface VenueState {
     readonly trading: Trading;
     readonly market: MarketRecord | null;
   })[];
-  /** The venue has told all of it. */
+  /** The venue has shown all of it. */
   readonly isCurrent: boolean;
 }
 

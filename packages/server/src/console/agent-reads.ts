@@ -48,7 +48,7 @@ export type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
 type AgentOperation = Operation & { readonly permission: 'agent' };
 type OwnerOperation = Operation & { readonly permission: 'owner' };
 
-/** A request for an agent, whoever asks. */
+/** A request for an agent, from either. */
 type Asked<O extends Operation> = Omit<Input<O>, 'caller' | 'owner'> & {
   readonly agent: Awaited<ReturnType<typeof ownedAgent>> | NonNullable<Input<AgentOperation>['caller']>;
 };

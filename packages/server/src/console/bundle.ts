@@ -102,7 +102,7 @@ async function build(): Promise<string> {
   return stdout;
 }
 
-/** One whole file or none, whatever ends the process meanwhile. */
+/** One whole file or none, also when the process ends meanwhile. */
 async function keep(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {

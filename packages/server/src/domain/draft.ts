@@ -99,7 +99,7 @@ function extrasOf(order: TradeRequest['order'], malformed: Denial[]): OrderExtra
 
 /**
  * @returns the draft, or the fields that cannot be represented, each with its path: numbers beyond 256 bits, and, under the
- *   profile that signs them, deprecated fields in another form. The other profile drops these, whatever they hold.
+ *   profile that signs them, deprecated fields in another form. The other profile drops these, with any content.
  */
 export function readDraft(request: TradeRequest, profile: OrderProfile): Draft | readonly Denial[] {
   const { order } = request;

@@ -183,12 +183,12 @@ function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, 
   if (!safeguards.riskControlEnabled || cost === 0n || market.status !== 'open') return;
   const gain = Number(value - cost) / Number(cost);
   const { takeProfitPercent, stopLossPercent } = safeguards;
-  const told = `${outcome} cost ${formatMicro(cost)} and is worth ${formatMicro(value)}`;
+  const reported = `${outcome} cost ${formatMicro(cost)} and is worth ${formatMicro(value)}`;
   if (stopLossPercent !== null && -gain * 100 >= stopLossPercent) {
     raise(
       'critical',
       'stop_loss_reached',
-      `${told}: a loss of ${stopLossPercent} % or more. Sign an exit.`,
+      `${reported}: a loss of ${stopLossPercent} % or more. Sign an exit.`,
       id,
     );
   }
@@ -196,7 +196,7 @@ function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, 
     raise(
       'warning',
       'take_profit_reached',
-      `${told}: a gain of ${takeProfitPercent} % or more. Sign an exit.`,
+      `${reported}: a gain of ${takeProfitPercent} % or more. Sign an exit.`,
       id,
     );
   }

@@ -72,7 +72,7 @@ export interface TradeFacts extends UsedFacts {
   readonly restrictions: readonly Restriction[];
 }
 
-/** A cap's row. Figures are bigint here, whatever their unit. */
+/** A cap's row. Figures are bigint here, in every unit. */
 interface Rule<N extends CapName> {
   readonly unit: (typeof CAPS)[N]['unit'];
   readonly denial: (typeof CAPS)[N]['denial'];
@@ -174,7 +174,7 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     refusedOnce: 'passed',
     detail: ({ limit, used }) => `${used} orders are open or in doubt; maxOpenOrders is ${limit}.`,
   },
-  // A SELL, too: whoever has the agent's key could give away what is held.
+  // A SELL, too: a holder of the agent's key could give away what is held.
   approvalAbove: {
     unit: 'collateral',
     denial: 'approval_required',

@@ -1,6 +1,6 @@
 /**
  * Charges the platform's fee: collateral out of a wallet's account by the delegation that the wallet granted. The
- * caller says how much; nothing is recomputed. With an Idempotency-Key a charge happens once, whatever fails: its row
+ * caller says how much; nothing is recomputed. With an Idempotency-Key a charge happens once, through every failure: its row
  * is there before anybody signs, its bytes before any node has them, and another attempt begins only when the one
  * before provably had no effect and can have none.
  */
@@ -76,7 +76,7 @@ export async function chargeFee(
   if (before !== null) return { answer: before, replayed: true };
   const { proved } = await needs.wallets.solanaWallets(caller);
   if (!proved.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
-  // From here on it may be charged, whatever becomes of this request.
+  // From here on it may be charged, after any end of this request.
   if (!deadline.handOver({ code: 'fee_outcome_unknown' })) throw tooLate();
   const charge = await sign(needs, caller, fee, { key, requestId });
   return { answer: await broadcast(needs, charge, fee, key), replayed: false };
@@ -164,7 +164,7 @@ async function chargedBefore(
   const fate = await fateOf(needs, charge);
   if (fate === null) throw unknownOutcome(charge.signed, key);
   if (fate === 'pending') {
-    // Whoever signed may be about to give it up.
+    // The replica that signed may be about to give it up.
     if (charge.status === 'signed' && !(await settle(needs, charge, 'unknown'))) throw inFlight();
     const { kind } = await quotingVenue(needs).quotes.chain.send(charge.signed.wire);
     if (kind === 'sent') await settle(needs, charge, 'broadcast');
@@ -351,7 +351,7 @@ async function broadcast(
   const { chain } = quotingVenue(needs).quotes;
   const { wire } = charge.signed;
   const first = await chain.send(wire);
-  // Proof only while nobody else has sent it; behind an answer that got lost, the bytes may be on their way.
+  // Proof only while no other replica has sent it; behind an answer that got lost, the bytes may be on their way.
   if (first.kind === 'refused' && (await settle(needs, charge, 'refused'))) {
     throw refusal('broadcast_failed', `The chain refused the transaction: ${first.reason}.`);
   }

@@ -8,7 +8,7 @@ import { controls, limits, permissions, selfDescription, stateBadges } from './a
 export interface ClaimView {
   readonly agent: OwnerAgent;
   readonly claimCode: string;
-  /** Who claimed it; `null` while nobody has. */
+  /** Who claimed it; `null` without an owner. */
   readonly ownerId: bigint | null;
   readonly owner: Owner | null;
 }

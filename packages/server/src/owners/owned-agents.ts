@@ -58,7 +58,7 @@ async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerA
   };
 }
 
-/** For the claim page, which shows an agent to whoever has its code. */
+/** For the claim page, which shows an agent to everyone with its code. */
 export async function claimPreview(
   needs: OwnedAgentNeeds,
   claimCode: string | undefined,

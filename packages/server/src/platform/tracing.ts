@@ -1,6 +1,6 @@
 /**
  * Traces of requests. These objects exist only while traces are exported: code that is given none does nothing for them.
- * They are told of names, sizes and codes, never of a key, a body or a URL.
+ * They get names, sizes and codes, never of a key, a body or a URL.
  */
 
 /** `check`: request and signature · `wait`: for a group · `judge`: trip 1 · `commit`: trip 2 · `send`: to a venue elsewhere. */
@@ -25,7 +25,7 @@ export interface TracedRequest {
   /** The route's pattern. */
   readonly route: string;
   readonly requestId: string;
-  /** The caller's header, whatever it says. */
+  /** The caller's header, as it came. */
   readonly traceparent: string | undefined;
 }
 

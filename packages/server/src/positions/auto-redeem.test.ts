@@ -72,7 +72,7 @@ test('one that got no answer stays due, and the others do not wait for it', asyn
   expect(due.size).toBe(0);
 });
 
-test('a market that nobody holds with the switch on is passed over once', async () => {
+test('a market without a holder that has the switch on is passed over once', async () => {
   const { needs, due } = desk([], () => PAID);
   due.add('1');
   expect(await autoRedeem(needs)).toBe(0);

@@ -87,7 +87,7 @@ export const readPositions = async (
     ),
   );
 
-/** Whatever is held of these markets. @param locks until the end of the transaction */
+/** All holdings of these markets. @param locks until the end of the transaction */
 export const readHeld = async (
   sql: Sql | Tx,
   conditionIds: readonly string[],
@@ -106,7 +106,7 @@ export const readHeld = async (
 /** Positions under their locks, until the end of the transaction. */
 export interface Locked {
   readonly holdings: ReadonlyMap<string, Holding>;
-  /** Resolutions of the told fills' markets that happened before. */
+  /** Resolutions of the reported fills' markets that happened before. */
   readonly resolved: readonly Resolved[];
 }
 
@@ -116,11 +116,11 @@ export interface Locked {
  */
 export async function lockPositions(
   tx: Tx,
-  told: readonly Fill[],
+  reported: readonly Fill[],
   reversed: readonly TokenKey[],
 ): Promise<Locked> {
-  if (told.length === 0 && reversed.length === 0) return { holdings: new Map(), resolved: [] };
-  const begun = [...new Map(told.map((fill) => [holdingKey(fill), fill])).values()];
+  if (reported.length === 0 && reversed.length === 0) return { holdings: new Map(), resolved: [] };
+  const begun = [...new Map(reported.map((fill) => [holdingKey(fill), fill])).values()];
   const keys = [...new Map([...begun, ...reversed].map((one) => [holdingKey(one), one])).values()];
   const [, rows, recent, resolved] = await Promise.all([
     beginPositions(tx, begun),
@@ -130,15 +130,16 @@ export async function lockPositions(
       order by p.wallet, p.token_id for update of p`,
       [arrayOf('text', keys, ({ wallet }) => wallet), arrayOf('text', keys, ({ tokenId }) => tokenId)],
     ),
-    readRecent(tx, told),
-    readResolved(tx, [...new Set(told.map(({ conditionId }) => conditionId))]),
+    readRecent(tx, reported),
+    readResolved(tx, [...new Set(reported.map(({ conditionId }) => conditionId))]),
   ]);
   const holdings = byKey(rows);
   const isTakenBack = new Set(reversed.map(holdingKey));
-  const toldOf = Map.groupBy(told, holdingKey);
+  const reportedOf = Map.groupBy(reported, holdingKey);
   const whole = [...holdings].filter(
     ([key, holding]) =>
-      isTakenBack.has(key) || mayBeLate(toldOf.get(key) ?? [], holding, recent.get(key) ?? NOTHING_RECENT),
+      isTakenBack.has(key) ||
+      mayBeLate(reportedOf.get(key) ?? [], holding, recent.get(key) ?? NOTHING_RECENT),
   );
   const histories = await readHistories(
     tx,
@@ -173,9 +174,9 @@ type RecentRow = Pick<FillsRow, 'wallet' | 'token_id' | 'side' | 'match_kind' | 
 };
 
 /** Reads the fills of positions on a chain, from shortly before the first new one on. */
-async function readRecent(tx: Tx, told: readonly Fill[]): Promise<ReadonlyMap<string, Recent>> {
+async function readRecent(tx: Tx, reported: readonly Fill[]): Promise<ReadonlyMap<string, Recent>> {
   const firsts = new Map<string, { readonly token: TokenKey; at: number }>();
-  for (const fill of told) {
+  for (const fill of reported) {
     if (reachOf(fill.matchKind) !== 'chain') continue;
     const known = firsts.get(holdingKey(fill));
     if (known === undefined) firsts.set(holdingKey(fill), { token: fill, at: fill.at });

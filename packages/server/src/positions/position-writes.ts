@@ -187,7 +187,7 @@ const RECOUNT = `with changed as materialized (
     from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
     where f.wallet = $1::text and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id
   ), kept as (
-    -- Who reads the log from here on is told of the fill as it was, before it is told that it never happened. A fill that
+    -- Who reads the log from here on gets the fill as it was, before it learns that it never happened. A fill that
     -- is taken back is young: its fact is among its agent's last ones.
     update facts l set payload = whole_payload(g.fact)
     from changed c cross join lateral (
@@ -240,6 +240,6 @@ function writeRecounted(tx: Tx | Sql, { fills, change }: RecountedPart): Promise
 /** Effects of evidence on positions, in the order in which they are written. */
 export interface FoldedPositions {
   readonly reversed: readonly Part[];
-  readonly told: readonly Part[];
+  readonly reported: readonly Part[];
   readonly resolved: readonly Part[];
 }

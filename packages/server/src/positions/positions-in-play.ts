@@ -1,5 +1,5 @@
 /**
- * Positions that the leader of the paper exchange keeps in memory. Nobody else writes them while its term lasts, so what was read once
+ * Positions that the leader of the paper exchange keeps in memory. No other process writes them while its term lasts, so what was read once
  * stays true: a commit reads only the positions that it sells from for the first time, and those of a market that is resolved.
  * A commit that fails ends the term, and with it what is kept here.
  */
@@ -61,9 +61,9 @@ export class PositionsInPlay {
       const holding = this.#known.get(key);
       if (holding != null) concerned.set(key, holding);
     }
-    const told = this.#take(concerned, [{ kind: 'fills', fills }]);
+    const reported = this.#take(concerned, [{ kind: 'fills', fills }]);
     const closing = resolutions.map((one): PositionEvent => ({ kind: 'resolution', ...one }));
-    return { ...NOTHING, told, resolved: this.#take(concerned, closing) };
+    return { ...NOTHING, reported, resolved: this.#take(concerned, closing) };
   }
 
   #take(concerned: Map<string, Holding>, events: readonly PositionEvent[]): readonly Part[] {
@@ -89,4 +89,4 @@ export class PositionsInPlay {
   }
 }
 
-const NOTHING: FoldedPositions = { reversed: [], told: [], resolved: [] };
+const NOTHING: FoldedPositions = { reversed: [], reported: [], resolved: [] };

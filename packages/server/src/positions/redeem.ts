@@ -82,7 +82,7 @@ async function resolvedMarket(
       path: 'marketId',
     });
   }
-  // The venue forgets a market when nobody holds anything of it; here it was traded.
+  // The venue forgets a market when no account holds anything of it; here it was traded.
   const traded = await needs.redemptions.market(id);
   const venue = traded === null ? await knownElsewhere(needs, id) : venueOfMarket(needs, traded.venue);
   if (traded === null) {

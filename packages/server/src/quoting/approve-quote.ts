@@ -1,5 +1,5 @@
 /**
- * A quote that needs the owner's approval. Its transaction is withheld until then: the chain accepts whatever is signed, also
+ * A quote that needs the owner's approval. Its transaction is withheld until then: the chain accepts everything that is signed, also
  * without the desk. Prices are quoted much more often than they are traded, so a quote does not ask the owner; its agent does.
  */
 import type { AgentApproval } from '@bellwether/contract';
@@ -147,7 +147,7 @@ export async function askQuoteApproval(
   return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
 }
 
-/** @throws whatever refuses it otherwise */
+/** @throws any other refusal */
 function neededOf(require: () => void): ApprovalNeeded {
   try {
     require();

@@ -1,7 +1,7 @@
 /**
  * Judges a trade by quote with the safeguards, by the facts that its agent's ledger gives. A submit reads them under
- * the agent's lock and reserves. A quote only looks, so that nobody is shown a transaction that may not be sent: its
- * chain takes whatever is signed, whether it came through the desk or not.
+ * the agent's lock and reserves. A quote only looks, so that no caller gets a transaction that may not be sent: its
+ * chain takes everything that is signed, whether it came through the desk or not.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Denial } from '../domain/denial.ts';

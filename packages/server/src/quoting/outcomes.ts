@@ -98,7 +98,7 @@ async function end(needs: OutcomeNeeds, seen: ChainOrderRow, turn: Turn): Promis
   });
 }
 
-/** Proof that nothing was or will be executed. `first`: what the agent is about to be told. */
+/** Proof that nothing was or will be executed. `first`: the answer that the agent is about to get. */
 export const reject = (
   needs: OutcomeNeeds,
   seen: ChainOrderRow,
@@ -172,14 +172,14 @@ export async function progressed(
   const at = needs.clock.now();
   const fills = fresh.map((fill, i) => fillEvidence(quote, fill, seen.fills.length + i, at));
   const sum = (pick: (fill: FillEvidence) => bigint) => fills.reduce((total, fill) => total + pick(fill), 0n);
-  const told = outcome(seen, at, turn);
+  const reported = outcome(seen, at, turn);
   await needs.chainOrders.advance({
     seen,
     evidence: {
       ...EMPTY,
       outcomes: [
         {
-          ...told,
+          ...reported,
           filled: sum(({ size }) => size),
           cost: sum(({ cost }) => cost),
           fees: sum(({ fee }) => fee),
@@ -189,7 +189,7 @@ export async function progressed(
       markets: fills.length === 0 ? [] : [marketEvidence(needs, quote)],
     },
     to: {
-      stage: isTerminal(told.status) ? 'done' : 'landed',
+      stage: isTerminal(reported.status) ? 'done' : 'landed',
       fills: [...seen.fills, ...fresh.map(({ signature }) => signature)],
       reverts: progress.reverts.map(revertRecord),
     },

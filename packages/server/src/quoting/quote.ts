@@ -44,7 +44,7 @@ export async function quote(
   country: string | null,
 ): Promise<Quote> {
   const question = await questionOf(needs, caller, request);
-  // Whoever holds something gets out, from wherever they are.
+  // A holder may always get out, from any place.
   const isOut = question.side === 'BUY' && country !== null && needs.geography.isBlocked(country);
   const answer: VenueQuote = isOut
     ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }

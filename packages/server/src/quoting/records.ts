@@ -200,7 +200,7 @@ export async function cancelQuotedOrder(
   return { ...outcome, syncedToMkOrder: true };
 }
 
-/** Takes back what no node has been given; all others are told when they are over at the latest. */
+/** Takes back what no node has been given; the answer for all others says when they are over at the latest. */
 export async function cancelOnChain(
   needs: CancelQuotedNeeds,
   rows: readonly OrderRow[],

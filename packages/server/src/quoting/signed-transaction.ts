@@ -25,7 +25,7 @@ const PATH = 'signedTransaction';
 
 const refuse = (denial: Omit<Denial, 'path'>): Refusal => new Refusal([{ path: PATH, ...denial }]);
 
-/** @returns the bytes, whatever they are; `null` when the text is no base64 */
+/** @returns the bytes, of any content; `null` when the text is no base64 */
 export function bytesOf(text: string): Uint8Array | null {
   try {
     return parseTransactionBytes(text);
@@ -90,7 +90,7 @@ function readSigned(text: string): SolanaTransaction {
   }
 }
 
-/** Where two messages begin to differ, for whoever looks for the reason. */
+/** Where two messages begin to differ, for a person who looks for the reason. */
 function firstDifference(sent: Uint8Array, quoted: Uint8Array) {
   const shorter = Math.min(sent.length, quoted.length);
   let at = 0;

@@ -42,7 +42,7 @@ export interface AuditOptions {
   readonly sha256: Sha256;
   /** Heads that were kept elsewhere, by agent. */
   readonly kept?: ReadonlyMap<string, ReceiptLink>;
-  /** Is told after every page what has been checked so far. */
+  /** Gets, after every page, what has been checked so far. */
   readonly onProgress?: (sofar: AuditCounts) => void;
 }
 
@@ -67,7 +67,7 @@ async function auditAll(
   for (const agentId of agents) {
     const chain = await readChain(audit, agentId, kept.get(agentId));
     report.agents += 1;
-    const found = chain.fault ?? (await orderFault(audit, agentId, chain.told));
+    const found = chain.fault ?? (await orderFault(audit, agentId, chain.reported));
     if (found !== null) faults.push({ agentId, ...found });
   }
   return { ...report, faults: [...faults, ...vanished(agents, kept)] };
@@ -93,7 +93,7 @@ type Fault = Omit<AuditFault, 'agentId'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Everything that the entries of an order say together. */
-interface Told {
+interface Reported {
   readonly sequence: number;
   asked: Fields | null;
   answered: Fields | null;
@@ -105,7 +105,7 @@ interface Told {
 
 interface Chain {
   readonly fault: Fault | null;
-  readonly told: Map<string, Told>;
+  readonly reported: Map<string, Reported>;
 }
 
 /** @throws BrokenRow */
@@ -127,11 +127,11 @@ class BrokenRow extends Error {
 }
 
 async function readChain(audit: Audit, agentId: string, kept: ReceiptLink | undefined): Promise<Chain> {
-  const told = new Map<string, Told>();
+  const reported = new Map<string, Reported>();
   try {
-    return { fault: await chainFault(audit, agentId, kept, told), told };
+    return { fault: await chainFault(audit, agentId, kept, reported), reported };
   } catch (error) {
-    if (error instanceof BrokenRow) return { fault: error.fault, told };
+    if (error instanceof BrokenRow) return { fault: error.fault, reported };
     throw error;
   }
 }
@@ -141,7 +141,7 @@ async function chainFault(
   { reads, sha256, report, onProgress }: Audit,
   agentId: string,
   kept: ReceiptLink | undefined,
-  told: Map<string, Told>,
+  reported: Map<string, Reported>,
 ): Promise<Fault | null> {
   let last: ReceiptLink = FIRST_LINK;
   let hasKept = kept === undefined || kept.sequence === 0;
@@ -157,7 +157,7 @@ async function chainFault(
           problem: 'it does not have the hash that was kept: the chain was rewritten',
         };
       hasKept ||= entry.sequence === kept?.sequence;
-      addTo(told, entry);
+      addTo(reported, entry);
     }
     last = checked.head;
     report.entries += entries.length;
@@ -178,7 +178,7 @@ async function chainFault(
 
 const keyOf = (fill: Fields): string => `${String(fill.walletAddress)} ${String(fill.tradeId)}`;
 
-function addTo(told: Map<string, Told>, { sequence, body }: ReceiptEntry): void {
+function addTo(reported: Map<string, Reported>, { sequence, body }: ReceiptEntry): void {
   const {
     orderId,
     asked,
@@ -190,7 +190,7 @@ function addTo(told: Map<string, Told>, { sequence, body }: ReceiptEntry): void 
     reversed = [],
   }: ReceiptBody = body;
   if (orderId === undefined) return;
-  const one = told.get(orderId) ?? {
+  const one = reported.get(orderId) ?? {
     ...{ sequence, asked: null, answered: null, state: null, journal: null },
     ...{ fills: new Map<string, Fields>(), reversed: new Set<string>() },
   };
@@ -207,28 +207,28 @@ function addTo(told: Map<string, Told>, { sequence, body }: ReceiptEntry): void 
     one.reversed.add(keyOf(fill));
     one.fills.delete(keyOf(fill));
   }
-  told.set(orderId, one);
+  reported.set(orderId, one);
 }
 
 async function orderFault(
   { reads, sha256, report, onProgress }: Audit,
   agentId: string,
-  told: Map<string, Told>,
+  reported: Map<string, Reported>,
 ): Promise<Fault | null> {
   /** The fault of the order with the earliest receipt; of those without any, the first by id. */
   let first: { readonly sequence: number; readonly fault: Fault } | null = null;
   const note = (sequence: number, fault: Fault | null): void => {
     if (fault !== null && (first === null || sequence < first.sequence)) first = { sequence, fault };
   };
-  const missing = new Map(told);
+  const missing = new Map(reported);
   const ids = await reads.orderIds(agentId);
   const pending = await reads.pending(agentId);
   for (let from = 0; from < ids.length; from += ROWS_PER_PAGE) {
     for (const row of await reads.orders(agentId, ids.slice(from, from + ROWS_PER_PAGE))) {
       const { orderId } = row;
-      const one = told.get(orderId);
+      const one = reported.get(orderId);
       missing.delete(orderId);
-      const known = { told: one, isPending: pending.has(orderId), beganAt: reads.beganAt, sha256 };
+      const known = { reported: one, isPending: pending.has(orderId), beganAt: reads.beganAt, sha256 };
       note(one?.sequence ?? Number.MAX_SAFE_INTEGER, rowFault(row, known));
       report.orders += 1;
     }
@@ -240,7 +240,7 @@ async function orderFault(
 }
 
 interface Known {
-  readonly told: Told | undefined;
+  readonly reported: Reported | undefined;
   /** The log says something of it that is in no receipt yet. */
   readonly isPending: boolean;
   /** Orders recorded before then have no receipts, or incomplete ones. */
@@ -248,7 +248,7 @@ interface Known {
   readonly sha256: Sha256;
 }
 
-function rowFault(row: AuditedOrder, { told, isPending, beganAt, sha256 }: Known): Fault | null {
+function rowFault(row: AuditedOrder, { reported, isPending, beganAt, sha256 }: Known): Fault | null {
   const { order, transactionId } = row;
   const name = `order ${row.orderId}`;
   const altered = (changed: string | null): Fault | null =>
@@ -258,25 +258,25 @@ function rowFault(row: AuditedOrder, { told, isPending, beganAt, sha256 }: Known
       row: name,
       problem: 'it was altered: it holds what the desk never writes, such as a broken journal',
     };
-  if (told === undefined) {
+  if (reported === undefined) {
     return isPending || row.isListed
       ? null
       : { row: name, problem: 'it has no receipt: its receipts were deleted, or it was added past the desk' };
   }
-  const { asked, answered, state } = told;
+  const { asked, answered, state } = reported;
   const fault =
     altered(asked && difference(asked, askedRecord(order, transactionId, sha256))) ??
     answerFault(name, answered, order.first) ??
-    altered(journalFault(told.journal, row, { isPending, sha256 }));
+    altered(journalFault(reported.journal, row, { isPending, sha256 }));
   if (fault !== null || isPending) return fault;
   const isOlder = order.createdAt < beganAt;
-  return altered(state && difference(state, stateOf(order))) ?? (isOlder ? null : fillFault(row, told));
+  return altered(state && difference(state, stateOf(order))) ?? (isOlder ? null : fillFault(row, reported));
 }
 
-function answerFault(row: string, told: Fields | null, first: OrderRow['first']): Fault | null {
-  if (told === null) return null;
+function answerFault(row: string, reported: Fields | null, first: OrderRow['first']): Fault | null {
+  if (reported === null) return null;
   if (first === null) return { row, problem: 'its first answer was deleted' };
-  const changed = difference(told, answeredRecord(first));
+  const changed = difference(reported, answeredRecord(first));
   return changed === null ? null : { row, problem: `its first answer was altered: ${changed}` };
 }
 
@@ -285,13 +285,13 @@ function answerFault(row: string, told: Fields | null, first: OrderRow['first'])
  * moment of the last change: what changes nothing else at the same moment is in no receipt.
  */
 function journalFault(
-  told: Fields | null,
+  reported: Fields | null,
   { journal, order }: AuditedOrder,
   { isPending, sha256 }: Pick<Known, 'isPending' | 'sha256'>,
 ): string | null {
-  if (told === null) return null;
-  const { lines, earlier } = told as { readonly lines: number; readonly earlier: number };
-  const changed = difference(told, journalRecord(journal, sha256, { lines, earlier }));
+  if (reported === null) return null;
+  const { lines, earlier } = reported as { readonly lines: number; readonly earlier: number };
+  const changed = difference(reported, journalRecord(journal, sha256, { lines, earlier }));
   if (changed !== null) return `its journal's ${changed}`;
   const added = [
     ...journal.lines
@@ -313,8 +313,8 @@ const stateOf = (order: OrderRow) =>
     ...(order.errorCode === null ? {} : { errorCode: order.errorCode }),
   });
 
-function fillFault({ orderId, fills }: AuditedOrder, told: Told): Fault | null {
-  const left = new Map(told.fills);
+function fillFault({ orderId, fills }: AuditedOrder, reported: Reported): Fault | null {
+  const left = new Map(reported.fills);
   for (const fill of fills) {
     const record: Fields = fillRecord(fill);
     const row = `fill ${fill.tradeId} of order ${orderId}`;
@@ -334,9 +334,9 @@ function fillFault({ orderId, fills }: AuditedOrder, told: Told): Fault | null {
 }
 
 /** The first field that differs, by the receipt's order of fields. */
-function difference(told: Fields, stored: Fields): string | null {
-  for (const name of Object.keys(told)) {
-    const [before, now] = [canonicalJson(told[name]), canonicalJson(stored[name] ?? null)];
+function difference(reported: Fields, stored: Fields): string | null {
+  for (const name of Object.keys(reported)) {
+    const [before, now] = [canonicalJson(reported[name]), canonicalJson(stored[name] ?? null)];
     if (before !== now) return `${name} is ${now}; its receipt says ${before}`;
   }
   return null;

@@ -32,7 +32,7 @@ export function createReceiptCorrector({ receipts, sha256 }: CorrectReceiptsNeed
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface Told {
+interface Reported {
   readonly sequence: number;
   readonly state: Fields | null;
   readonly answered: Fields | null;
@@ -53,14 +53,16 @@ export const linkCorrections = ({ doubtful, heads }: DoubtfulPiece, sha256: Sha2
   );
 
 function correctionOf({ order, receipts, isLogged }: DoubtfulReceipts): NewEntry | null {
-  const told = receipts.map(toldOf);
-  const last = told.findLast((one) => one?.state != null);
+  const reported = receipts.map(reportedOf);
+  const last = reported.findLast((one) => one?.state != null);
   // An entry that is no receipt any more was altered, and the audit names it.
-  if (last == null || told.includes(null)) return null;
+  if (last == null || reported.includes(null)) return null;
   const state = stateOf(order);
   if (isSame(last.state, state) || !isLater(order, last.state as Fields)) return null;
   const isProven =
-    isLogged || told.some((one) => isSame(one?.state, state)) || told.some((one) => hasAnswered(one, state));
+    isLogged ||
+    reported.some((one) => isSame(one?.state, state)) ||
+    reported.some((one) => hasAnswered(one, state));
   return isProven
     ? {
         order,
@@ -70,7 +72,13 @@ function correctionOf({ order, receipts, isLogged }: DoubtfulReceipts): NewEntry
     : null;
 }
 
-function toldOf({ sequence, body }: { readonly sequence: number; readonly body: string }): Told | null {
+function reportedOf({
+  sequence,
+  body,
+}: {
+  readonly sequence: number;
+  readonly body: string;
+}): Reported | null {
   try {
     const { state, answered } = JSON.parse(body) as ReceiptBody;
     return { sequence, state: state ?? null, answered: answered ?? null };
@@ -90,14 +98,16 @@ const stateOf = ({ status, filled, cost, fees, errorCode }: OrderRow) => ({
 type State = ReturnType<typeof stateOf>;
 const FIGURES = ['filled', 'cost', 'fees', 'errorCode'] as const;
 
-const isSame = (told: Fields | null | undefined, state: State): boolean =>
-  told != null && told.status === state.status && FIGURES.every((name) => told[name] === state[name]);
+const isSame = (reported: Fields | null | undefined, state: State): boolean =>
+  reported != null &&
+  reported.status === state.status &&
+  FIGURES.every((name) => reported[name] === state[name]);
 
-const isLater = (order: OrderRow, told: Fields): boolean =>
-  reachable(order.kind, told.status as OrderStatus).includes(order.status);
+const isLater = (order: OrderRow, reported: Fields): boolean =>
+  reachable(order.kind, reported.status as OrderStatus).includes(order.status);
 
-const hasAnswered = (told: Told | null, state: State): boolean => {
-  const answer = told?.answered;
+const hasAnswered = (reported: Reported | null, state: State): boolean => {
+  const answer = reported?.answered;
   if (answer == null || !FIGURES.every((name) => answer[name] === state[name])) return false;
   return answer.success === true
     ? (ANSWERED[String(answer.status)] ?? []).includes(state.status)

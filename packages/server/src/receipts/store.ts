@@ -182,7 +182,7 @@ type NoFact = { readonly [Name in keyof Fact]: null };
 /** Takes the log of facts piece by piece, and adds what is made of it to the chains. */
 const createLog = (sql: Sql) => ({
   /**
-   * Takes the next piece of the log and adds what `link` makes of it: each fact is in the chains once, whatever fails and
+   * Takes the next piece of the log and adds what `link` makes of it: each fact is in the chains once, through all failures and
    * whichever replica does it.
    * @returns how many facts were read, when the newest of them was, and false when another process has added this piece
    */
@@ -224,10 +224,10 @@ const createLog = (sql: Sql) => ({
 const KINDS: ReadonlySet<string> = new Set(['order', 'fill', 'reversal', 'recount']);
 
 async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatter[]> {
-  const told = facts.filter(({ kind }) => KINDS.has(kind));
-  const ids = [...new Set(told.map(({ subject }) => subject))];
+  const reported = facts.filter(({ kind }) => KINDS.has(kind));
+  const ids = [...new Set(reported.map(({ subject }) => subject))];
   if (ids.length === 0) return [];
-  const filled = told.filter(({ kind }) => kind === 'fill' || kind === 'recount');
+  const filled = reported.filter(({ kind }) => kind === 'fill' || kind === 'recount');
   const [orders, fills, known, chains] = await Promise.all([
     sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${ids}::text[])`,
     sql<
@@ -251,7 +251,7 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
     fills.map((row) => [keyOfFill(row.wallet, row.order_id, String(row.trade_id)), row]),
   );
   const factsOf = new Map<string, [OrderFact, ...OrderFact[]]>();
-  for (const fact of told) {
+  for (const fact of reported) {
     // Fills without an order of the desk, such as redemptions, are in no order's receipt.
     if (orderOf.get(fact.subject)?.agent_id !== fact.agent_id) continue;
     const before = factsOf.get(fact.subject);
@@ -361,9 +361,9 @@ const createCorrections = (sql: Sql) => ({
           and (f.writer, f.seq) > (${place.writer}::text::xid8, ${place.seq}::bigint)) as is_pending) p
       order by o.order_id`;
     const ids = orders.filter((row) => !row.is_pending).map((row) => row.order_id);
-    const told = await sql<Pick<ReceiptsRow, 'order_id' | 'sequence' | 'body'>[]>`
+    const reported = await sql<Pick<ReceiptsRow, 'order_id' | 'sequence' | 'body'>[]>`
       select order_id, sequence, body from receipts where order_id = any(${ids}::text[]) order by sequence`;
-    const receiptsOf = Map.groupBy(told, (row) => row.order_id);
+    const receiptsOf = Map.groupBy(reported, (row) => row.order_id);
     const doubtful = orders.flatMap((row): DoubtfulReceipts[] => {
       const receipts = receiptsOf.get(row.order_id)?.map(({ sequence, body }) => ({
         sequence: Number(sequence),
@@ -451,7 +451,7 @@ const readsOf = (tx: Tx, beganAt: number) => ({
 
   /** Sorted. */
   async orderIds(agentId: string): Promise<readonly string[]> {
-    // By the index on an agent's orders, and sorted then: each page by its ids, whatever other agents have.
+    // By the index on an agent's orders, and sorted then: each page by its ids, independently of other agents.
     const rows = await tx<{ readonly order_id: string }[]>`
       select o.order_id from (select order_id from orders where agent_id = ${agentId} offset 0) o order by 1`;
     return rows.map((row) => row.order_id);

@@ -27,7 +27,7 @@ export interface WriteReceiptsNeeds {
   readonly sha256: Sha256;
 }
 
-/** So few that nobody notices how long it takes. */
+/** So few that no request notices the time. */
 const FACTS_PER_PIECE = 100;
 /** Another replica is at it. */
 const LOST_REST_MS = 2_000;

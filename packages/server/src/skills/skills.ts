@@ -185,7 +185,7 @@ export const setVisibility = (
   isVisible: boolean,
 ): Promise<OperatorSkill> => review(needs, skillCode, { isVisible });
 
-/** The first listed skills, asked of the database at most once a minute whatever the number of heartbeats. */
+/** The first listed skills, asked of the database at most once a minute for any number of heartbeats. */
 export function createRecommendedSkills(skills: SkillStore, clock: Clock): RecommendedSkills {
   let known: ReturnType<RecommendedSkills> | undefined;
   let until = 0;

@@ -72,7 +72,7 @@ export class EventFeed {
     this.#options = options;
   }
 
-  /** Whether everything after a position can still be told. */
+  /** Whether everything after a position can still be sent. */
   async reaches(position: LogPosition): Promise<boolean> {
     const { forgotten, horizon } = await this.#options.log.fresh(null, 1);
     return comparePositions(position, forgotten) >= 0 && comparePositions(position, horizon) <= 0;
@@ -119,7 +119,7 @@ export class EventFeed {
         await pause(RETRY_MS);
       }
     }
-    // Whoever comes next begins at the head of that moment.
+    // The next one begins at the head of that moment.
     this.#head = null;
     this.#turns = null;
   }

@@ -1,6 +1,6 @@
 /**
  * An answer of server-sent events that stays open. It leaves the counts and deadlines of requests, and has bounds of its own:
- * a client that takes nothing for a while is told why and closed, and nothing more is kept for it.
+ * a client that takes nothing for a while gets the reason and is closed, and nothing more is kept for it.
  */
 import { STREAM_LIMITS } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +10,7 @@ import type { EndReason, OpenStream, Reader } from './open-streams.ts';
 const CONGESTED_BYTES = 64 * 1024;
 /** Within which a congested client must have taken all of it. */
 const DRAIN_WITHIN_MS = 20_000;
-/** Within which a client that is told of the end must have read it. */
+/** Within which a client that is sent the end must have read it. */
 const FLUSH_WITHIN_MS = 5_000;
 /** Streams that end together must not come back together. */
 const RETRY_MS = 500;

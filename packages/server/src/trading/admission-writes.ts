@@ -1,6 +1,6 @@
 /**
  * Records the orders of a group of trades and what is used of their agents' budgets, as sets: a statement for all
- * orders, whatever their number.
+ * orders, in any number.
  */
 import { arrayOf, type Element, type ElementType } from '@bellwether/durable';
 import type { OutcomeEvidence } from '../domain/evidence.ts';

@@ -11,7 +11,7 @@ export type BatchItem = { readonly request: TradeRequest } | { readonly fault: u
 
 export type BatchOutcome =
   | { readonly trade: TradeResponse; readonly fault: null }
-  /** A Refusal, or whatever else went wrong. */
+  /** A Refusal, or any other error. */
   | { readonly trade: null; readonly fault: unknown };
 
 export interface BatchCall {

@@ -88,7 +88,7 @@ function foldEvidence(
   );
   return {
     reversed: take(reversed),
-    told: take([{ kind: 'fills', fills }, ...resolvedBefore]),
+    reported: take([{ kind: 'fills', fills }, ...resolvedBefore]),
     resolved: take(resolutions.map((one) => ({ kind: 'resolution', ...one }))),
   };
 }
@@ -100,7 +100,7 @@ function foldEvidence(
 export function writeEvidence(
   tx: Tx,
   evidence: Evidence,
-  { reversed, told, resolved }: FoldedPositions,
+  { reversed, reported, resolved }: FoldedPositions,
 ): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
   const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
@@ -112,7 +112,7 @@ export function writeEvidence(
   if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
   if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
-  statements.push(...writeParts(tx, told));
+  statements.push(...writeParts(tx, reported));
   if (resolutions.length > 0)
     statements.push(tx`update traded_markets m set payout = t.payout, resolved_at = t.at
       from jsonb_to_recordset(${tx.json(resolutions)}) as t(condition_id text, payout text, at timestamptz)

@@ -42,7 +42,7 @@ export interface VenueJournal {
 export interface VenueTurn {
   /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
   readonly tx: Tx;
-  /** While it lasts, nobody else writes positions at the venue. */
+  /** While it lasts, no other process writes positions at the venue. */
   readonly term: bigint;
   readonly venue: VenueInCommit;
   /**

@@ -15,7 +15,7 @@ const entry = fc.record(
   { requiredKeys: ['at', 'event', 'status'] },
 );
 
-test('what is appended in parts is read back as it was, whatever the words hold', () => {
+test('what is appended in parts is read back as it was, with any words', () => {
   fc.assert(
     fc.property(fc.array(entry), fc.array(entry), (recorded, added) => {
       const read = journalEntries([], journalText(recorded) + journalText(added));

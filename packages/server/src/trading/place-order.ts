@@ -1,5 +1,5 @@
 /**
- * The skeleton of placing an order, whatever its kind: look for the same order, ask the ledger to admit it, judge it under
+ * The skeleton of placing an order, of any kind: look for the same order, ask the ledger to admit it, judge it under
  * the agent's lock, hand it over to the venue within the deadline, answer.
  *
  * A replay comes before every refusal: the same order gets its first answer although its market has closed since, or its
@@ -33,13 +33,13 @@ export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   readonly duplicateLookup: 'first' | 'before_refusal';
   /** The first answer to the same order; `null` when it is new. @throws Refusal */
   look(): Promise<Answer | null>;
-  /** Whatever can be told without the lock. @throws Refusal */
+  /** Everything that can be judged without the lock. @throws Refusal */
   judgeRequest(): Promise<CheckedRequest> | CheckedRequest;
   /** Terms for which the lock is taken. */
   question(checked: CheckedRequest): AdmissionTerms<Order>;
   /** The same order, as a function that answers once the lock is free. @throws Refusal */
   sameOrder(existing: OrderRow | null, checked: CheckedRequest): (() => Promise<Answer>) | null;
-  /** Under the lock, after the key: whatever else refuses. Must not wait. @throws Refusal */
+  /** Under the lock, after the key: every further refusal. Must not wait. @throws Refusal */
   judge(scope: TradeScope, checked: CheckedRequest, approval: GivenApproval | null): Recorded<Order>;
   /** Asks for the owner's approval, or only looks for it. @throws Refusal where it is not given */
   approval(needed: ApprovalNeeded, checked: CheckedRequest, effect: 'ask' | 'look'): Promise<GivenApproval>;

@@ -79,10 +79,10 @@ interface Parties {
 
 type SigningVenue = VenueWith<'signedOrders'>;
 
-/** Nobody has its key, and it holds nothing. */
+/** Its key is unknown, and it holds nothing. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 
-/** @throws Refusal for an intent of which no order can be made; what a safeguard denies is only told */
+/** @throws Refusal for an intent of which no order can be made; what a safeguard denies is only reported */
 export async function prepareTrade(
   needs: PrepareTradeNeeds,
   caller: Caller,
@@ -270,7 +270,7 @@ interface Judged extends Signable {
   readonly caller: Caller;
   readonly orderId: string;
   readonly now: number;
-  /** The agent has a credential of the wallet's key. Of other wallets nothing is told. */
+  /** The agent has a credential of the wallet's key. Reveals nothing about other wallets. */
   readonly isProved: boolean;
   /** Amount that the safeguards count. */
   readonly amount: Micro;

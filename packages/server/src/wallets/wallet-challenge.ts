@@ -1,6 +1,6 @@
 /**
  * Challenges by which the key of a wallet proves itself. A challenge is a text that names this service, the agent, the
- * address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for nobody and
+ * address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for no other agent and
  * nothing else, and nothing is stored until it is used.
  */
 import { challengeText, type LinkChallenge, type ChallengePurpose as Purpose } from '@bellwether/contract';

@@ -1,5 +1,5 @@
 /**
- * Links wallets to owners by a signed challenge. The signature is proof of the key: it wins over whatever was registered
+ * Links wallets to owners by a signed challenge. The signature is proof of the key: it wins over everything that was registered
  * before, by whomever.
  */
 import {

@@ -33,7 +33,7 @@ const SEND_WITHIN_MS = 5_000;
 const KEEP_MS = 7 * 24 * 3_600_000;
 
 export interface WebhookCourier {
-  /** Starts sending to whatever is due, up to the limit; does not wait for it. */
+  /** Starts sending to all endpoints that are due, up to the limit; does not wait for it. */
   tick(): Promise<void>;
   /** Breaks off what is under way, which is sent again later, and waits until nothing is. */
   stop(): Promise<void>;

@@ -168,9 +168,9 @@ export interface Callback {
 }
 
 /** Checked in place of the secret of a source that is not configured, so that both take the same time. */
-const NO_SECRET = 'no such source, and nobody has this secret';
+const NO_SECRET = 'no such source, and this secret belongs to none';
 
-/** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that nobody configured */
+/** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that is not configured */
 export async function receiveWebhook(
   needs: InboundNeeds,
   { source, signature, body }: Callback,

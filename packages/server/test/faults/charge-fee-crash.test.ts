@@ -99,13 +99,13 @@ describe('the job', () => {
     await sql`insert into webhook_endpoints
       (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
       values (${endpoint}, ${stage.caller.agentId}, 'https://example.com', array['fee'], '', 1, ''::bytea, now())`;
-    const told = async () => {
+    const reported = async () => {
       await sql`select queue_webhook_events()`;
       return sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint}`;
     };
     chain.sendings = ['hold', 'hold', 'land'];
     const { answer } = await charge();
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
     await followFees(needs);
     await followFees(needs);
     expect(chain.sent.filter((signature) => signature === answer.txSignature).length).toBe(3);
@@ -113,7 +113,7 @@ describe('the job', () => {
     await followFees(needs);
     await followFees(needs);
     expect((await rows())[0]?.status).toBe('landed');
-    expect(await told()).toMatchObject([
+    expect(await reported()).toMatchObject([
       { type: 'fee', data: { venue: 'kalshi', orderId: null, tradeId: null, amount: 0.25 } },
     ]);
   });

@@ -1,4 +1,4 @@
-/** Recovery on other threads: the same answers, whatever becomes of the threads. */
+/** Recovery on other threads: the same answers, through every end of the threads. */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { parseSignature, type RecoveryQuestion, signDigest } from '@bellwether/protocol';

@@ -291,7 +291,7 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
 
 /** Answers, for what the paper venue does not have, that there is nothing. */
 function bindAbsent(door: FastifyInstance, reads: Reads): void {
-  // Nobody needs an approval on the paper venue, and none is recorded.
+  // No account needs an approval on the paper venue, and none is recorded.
   door.get('/v2/approvals', (request, reply) => {
     paramsOf(request).requiredAddress('user');
     return reply.send({ data: [] });

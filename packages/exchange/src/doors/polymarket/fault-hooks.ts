@@ -32,7 +32,7 @@ const TIMED_OUT: Answer = { status: 500, body: { error: 'order timed out' } };
 const retryAfter = (ms: number | null): Record<string, string> =>
   ms === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(ms / 1_000))) };
 
-/** Must be called after the door's guard: strangers stay bounded whatever the venue pretends. */
+/** Must be called after the door's guard: strangers stay bounded in every fault that the venue shows. */
 export function injectFaults(door: FastifyInstance, mount: string, faults: Faults): void {
   const timesOutLate = new WeakSet<FastifyRequest>();
 

@@ -1,5 +1,5 @@
 /**
- * The faults that a paper venue can be told to have: what its real counterpart does at times. A plan is data; an unknown field
+ * The faults that a paper venue can be given: what its real counterpart does at times. A plan is data; an unknown field
  * or an impossible value is refused by name, so that a misspelt switch is not a switch that is off.
  */
 
@@ -31,7 +31,7 @@ export interface FaultPlan {
   readonly delayedMs: number;
   /** Trades that fail when they should be mined. */
   readonly failingTradesShare: number;
-  /** For how long `/balance-allowance` may show an old balance, unless it is told to update. */
+  /** For how long `/balance-allowance` may show an old balance, unless an update is asked for. */
   readonly balanceLagMs: number;
   /** For how long a book, once shown, stays as it was, in answers and on sockets. */
   readonly staleBooksMs: number;

@@ -1,4 +1,4 @@
-/** Parts of a request, as text that nobody has checked. */
+/** Parts of a request, as text that is not checked yet. */
 import type { FastifyRequest } from 'fastify';
 import { WireError } from './wire-error.ts';
 

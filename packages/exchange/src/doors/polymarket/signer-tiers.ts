@@ -30,7 +30,7 @@ export class SignerTiers {
     this.#needs = needs;
   }
 
-  /** Looks again, if it was long ago; nobody waits for it. */
+  /** Looks again, if it was long ago; requests do not wait for it. */
   follow(signer: Address): void {
     const { now, exchange, limits, onFault } = this.#needs;
     const open = exchange();

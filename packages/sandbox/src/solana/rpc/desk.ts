@@ -2,7 +2,7 @@
 import { type RpcAnswer, type SandboxChain, SandboxChainUnavailable } from '../types.ts';
 import { answerAsk } from './answer.ts';
 
-/** @throws whatever is not an answer of a node */
+/** @throws anything that is not an answer of a node */
 export async function askChain(
   chain: Pick<SandboxChain, 'ask' | 'blocks'>,
   method: string,

@@ -94,7 +94,7 @@ export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (do
   });
 };
 
-/** On the door's own address and below it: clients derive the one from the address of the node, or are told the other. */
+/** On the door's own address and below it: clients derive the one from the address of the node, or are given the other. */
 function bindSockets(door: FastifyInstance, { chain, guard, relay, bounds }: SolanaRpcDoorOptions): void {
   const subscriptions = new Subscriptions({
     chain,

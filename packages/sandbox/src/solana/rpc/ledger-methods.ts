@@ -59,7 +59,7 @@ export const LEDGER_METHODS: Methods = {
     firstNormalEpoch: 0,
     firstNormalSlot: 0,
   }),
-  // One node decides alone: nobody votes.
+  // One node decides alone: there are no votes.
   getVoteAccounts: () => ({ current: [], delinquent: [] }),
 };
 

@@ -1,5 +1,5 @@
 /**
- * The subscriptions of the JSON-RPC sockets: slots, signatures, accounts. What a subscriber is told is what the door answers to
+ * The subscriptions of the JSON-RPC sockets: slots, signatures, accounts. A subscriber gets what the door answers to
  * the same question, asked again after every commit and with every slot: one look for all subscribers at a time, as a caller from outside,
  * so that the desk's own calls to the chain go first.
  *

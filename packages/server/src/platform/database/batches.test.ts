@@ -62,7 +62,7 @@ describe('batches', () => {
     expect(batches).toEqual([['a1', 'b1', 'c1'], ['a1'], ['b1'], ['c1']]);
   });
 
-  test('a commit in doubt is repeated for nobody', async () => {
+  test('a commit in doubt is never repeated', async () => {
     const { batches, add, endAll } = stage(() => new CommitInDoubt('lost'));
     const all = Promise.allSettled(['a1', 'b1'].map(add));
     await endAll();

@@ -114,7 +114,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
  */
 export async function retireOthers(tx: Tx, keyId: number): Promise<boolean> {
   await tx`set local lock_timeout = '1s'`;
-  // Waits for those that are just writing; whoever writes after it is refused by the tables' triggers.
+  // Waits for those that are just writing; a later writer is refused by the tables' triggers.
   await tx`lock table credentials, webhook_endpoints in share row exclusive mode`;
   const { left } = only(
     await tx`

@@ -26,7 +26,7 @@ export async function replicasWithout(sql: Sql, key: string): Promise<readonly s
 /** Pattern of the names of all replicas' connections. */
 export const replicaPattern = `${PREFIX}%`;
 
-/** Replicas with an open connection, except this one: the id alone counts, whatever keys stand behind it. */
+/** Replicas with an open connection, except this one: the id alone counts, with any keys behind it. */
 export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<number> {
   const others = await sql<{ count: number }[]>`
     select count(distinct split_part(application_name, ' ', 2))::int as count from pg_stat_activity

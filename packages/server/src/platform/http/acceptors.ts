@@ -82,7 +82,7 @@ async function claimPort({
   const alone = createServer();
   await listening(alone, { port, host });
   const { address, port: free } = boundOf(alone);
-  // Nobody has anything to say to it.
+  // It takes no messages.
   const guard = createServer((socket) => socket.destroy());
   try {
     // A name of Linux, in no folder: it is gone with the process.

@@ -28,7 +28,7 @@ describe('the bucket of an address', () => {
 });
 
 describe('who is a proxy of ours', () => {
-  test('nobody, so many hops, or those named', () => {
+  test('no proxy, so many hops, or those named', () => {
     expect(trustOf(null)('127.0.0.1', 0)).toBe(false);
     const two = trustOf(2);
     expect([two('x', 0), two('x', 1), two('x', 2)]).toEqual([true, true, false]);

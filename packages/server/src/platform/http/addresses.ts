@@ -81,7 +81,7 @@ export function addressOf({
   return bucketOf(isIP(plainAddress(ip)) === 0 ? (socket.remoteAddress ?? '') : ip);
 }
 
-/** Any sign that the request came through somebody else, whoever may have written it: names, and how names begin. */
+/** Any sign that the request came through somebody else, from any sender: names, and how names begin. */
 const FORWARDING = new Set([
   'forwarded',
   'via',

@@ -1,6 +1,6 @@
 /**
  * The connections below the requests: how long a client may take, how many there may be, and what is answered to bytes
- * that never became a request. One address holds at most half of the connections, so that nobody alone fills the house.
+ * that never became a request. One address holds at most half of the connections, so that one address alone cannot take all of them.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';

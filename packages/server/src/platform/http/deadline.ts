@@ -1,6 +1,6 @@
 /**
- * How long somebody waits for an answer. Work that has no effect yet must not get one once nobody waits for it; what
- * was handed to a venue can only be told the truth about.
+ * How long somebody waits for an answer. Work that has no effect yet must not get one once the caller has gone; what
+ * was handed to a venue can only be reported as it is.
  */
 import type { ErrorCode } from '@bellwether/contract';
 import { type Refusal, refusal } from '../refusal.ts';
@@ -14,11 +14,11 @@ export interface InDoubt {
 export interface Deadline {
   /** 0 when it is over. */
   leftMs(): number;
-  /** Just before the first effect that nobody can take back. @returns false when it is over: then it must not happen */
+  /** Just before the first effect that cannot be taken back. @returns false when it is over: then it must not happen */
   handOver(doubt: InDoubt): boolean;
 }
 
-/** For work that nobody waits for. */
+/** For work without a waiting caller. */
 export const ENDLESS: Deadline = { leftMs: () => Number.POSITIVE_INFINITY, handOver: () => true };
 
 const RETRY_S = 1;
@@ -28,7 +28,7 @@ export const tooLate = (): Refusal =>
     retryAfterS: RETRY_S,
   });
 
-/** @throws Refusal when nobody waits any more */
+/** @throws Refusal when the caller has gone */
 export function requireTime(deadline: Deadline): void {
   if (deadline.leftMs() <= 0) throw tooLate();
 }

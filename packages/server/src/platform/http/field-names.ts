@@ -1,4 +1,4 @@
-/** Names of fields that look alike: a typing error must not pass for a field that nobody knows. */
+/** Names of fields that look alike: a typing error must not pass for an unknown field. */
 
 const MOST_EDITS = 2;
 /** Worse than a typing error, better than more edits. */

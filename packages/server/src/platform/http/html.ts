@@ -1,4 +1,4 @@
-/** Markup by template: whatever is put into one is escaped, unless a template made it. */
+/** Markup by template: every value that is put into one is escaped, unless a template made it. */
 export interface Markup {
   readonly markup: string;
 }

@@ -28,7 +28,7 @@ const LONGEST_BURST_MS = 250;
 const STRAINED_AFTER_MS = 100;
 /** The longest wait of a trade in a line that stands. */
 const WAIT_MS = 150;
-/** A line that moves slower than it did: whoever waits as long as this is refused after all. */
+/** A line that moves slower than it did: a request that waits as long as this is refused after all. */
 const LONGEST_WAIT_MS = 250;
 const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
@@ -132,7 +132,7 @@ export class Admission {
   /**
    * Waits for a trade's slot. @returns what gives it back
    * @param who of several in line, who has most slots already comes last
-   * @param isGone whether nobody waits for the answer any more
+   * @param isGone whether the caller has gone
    * @throws Refusal overloaded
    */
   async tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {

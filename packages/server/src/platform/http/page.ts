@@ -3,7 +3,7 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** Number on all pages. */
   readonly total: number;
-  /** Where the next page begins, whatever comes in before; `null` on the last. */
+  /** Where the next page begins, with any new rows before it; `null` on the last. */
   readonly cursor: string | null;
 }
 

@@ -7,7 +7,7 @@ export interface Neighbours {
   readonly name: string;
   readonly previous: number | null;
   readonly next: number | null;
-  /** Takes the place of `next`: where the next page begins, whatever comes in before. */
+  /** Takes the place of `next`: where the next page begins, with any new rows before it. */
   readonly cursor?: string | null;
 }
 

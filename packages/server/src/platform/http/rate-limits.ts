@@ -25,7 +25,7 @@ export interface RateLimits {
   draw(rateClass: string, who: string, count?: number): Draw | null | Promise<Draw>;
   /** Forgets full buckets and gives lapsed slices back. */
   sweep(): Promise<void>;
-  /** Forgets the buckets in the database that are full again by now, whatever their class. */
+  /** Forgets the buckets in the database that are full again by now, of every class. */
   sweepBank(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ interface Bucket {
 }
 
 const MS = 1000;
-/** Refilled in many small steps a token is a little less than one; who waited as long as told must not be refused. */
+/** Refilled in many small steps a token is a little less than one; a caller who waited as long as the answer said must not be refused. */
 const ALMOST = 1e-9;
 const SLICE_LAPSES_MS = 1_000;
 /** A slice is a small part of a bucket, so that little lies idle at a replica that is not asked. */

@@ -47,7 +47,7 @@ export function vouchedAddress(
   };
 }
 
-/** `POST /internal/exchange`: not part of the API, and a 404 to whoever is no replica. */
+/** `POST /internal/exchange`: not part of the API, and a 404 to callers that are no replica. */
 export async function bindReplicas(
   app: FastifyInstance,
   basePath: string,

@@ -21,7 +21,7 @@ declare module 'fastify' {
 export interface RequestAdmissionOptions {
   readonly admission: Admission;
   readonly deadlineMs: number;
-  /** Nobody is left to wait for a database that is known to be away. */
+  /** No request waits for a database that is known to be away. */
   readonly isDatabaseAway: () => boolean;
   readonly log: { warn(context: object, message: string): void };
 }
@@ -177,7 +177,7 @@ export function inTurn(
       return answer;
     } catch (error) {
       if (!isLate()) throw error;
-      // It has been answered; what went wrong since is nobody's news.
+      // It has been answered; what went wrong since concerns no caller.
       await onLate(request, null).catch(() => {});
       return reply;
     }

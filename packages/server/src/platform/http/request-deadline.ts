@@ -1,6 +1,6 @@
 /**
- * A deadline for every request. When it passes, the answer goes out whatever the handler still waits for: 503 while
- * nothing was handed to a venue, else that the outcome is unknown. What the handler does afterwards reaches nobody, so
+ * A deadline for every request. When it passes, the answer goes out while the handler still waits: 503 while
+ * nothing was handed to a venue, else that the outcome is unknown. What the handler does afterwards reaches no caller, so
  * it looks at the same deadline before it lets anything happen.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** A longer deadline is looked after so often: nobody waits for a database that is away. */
+/** A longer deadline is looked after so often: no request waits for a database that is away. */
 const LOOK_AGAIN_MS = 1_000;
 const RETRY_S = 1;
 const UNKNOWN_RETRY_S = 2;
@@ -92,7 +92,7 @@ export class RequestDeadline implements Deadline {
     firstLooks.add(this, now);
   }
 
-  /** The answer is gone, or nobody is left to wait for it. */
+  /** The answer is gone, or the caller has gone. */
   end(): void {
     this.#options.firstLooks.remove(this);
     if (this.#timer !== null) clearTimeout(this.#timer);

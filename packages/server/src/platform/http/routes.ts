@@ -36,7 +36,7 @@ declare module 'fastify' {
     keyed: KeyedRequest | null;
     /**
      * Set by a handler whose answer tells of no effect, or that looks the key up by itself: the answer is not kept for
-     * replays, whatever its status.
+     * replays, with any status.
      */
     hadNoEffect: boolean;
   }
@@ -319,7 +319,7 @@ function replay({ idempotency }: Gate, operation: Operation, path: string): Step
     };
     const first = await idempotency.begin(keyed);
     if (first === null) {
-      // Too late to begin: the key is free for whoever asks again.
+      // Too late to begin: the key is free for the next request.
       if (request.deadline?.isOver === true) await idempotency.finish(keyed, { status: 0, body: '' }, false);
       else request.keyed = keyed;
       return undefined;
@@ -345,7 +345,7 @@ function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: B
   return `address ${addressOf(request)} ${bodyHash.toString('base64url')}`;
 }
 
-/** Keeps the answer before it leaves: whoever saw it can rely on its replay. */
+/** Keeps the answer before it leaves: a caller that saw it can rely on its replay. */
 function remember({ idempotency }: Gate, operation: Operation): onSendHookHandler {
   return (request, reply, payload, done) => {
     const { keyed } = request;
@@ -371,7 +371,7 @@ function rememberLate({ idempotency }: Gate, operation: Operation) {
     );
   };
 }
-/** Refused before the operation is looked at, or whatever it does. */
+/** Refused before the operation is looked at, or independently of it. */
 const ANY_ROUTE: readonly ErrorCode[] = [
   'invalid_request',
   'invalid_target',

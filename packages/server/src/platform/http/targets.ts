@@ -152,7 +152,7 @@ function isClosed({ routeOptions, url }: FastifyRequest, basePath: string): bool
 }
 
 /**
- * Lets an allowed page read the answer, whatever it becomes: so this comes before everything that refuses. The key travels in
+ * Lets an allowed page read any answer: so this comes before everything that refuses. The key travels in
  * Authorization alone: no answer allows credentials, so a browser shows none that it sent cookies for.
  */
 export function showToPages(app: FastifyInstance, { basePath, origins }: TargetOptions): void {

@@ -65,7 +65,7 @@ export interface HttpOptions {
   readonly arrived?: (() => Promise<void>) | undefined;
 }
 
-/** The protection of calls to one service, whatever carries them. */
+/** The protection of calls to one service, over any transport. */
 export interface Calls {
   /**
    * @param attempt makes one attempt within the given time; it throws HttpUnavailable, or anything else for a lost call

@@ -1,11 +1,11 @@
 /**
  * Parts of the API reference page beside its library. The library comes with buttons that send the document, or
- * whoever presses them, to its maker's services: they are switched off, and the policy lets the page load from and call
- * nobody but us.
+ * the data of the person who presses them, to its maker's services: they are switched off, and the policy lets the page load from and call
+ * us alone.
  */
 import type { FastifyReply } from 'fastify';
 
-/** As the browser sees it from the page: right whatever lies in front of the service. */
+/** As the browser sees it from the page: right with anything in front of the service. */
 const DOCUMENT = '../openapi.json';
 
 const SETTINGS = {

@@ -200,7 +200,7 @@ async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefu
   if (maintained) return new Degraded('venue_maintenance');
   if (asked.side !== 'BUY') return new Degraded('route_not_found');
   const ask = market.asks[asked.outcome];
-  if (ask === null) return new Degraded('route_not_found', `Nobody offers ${asked.outcome} now.`);
+  if (ask === null) return new Degraded('route_not_found', `There is no offer of ${asked.outcome} now.`);
   return asked.amount < costOf(1n, ask)
     ? new Degraded('amount_too_small', tooSmall(ask))
     : new Degraded('route_not_found');

@@ -4,7 +4,7 @@
  * - It *leads*: the engine runs here (`here()`), and the board names this replica's address.
  * - It *follows*: another replica leads (`remoteUrl()`), or none is known. Every quarter of a second it looks around: it tries to
  *   take the lead, and otherwise reads the board. It pings the leader, so that it notices a frozen one without trades.
- * - It *hands over*: it was told to stop, gave the lead away, and never takes it again.
+ * - It *hands over*: it was asked to stop, gave the lead away, and never takes it again.
  *
  * Between two leaders calls wait in a waiting room, one for the exchange and one for the sandbox, which the next leader opens a
  * moment later. A leader that says it no longer leads has done nothing with the call; one that does not answer may have, so

@@ -35,7 +35,7 @@ const editsIn = (term: string): number | false =>
 const TITLES_AND_TAGS = ['question', 'eventTitle', 'category', 'tags', 'slug'];
 const ALL_TEXTS = [...TITLES_AND_TAGS, 'description'];
 const BY_ID: SearchOptions = { combineWith: 'AND', fields: ['ids'], prefix: false };
-/** A word that more of the rules contain is boilerplate; of few markets this cannot be told. */
+/** A word that more of the rules contain is boilerplate; of few markets this cannot be known. */
 const BOILERPLATE_SHARE = 0.5;
 const TOLD_FROM_MARKETS = 10;
 

@@ -44,7 +44,7 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
   const { exchange, open, simulationBalance } = options;
   let held: { readonly sandbox: Sandbox; readonly term: number } | null = null;
   let closed = false;
-  /** While it is being opened: whoever calls meanwhile waits for it. */
+  /** While it is being opened: calls meanwhile wait for it. */
   let opening: Promise<void> | null = null;
 
   const current = (): Sandbox | null =>
