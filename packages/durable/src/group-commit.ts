@@ -28,7 +28,7 @@ export interface GroupCommitOptions<T> {
 /** Removes waiting items from the queue, oldest first; to be called once. @param most default: all of them */
 export type Take<T> = (most?: number) => readonly T[];
 
-interface Waiting<T> {
+interface WaitingRecord<T> {
   readonly item: T;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
@@ -38,7 +38,7 @@ const ignored = (): void => {};
 
 export class GroupCommit<T> {
   readonly #options: GroupCommitOptions<T>;
-  #waiting: Waiting<T>[] = [];
+  #waiting: WaitingRecord<T>[] = [];
   #running: Promise<void> | null = null;
   #isWoken = false;
   #failure: { readonly cause: unknown } | null = null;
@@ -107,7 +107,7 @@ export class GroupCommit<T> {
   async #runOne(): Promise<void> {
     const { onCommitted, onTimed, errorOf } = this.#options;
     const begun = performance.now();
-    let batch: readonly Waiting<T>[] = [];
+    let batch: readonly WaitingRecord<T>[] = [];
     const take: Take<T> = (most = this.#waiting.length) => {
       batch = this.#waiting.splice(0, most);
       return batch.map(({ item }) => item);

@@ -88,7 +88,7 @@ const GOODBYE_MS = 500;
 /** Between attempts to connect while other connections are alive. */
 const RETRY_MS = 250;
 
-interface Waiting {
+interface WaitingCaller {
   readonly use: (connection: Connection) => void;
   readonly fail: (fault: unknown) => void;
 }
@@ -197,7 +197,7 @@ class Pool implements Connections {
   readonly #max: number;
   readonly #idle: Connection[] = [];
   readonly #busy = new Set<Connection>();
-  #waiting: Waiting[] = [];
+  #waiting: WaitingCaller[] = [];
   #opening = 0;
   #retry: NodeJS.Timeout | undefined;
   #onIdle: () => void = () => {};
@@ -207,7 +207,7 @@ class Pool implements Connections {
     this.#max = shared.options.max ?? MAX_CONNECTIONS;
   }
 
-  acquire(use: Waiting['use'], fail: Waiting['fail']): void {
+  acquire(use: WaitingCaller['use'], fail: WaitingCaller['fail']): void {
     if (this.#shared.isEnded) {
       fail(new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed'));
       return;
@@ -249,7 +249,7 @@ class Pool implements Connections {
     await Promise.race([goodbyes, sleep(GOODBYE_MS, undefined, { ref: false })]);
   }
 
-  #lend(connection: Connection, use: Waiting['use']): void {
+  #lend(connection: Connection, use: WaitingCaller['use']): void {
     this.#busy.add(connection);
     use(connection);
   }
@@ -283,7 +283,7 @@ class Pool implements Connections {
     );
   }
 
-  #failed(fault: unknown, waitedFor: Waiting | undefined): void {
+  #failed(fault: unknown, waitedFor: WaitingCaller | undefined): void {
     if (this.#busy.size > 0) {
       // The waiting users get the connections in use when those are released.
       this.#retry ??= setTimeout(() => {
@@ -309,7 +309,7 @@ async function openSession(shared: Shared, { settings }: Pick<PoolOptions, 'sett
   const connection = await connect(shared, settings);
   const lost = new Promise<never>((_, reject) => connection.onLost(reject));
   lost.catch(() => {});
-  const queue: Waiting[] = [];
+  const queue: WaitingCaller[] = [];
   let isLent = false;
   const connections: Connections = {
     isPipelined: true,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => handle.close());
 
-interface Asked {
+interface DoorRequest {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ function ask({
   headers = {},
   body = INITIALIZE,
   host = '127.0.0.1',
-}: Asked = {}) {
+}: DoorRequest = {}) {
   const { port } = new URL(handle.url);
   const sent = {
     authorization: `Bearer ${TOKEN}`,

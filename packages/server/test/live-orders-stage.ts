@@ -33,7 +33,7 @@ const MARKET = {
 } as unknown as MarketRecord;
 export const CONDITION = MARKET.conditionId;
 
-export interface Asked {
+export interface VenueRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;
@@ -53,10 +53,10 @@ export type Answer = Reply | 'reset' | 'hang';
 export interface Stage {
   readonly sql: Sql;
   readonly orders: LiveOrders;
-  readonly asked: Asked[];
+  readonly asked: VenueRequest[];
   readonly logged: string[];
   /** Answer of the venue to a request; by default it has nothing. */
-  answer: (asked: Asked) => Answer | undefined;
+  answer: (asked: VenueRequest) => Answer | undefined;
   newOrder(given?: Partial<Terms>): Promise<NewOrder>;
   /** Tells the user socket, once it is open. */
   say(event: object): Promise<void>;
@@ -85,7 +85,7 @@ const NOTHING: Readonly<Record<string, Reply>> = {
   '/data/trades': { body: { data: [], next_cursor: 'LTE=' } },
 };
 
-function nothing({ path }: Asked): Reply {
+function nothing({ path }: VenueRequest): Reply {
   if (path.startsWith('/data/order/')) return { body: null };
   return NOTHING[path.split('?')[0] ?? ''] ?? { status: 404, body: { error: 'not found' } };
 }
@@ -107,7 +107,7 @@ export async function startStage(
 ): Promise<Stage> {
   const sql = openPool(await createDeskDatabase());
   afterFile('pools', () => sql.end({ timeout: 1 }));
-  const asked: Asked[] = [];
+  const asked: VenueRequest[] = [];
   const logged: string[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const one = { method: request.method ?? '', path: request.url ?? '', body: await readAll(request) };
@@ -233,7 +233,7 @@ export async function startStage(
   return stage;
 }
 
-export const isPost = ({ method, path }: Asked): boolean => method === 'POST' && path === '/order';
+export const isPost = ({ method, path }: VenueRequest): boolean => method === 'POST' && path === '/order';
 
 /** The venue's answer to an order that rests. */
 export const live = (orderId: string): Reply => ({

@@ -6,13 +6,13 @@ import type { Venue } from '../src/venues/venue.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
-interface Asked {
+interface DoubtfulOrder {
   readonly status: 'submitting' | 'unknown';
   readonly ageMs: number;
 }
 
 /** Asks about orders with these ages. @param keptForMs `null`: another process keeps the venue */
-async function asked(orders: readonly Asked[], keptForMs: number | null): Promise<readonly string[]> {
+async function asked(orders: readonly DoubtfulOrder[], keptForMs: number | null): Promise<readonly string[]> {
   const found: string[] = [];
   const venue = {
     id: 'paper',
@@ -37,7 +37,7 @@ async function asked(orders: readonly Asked[], keptForMs: number | null): Promis
 }
 
 const AGES = [1, 600, 4_100, 11_900, 12_100];
-const ORDERS = AGES.flatMap((ageMs): Asked[] => [
+const ORDERS = AGES.flatMap((ageMs): DoubtfulOrder[] => [
   { status: 'submitting', ageMs },
   { status: 'unknown', ageMs },
 ]);

@@ -31,7 +31,7 @@ const HOUSE_KEPT_DAYS = 2;
 
 export type Taken = Pick<Entry, 'seq' | 'at' | 'events' | 'markets'>;
 
-interface Waiting {
+interface WaitingReader {
   readonly seq: number;
   readonly trades: readonly Trade[];
   readonly failing: readonly number[];
@@ -40,7 +40,7 @@ interface Waiting {
   readonly markets: readonly MarketFacts[];
 }
 
-const rowsOf = ({ trades, moves }: Waiting): number => trades.length + moves.length + 1;
+const rowsOf = ({ trades, moves }: WaitingReader): number => trades.length + moves.length + 1;
 
 const NOTHING = {
   ...{ trades: [], moves: [], markets: [], fates: [] },
@@ -70,7 +70,7 @@ export interface ProjectorOptions {
 
 export class HistoryProjector {
   readonly #options: ProjectorOptions;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingReader[] = [];
   #rows = 0;
   /** Position of the last entry taken, and the one that is written. */
   #seq = 0;
@@ -135,7 +135,7 @@ export class HistoryProjector {
     // An exchange that has forgotten a market has no facts of it: nothing of it can have happened.
     const isKnown = ({ conditionId }: { readonly conditionId?: string }) =>
       conditionId === undefined || known.has(conditionId);
-    const waiting: Waiting = {
+    const waiting: WaitingReader = {
       ...{ seq, fates, markets: facts },
       trades: trades.filter(isKnown),
       failing: trades.filter((trade) => this.#options.failing.take(trade)).map(({ number }) => number),
@@ -207,7 +207,7 @@ export class HistoryProjector {
   }
 
   async #writeBatch(): Promise<void> {
-    const batch: Waiting[] = [];
+    const batch: WaitingReader[] = [];
     let rows = 0;
     while (rows < ROWS_PER_BATCH && this.#waiting.length > 0) {
       const next = this.#waiting.shift()!;

@@ -108,14 +108,14 @@ export class Turn implements JournalTurn {
   }
 }
 
-interface Waiting {
+interface WaitingTurn {
   readonly resolve: (turn: Turn) => void;
   readonly reject: (reason: Error) => void;
 }
 
 export class Turns {
   readonly #options: TurnOptions;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTurn[] = [];
   /** Its holder reads behind the commit that is running. */
   #ahead: Turn | null = null;
   #isCommitSent = false;

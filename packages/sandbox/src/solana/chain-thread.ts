@@ -68,7 +68,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A thread that has run this long did not die of its initial state. */
 const SOUND_AFTER_TICKS = 60;
 
-interface Waiting {
+interface WaitingCall {
   readonly name: CallName;
   readonly weight: number;
   readonly isExternal: boolean;
@@ -114,7 +114,7 @@ class ChainThread {
   readonly #name = randomUUID();
   readonly #listeners = new Set<() => void>();
   /** In the order in which they were sent. */
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingCall>();
   #worker: Worker | null = null;
   /** Counts the chain's blocks while it is open: they follow from seed and time. */
   #blocks: BlockClock | null = null;
@@ -307,7 +307,7 @@ class ChainThread {
     for (const [id, { name }] of [...this.#waiting]) this.#take(id)?.reject(unanswered(name, reason));
   }
 
-  #take(id: number): Waiting | undefined {
+  #take(id: number): WaitingCall | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(id);

@@ -106,7 +106,7 @@ function includesMarkets(query: BriefingQuery): boolean {
   return !said.has(false);
 }
 
-interface Asked {
+interface BriefingRequest {
   readonly caller: ActingAgent;
   readonly query: BriefingQuery;
   readonly scope: Scope;
@@ -116,7 +116,7 @@ interface Asked {
 
 async function readFacts(
   needs: BriefingNeeds,
-  { caller, query, scope, since, now }: Asked,
+  { caller, query, scope, since, now }: BriefingRequest,
 ): Promise<BriefingFacts> {
   const facts = await needs.facts.briefing({
     caller,

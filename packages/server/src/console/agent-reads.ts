@@ -49,7 +49,7 @@ type AgentOperation = Operation & { readonly permission: 'agent' };
 type OwnerOperation = Operation & { readonly permission: 'owner' };
 
 /** A request for an agent, from either. */
-type Asked<O extends Operation> = Omit<Input<O>, 'caller' | 'owner'> & {
+type OwnedInput<O extends Operation> = Omit<Input<O>, 'caller' | 'owner'> & {
   readonly agent: Awaited<ReturnType<typeof ownedAgent>> | NonNullable<Input<AgentOperation>['caller']>;
 };
 
@@ -58,19 +58,19 @@ const DEFAULT_PAGE = 50;
 export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
   const asAgent =
     <const O extends Operation>(
-      handler: (asked: Asked<O>) => Promise<Static<O['response']> | FastifyReply>,
+      handler: (asked: OwnedInput<O>) => Promise<Static<O['response']> | FastifyReply>,
     ) =>
     async ({ owner, ...rest }: Input<OwnerOperation>) => {
       const { agentId } = rest.params as { readonly agentId: string };
       const agent = await ownedAgent(needs, owner, agentId);
-      return handler({ ...rest, agent } as unknown as Asked<O>);
+      return handler({ ...rest, agent } as unknown as OwnedInput<O>);
     };
   const both = <const O extends AgentOperation>(
     own: O,
     owners: OwnerOperation,
-    handler: (asked: Asked<O>) => Promise<Static<O['response']> | FastifyReply>,
+    handler: (asked: OwnedInput<O>) => Promise<Static<O['response']> | FastifyReply>,
   ): void => {
-    bind(own, ({ caller, ...rest }) => handler({ ...rest, agent: caller } as unknown as Asked<O>));
+    bind(own, ({ caller, ...rest }) => handler({ ...rest, agent: caller } as unknown as OwnedInput<O>));
     bind(owners, asAgent(handler));
   };
 

@@ -225,9 +225,9 @@ interface Bound extends UsedFacts {
   readonly isFormer: boolean;
 }
 
-type Standing = UsedFacts & Pick<TradeFacts, 'restrictions'>;
+type AssessedStanding = UsedFacts & Pick<TradeFacts, 'restrictions'>;
 
-const boundsOf = (safeguards: Safeguards, standing: Standing): Bound[] => [
+const boundsOf = (safeguards: Safeguards, standing: AssessedStanding): Bound[] => [
   ...(safeguards.tradeLimitEnabled ? [{ ...standing, caps: safeguards, isFormer: false }] : []),
   ...standing.restrictions.map((restriction) => ({
     ...restriction,
@@ -394,7 +394,7 @@ export interface Allowance {
 /** The bounds that `assess` applies, as figures: counts or micro collateral. */
 export function allowances(
   safeguards: Safeguards,
-  standing: Standing,
+  standing: AssessedStanding,
 ): { readonly tradingPaused: boolean; readonly caps: Readonly<Record<CapName, Allowance>> } {
   const bounds = boundsOf(safeguards, standing);
   const allowance = (name: CapName): Allowance => {

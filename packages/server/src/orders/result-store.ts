@@ -28,7 +28,7 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
     const [rows, count] = await Promise.all([
       // Adds up one small row per agent and strategy; does not read orders or fills. Doubles are exact enough for the
       // ranking, at a third of the cost of exact sums, which follow for the few agents shown.
-      sql<Standing[]>`with best as (
+      sql<RankedAgent[]>`with best as (
             select agent_id from agent_results group by agent_id having max(trades) > 0
             order by sum((realized - fees)::float8) desc, agent_id limit ${entries}
           ), sums as (
@@ -136,7 +136,7 @@ type Attempt = Pick<
     | { readonly order_id: null; readonly kind: null; readonly status: null }
   );
 
-type Standing = Pick<
+type RankedAgent = Pick<
   AgentsRow,
   'agent_id' | 'name' | 'description' | 'claimed_at' | 'wallet_address' | 'created_at'
 > & {
@@ -188,7 +188,7 @@ const strategyRow = (row: AgentResultsRow): StrategyRow => ({
   realized: row.realized,
 });
 
-const standingRow = (row: Standing): StandingRow => ({
+const standingRow = (row: RankedAgent): StandingRow => ({
   agentId: row.agent_id,
   name: row.name,
   description: row.description,

@@ -32,7 +32,7 @@ export interface Streams {
 type Logged = Parameters<FeedClient['deliver']>[0][number];
 
 /** A request for a stream. */
-interface Asked {
+interface StreamRequest {
   readonly reader: Reader;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -77,7 +77,7 @@ export function bindStreams(bind: Bind, streams: Streams): void {
 /** @throws Refusal event_cursor_invalid, event_cursor_gone, stream_limit_reached, overloaded */
 async function sendEvents(
   streams: Streams,
-  asked: Asked,
+  asked: StreamRequest,
   agentIds: readonly string[],
   queried: string | undefined,
 ): Promise<FastifyReply> {
@@ -134,7 +134,7 @@ async function sendEvents(
 }
 
 /** @throws Refusal market_not_found, stream_limit_reached, overloaded */
-async function sendBooks(streams: Streams, asked: Asked, tokenList: string): Promise<FastifyReply> {
+async function sendBooks(streams: Streams, asked: StreamRequest, tokenList: string): Promise<FastifyReply> {
   const { reader, reply } = asked;
   streams.open.check(reader);
   const tokens = await streams.books.find(tokenList);
@@ -152,7 +152,7 @@ async function sendBooks(streams: Streams, asked: Asked, tokenList: string): Pro
 }
 
 /** @returns `null` when the request was answered otherwise: its deadline had passed, or it asks for the headers only */
-function begin({ open }: Streams, { reader, request, reply }: Asked): EventStream | null {
+function begin({ open }: Streams, { reader, request, reply }: StreamRequest): EventStream | null {
   if (reply.sent || request.raw.destroyed) return null;
   if (request.method === 'HEAD') {
     reply.type('text/event-stream; charset=utf-8').send();

@@ -23,7 +23,7 @@ const READS_AHEAD_AFTER = 0.8;
 /** Weight of the last commit in the average. */
 const LAST_COMMIT = 0.25;
 
-interface Waiting {
+interface WaitingTrade {
   readonly admission: Admission;
   readonly resolve: (answer: VenueAnswer | null) => void;
   readonly reject: (reason: unknown) => void;
@@ -76,7 +76,7 @@ export const dependsOnCommit = (outcome: Outcome): boolean =>
 export class Line {
   readonly #runner: GroupRunner;
   readonly #alone: UngroupedTrades;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTrade[] = [];
   #isRunning = false;
   readonly #groups = new Set<Promise<void>>();
   /** Average of the last ones. */
@@ -93,7 +93,7 @@ export class Line {
     });
   }
 
-  #push(waiting: Waiting): void {
+  #push(waiting: WaitingTrade): void {
     waiting.admission.trace?.enter('wait');
     this.#waiting.push(waiting);
     if (this.#isRunning) return;
@@ -129,10 +129,10 @@ export class Line {
   }
 
   async #runOne(sent: () => void): Promise<void> {
-    let group: readonly Waiting[] = [];
+    let group: readonly WaitingTrade[] = [];
     let hasTaken = false;
     /** Those of the group that nothing was decided for, or whose commit is not finished. */
-    const left = new Set<Waiting>();
+    const left = new Set<WaitingTrade>();
     const settle = (outcomes: readonly Outcome[], isCommitted: boolean): void =>
       outcomes.forEach((outcome, place) => {
         const waiting = group[place];
@@ -160,9 +160,9 @@ export class Line {
   }
 
   /** An order id occurs once in a group: the second trade with it finds the first one's order. */
-  #take(): readonly Waiting[] {
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
+  #take(): readonly WaitingTrade[] {
+    const taken: WaitingTrade[] = [];
+    const left: WaitingTrade[] = [];
     const ids = new Set<string>();
     for (const waiting of this.#waiting) {
       const { orderId, requireTime } = waiting.admission;
@@ -184,7 +184,7 @@ export class Line {
     return taken;
   }
 
-  #settle(waiting: Waiting, outcome: Outcome): void {
+  #settle(waiting: WaitingTrade, outcome: Outcome): void {
     switch (outcome.kind) {
       case 'refused':
       case 'failed':
@@ -204,7 +204,7 @@ export class Line {
     }
   }
 
-  #settleLocked(waiting: Waiting): void {
+  #settleLocked(waiting: WaitingTrade): void {
     waiting.lockedTries += 1;
     if (waiting.lockedTries <= MAX_LOCKED_TRIES) {
       this.#push(waiting);

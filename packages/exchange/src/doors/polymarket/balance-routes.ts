@@ -15,7 +15,7 @@ const TOKEN_ID = /^[0-9]{1,78}$/;
 const MAX_REMEMBERED = 10_000;
 const DEPOSIT_WALLET = 3;
 
-interface Asked {
+interface BalanceQuery {
   readonly account: Address;
   /** '' for collateral. */
   readonly token: string;
@@ -40,7 +40,7 @@ export function balanceRoutes(door: FastifyInstance, l2: L2, options: Polymarket
 }
 
 /** @throws WireError */
-function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: Reader): Asked {
+function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: Reader): BalanceQuery {
   const [assetType, token, type] = ['asset_type', 'token_id', 'signature_type'].map((name) =>
     parameter(request, name),
   ) as [string, string, string];
@@ -60,7 +60,7 @@ function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: R
 }
 
 /** Like the venue's, the figure includes what open orders hold. */
-function balanceOf({ account, token }: Asked, exchange: DoorExchange): bigint {
+function balanceOf({ account, token }: BalanceQuery, exchange: DoorExchange): bigint {
   const view = exchange.account(account);
   if (token === '') return view.available + view.held;
   const listed = exchange.marketByToken(token);
@@ -78,7 +78,7 @@ class ShownBalances {
     this.#options = options;
   }
 
-  read(asked: Asked, exchange: DoorExchange): bigint {
+  read(asked: BalanceQuery, exchange: DoorExchange): bigint {
     const lagMs = this.#options.faults?.plan.balanceLagMs ?? 0;
     if (lagMs === 0) return balanceOf(asked, exchange);
     const last = this.#last.get(`${asked.account} ${asked.token}`);
@@ -86,7 +86,7 @@ class ShownBalances {
     return isFresh ? last.balance : this.update(asked, exchange);
   }
 
-  update(asked: Asked, exchange: DoorExchange): bigint {
+  update(asked: BalanceQuery, exchange: DoorExchange): bigint {
     const balance = balanceOf(asked, exchange);
     const key = `${asked.account} ${asked.token}`;
     this.#last.delete(key);

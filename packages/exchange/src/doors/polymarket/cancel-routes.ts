@@ -47,8 +47,8 @@ export function cancelRoutes(
 
   /** Costs a token and one for each order: what it comes to is known afterwards. */
   const cancelSome =
-    (isMeant: (order: OpenOrder, asked: Asked) => boolean) =>
-    async (address: Address, asked: Asked): Promise<CancelAnswer> => {
+    (isMeant: (order: OpenOrder, asked: CancelBody) => boolean) =>
+    async (address: Address, asked: CancelBody): Promise<CancelAnswer> => {
       const exchange = openHere(options);
       const open = accountsOf(address).flatMap((account) => exchange.openOrders(account));
       return cancelOpen(
@@ -82,14 +82,14 @@ export function cancelRoutes(
 
 const NOTHING: CancelAnswer = { canceled: [], not_canceled: {} };
 
-interface Asked {
+interface CancelBody {
   /** Condition id; '' for any. */
   readonly market: string;
   readonly outcome: 'YES' | 'NO' | null;
 }
 
 /** @returns `null` for a token that nothing can be open for @throws WireError */
-function askedOf(exchange: Pick<DoorExchange, 'marketByToken'>, json: unknown): Asked | null {
+function askedOf(exchange: Pick<DoorExchange, 'marketByToken'>, json: unknown): CancelBody | null {
   const { market = '', asset_id: token = '' } = (json ?? {}) as { market?: unknown; asset_id?: unknown };
   if (typeof market !== 'string' || typeof token !== 'string' || (market === '' && token === ''))
     throw invalidPayload();

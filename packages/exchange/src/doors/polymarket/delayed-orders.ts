@@ -8,7 +8,7 @@ import type { Faults } from './faults.ts';
 
 type PostedOrder = NewOrder & { readonly posted: NonNullable<NewOrder['posted']> };
 
-export interface Waiting {
+export interface DelayedOrder {
   readonly order: PostedOrder;
   readonly market: MarketView;
   /** When it was posted. */
@@ -17,13 +17,13 @@ export interface Waiting {
 
 export class DelayedOrders {
   readonly #faults: Faults | undefined;
-  readonly #waiting = new Map<OrderId, Waiting & { readonly timer: NodeJS.Timeout }>();
+  readonly #waiting = new Map<OrderId, DelayedOrder & { readonly timer: NodeJS.Timeout }>();
 
   constructor(faults: Faults | undefined) {
     this.#faults = faults;
   }
 
-  find(orderId: OrderId): Waiting | undefined {
+  find(orderId: OrderId): DelayedOrder | undefined {
     return this.#waiting.get(orderId);
   }
 

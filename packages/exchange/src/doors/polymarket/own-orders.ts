@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
 import { charge } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
-import type { DelayedOrders, Waiting } from './delayed-orders.ts';
+import type { DelayedOrder, DelayedOrders } from './delayed-orders.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
@@ -197,7 +197,7 @@ function endedRow(
   });
 }
 
-const waitingRow = ({ order, market, at }: Waiting, { keys }: Seen): WireOrder => {
+const waitingRow = ({ order, market, at }: DelayedOrder, { keys }: Seen): WireOrder => {
   const assetId = market.tokenIds[order.outcome === 'YES' ? 0 : 1];
   return postedRow(keys, { order, at }, { status: 'DELAYED', assetId, matched: 0n, trades: [] });
 };

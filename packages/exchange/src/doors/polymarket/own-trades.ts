@@ -19,7 +19,7 @@ const SECONDS = /^[0-9]{1,12}$/;
 const PLACE = /^([0-9]{1,16}):([0-9]{1,16})$/;
 const SECOND_MS = 1_000;
 
-interface Asked {
+interface OwnTradesQuery {
   readonly accounts: readonly string[];
   readonly query: Omit<TradeQuery, 'account'>;
 }
@@ -46,7 +46,11 @@ export function ownTradeRoutes(door: FastifyInstance, l2: L2, options: Polymarke
 }
 
 /** @throws WireError */
-function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: Reader): Asked | null {
+function askedOf(
+  request: FastifyRequest,
+  exchange: DoorExchange,
+  { address }: Reader,
+): OwnTradesQuery | null {
   const after = placeOf(parameter(request, 'next_cursor'));
   const maker = parameter(request, 'maker_address');
   const market = conditionIdOfBothWidths(parameter(request, 'market').toLowerCase());
@@ -91,7 +95,7 @@ function placeOf(cursor: string): TradePlace | undefined {
 }
 
 /** Newest first. A trade between two of the accounts comes once. */
-async function readTrades(exchange: DoorExchange, asked: Asked | null): Promise<TradeRecord[]> {
+async function readTrades(exchange: DoorExchange, asked: OwnTradesQuery | null): Promise<TradeRecord[]> {
   if (asked === null) return [];
   const { accounts, query } = asked;
   const found = await Promise.all(accounts.map((account) => exchange.history.trades({ ...query, account })));

@@ -14,7 +14,7 @@ const MAX_GET_BODY_BYTES = 64 * 1024;
 export const TOKEN_ID = /^[0-9]{1,78}$/;
 
 type Side = 'BUY' | 'SELL';
-interface Asked {
+interface PriceQuestion {
   readonly token: string;
   readonly side: Side | null;
 }
@@ -30,7 +30,7 @@ export function priceRoutes(door: FastifyInstance, options: Options): void {
     return exchange.book(found.market.conditionId, found.outcome, 1);
   };
 
-  const asked = async (request: FastifyRequest, body: string): Promise<readonly Asked[]> => {
+  const asked = async (request: FastifyRequest, body: string): Promise<readonly PriceQuestion[]> => {
     const list = askedTokens(body);
     await charge(options.guard, request, list.length / ENTRIES_PER_TOKEN);
     return list;
@@ -69,7 +69,7 @@ export function priceRoutes(door: FastifyInstance, options: Options): void {
     return Object.fromEntries(prices);
   });
 
-  const lastTrades = (list: readonly Asked[]) =>
+  const lastTrades = (list: readonly PriceQuestion[]) =>
     [...new Set(list.map(({ token }) => token))].flatMap((token) => {
       const book = topOf(token);
       return book === undefined ? [] : [{ token_id: token, ...wireLastTrade(book) }];
@@ -119,7 +119,7 @@ async function readBody(request: FastifyRequest): Promise<string> {
 }
 
 /** @throws WireError */
-function askedTokens(body: string): readonly Asked[] {
+function askedTokens(body: string): readonly PriceQuestion[] {
   const payload = jsonOf(body);
   if (!Array.isArray(payload)) throw invalidPayload();
   if (payload.length > MAX_TOKENS) throw tooLarge();

@@ -105,7 +105,7 @@ function bindSockets(door: FastifyInstance, { chain, guard, relay, bounds }: Sol
     socketRoute(door, path, { guard, sockets, relay, open: (peer, pay) => subscriptions.open(peer, pay) });
 }
 
-interface Asked {
+interface AskedRpc {
   readonly body: string;
   readonly limits: RpcLimits;
   readonly door: FastifyInstance;
@@ -114,7 +114,7 @@ interface Asked {
 /** @throws ChainBusy */
 async function answerFrom(
   chain: SandboxChain | null,
-  { body, limits, door }: Asked,
+  { body, limits, door }: AskedRpc,
 ): Promise<Buffer | string | null> {
   let reason: SandboxChainUnavailable | null = null;
   if (chain !== null) {

@@ -15,7 +15,7 @@ export interface BatchOptions<Item, Answer> {
   readonly maxItems: number;
 }
 
-interface Waiting<Item, Answer> {
+interface QueuedItem<Item, Answer> {
   readonly item: Item;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
@@ -25,12 +25,12 @@ export function createBatches<Item, Answer>(
   options: BatchOptions<Item, Answer>,
 ): (item: Item) => Promise<Answer> {
   const { run, keyOf, maxItems } = options;
-  let waiting: Waiting<Item, Answer>[] = [];
+  let waiting: QueuedItem<Item, Answer>[] = [];
   let isRunning = false;
 
-  const take = (): readonly Waiting<Item, Answer>[] => {
-    const batch = new Map<string, Waiting<Item, Answer>>();
-    const left: Waiting<Item, Answer>[] = [];
+  const take = (): readonly QueuedItem<Item, Answer>[] => {
+    const batch = new Map<string, QueuedItem<Item, Answer>>();
+    const left: QueuedItem<Item, Answer>[] = [];
     for (const one of waiting) {
       const key = keyOf(one.item);
       if (batch.has(key) || batch.size >= maxItems) left.push(one);
@@ -40,7 +40,7 @@ export function createBatches<Item, Answer>(
     return [...batch.values()];
   };
 
-  const settle = async (batch: readonly Waiting<Item, Answer>[]): Promise<void> => {
+  const settle = async (batch: readonly QueuedItem<Item, Answer>[]): Promise<void> => {
     try {
       const answers = await run(batch.map(({ item }) => item));
       for (const [nth, { resolve }] of batch.entries()) resolve(answers[nth]!);

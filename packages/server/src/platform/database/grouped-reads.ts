@@ -28,7 +28,7 @@ export type AskTogether<Question, Row extends Answering> = (
   questions: readonly Question[],
 ) => PromiseLike<readonly Row[]>;
 
-interface Waiting<Question, Row> {
+interface WaitingQuestion<Question, Row> {
   readonly question: Question;
   readonly resolve: (rows: readonly Row[]) => void;
   readonly reject: (fault: unknown) => void;
@@ -38,11 +38,11 @@ interface Waiting<Question, Row> {
 export function groupReads<Question, Row extends Answering>(
   ask: AskTogether<Question, Row>,
 ): (question: Question) => Promise<readonly Row[]> {
-  let waiting: Waiting<Question, Row>[] = [];
+  let waiting: WaitingQuestion<Question, Row>[] = [];
   let underWay = 0;
   let isDue = false;
 
-  const answer = async (group: readonly Waiting<Question, Row>[]): Promise<void> => {
+  const answer = async (group: readonly WaitingQuestion<Question, Row>[]): Promise<void> => {
     try {
       const rows = await ask(group.map(({ question }) => question));
       const answers = group.map((): Row[] => []);

@@ -14,7 +14,7 @@ const SHARE = 1 / 32;
 /** To turn one away is little work, but of a thousand it would be a long turn. */
 const MOST_TURNED_AWAY = 64;
 
-interface Waiting {
+interface WaitingStart {
   readonly since: number;
   readonly begin: Begin;
 }
@@ -24,7 +24,7 @@ type Begin = (waitedMs: number) => boolean;
 
 export class StartScheduler {
   readonly #now: () => number;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingStart[] = [];
   /** Since when there has always been one that waits. */
   #standsSince = 0;
   #isScheduled = false;

@@ -33,13 +33,13 @@ export interface RecoverPool {
   stop(): Promise<void>;
 }
 
-interface Waiting {
+interface WaitingRecovery {
   readonly question: RecoveryQuestion;
   readonly resolve: (publicKey: Uint8Array | null) => void;
 }
 
 interface Batch {
-  readonly waiting: readonly Waiting[];
+  readonly waiting: readonly WaitingRecovery[];
   readonly sentAt: number;
 }
 
@@ -62,7 +62,7 @@ class Pool {
   readonly #threads = new Set<Thread>();
   readonly #workers = new Set<Worker>();
   #timer: NodeJS.Timeout | null = null;
-  #gathered: Waiting[] = [];
+  #gathered: WaitingRecovery[] = [];
   #waiting = 0;
   #isStopped = false;
 
@@ -157,7 +157,7 @@ class Pool {
     for (const { waiting } of thread.batches.splice(0)) this.#answerHere(waiting);
   }
 
-  #answerHere(waiting: readonly Waiting[]): void {
+  #answerHere(waiting: readonly WaitingRecovery[]): void {
     this.#waiting -= waiting.length;
     for (const { question, resolve } of waiting) resolve(this.#recoverHere(question));
   }

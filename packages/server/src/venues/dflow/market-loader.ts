@@ -20,7 +20,7 @@ export interface LoaderOptions {
   readonly clock: { now(): number };
 }
 
-interface Waiting {
+interface WaitingTicker {
   readonly resolve: (market: TickerMarket | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -36,9 +36,9 @@ const isMint = (id: string): boolean => parseSolanaAddress(id) !== null;
 export function createMarketLoader(options: LoaderOptions): (id: string) => Promise<TickerMarket | null> {
   const { canBeId, load, maxIds, lifeMs, clock } = options;
   const cache = new Map<string, Cached>();
-  let waiting = new Map<string, Waiting>();
+  let waiting = new Map<string, WaitingTicker>();
 
-  const fetchBatch = async (batch: ReadonlyMap<string, Waiting>): Promise<void> => {
+  const fetchBatch = async (batch: ReadonlyMap<string, WaitingTicker>): Promise<void> => {
     const ids = [...batch.keys()];
     try {
       const markets = await load({

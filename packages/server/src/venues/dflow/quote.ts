@@ -50,7 +50,7 @@ class Degraded extends Error {
   }
 }
 
-interface Asked extends QuoteQuestion {
+interface AskedQuote extends QuoteQuestion {
   readonly market: TickerMarket;
   readonly inputMint: SolanaAddress;
   readonly outputMint: SolanaAddress;
@@ -76,7 +76,7 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** Checks the question against the market. @throws Degraded */
-function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): Asked {
+function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: TickerMarket): AskedQuote {
   const { outcome, side, amount } = question;
   const mint = market.tokenIds[outcome === 'YES' ? 0 : 1] as SolanaAddress;
   const isRedemption = market.phase === 'settled' && side === 'SELL';
@@ -118,7 +118,7 @@ function requireOpen({ phase }: TickerMarket): void {
 const tooSmall = (ask: number): string =>
   `One contract costs ${formatMicro(costOf(1n, ask))} now, fees included.`;
 
-async function quoteFor(context: QuoteContext, asked: Asked): Promise<VenueQuote> {
+async function quoteFor(context: QuoteContext, asked: AskedQuote): Promise<VenueQuote> {
   if (asked.side === 'SELL' && asked.amount % MICRO !== 0n) throw await fractionOf(context, asked);
   if (asked.wallet !== null) await requireBalances(context, asked, asked.wallet);
   const answer = await context.client.order({
@@ -138,7 +138,10 @@ async function quoteFor(context: QuoteContext, asked: Asked): Promise<VenueQuote
 }
 
 /** Names the whole numbers beside it that can be sold: nothing is rounded without a word. */
-async function fractionOf({ chain }: QuoteContext, { wallet, inputMint, amount }: Asked): Promise<Degraded> {
+async function fractionOf(
+  { chain }: QuoteContext,
+  { wallet, inputMint, amount }: AskedQuote,
+): Promise<Degraded> {
   const below = amount - (amount % MICRO);
   const above = below + MICRO;
   const account = wallet === null ? null : await chain.tokenAccount(wallet, inputMint);
@@ -150,7 +153,11 @@ async function fractionOf({ chain }: QuoteContext, { wallet, inputMint, amount }
 }
 
 /** @throws Degraded with the figures */
-async function requireBalances(context: QuoteContext, asked: Asked, wallet: SolanaAddress): Promise<void> {
+async function requireBalances(
+  context: QuoteContext,
+  asked: AskedQuote,
+  wallet: SolanaAddress,
+): Promise<void> {
   const { chain, collateral } = context;
   const { inputMint, outputMint, amount, side } = asked;
   const receiver = asked.destination ?? wallet;
@@ -177,7 +184,7 @@ async function requireBalances(context: QuoteContext, asked: Asked, wallet: Sola
 }
 
 /** For most failures DFlow reports only that it finds no route: check the market for the reason. Reference §2.4. */
-async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefusal): Promise<Degraded> {
+async function explained(context: QuoteContext, asked: AskedQuote, refusal: OrderRefusal): Promise<Degraded> {
   const { code, message, deepLink } = refusal;
   const known = QUOTE_CODES[code];
   if (known === 'kyc_required') {
@@ -207,7 +214,7 @@ async function explained(context: QuoteContext, asked: Asked, refusal: OrderRefu
 }
 
 /** Checks the answer's figures against the question. @throws Degraded */
-function amountsOf(context: QuoteContext, asked: Asked, order: WireOrder): QuotedAmounts {
+function amountsOf(context: QuoteContext, asked: AskedQuote, order: WireOrder): QuotedAmounts {
   const inAmount: Micro = BigInt(order.inAmount);
   const outAmount: Micro = BigInt(order.outAmount);
   const minOutAmount: Micro = BigInt(order.minOutAmount);
@@ -239,7 +246,7 @@ interface Built {
 }
 
 /** @throws Degraded when the transaction fails a check */
-async function executable(context: QuoteContext, asked: Asked, built: Built): Promise<VenueQuote> {
+async function executable(context: QuoteContext, asked: AskedQuote, built: Built): Promise<VenueQuote> {
   const { chain, clock, collateral } = context;
   const { wallet, amounts, order } = built;
   const { transaction: base64, lastValidBlockHeight } = order;
@@ -286,7 +293,7 @@ async function executable(context: QuoteContext, asked: Asked, built: Built): Pr
 /** Nodes report missing lamports in several ways; a payer without lamports does not exist as an account. */
 const LACKS_LAMPORTS = /^(InsufficientFundsFor(Fee|Rent)|AccountNotFound|InvalidRentPayingAccount)/;
 
-function wouldFail(context: QuoteContext, asked: Asked, reason: string): Degraded {
+function wouldFail(context: QuoteContext, asked: AskedQuote, reason: string): Degraded {
   if (LACKS_LAMPORTS.test(reason))
     return new Degraded(
       'insufficient_balance',
@@ -296,7 +303,7 @@ function wouldFail(context: QuoteContext, asked: Asked, reason: string): Degrade
 }
 
 /** Logs the fault and hides DFlow's answer. */
-function refused(context: QuoteContext, asked: Asked, fault: string): Degraded {
+function refused(context: QuoteContext, asked: AskedQuote, fault: string): Degraded {
   const { ticker, outcome, side, wallet } = asked;
   context.log.error({ ticker, outcome, side, wallet, fault }, "DFlow's order was not shown");
   return new Degraded('route_not_found', `DFlow's transaction was not accepted: ${fault}.`);

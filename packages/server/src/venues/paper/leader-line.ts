@@ -24,7 +24,7 @@ export type SendCalls = (
 /** More of them than a turn brings under load; their text stays far below what the leader reads. */
 const CALLS_AT_ONCE = 64;
 
-interface Waiting {
+interface ForwardedCall {
   readonly call: Call;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -32,9 +32,9 @@ interface Waiting {
 
 /** @returns asks for one call: its answer, or NOT_LED. @throws when no answer came, or the leader failed on the call */
 export function createLeaderLine(send: SendCalls): (url: string, call: Call, lane: Lane) => Promise<unknown> {
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = new Map<string, ForwardedCall[]>();
 
-  const sendAll = async (url: string, batch: readonly Waiting[]): Promise<void> => {
+  const sendAll = async (url: string, batch: readonly ForwardedCall[]): Promise<void> => {
     try {
       const outcomes = await send(
         url,
@@ -52,7 +52,7 @@ export function createLeaderLine(send: SendCalls): (url: string, call: Call, lan
 
   return (url, call, lane) =>
     new Promise((resolve, reject) => {
-      const one: Waiting = { call, resolve, reject };
+      const one: ForwardedCall = { call, resolve, reject };
       if (lane === null) return void sendAll(url, [one]);
       const key = `${lane} ${url}`;
       const batch = waiting.get(key);
