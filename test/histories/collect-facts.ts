@@ -22,13 +22,13 @@ const sum = <T>(items: readonly T[], of: (item: T) => bigint): bigint =>
 
 export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
   const rows = await sql`select order_id, agent_id, status, side, shares, filled, cost, fees, reserved_amount,
-    first_answer is null as unheard from orders where venue = 'polymarket' order by created_at`;
+    first_answer is null as has_no_answer from orders where venue = 'polymarket' order by created_at`;
   return rows.map((row) => ({
     orderId: row.order_id,
     agent: row.agent_id,
     status: row.status,
     word: eventWord(row.status),
-    isTrade: row.status !== 'rejected' && !(row.status === 'canceled' && row.unheard),
+    isTrade: row.status !== 'rejected' && !(row.status === 'canceled' && row.has_no_answer),
     side: row.side,
     ...{
       shares: row.shares,

@@ -136,7 +136,7 @@ const unknown = (check: WalletCheckName, found: string, nextStep: string): Walle
   nextStep,
 });
 
-const unheard = (check: WalletCheckName, status: number): WalletFinding =>
+const withoutAnswer = (check: WalletCheckName, status: number): WalletFinding =>
   unknown(check, status === 0 ? 'the venue does not answer' : `the venue answers ${status}`, UNHEARD);
 
 async function checkVenue(reader: VenueReader) {
@@ -210,7 +210,7 @@ function domainFinding(
   { negRisk, isOfV2 }: { readonly negRisk: boolean | null; readonly isOfV2: boolean },
   isPaper: boolean,
 ): WalletFinding {
-  if (version === null && versionStatus !== OK) return unheard('domain', versionStatus);
+  if (version === null && versionStatus !== OK) return withoutAnswer('domain', versionStatus);
   if (isPaper && version === 1) return good('domain', 'version 1, as this paper venue takes it');
   if (version !== 2)
     return wrong(
@@ -246,7 +246,7 @@ async function checkMarket(reader: VenueReader, tokenId: string | undefined) {
           `the venue answers ${status}`,
           'Check the token id: the venue has no open order book of it.',
         )
-      : unheard(check, status);
+      : withoutAnswer(check, status);
   return {
     negRisk: typeof negRisk === 'boolean' ? negRisk : null,
     findings: [
@@ -288,7 +288,7 @@ async function checkCredential(reader: VenueReader, options: WalletCheckOptions,
             `the venue has none for ${signer.address}`,
             'Create it once with createVenueCredentials(), then register it with POST /wallet/credentials.',
           )
-        : unheard('credential', status),
+        : withoutAnswer('credential', status),
     };
   const answer = await reader.getSigned(
     '/auth/ban-status/closed-only',
@@ -332,7 +332,7 @@ function credentialFinding({ status, body }: VenueRead): WalletFinding {
       'the venue does not accept it',
       'Derive it again with createVenueCredentials(): a key has one credential, and a later one ends it.',
     );
-  if (status !== OK) return unheard('credential', status);
+  if (status !== OK) return withoutAnswer('credential', status);
   return (body as { closed_only?: unknown } | null)?.closed_only === true
     ? wrong(
         'credential',
@@ -366,7 +366,7 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
     allowances?: Readonly<Record<string, unknown>>;
   };
   if (status !== OK || typeof balance !== 'string' || !/^\d+$/.test(balance))
-    return [unheard('balance', status), unheard('allowance', status)];
+    return [withoutAnswer('balance', status), withoutAnswer('allowance', status)];
   const allowed = new Map(
     Object.entries(allowances).map(([spender, amount]) => [spender.toLowerCase(), String(amount)]),
   );

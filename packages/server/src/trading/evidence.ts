@@ -175,7 +175,7 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
         and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption,
-        o.first_answer is null as unheard,
+        o.first_answer is null as has_no_answer,
         (e.first_answer ->> 'success')::boolean as taken
     ), counted as (
       insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
@@ -186,7 +186,7 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
     )
     insert into budget_returns (agent_id, order_id, day, trades, amount)
     select reserver, moved.order_id, moved.reserved_day, b.trades, b.amount
-    from moved cross join lateral budget_back(moved.status, moved.unheard, moved.is_redemption, moved.side,
+    from moved cross join lateral budget_back(moved.status, moved.has_no_answer, moved.is_redemption, moved.side,
       moved.reserved_amount, moved.cost, moved.shares, moved.filled) b
     cross join lateral unnest(array_append(moved.restricted_by, moved.agent_id)) as t(reserver)
     where b.trades > 0 or b.amount > 0
