@@ -157,17 +157,21 @@ test('orders are listed and canceled by the name that search_markets gives, and 
   expect(await open()).toEqual([]);
 });
 
-test('an order with changed terms is another order, as place_order says', async () => {
+test('changed terms under a clientOrderId are refused, as place_order says', async () => {
   const { tools } = await model.client.listTools();
   const { description } = tools.find(({ name }) => name === 'place_order') ?? {};
-  expect(description).toContain('With changed terms, or without clientOrderId, it is another order');
+  expect(description).toContain('Changed terms under the same clientOrderId are refused');
   const first = await model.call('place_order', taking(5));
   const { clientOrderId } = first;
   expect(await model.call('place_order', { ...taking(5), clientOrderId })).toMatchObject({
     orderId: first.orderId,
     repeated: true,
   });
-  const other = await model.call('place_order', { ...taking(6), clientOrderId });
+  expect(await model.refusal('place_order', { ...taking(6), clientOrderId })).toMatchObject({
+    code: 'client_order_id_already_used',
+    orderId: first.orderId,
+  });
+  const other = await model.call('place_order', taking(6));
   expect(other).toMatchObject({ placed: true, repeated: false });
   expect(other.orderId).not.toBe(first.orderId);
 });

@@ -254,6 +254,7 @@ describe('UTC days', () => {
       caller,
       venue: on.venue,
       orderId: 'none',
+      clientOrderId: null,
       wallets: [],
       funder: agent.funder as never,
       signer: agent.funder as never,

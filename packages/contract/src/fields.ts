@@ -97,6 +97,9 @@ export const label = (maxLength: number, description?: string) => orNull(text(ma
  */
 export const note = (maxLength: number, description?: string) => orNull(lines(maxLength), description);
 
+/** An agent's own name for an order: one order at most has it. */
+export const ClientOrderId = Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE });
+
 /** Hexadecimal identifiers may come in any case; the validator makes them lower case first. */
 export const HEX = { 'x-hex': true } as const;
 

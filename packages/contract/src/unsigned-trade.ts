@@ -67,7 +67,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
   const { maker, signatureType, tick, negRisk } = terms;
   const { price, amounts } = priced(intent, tick);
   const { outcome, side, expiration, postOnly = false, deferExec = false } = intent;
-  const { reasoning, source, skillSlug } = intent;
+  const { clientOrderId, reasoning, source, skillSlug } = intent;
   return {
     venue: terms.venue,
     marketConditionId: terms.conditionId,
@@ -83,6 +83,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
     orderVersion: intent.orderVersion ?? 2,
     tickSize: formatPips(tick) as TickSize,
     negRisk,
+    clientOrderId,
     ...(signatureType === 0 ? {} : { funderAddress: maker }),
     ...(reasoning == null ? {} : { reasoning }),
     ...(source == null ? {} : { source }),

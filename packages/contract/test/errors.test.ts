@@ -8,6 +8,7 @@ const ENDINGS = {
   exceeded: 403,
   limit_reached: 409,
   in_flight: 409,
+  already_used: 409,
   required: 400,
   invalid: 400,
   mismatch: 400,
@@ -38,7 +39,7 @@ const EXCEPTIONS: readonly ErrorCode[] = [
 ];
 
 /** Older than the convention: another suffix. Nothing is added here. */
-const OTHER_ENDINGS = 56;
+const OTHER_ENDINGS = 55;
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const endingOf = (code: string) =>

@@ -77,6 +77,8 @@ const FIXES: Readonly<Record<string, string>> = {
   rate_limited: 'Wait for retryAfterSeconds, then ask less often.',
   overloaded: 'Nothing was done. Try again in a few seconds.',
   service_unavailable: 'Try again in a few seconds.',
+  client_order_id_already_used:
+    'Look the first order up with get_order: orderId names it. Leave clientOrderId out only if you want a second order beside it.',
   order_already_placed: 'Look the order up with get_order; use another clientOrderId for a new order.',
   wallet_not_found: 'Leave the wallet out: the tools use the wallet of the keystore.',
 };
@@ -160,7 +162,12 @@ const REASONS = {
 /** Text about any error. Parts that may quote the desk or a venue are marked. */
 export function problemOf(error: unknown, texts: StrangersTexts): Problem {
   if (error instanceof ToolProblem) return error.problem;
-  if (error instanceof OrderRefused) return { ...problemOf(error.cause, texts), ...error.order };
+  if (error instanceof OrderRefused) {
+    const problem = problemOf(error.cause, texts);
+    // This refusal is about the order that has the name, not about the one that was refused.
+    const first = problem.code === 'client_order_id_already_used' ? problem.orderId : undefined;
+    return { ...problem, ...error.order, ...(first === undefined ? {} : { orderId: first }) };
+  }
   if (error instanceof BellwetherApiError) return apiProblem(error, texts);
   if (error instanceof BellwetherConnectionError)
     return {

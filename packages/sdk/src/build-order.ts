@@ -47,6 +47,8 @@ export interface TradeLabels {
   readonly reasoning?: string;
   readonly source?: string;
   readonly skillSlug?: string;
+  /** Your own name for the order: the desk refuses another order under it. */
+  readonly clientOrderId?: string;
   readonly owner?: string;
   readonly deferExec?: boolean;
 }
@@ -230,7 +232,15 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
 
 function labelsOf(order: TradeLabels): TradeLabels {
   const labels: Record<string, unknown> = {};
-  for (const name of ['venue', 'reasoning', 'source', 'skillSlug', 'owner', 'deferExec'] as const)
+  for (const name of [
+    'venue',
+    'reasoning',
+    'source',
+    'skillSlug',
+    'clientOrderId',
+    'owner',
+    'deferExec',
+  ] as const)
     if (order[name] !== undefined) labels[name] = order[name];
   return labels;
 }

@@ -38,6 +38,8 @@ export interface QuoteLabels {
   readonly reasoning?: string;
   readonly source?: string;
   readonly skillSlug?: string;
+  /** Your own name for the order: the desk refuses another order under it. */
+  readonly clientOrderId?: string;
 }
 
 export interface WaitOptions {
@@ -53,7 +55,7 @@ const ASK_NEEDS = {
 } as const;
 
 /** Without what was left out. */
-const given = ({ reasoning, source, skillSlug }: QuoteLabels): QuoteLabels => ({
+const given = ({ reasoning, source, skillSlug }: QuoteLabels) => ({
   ...(reasoning === undefined ? {} : { reasoning }),
   ...(source === undefined ? {} : { source }),
   ...(skillSlug === undefined ? {} : { skillSlug }),
@@ -146,7 +148,9 @@ export class QuoteTrading {
     labels: QuoteLabels = {},
     options?: CallOptions,
   ): Promise<SubmitResponse> {
-    return this.#client.submitVenueB({ quoteId, signedTransaction, ...given(labels) }, options);
+    const { clientOrderId } = labels;
+    const name = clientOrderId === undefined ? {} : { clientOrderId };
+    return this.#client.submitVenueB({ quoteId, signedTransaction, ...given(labels), ...name }, options);
   }
 
   /**

@@ -20,6 +20,7 @@ const admission = (turn: number): Admission => ({
   caller: { agentId: '00000000-0000-4000-8000-000000000000', userId: 1n, keyId: 1n },
   venue: 'polymarket',
   orderId: `order ${turn}`,
+  clientOrderId: null,
   wallets: [],
   funder: '0x00000000000000000000000000000000000a11ce' as Admission['funder'],
   signer: '0x00000000000000000000000000000000000a11ce' as Admission['signer'],

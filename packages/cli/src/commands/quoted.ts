@@ -31,6 +31,7 @@ interface AskOptions {
 interface TradeOptions extends AskOptions {
   readonly reasoning?: string;
   readonly source?: string;
+  readonly clientOrderId?: string;
   readonly validateOnly?: boolean;
   readonly yes?: boolean;
   readonly wait: boolean;
@@ -128,9 +129,10 @@ const mostOf = ({ ask }: Wanted, verified: VerifiedQuote | null): bigint =>
 /** The signed bytes name the order in the spending limit: the desk could give one name to many. */
 const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;
 
-const labelsOf = ({ reasoning, source }: Wanted): QuoteLabels => ({
+const labelsOf = ({ reasoning, source, clientOrderId }: Wanted): QuoteLabels => ({
   ...(reasoning === undefined ? {} : { reasoning }),
   ...(source === undefined ? {} : { source }),
+  ...(clientOrderId === undefined ? {} : { clientOrderId }),
 });
 
 async function submit(
@@ -309,6 +311,7 @@ export function addQuotedCommands(program: Command, start: Start): void {
     )
       .option('--reasoning <text>', "kept in the agent's journal")
       .option('--source <label>', "kept in the agent's journal")
+      .option('--client-order-id <id>', 'your own name for the order: another order under it is refused')
       .option('--no-wait', 'do not wait for the fill')
       .option('--validate-only', 'quote and verify, sign nothing')
       .option('--yes', 'do not ask; for programs')

@@ -303,7 +303,7 @@ export function addTradeCommands(program: Command, start: Start): void {
       .option('--source <label>', "kept in the agent's journal")
       .option(
         '--client-order-id <id>',
-        'your own name for the order: the same order again has no second effect',
+        'your own name for the order: the same order again has no second effect, another one under it is refused',
       )
       .option(
         '--live',

@@ -264,6 +264,11 @@ export const ORDER_ERRORS = {
     title: 'Order already placed',
     fix: 'This signed order is placed with other options, or by another agent; sign a new one with a new salt.',
   },
+  client_order_id_already_used: {
+    status: 409,
+    title: 'Client order id already used',
+    fix: 'The first order under this clientOrderId is named in orderId: look it up before you send another one under a new name. A refused order frees its name.',
+  },
   order_outcome_unknown: {
     status: 500,
     title: 'Order outcome unknown',

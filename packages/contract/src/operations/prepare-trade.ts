@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import {
   Address,
+  ClientOrderId,
   ExchangeV3,
   Iso,
   LIMITS,
@@ -27,13 +28,11 @@ const limit = (description: string) =>
   Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1, description }));
 
 export const TradeIntent = Type.Object({
-  clientOrderId: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    pattern: PRINTABLE,
+  clientOrderId: {
+    ...ClientOrderId,
     description:
-      'your own name for this order. The salt is the first 53 bits of keccak256("bellwether order salt v1\\n" + agentId + "\\n" + clientOrderId), so the same intent is the same order, and placing it again places nothing new. Another order needs another clientOrderId',
-  }),
+      'your own name for this order. The salt is the first 53 bits of keccak256("bellwether order salt v1\\n" + agentId + "\\n" + clientOrderId), so the same intent is the same order, and placing it again places nothing new. Another order under this name is refused while the first one is recorded, unless that was refused',
+  },
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
   marketId: Type.String({
     minLength: 1,

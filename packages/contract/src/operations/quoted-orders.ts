@@ -3,7 +3,7 @@
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
-import { alias, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
+import { alias, ClientOrderId, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CHAIN_STATUS_WORDS, refusedBecause, VenueRefusalCode, words } from '../order-words.ts';
 import { QUOTE_ERRORS } from '../quote-errors.ts';
@@ -135,6 +135,11 @@ export const SubmitRequest = Type.Object({
   reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
+  clientOrderId: Type.Optional({
+    ...ClientOrderId,
+    description:
+      'your own name for this order. It belongs to the first order that is recorded under it, for as long as the desk keeps that order: another one under it is 409 client_order_id_already_used, unless the first was refused or ended unsent',
+  }),
 });
 
 export const SubmitResponse = Type.Object({
@@ -178,6 +183,7 @@ export const submitVenueB = operation({
     'quote_not_executable',
     'quote_expired',
     'quote_already_used',
+    'client_order_id_already_used',
     'quote_mismatch',
     'transaction_malformed',
     'transaction_version_not_supported',
@@ -218,6 +224,7 @@ export const QuotedOrder = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
+  clientOrderId: Nullable(Type.String({ description: 'the name that the agent gave it' })),
   errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
   fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
@@ -253,6 +260,7 @@ export const listVenueBOrders = operation({
   query: Type.Object({
     marketTicker: Type.Optional(text(LIMITS.marketTickerChars, { minLength: 1 })),
     orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    clientOrderId: Type.Optional(ClientOrderId),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
   }),

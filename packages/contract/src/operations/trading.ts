@@ -3,6 +3,7 @@ import {
   Address,
   Amount,
   alias,
+  ClientOrderId,
   EitherVenueQuery,
   ExchangeV3,
   HEX,
@@ -93,6 +94,11 @@ export const TradeRequest = Type.Object({
   reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
+  clientOrderId: Type.Optional({
+    ...ClientOrderId,
+    description:
+      'your own name for this order. It belongs to the first order that is recorded under it, for as long as the desk keeps that order: another one under it is 409 client_order_id_already_used, unless the first was refused',
+  }),
   expirationTime: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -218,6 +224,7 @@ export const Order = Type.Object({
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),
+  clientOrderId: Nullable(Type.String({ description: 'the name that the agent gave it' })),
   errorCode: Nullable(VenueRefusalCode),
   errorMessage: Nullable(Type.String()),
   fix: Nullable(Type.String({ description: 'what to do next about errorCode' })),
@@ -301,6 +308,7 @@ export const placeTrade = operation({
     'claim_required',
     ...CAP_DENIALS,
     'order_already_placed',
+    'client_order_id_already_used',
     'order_outcome_unknown',
     'service_unavailable',
   ],
@@ -356,6 +364,10 @@ export const listOrders = operation({
   query: Type.Object({
     ...page,
     orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+    clientOrderId: Type.Optional({
+      ...ClientOrderId,
+      description: 'orders that were sent under this name: at most one of them was not refused',
+    }),
   }),
   unknownFields: 'refuse',
   status: 200,

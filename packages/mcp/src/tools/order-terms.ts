@@ -15,7 +15,7 @@ import type { AskedOrder } from '../approval.ts';
 import { idOf, money, wordOf } from '../facts.ts';
 import type { Call } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
-import { MARKET, OUTCOME, QUANTITY, REASONING, SIDE, VENUE } from './terms.ts';
+import { CLIENT_ORDER_ID, MARKET, OUTCOME, QUANTITY, REASONING, SIDE, VENUE } from './terms.ts';
 
 const PRICE = z.number().gt(0).lt(1);
 
@@ -39,11 +39,9 @@ const FIELDS = {
     .optional()
     .describe('of a GTD order: when it ends. A time, so that the same terms stay the same order'),
   postOnly: z.boolean().optional().describe('refuse rather than take from the book'),
-  clientOrderId: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,64}$/)
-    .optional()
-    .describe('of an earlier answer, to try that order again with the same terms'),
+  clientOrderId: CLIENT_ORDER_ID.describe(
+    'of an earlier answer, to try that order again with the same terms; other terms under it are refused',
+  ),
   reasoning: REASONING,
   skill: z
     .string()

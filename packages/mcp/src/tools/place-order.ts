@@ -36,17 +36,32 @@ async function knownOrder({ desk, signal }: Call, orderId: string): Promise<Orde
   }
 }
 
+/** The order that has the name. */
+async function firstUnder(
+  { desk, signal }: Call,
+  clientOrderId: string,
+): Promise<{ readonly orderId?: string }> {
+  const orders = await desk.client.listOrders({ clientOrderId, limit: 20 }, { signal });
+  const first = orders.find(({ status }) => status !== 'rejected');
+  return first === undefined ? {} : { orderId: first.orderId };
+}
+
 /**
  * The tool does not sign an order that the desk would refuse: once signed it counts, even after a refusal of the desk. The trade itself asks the owner.
  * @throws OrderRefused for a safeguard @returns the venue's refusal, as the trade would answer it
  */
-function refusalBefore({ prepared, verified, clientOrderId }: ReadyOrder, { texts }: Call) {
+async function refusalBefore({ prepared, verified, clientOrderId }: ReadyOrder, call: Call) {
+  const { texts } = call;
   const { expectedRefusal, checks } = prepared;
   const { orderId } = verified;
   const failed = checks.find(({ passed, code }) => !passed && code !== 'approval_required');
   if (failed !== undefined) {
     const { code, message: detail = 'A check of the desk fails.', fix, limit, used, asked } = failed;
-    const problem = { code, detail, context: { limit, used, asked }, ...(fix === undefined ? {} : { fix }) };
+    const problem = {
+      ...{ code, detail, context: { limit, used, asked } },
+      ...(fix === undefined ? {} : { fix }),
+      ...(code === 'client_order_id_already_used' ? await firstUnder(call, clientOrderId) : {}),
+    };
     throw new OrderRefused(new BellwetherApiError(403, problem as never), { orderId, clientOrderId });
   }
   if (expectedRefusal === null) return null;
@@ -58,7 +73,7 @@ export const placeOrder = tool({
   name: 'place_order',
   title: 'Place an order',
   description:
-    'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same clientOrderId with the same terms is the same order, placed once: so call it again after order_outcome_unknown. With changed terms, or without clientOrderId, it is another order, placed beside the first.',
+    'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same clientOrderId with the same terms is the same order, placed once: so call it again after order_outcome_unknown. Changed terms under the same clientOrderId are refused; without it, it is another order, placed beside the first.',
   annotations: { ...ACTS, idempotentHint: false },
   ...ORDER_TERMS,
   async run(terms, call) {
@@ -75,7 +90,7 @@ export const placeOrder = tool({
         clientOrderId,
         spendingLimit: spendingOf(desk.limit.standing()),
       };
-    const refused = refusalBefore(order, call);
+    const refused = await refusalBefore(order, call);
     if (refused !== null)
       return {
         ...refused,

@@ -14,7 +14,7 @@ import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { spend } from './spend.ts';
-import { OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
+import { CLIENT_ORDER_ID, OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
 
 /** A quote as it was shown, and what it was asked for. */
 interface KeptQuote {
@@ -179,9 +179,12 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
         .max(40)
         .default(20)
         .describe('how long to wait in all: for the owner, and for the outcome'),
+      clientOrderId: CLIENT_ORDER_ID.describe(
+        'your own name for the trade: another trade under it is refused, so a repetition cannot buy twice',
+      ),
       reasoning: REASONING,
     }),
-    async run({ quoteId, waitSeconds, reasoning }, call) {
+    async run({ quoteId, waitSeconds, clientOrderId, reasoning }, call) {
       const { desk, texts } = call;
       const kept = shelf.find(quoteId);
       const { ask } = kept;
@@ -208,7 +211,8 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
           const { mint, mintIsBelieved } = verified as VerifiedQuote;
           if (ask.action === 'BUY' && !mintIsBelieved)
             rememberPurchase(desk.config.place, { ticker: ask.ticker, side: ask.side, mint });
-          return desk.once.venueB.submit(quoteId, signed, labels);
+          const name = clientOrderId === undefined ? {} : { clientOrderId };
+          return desk.once.venueB.submit(quoteId, signed, { ...labels, ...name });
         },
       });
       if ('ask' in spent) return spent.ask;

@@ -17,6 +17,11 @@ export const EITHER_VENUE = VENUE.describe('all venues when left out');
 export const OUTCOME = z.enum(['YES', 'NO']);
 export const SIDE = z.enum(['BUY', 'SELL']);
 export const limitOf = (fallback: number, most: number) => z.int().min(1).max(most).default(fallback);
+export const CLIENT_ORDER_ID = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,64}$/)
+  .optional();
+
 export const REASONING = z
   .string()
   .max(1000)

@@ -56,6 +56,7 @@ export interface Draft {
   readonly reasoning: string | null;
   readonly source: string | null;
   readonly skillSlug: string | null;
+  readonly clientOrderId: string | null;
 }
 
 const MAX_UINT256 = 2n ** 256n - 1n;
@@ -163,6 +164,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
     reasoning: request.reasoning ?? null,
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,
+    clientOrderId: request.clientOrderId ?? null,
   };
 }
 

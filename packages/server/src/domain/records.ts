@@ -46,6 +46,8 @@ interface OrderTerms {
   readonly reasoning: string | null;
   readonly source: string | null;
   readonly skillSlug: string | null;
+  /** The agent's own name for it; `null`: it has none. */
+  readonly clientOrderId: string | null;
   readonly requestId: string;
   readonly createdAt: number;
 }

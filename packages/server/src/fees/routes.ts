@@ -1,6 +1,6 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import type { Bind, Input } from '../platform/http/routes.ts';
+import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
 import * as fees from './charge-fee.ts';
 import { type DelegationNeeds, delegationOf } from './delegation.ts';
 
@@ -16,7 +16,7 @@ export function bindFees(bind: Bind, needs: fees.ChargeFeeNeeds & DelegationNeed
     });
     // The charge knows its key by itself: a kept answer would still tell of a transaction that was dropped since.
     request.hadNoEffect = true;
-    if (replayed) reply.header('idempotency-replayed', 'true');
+    if (replayed) markRepeated(reply);
     return answer;
   };
   bind(chargeFee, charge);

@@ -77,6 +77,7 @@ export function orderRecord(row: ListedOrder): Order {
     reasoning: row.reasoning,
     source: row.source,
     skillSlug: row.skillSlug,
+    clientOrderId: row.clientOrderId,
     errorCode: row.errorCode,
     errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
     fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
@@ -154,7 +155,8 @@ async function listBy(
   query: OrdersQuery,
   read: Read,
 ): Promise<Page<Order>> {
-  const { cursor, limit = DEFAULT_PAGE, offset = 0, venue, marketConditionId, orderStatus } = query;
+  const { cursor, limit = DEFAULT_PAGE, offset = 0, venue, marketConditionId } = query;
+  const { orderStatus, clientOrderId } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
   if (cursor !== undefined && offset > 0)
@@ -167,6 +169,7 @@ async function listBy(
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(orderStatus === undefined ? {} : { orderStatus }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
     ...(cursor === undefined ? {} : { after: placeOf(cursor) }),
   });
   return { ...pageOf(orders, limit, orderRecord, cursorOf), total };

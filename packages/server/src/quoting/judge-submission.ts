@@ -186,6 +186,7 @@ export function judgeQuotedOrder(
     reasoning: request.reasoning ?? null,
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,
+    clientOrderId: request.clientOrderId ?? null,
     requestId,
     createdAt: clock.now(),
   };

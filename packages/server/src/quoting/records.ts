@@ -95,6 +95,7 @@ function orderRecord({ row, chain, quote }: OrderWithTransaction): QuotedOrder {
     reasoning: row.reasoning,
     source: row.source,
     skillSlug: row.skillSlug,
+    clientOrderId: row.clientOrderId,
     errorCode: row.errorCode,
     errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
     fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,
@@ -120,7 +121,10 @@ const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fil
   filledAt: new Date(fill.filledAt).toISOString(),
 });
 
-export type QuotedOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'limit' | 'offset'>;
+export type QuotedOrderQuery = Pick<
+  OrderFilter,
+  'conditionId' | 'orderStatus' | 'clientOrderId' | 'limit' | 'offset'
+>;
 
 export async function listQuotedOrders(
   needs: QuotedOrderNeeds,

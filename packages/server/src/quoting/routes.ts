@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { paginate } from '../platform/http/pagination.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import type { Aliases, Bind } from '../platform/http/routes.ts';
+import { type Aliases, type Bind, markRepeated } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
 import { type AskQuoteNeeds, askQuoteApproval } from './approve-quote.ts';
 import { type QuoteNeeds, quote, quoteFaults } from './quote.ts';
@@ -56,25 +56,27 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
     },
     quoteFaults,
   );
-  bind(submitVenueB, async ({ caller, body, request }) => {
-    const submitted = await submit(needs, {
+  bind(submitVenueB, async ({ caller, body, request, reply }) => {
+    const { answer, isRepeated } = await submit(needs, {
       caller,
       request: body,
       requestId: request.id,
       deadline: deadlineOf(request),
       trace: request.trace?.trade(),
     });
-    noteRefusal(request, 'quotes', submitted);
-    return submitted;
+    if (isRepeated) markRepeated(reply);
+    else noteRefusal(request, 'quotes', answer);
+    return answer;
   });
   bindUseCases(bind, { askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body) });
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
-    const { marketTicker, orderStatus, limit = DEFAULT_PAGE, offset = 0 } = query;
+    const { marketTicker, orderStatus, clientOrderId, limit = DEFAULT_PAGE, offset = 0 } = query;
     const page = await orders.listQuotedOrders(needs, caller, {
       limit,
       offset,
       ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
       ...(orderStatus === undefined ? {} : { orderStatus }),
+      ...(clientOrderId === undefined ? {} : { clientOrderId }),
     });
     paginate(request, reply, page.total, {
       name: 'offset',

@@ -24,6 +24,7 @@ import {
   type NoteRefusalNeeds,
   noteSubmitRefusal,
   notingRefusals,
+  type Placed,
   type Placement,
   type PlaceOrderNeeds,
   placeOrder,
@@ -67,7 +68,7 @@ export interface SubmitCall {
   readonly trace?: TradeTrace | undefined;
 }
 
-export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<SubmitResponse> {
+export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<Placed<SubmitResponse>> {
   const { caller, request, requestId } = call;
   const signature = signatureIn(request.signedTransaction);
   const found = await needs.quotes.toSubmit(caller.agentId, request.quoteId, signature);
@@ -95,6 +96,7 @@ function placementOf(
     question: ({ quote }) => ({
       venue: submission.venue.id,
       orderId: quoteId,
+      clientOrderId: submission.request.clientOrderId ?? null,
       wallets: [],
       funder: quote.wallet,
       signer: quote.wallet,

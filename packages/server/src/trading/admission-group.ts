@@ -5,7 +5,7 @@
 
 import type { Standing } from '../domain/records.ts';
 import type { VenueAnswer, VenueOrder } from '../venues/venue.ts';
-import type { Admission, Recorded, TradeScope } from './admission.ts';
+import { type Admission, nameKey, type Recorded, type TradeScope } from './admission.ts';
 import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './order-rows.ts';
@@ -42,6 +42,8 @@ interface Reserved {
   openOrders: number;
   /** Possible cost of the agent's BUYs, by market. */
   readonly buys: Map<string, bigint>;
+  /** Order ids by client order id. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 export interface JudgedGroup {
@@ -87,7 +89,13 @@ export function judgeGroup(
   return { verdicts, accepted, budgets: budgetsOf(facts, accepted) };
 }
 
-const NOTHING_RESERVED: Reserved = { trades: 0, amount: 0n, openOrders: 0, buys: new Map() };
+const NOTHING_RESERVED: Reserved = {
+  trades: 0,
+  amount: 0n,
+  openOrders: 0,
+  buys: new Map(),
+  names: new Map(),
+};
 
 function placeAt(venue: VenueInCommit, { toVenue }: Admission, { order }: Recorded): VenueAnswer {
   if (toVenue === undefined) throw new Error('an order that joins its venue has no form for it');
@@ -96,10 +104,15 @@ function placeAt(venue: VenueInCommit, { toVenue }: Admission, { order }: Record
 
 const isTrade = ({ order }: Recorded): boolean => order.kind === 'signed' || !order.isRedemption;
 
-function withOrder({ trades, amount, openOrders, buys }: Reserved, recorded: Recorded): Reserved {
-  if (!isTrade(recorded)) return { trades, amount, openOrders: openOrders + 1, buys };
-  const { side, conditionId, money } = recorded.order;
+function withOrder(
+  { trades, amount, openOrders, buys, names: before }: Reserved,
+  recorded: Recorded,
+): Reserved {
+  const { side, conditionId, money, clientOrderId, orderId } = recorded.order;
+  const names = clientOrderId === null ? before : new Map(before).set(clientOrderId, orderId);
+  if (!isTrade(recorded)) return { trades, amount, openOrders: openOrders + 1, buys, names };
   return {
+    names,
     trades: trades + 1,
     amount: amount + recorded.reserves,
     openOrders: openOrders + 1,
@@ -134,11 +147,21 @@ function scopeOf({ admission, facts, caller, agent, before, venue, restrictions 
     credentials,
     hasUnreachable,
     existing: existing === undefined ? null : orderRow(existing),
+    namedOrder: namedOrder(admission, facts, before),
     quoteWithdrawn: key.is_withdrawn,
     balance: venue?.balance ?? null,
     book: venue?.book ?? null,
   };
 }
+
+const namedOrder = (
+  { caller, clientOrderId }: Admission,
+  { named }: GroupFacts,
+  { names }: Reserved,
+): string | null =>
+  clientOrderId === null
+    ? null
+    : (names.get(clientOrderId) ?? named.get(nameKey(caller.agentId, clientOrderId)) ?? null);
 
 /**
  * The agents whose rows change: those with accepted orders, and those whose returned budget was read, because reading

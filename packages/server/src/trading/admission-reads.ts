@@ -11,12 +11,14 @@ import type { Standing } from '../domain/records.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Tx } from '../platform/database/connection.ts';
 import type { OrdersRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
+import { nameKey } from './admission.ts';
 import { type CallerFacts, type CallerQuestion, type KnownCallers, readCallers } from './trade-callers.ts';
 import { restricting, restrictingFacts, standingOf } from './trade-standing.ts';
 
 /** A trade's questions to the database. */
 export interface TradeQuestion extends CallerQuestion {
   readonly orderId: string;
+  readonly clientOrderId: string | null;
 }
 
 /** Facts about an agent that is locked. */
@@ -36,6 +38,8 @@ export interface GroupFacts {
   /** Order ids that another transaction is recording. The others are locked, too. */
   readonly takenIds: ReadonlySet<string>;
   readonly orders: ReadonlyMap<string, OrdersRow>;
+  /** Orders that have the client order ids of the group, by agent and name. */
+  readonly named: NamedOrders;
   /** By the trade's place in the group; undefined for an agent that does not exist. */
   readonly callers: readonly (CallerFacts | undefined)[];
 }
@@ -132,6 +136,27 @@ const agentFacts = (tx: Tx, latestAt: number) => tx<AgentFactsRow[]>`
 const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
   tx<OrdersRow[]>`select * from orders where order_id = any(${arrayOf('text', orderIds)})`;
 
+/** Order ids by {@link nameKey}. */
+export type NamedOrders = ReadonlyMap<string, string>;
+
+/**
+ * Orders that hold the client order ids of these trades. A refused order frees its name, and so does a quoted one that was
+ * canceled, which happens only before it is sent. Trades without a name cost no statement.
+ */
+async function namedOrders(tx: Tx, questions: readonly TradeQuestion[]): Promise<NamedOrders> {
+  const wanted = questions.flatMap(({ caller, clientOrderId }) =>
+    clientOrderId === null ? [] : [{ agentId: caller.agentId, clientOrderId }],
+  );
+  if (wanted.length === 0) return new Map();
+  const rows = await tx<Pick<OrdersRow, 'agent_id' | 'client_order_id' | 'order_id'>[]>`
+    select o.agent_id, o.client_order_id, o.order_id
+    from unnest(${arrayOf('uuid', wanted, ({ agentId }) => agentId)},
+      ${arrayOf('text', wanted, ({ clientOrderId }) => clientOrderId)}) as t(agent_id, client_order_id)
+    join orders o using (agent_id, client_order_id)
+    where o.status <> 'rejected' and (o.kind = 'signed' or o.status <> 'canceled')`;
+  return new Map(rows.map((row) => [nameKey(row.agent_id, row.client_order_id as string), row.order_id]));
+}
+
 /** Issues the statements without awaiting between them. Locks what is free, and never waits. */
 export async function readGroup(
   tx: Tx,
@@ -140,13 +165,14 @@ export async function readGroup(
 ): Promise<GroupFacts> {
   const agentIds = [...new Set(questions.map(({ caller }) => caller.agentId))];
   const orderIds = questions.map(({ orderId }) => orderId);
-  const [locked, facts, orders, callers] = await Promise.all([
+  const [locked, facts, orders, named, callers] = await Promise.all([
     lockFree(tx, agentIds, orderIds).execute(),
     agentFacts(tx, latestOf(questions)),
     ordersOf(tx, orderIds),
+    namedOrders(tx, questions),
     known.read(tx, questions),
   ]);
-  return gather(questions, { locked, takenIds: locked[0]?.taken_ids ?? [], facts, orders, callers });
+  return gather(questions, { locked, takenIds: locked[0]?.taken_ids ?? [], facts, orders, named, callers });
 }
 
 /**
@@ -157,14 +183,15 @@ export async function readAlone(
   tx: Tx,
   question: TradeQuestion,
 ): Promise<{ readonly facts: GroupFacts; readonly restrictions: Standing['restrictions'] } | null> {
-  const [locked, figures, orders, callers, restricting] = await Promise.all([
+  const [locked, figures, orders, named, callers, restricting] = await Promise.all([
     lockAgent(tx, question),
     agentFacts(tx, question.at),
     ordersOf(tx, [question.orderId]),
+    namedOrders(tx, [question]),
     readCallers(tx, [question]),
     restrictingFacts(tx, question),
   ]);
-  const facts = gather([question], { locked, takenIds: [], facts: figures, orders, callers });
+  const facts = gather([question], { locked, takenIds: [], facts: figures, orders, named, callers });
   const { agentId } = question.caller;
   const own = facts.agents.get(agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
@@ -188,13 +215,18 @@ export async function readAlone(
 export async function unlockedFacts(
   tx: Tx,
   question: TradeQuestion,
-): Promise<{ readonly caller: CallerFacts; readonly existing: OrdersRow | undefined }> {
-  const [[caller], [existing]] = await Promise.all([
+): Promise<{
+  readonly caller: CallerFacts;
+  readonly existing: OrdersRow | undefined;
+  readonly named: NamedOrders;
+}> {
+  const [[caller], [existing], named] = await Promise.all([
     readCallers(tx, [question]),
     ordersOf(tx, [question.orderId]).execute(),
+    namedOrders(tx, [question]),
   ]);
   if (caller === undefined) throw new Error('the agent has no safeguards row');
-  return { caller, existing };
+  return { caller, existing, named };
 }
 
 const latestOf = (questions: readonly TradeQuestion[]): number => Math.max(...questions.map(({ at }) => at));
@@ -204,16 +236,18 @@ interface Answers {
   readonly takenIds: readonly string[];
   readonly facts: readonly AgentFactsRow[];
   readonly orders: readonly OrdersRow[];
+  readonly named: NamedOrders;
   readonly callers: GroupFacts['callers'];
 }
 
 const gather = (
   questions: readonly TradeQuestion[],
-  { locked, takenIds, facts, orders, callers }: Answers,
+  { locked, takenIds, facts, orders, named, callers }: Answers,
 ): GroupFacts => ({
   agents: lockedAgentsOf(locked, facts, utcDay(latestOf(questions))),
   takenIds: new Set(takenIds),
   orders: new Map(orders.map((row) => [row.order_id, row])),
+  named,
   callers,
 });
 

@@ -82,6 +82,7 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
   ['reasoning', 'text', ({ recorded }) => recorded.order.reasoning],
   ['source', 'text', ({ recorded }) => recorded.order.source],
   ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
+  ['client_order_id', 'text', ({ recorded }) => recorded.order.clientOrderId],
   ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
   ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
   ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],

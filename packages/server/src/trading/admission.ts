@@ -41,6 +41,8 @@ export interface TradeScope extends Standing {
   readonly hasUnreachable: boolean;
   /** The order with the requested id, of any agent. */
   readonly existing: OrderRow | null;
+  /** The recorded order that has the requested client order id; `null`: the name is free. */
+  readonly namedOrder: string | null;
   /** The agent has withdrawn the quote. */
   readonly quoteWithdrawn: boolean;
   /**
@@ -59,6 +61,7 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   readonly caller: Caller;
   readonly venue: VenueId;
   readonly orderId: string;
+  readonly clientOrderId: string | null;
   readonly wallets: readonly Address[];
   /** The token that it sells; missing: it buys. */
   readonly sells?: string;
@@ -76,7 +79,11 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   toVenue?(order: Order): VenueOrder;
 }
 
-export type PreviewQuestion = StandingQuestion & Pick<Admission, 'caller' | 'orderId' | 'wallets'>;
+/** Key of a client order id among those of all agents. */
+export const nameKey = (agentId: string, clientOrderId: string): string => `${agentId} ${clientOrderId}`;
+
+export type PreviewQuestion = StandingQuestion &
+  Pick<Admission, 'caller' | 'orderId' | 'clientOrderId' | 'wallets'>;
 
 export interface TradeLedger {
   /**

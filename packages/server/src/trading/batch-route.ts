@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { describeFault, problemOf } from '../platform/http/problem.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import type { Bind } from '../platform/http/routes.ts';
+import { type Bind, markRepeated } from '../platform/http/routes.ts';
 import { compileFor, withUnknownFields } from '../platform/http/validators.ts';
 import { type BatchItem, type BatchOutcome, placeBatch } from './batch-trade.ts';
 import type { ValidateTradeNeeds } from './place-trade.ts';
@@ -36,7 +36,7 @@ function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index
 }
 
 export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
-  bind(batchTrade, async ({ caller, body, request }) => {
+  bind(batchTrade, async ({ caller, body, request, reply }) => {
     const outcomes = await placeBatch(needs, {
       caller,
       validateOnly: body.validateOnly === true,
@@ -50,8 +50,10 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);
     request.hadNoEffect = !isSettled || results.every(({ trade }) => trade === null || trade.validateOnly);
     // A trade that was only checked was not shown to the venue.
-    for (const { trade } of results)
-      if (trade !== null && trade.validateOnly !== true) noteRefusal(request, 'signed orders', trade);
+    for (const { trade, isRepeated } of outcomes)
+      if (trade !== null && trade.validateOnly !== true && !isRepeated)
+        noteRefusal(request, 'signed orders', trade);
+    if (outcomes.every(({ isRepeated }) => isRepeated)) markRepeated(reply);
     const succeeded = results.filter(({ success }) => success).length;
     return { total: results.length, succeeded, failed: results.length - succeeded, results };
   });

@@ -3,6 +3,7 @@ import type { TradeRequest, TradeResponse } from '@bellwether/contract';
 import type { Caller } from '../domain/records.ts';
 import { type Deadline, tooLate, within } from '../platform/http/deadline.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
+import type { Placed } from './place-order.ts';
 import { placeTrade, type ValidateTradeNeeds, validateTrade } from './place-trade.ts';
 import { outcomeUnknown } from './trade-answers.ts';
 
@@ -10,9 +11,9 @@ import { outcomeUnknown } from './trade-answers.ts';
 export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
 
 export type BatchOutcome =
-  | { readonly trade: TradeResponse; readonly fault: null }
+  | { readonly trade: TradeResponse; readonly isRepeated: boolean; readonly fault: null }
   /** A Refusal, or any other error. */
-  | { readonly trade: null; readonly fault: unknown };
+  | { readonly trade: null; readonly isRepeated: false; readonly fault: unknown };
 
 export interface BatchCall {
   /** Checks every order, without any effect. */
@@ -36,9 +37,10 @@ export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Pr
   for (const item of call.items) {
     try {
       if ('fault' in item) throw item.fault;
-      outcomes.push({ trade: await placeInTime(needs, call, item.request), fault: null });
+      const { answer: trade, isRepeated } = await placeInTime(needs, call, item.request);
+      outcomes.push({ trade, isRepeated, fault: null });
     } catch (fault) {
-      outcomes.push({ trade: null, fault });
+      outcomes.push({ trade: null, isRepeated: false, fault });
     }
   }
   return outcomes;
@@ -49,11 +51,11 @@ async function placeInTime(
   needs: ValidateTradeNeeds,
   { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,
   request: TradeRequest,
-): Promise<TradeResponse> {
+): Promise<Placed<TradeResponse>> {
   const deadline = within(outer, ANSWER_MS);
   if (deadline.leftMs() <= 0) throw tooLate();
   if (validateOnly || request.validateOnly === true)
-    return validateTrade(needs, { caller, request, requestId });
+    return { answer: await validateTrade(needs, { caller, request, requestId }), isRepeated: false };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -9,7 +9,13 @@ export { createLiveOrderLog } from './live-order-log.ts';
 export { openStatuses } from './open-statuses.ts';
 export { LISTED_JSON_COLUMNS, type ListedJson, listedOrderFromJson, orderRow } from './order-rows.ts';
 export { createOrderStore, type OrderFilter, type OrderStore } from './order-store.ts';
-export { type Placement, type PlaceOrderNeeds, placeOrder, requireReady } from './place-order.ts';
+export {
+  type Placed,
+  type Placement,
+  type PlaceOrderNeeds,
+  placeOrder,
+  requireReady,
+} from './place-order.ts';
 export { bindPrepareTrade } from './prepare-route.ts';
 export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refused-attempts.ts';

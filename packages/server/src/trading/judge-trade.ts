@@ -209,6 +209,7 @@ export function judgeTrade(
     reasoning: draft.reasoning,
     source: draft.source,
     skillSlug: draft.skillSlug,
+    clientOrderId: draft.clientOrderId,
     requestId,
     createdAt: needs.clock.now(),
   };

@@ -16,7 +16,7 @@ import { databaseFault } from '../platform/database/database-faults.ts';
 import { only } from '../platform/database/rows.ts';
 import type { FoldedPositions, PositionsInPlay, TokenKey } from '../positions/index.ts';
 import type { VenueAnswer } from '../venues/venue.ts';
-import type { Admission, StandingQuestion, TradeLedger } from './admission.ts';
+import { type Admission, nameKey, type StandingQuestion, type TradeLedger } from './admission.ts';
 import { type JudgedGroup, judgeGroup, type VenueInCommit, type Verdict } from './admission-group.ts';
 import { dependsOnCommit, type Group, Line, type Outcome, type UngroupedTrades } from './admission-line.ts';
 import { keepGroupPlans, keepPlans, readAlone, readGroup, unlockedFacts } from './admission-reads.ts';
@@ -116,7 +116,8 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
     async preview(question) {
       const { standing, further } = await look(sql, question, (tx) => unlockedFacts(tx, question));
       const { key, credentials, hasUnreachable } = further.caller;
-      const { existing } = further;
+      const { existing, named } = further;
+      const { clientOrderId, caller } = question;
       return {
         ...standing,
         credentials,
@@ -124,6 +125,8 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
         keyActive: key.status === 1,
         userId: key.user_id,
         existing: existing === undefined ? null : orderRow(existing),
+        namedOrder:
+          clientOrderId === null ? null : (named.get(nameKey(caller.agentId, clientOrderId)) ?? null),
         quoteWithdrawn: key.is_withdrawn,
         balance: null,
         book: null,

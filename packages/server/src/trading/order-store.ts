@@ -65,7 +65,8 @@ export function createOrderStore(sql: Sql) {
   const isWanted = (agentId: string, filter: OrderFilter, condition: Fragment): Fragment =>
     sql`agent_id = ${agentId} and ${condition}
       ${filter.venue === undefined ? sql`` : sql`and venue = ${filter.venue}`}
-      ${filter.conditionId === undefined ? sql`` : sql`and condition_id = ${filter.conditionId}`}`;
+      ${filter.conditionId === undefined ? sql`` : sql`and condition_id = ${filter.conditionId}`}
+      ${filter.clientOrderId === undefined ? sql`` : sql`and client_order_id = ${filter.clientOrderId}`}`;
 
   const openPages = byShape(shapeOf, (shape) =>
     groupReads<OpenQuestion, OpenRow>((questions) => {
@@ -273,6 +274,7 @@ export interface OrderFilter {
   readonly venue?: string;
   readonly conditionId?: string;
   readonly orderStatus?: number;
+  readonly clientOrderId?: string;
   /** Only orders after this one in the list, which is newest first. */
   readonly after?: { readonly createdAt: number; readonly orderId: string };
   readonly limit: number;

@@ -7,7 +7,7 @@ import { type Placement, type PlaceOrderNeeds, placeOrder } from './place-order.
 
 const order = { orderId: 'order', agentId: 'agent', kind: 'signed' } as unknown as NewOrder;
 const recorded = { order, reserves: 5n, checked: {} } as unknown as Recorded;
-const scope = { existing: null, keyActive: true, balance: null } as unknown as TradeScope;
+const scope = { existing: null, namedOrder: null, keyActive: true, balance: null } as unknown as TradeScope;
 
 /** Places an order whose deadline is over when it is to be handed over. */
 async function placeLate(handedOverBy: 'sending' | 'recording') {

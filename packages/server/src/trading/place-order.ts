@@ -67,17 +67,23 @@ export interface PlaceCall {
   readonly trace?: TradeTrace | undefined;
 }
 
+export interface Placed<Answer> {
+  readonly answer: Answer;
+  /** The first answer to the same order again. */
+  readonly isRepeated: boolean;
+}
+
 /** @throws Refusal */
 export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
   call: PlaceCall,
   placement: Placement<CheckedRequest, Order, Answer>,
-): Promise<Answer> {
+): Promise<Placed<Answer>> {
   const { trace, deadline } = call;
   trace?.enter('check');
   try {
     const before = await lookAndJudge(placement);
-    if ('same' in before) return before.same;
+    if ('same' in before) return { answer: before.same, isRepeated: true };
     const { checked } = before;
     const { judged, answer } = await withApproval(
       placement,
@@ -89,8 +95,9 @@ export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>
         return placement.approval(needed, checked, 'ask');
       },
     );
-    if ('answerSame' in judged) return await judged.answerSame();
-    if (answer !== null && placement.answered !== undefined) return await placement.answered(judged, answer);
+    if ('answerSame' in judged) return { answer: await judged.answerSame(), isRepeated: true };
+    if (answer !== null && placement.answered !== undefined)
+      return { answer: await placement.answered(judged, answer), isRepeated: false };
     const { order } = judged;
     if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
       // Recorded in time and too late for the venue: what it reserved goes back at once.
@@ -98,7 +105,7 @@ export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>
       throw tooLate();
     }
     trace?.enter('send');
-    return await placement.send(judged, checked);
+    return { answer: await placement.send(judged, checked), isRepeated: false };
   } finally {
     trace?.leave();
   }
@@ -165,6 +172,7 @@ export async function validateOrder<CheckedRequest, Order extends NewOrder, Answ
     const answerSame = placement.sameOrder(scope.existing, checked);
     if (answerSame !== null) return { same: await answerSame() };
     if (!scope.keyActive) throw refusal('unauthorized');
+    requireFreeName(scope);
     return placement.judge(scope, checked, approval);
   };
   return withApproval(placement, checked, judge, (needed) => placement.approval(needed, checked, 'look'));
@@ -205,12 +213,27 @@ function judgeUnderLock<CheckedRequest, Order extends NewOrder, Answer>(
   const answerSame = placement.sameOrder(scope.existing, checked);
   if (answerSame !== null) return { answerSame };
   if (!scope.keyActive) throw refusal('unauthorized');
+  requireFreeName(scope);
   const recorded = placement.judge(scope, checked, approval);
   const reachesVenueNow = scope.balance !== null;
   if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
   else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();
   return recorded;
 }
+
+/** The same order has been answered by now, so an order that has the name is another one. @throws Refusal client_order_id_already_used */
+function requireFreeName({ namedOrder }: TradeScope): void {
+  if (namedOrder === null) return;
+  const { code, detail, path } = nameTaken(namedOrder);
+  throw refusal(code, detail, { orderId: namedOrder, path });
+}
+
+export const nameTaken = (orderId: string) =>
+  ({
+    code: 'client_order_id_already_used',
+    detail: `Order ${orderId} has this clientOrderId, with other terms.`,
+    path: 'clientOrderId',
+  }) as const;
 
 const doubtOf = ({ orderId }: NewOrder) => ({ code: 'order_outcome_unknown', orderId }) as const;
 

@@ -21,7 +21,13 @@ import {
   withBalance,
 } from './judge-trade.ts';
 import type { OrderStore } from './order-store.ts';
-import { type Placement, type PlaceOrderNeeds, placeOrder, validateOrder } from './place-order.ts';
+import {
+  type Placed,
+  type Placement,
+  type PlaceOrderNeeds,
+  placeOrder,
+  validateOrder,
+} from './place-order.ts';
 import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from './refused-attempts.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
 import {
@@ -54,7 +60,7 @@ export interface TradeCall {
   readonly trace?: TradeTrace | undefined;
 }
 
-export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<TradeResponse> {
+export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
   const turn = turnOf(needs.ordersUnderWay, call.caller);
   try {
     return await notingRefusals(
@@ -146,6 +152,7 @@ function questionOf({ venue, draft, market, verified }: FundedTrade): ReturnType
   return {
     venue: venue.id,
     orderId: verified.orderId,
+    clientOrderId: draft.clientOrderId,
     wallets: [...new Set(draft.walletAddress === null ? [maker, signer] : [draft.walletAddress])],
     funder: maker,
     signer: verified.eoa,

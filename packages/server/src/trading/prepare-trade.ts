@@ -45,7 +45,7 @@ import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
-import type { TradeLedger } from './admission.ts';
+import type { TradeLedger, TradeScope } from './admission.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
 import { inIntent, requireCoherent, requireFitting, unsignedOf } from './intent.ts';
 import {
@@ -58,7 +58,7 @@ import {
   pickCredential,
   shortageOf,
 } from './judge-trade.ts';
-import { requireReady, requireTaken } from './place-order.ts';
+import { nameTaken, requireReady, requireTaken } from './place-order.ts';
 
 export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
   readonly clock: Clock;
@@ -285,6 +285,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
     needs.ledger.preview({
       caller,
       orderId,
+      clientOrderId: judged.draft.clientOrderId,
       funder: isProved ? maker : NO_WALLET,
       signer: isProved ? parties.eoa : NO_WALLET,
       wallets: [...new Set([maker, parties.signer])],
@@ -300,6 +301,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
   return [
     plainCheck('service_unavailable', venueFault(venue, draft, parties.eoa)),
     plainCheck('credential_type_mismatch', fault),
+    plainCheck('client_order_id_already_used', nameFault(scope, orderId)),
     ...(await verdictsOf(needs, judged, verdicts(scope.safeguards, facts))).map((one) => checkOf(one, scope)),
     ...(balance === null ? [] : [balanceCheck(fundsFor(judged, balance), shortageOf(judged, balance))]),
   ];
@@ -316,6 +318,10 @@ async function verdictsOf(
     return found;
   return found.map((one) => (one.denial?.code === 'approval_required' ? { ...one, denial: null } : one));
 }
+
+/** Another order has the intent's name. */
+const nameFault = ({ namedOrder }: TradeScope, orderId: string): Denial | null =>
+  namedOrder === null || namedOrder === orderId ? null : nameTaken(namedOrder);
 
 /** Why the venue would not take the order at this moment. */
 function venueFault(venue: SigningVenue, { postOnly }: Draft, signer: Address): Denial | null {

@@ -1,7 +1,7 @@
 import { placeTrade } from '@bellwether/contract';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import type { Bind } from '../platform/http/routes.ts';
+import { type Bind, markRepeated } from '../platform/http/routes.ts';
 import * as trade from './place-trade.ts';
 
 export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
@@ -9,9 +9,11 @@ export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
     const call = { caller, request: body, requestId: request.id };
     if (body.validateOnly !== true) {
       const deadline = deadlineOf(request);
-      const placed = await trade.placeTrade(needs, { ...call, deadline, trace: request.trace?.trade() });
-      noteRefusal(request, 'signed orders', placed);
-      return placed;
+      const trace = request.trace?.trade();
+      const { answer, isRepeated } = await trade.placeTrade(needs, { ...call, deadline, trace });
+      if (isRepeated) markRepeated(reply);
+      else noteRefusal(request, 'signed orders', answer);
+      return answer;
     }
     const validated = await trade.validateTrade(needs, call);
     return reply.code(placeTrade.validatesOnly.status).send(validated);

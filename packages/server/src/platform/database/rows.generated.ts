@@ -315,6 +315,7 @@ export interface OrdersRow {
   readonly restricted_by: string[] | null;
   readonly kind: OrderKind;
   readonly journal_lines: string;
+  readonly client_order_id: string | null;
 }
 
 export interface OrdersBeforeReceiptsRow {

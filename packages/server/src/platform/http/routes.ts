@@ -83,6 +83,11 @@ const frameworkPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':
 /** Other paths of an operation: the same in everything, and not in the documents. */
 export type Aliases = (path: string) => readonly string[];
 
+const REPEATED_HEADER = 'idempotency-replayed';
+
+/** Says that the answer repeats an earlier one. */
+export const markRepeated = (reply: FastifyReply): void => void reply.header(REPEATED_HEADER, 'true');
+
 export type Route = Pick<Operation, 'method' | 'path'>;
 
 export function createBinder(
@@ -326,7 +331,7 @@ function replay({ idempotency }: Gate, operation: Operation, path: string): Step
     }
     return reply
       .code(first.status)
-      .header('idempotency-replayed', 'true')
+      .header(REPEATED_HEADER, 'true')
       .type('application/json; charset=utf-8')
       .serializer((body: string) => body)
       .send(first.body);
