@@ -87,6 +87,8 @@ function violation(edge: Edge): string | null {
   }
   if (ADAPTERS.some((one) => within(edge.to, one) && !within(edge.from, one)) && !wired)
     return `${edge.from} imports the adapter of a venue: ${edge.to}`;
+  if (within(edge.to, 'server/platform/scheduler') && !edge.from.endsWith('/jobs'))
+    return `${edge.from} has a job, which belongs in the jobs.ts of its folder`;
   if (isStatements(edge.to) && !edge.typeOnly && room !== null && !mayHaveStatements(edge.from))
     return `${edge.from} imports statements, which it should be given: ${edge.to}`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
@@ -185,6 +187,7 @@ describe('the import law', () => {
     ['server/receipts/read', "import { createWebhookStore } from '../webhooks/store.ts';"],
     ['server/receipts/read', "import { createReceiptStore } from './store.ts';"],
     ['server/orders/read-orders', "import { createEvidenceLog } from '../trading/evidence.ts';"],
+    ['server/receipts/write', "import type { Job } from '../platform/scheduler.ts';"],
     ['server/domain/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../platform/clock.ts';"],
     ['server/domain/records', "import type { AgentStore } from '../agents/index.ts';"],
