@@ -7,7 +7,7 @@ import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { circlesOf } from './import-circles.ts';
-import { ADAPTERS, indexOf, LAW, NODE, ROOMS, type Rule, WIRES } from './import-law.ts';
+import { ADAPTERS, DECLARATION, indexOf, LAW, NODE, ROOMS, type Rule, WIRES } from './import-law.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PACKAGES = join(ROOT, 'packages');
@@ -52,6 +52,7 @@ const within = (name: string, prefix: string): boolean =>
   name === prefix || name.startsWith(prefix.endsWith(':') ? prefix : `${prefix}/`);
 
 const ruleFor = (from: string): Rule | undefined => {
+  if (isDeclaration(from)) return DECLARATION;
   const [best] = Object.keys(LAW)
     .filter((prefix) => within(from, prefix))
     .sort((a, b) => b.length - a.length);
@@ -68,6 +69,9 @@ const isStatements = (name: string): boolean => roomOf(name) !== null && stateme
 const mayHaveStatements = (from: string): boolean =>
   statements.has(from) || from.endsWith('/index') || WIRES.some((wiring) => within(from, wiring));
 
+/** The files of settings that the table of all settings collects. */
+const isDeclaration = (name: string): boolean => declarations.has(name);
+
 function violation(edge: Edge): string | null {
   const rule = ruleFor(edge.from);
   if (rule === undefined) return `${edge.from} is in no folder of the law`;
@@ -79,6 +83,8 @@ function violation(edge: Edge): string | null {
     return `${edge.from} imports the wiring; only service and its parts may`;
   const mayKnowConfig = within(edge.from, 'server/main') || (edge.typeOnly && wires);
   if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
+  if (isDeclaration(edge.to) && within(edge.from, 'server/config')) return null;
+  if (isDeclaration(edge.from) && edge.typeOnly && dirname(edge.from) === dirname(edge.to)) return null;
   const wired = WIRES.some((wiring) => within(edge.from, wiring));
   const room = roomOf(edge.to);
   if (room !== null && room !== roomOf(edge.from)) {
@@ -103,6 +109,13 @@ const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')))
 
 const statements = new Set(
   edges.filter(({ to }) => to === 'server/platform/database/connection').map(({ from }) => from),
+);
+
+const declarations = new Set(
+  edges
+    .filter(({ from, to }) => from === 'server/config' && /(\/|-)settings$/.test(to))
+    .map(({ to }) => to)
+    .filter((name) => name !== 'server/platform/settings'),
 );
 
 const modules = new Set(files.map((file) => nameOf(`./${file.slice(dirname(file).length + 1)}`, file)));
@@ -199,6 +212,10 @@ describe('the import law', () => {
     ['server/agents/agents', "import { readConfig } from '../config.ts';"],
     ['server/agents/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/wiring/tracing', "import { trace } from '@opentelemetry/api';"],
+    ['server/fees/settings', "import { createFeeStore } from './store.ts';"],
+    ['server/fees/settings', "import { fetchSend } from '../platform/outbound/http.ts';"],
+    ['server/wiring/signing', "import { feeSettings } from '../fees/settings.ts';"],
+    ['server/config', "import { createFeeStore } from './fees/index.ts';"],
     ['server/service', "import { readConfig } from './config.ts';"],
     ['server/platform/scheduler', "import { startService } from '../service.ts';"],
     ['server/agents/agents', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],

@@ -52,6 +52,9 @@ function roomLaws(): Record<string, Rule> {
   return Object.fromEntries(laws);
 }
 
+/** Declares settings beside what they configure. The table imports these files directly, so they import next to nothing. */
+export const DECLARATION: Rule = { may: ['server/platform/settings', 'server/venues/settings'] };
+
 export const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
@@ -166,10 +169,12 @@ export const LAW: Readonly<Record<string, Rule>> = {
     types: ['server/config', 'pino'],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
-  'server/config': { may: ['typebox'] },
+  // The table of all settings: main parses the environment by it before anything else is loaded.
+  'server/config': { may: ['server/platform/settings', 'typebox'] },
   // The language that all subjects share. Pure: its files import pure files only.
   'server/domain': { may: ['server/domain', 'protocol', 'contract'] },
   'server/platform': { may: ['server/platform', 'server/domain', 'contract', 'protocol'] },
+  'server/platform/settings': { may: ['typebox'] },
   'server/platform/http': {
     may: [
       'server/platform',

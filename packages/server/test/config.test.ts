@@ -2,7 +2,8 @@ import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import { LIMITS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts';
+import { ENVIRONMENT, readConfig } from '../src/config.ts';
+import { ConfigError } from '../src/platform/settings.ts';
 
 const KEY = 'ab'.repeat(32);
 
@@ -260,6 +261,50 @@ test('a refusal names every misspelt setting, and every address that is no URL',
   expect(refusalOf({ PUBLIC_URL: 'http://[', REPLICA_URL: 'http://one.internal:99999' })).toMatch(
     /PUBLIC_URL has .* REPLICA_URL has /,
   );
+});
+
+describe('a refusal', () => {
+  test('names wrong values, misspelt names, broken addresses and what does not fit together at once', () => {
+    expect(
+      refusalOf({
+        ...{ PORT: 'x', DATABSE_URL: 'postgres://x/y', PUBLIC_URL: 'http://[', MASTER_KEY: KEY },
+        ...{ VENUE_A_NAME: 'agents', VENUE_B_BACKEND: 'live', PAPER_FAULTS: '{}', VENUE_A_BACKEND: 'live' },
+      }),
+    ).toBe(
+      'DATABSE_URL is not a setting of this service. Did you mean DATABASE_URL? PORT must be integer. ' +
+        'PUBLIC_URL has an address that is no URL: look at its host and port. ' +
+        'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly. ' +
+        'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only. ' +
+        'VENUE_B_BACKEND=live needs SOLANA_RPC_URL. ' +
+        'PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live. ' +
+        'VENUE_A_NAME=agents is the first segment of a route or a reserved word; choose another name.',
+    );
+  });
+
+  test('does not complain again about a setting that is misspelt or wrong', () => {
+    expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTERKEY: KEY })).toBe(
+      'MASTERKEY is not a setting of this service. Did you mean MASTER_KEY?',
+    );
+    expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTER_KEY: 'short' })).toMatch(
+      /^MASTER_KEY must match [^ ]+ [^ ]+\.$/,
+    );
+  });
+
+  const settings = Object.entries(ENVIRONMENT.properties as Record<string, Record<string, unknown>>);
+  const secrets = settings.filter(([, schema]) => schema['x-secret'] === true).map(([name]) => name);
+
+  test.each(secrets)('never holds the value of the secret %s', (name) => {
+    const value = 'hunter2,hunter2=hunter2 %';
+    for (const spelt of [name, `${name}S`])
+      expect(refusalOf({ [spelt]: value, PORT: 'x', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a' })).not.toContain(
+        'hunter2',
+      );
+    expect(secrets.length).toBeGreaterThan(5);
+  });
+
+  test('never takes what every object has for a setting', () => {
+    expect(readConfig({ constructor: 'x', toString: 'y' } as never).port).toBe(8080);
+  });
 });
 
 test('the live venue A defaults to the real services, and sends orders', () => {

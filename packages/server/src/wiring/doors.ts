@@ -13,12 +13,13 @@ import {
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import { exchangeDomains, type RecoverPublicKey } from '@bellwether/protocol';
 import { registerSandboxDoors, SANDBOX_PATHS } from '@bellwether/sandbox';
-import type { Config, PaperDoor } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createDoorGuard } from '../platform/http/door-guard.ts';
 import type { RateLimits } from '../platform/http/rate-limits.ts';
 import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/http/replicas.ts';
 import type { PaperBackend } from '../venues/paper/paper-backend.ts';
+import type { PaperDoor } from '../venues/paper/settings.ts';
 import { relaySocket } from '../venues/paper/socket-relay.ts';
 import type { ServerOptions } from './server.ts';
 

@@ -119,7 +119,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
             exchange,
             seed: exchange.seed,
             clock: worldClock,
-            switches: config.paper.dflow,
+            switches: config.paper.sandbox,
             awaited: AWAITED_SIGNATURES,
             prepared: standby.take(),
             log: note,
