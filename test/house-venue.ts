@@ -7,8 +7,8 @@ import type { FillEvidence, FirstAnswer } from '../packages/server/src/domain/ev
 import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/lifecycle.ts';
 import type { MarketRecord } from '../packages/server/src/domain/market.ts';
 import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
+import type { VenueTools } from '../packages/server/src/venues/configured.ts';
 import type { VenueOrder, VenueWith } from '../packages/server/src/venues/venue.ts';
-import type { VenueTools } from '../packages/server/src/wiring/venues.ts';
 
 type Outcome = 'YES' | 'NO';
 
@@ -22,7 +22,7 @@ const newAccount = () => ({ available: 0n, held: 0n, YES: 0n, NO: 0n });
 export function createHouseVenue(
   id: string,
   market: MarketRecord,
-  { clock, evidence }: VenueTools,
+  { clock, evidence }: Pick<VenueTools, 'clock' | 'evidence'>,
 ): VenueWith<'signedOrders' | 'cancel' | 'paper'> {
   const accounts = new Map<string, ReturnType<typeof newAccount>>();
   const resting = new Map<string, VenueOrder>();

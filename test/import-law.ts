@@ -34,8 +34,12 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   wallets: [],
   webhooks: [NODE],
 };
-/** The venues' adapters: rooms know what a venue is, never which one. */
-export const ADAPTERS = ['solana', 'dflow', 'polymarket', 'paper'].map((name) => `server/venues/${name}`);
+const venueFolder = (name: string): string => `server/venues/${name}`;
+/** The folders of the venues that can be configured: the registry imports their index, and nothing else knows which there are. */
+export const VENUES = ['polymarket', 'dflow'].map(venueFolder);
+export const REGISTRY = 'server/wiring/venue-registry';
+/** What several venues share: they and the wiring use the index. */
+export const FOUNDATIONS = ['paper', 'solana'].map(venueFolder);
 /** Bring rooms together. */
 export const WIRES = ['server/service', 'server/wiring'];
 export const indexOf = (room: string): string => `server/${room}/index`;
@@ -169,12 +173,17 @@ export const LAW: Readonly<Record<string, Rule>> = {
     types: ['server/config', 'pino'],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
+  'server/banner': { may: [NODE], types: ['server/config', 'server/service'] },
   // The table of all settings: main parses the environment by it before anything else is loaded.
-  'server/config': { may: ['server/platform/settings', 'typebox'] },
+  'server/config': {
+    may: ['server/platform/settings', 'server/platform/environment', REGISTRY],
+    types: ['server/venues'],
+  },
   // The language that all subjects share. Pure: its files import pure files only.
   'server/domain': { may: ['server/domain', 'protocol', 'contract'] },
   'server/platform': { may: ['server/platform', 'server/domain', 'contract', 'protocol'] },
   'server/platform/settings': { may: ['typebox'] },
+  'server/platform/environment': { may: ['server/platform/settings', 'typebox'] },
   'server/platform/http': {
     may: [
       'server/platform',
@@ -212,8 +221,11 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/operations': {
     may: ['server/platform', 'server/wiring', 'server/config', 'durable', NODE],
   },
-  // What a venue is, and which venue a request means. Knows no adapter.
-  'server/venues': { may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'] },
+  // What a venue is, how its folder declares it, and which venue a request means. Knows none of them.
+  'server/venues': {
+    may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'],
+    types: ['exchange', 'fastify'],
+  },
   'server/venues/solana': {
     may: [
       'server/venues/solana',
@@ -230,6 +242,9 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/venues/dflow': {
     may: [
       'server/venues/dflow',
+      'server/venues/paper',
+      'server/venues/solana',
+      'sandbox',
       'server/platform/outbound',
       'server/domain',
       'protocol',
@@ -242,6 +257,8 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/venues/polymarket': {
     may: [
       'server/venues/polymarket',
+      'server/venues/paper',
+      'exchange',
       'server/platform/outbound',
       'server/domain',
       'protocol',

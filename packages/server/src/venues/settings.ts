@@ -23,3 +23,27 @@ export const venueSettings = {
 /** The setting that names a venue. */
 export const venueName = (fallback: string, description: string) =>
   text(fallback, description, { pattern: '^[a-z0-9][a-z0-9-]{0,49}$', values: 'lower-case name' });
+
+/** Not allowed as venue names: first path segments, and words with another meaning where a venue is named. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([
+  'all',
+  'venues',
+  'events',
+  'internal',
+  'agents',
+  'agent',
+  'owner',
+  'operator',
+  'markets',
+  'wallet',
+  'webhooks',
+  'paper',
+  'docs',
+  'venueb',
+  'healthz',
+  'readyz',
+  'metrics',
+  'aiagent',
+  'openapi.json',
+  'llms.txt',
+]);

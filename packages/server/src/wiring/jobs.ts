@@ -10,7 +10,7 @@ import { ownerJobs } from '../owners/index.ts';
 import { databaseJobs } from '../platform/database/jobs.ts';
 import { rateLimitJobs } from '../platform/http/jobs.ts';
 import type { Meters } from '../platform/http/metrics.ts';
-import { startJobs } from '../platform/scheduler.ts';
+import { type Job, startJobs } from '../platform/scheduler.ts';
 import { positionJobs } from '../positions/index.ts';
 import { quotingJobs } from '../quoting/index.ts';
 import { receiptJobs } from '../receipts/index.ts';
@@ -27,6 +27,8 @@ const STOP_JOBS_MS = 1_500;
 interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
+  /** Of the venues. */
+  readonly venueJobs: readonly Job[];
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   /** Whether this replica keeps the paper exchange. */
   readonly leads: () => boolean;
@@ -42,7 +44,7 @@ interface Parts {
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
   resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs(true));
 
-export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
+export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log, meters }: Parts): void {
   const { authenticator, rateLimits, revocations, takeListeners } = door;
   const { factsRetentionMs: retentionMs, priceDetailMs: detailMs } = config;
   const callers = { authenticator, agents: needs.agents };
@@ -63,6 +65,7 @@ export function startAllJobs({ config, needs, door, leads, stops, log, meters }:
     briefingJobs({ ...needs, takeListeners, retentionMs }),
     streamJobs({ ...needs, retentionMs }),
     marketJobs({ ...needs, detailMs }),
+    venueJobs,
   ];
   const jobs = startJobs(table.flat(), log, meters.jobEnded);
   stops.push('jobs', STOP_JOBS_MS, async () => {

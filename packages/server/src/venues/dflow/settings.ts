@@ -40,11 +40,12 @@ const variables = {
 
 /** With those of others that it depends on. */
 type Environment = EnvironmentOf<typeof variables> & {
+  readonly HOST: string;
   readonly TRUST_PROXY: string;
   readonly SIGNING_PROVIDER: string;
 };
 
-interface LiveDflow {
+export interface LiveDflow {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
   readonly apiKey: string | null;
@@ -56,10 +57,22 @@ interface LiveDflow {
 const DFLOW_METADATA = 'https://prediction-markets-api.dflow.net';
 const DFLOW_TRADE = 'https://quote-api.dflow.net';
 
+export interface DflowSettings {
+  readonly name: string;
+  /** `null`: the embedded sandbox. */
+  readonly live: LiveDflow | null;
+  readonly slippageBps: number;
+  /** The header in which a trusted proxy names the caller's country, lower case. */
+  readonly countryHeader: string | null;
+  readonly isOpenByDefault: boolean;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
+
 export const dflowSettings = {
   variables,
   prefixes: ['VENUE_B_', 'DFLOW_', 'SOLANA_'],
-  make(env: Environment) {
+  make(env: Environment): DflowSettings {
     const isLive = env.VENUE_B_BACKEND === 'live';
     refuseAll([
       env.VENUE_B_COUNTRY_HEADER !== undefined &&
@@ -71,14 +84,12 @@ export const dflowSettings = {
       isLive && env.SOLANA_RPC_URL === undefined && 'VENUE_B_BACKEND=live needs SOLANA_RPC_URL.',
     ]);
     return {
-      dflow: {
-        name: env.VENUE_B_NAME,
-        /** `null`: the embedded sandbox. */
-        live: isLive ? liveDflow(env) : null,
-        slippageBps: env.VENUE_B_SLIPPAGE_BPS,
-        /** The header in which a trusted proxy names the caller's country, lower case. */
-        countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
-      },
+      name: env.VENUE_B_NAME,
+      live: isLive ? liveDflow(env) : null,
+      slippageBps: env.VENUE_B_SLIPPAGE_BPS,
+      countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
+      // The sandbox chain and its venue give money and computing time to any caller: by default only this machine has access.
+      isOpenByDefault: !isLive && LOOPBACK.test(env.HOST),
     };
   },
 };

@@ -1,11 +1,10 @@
-/** The faults of venue A's doors: those that the configuration names, or that a test sets. */
+/** The faults that the venue's doors on paper show, to test clients against them. */
 import { Faults, NO_FAULTS, parseFaultPlan } from '@bellwether/exchange/doors/polymarket';
-import type { Config } from '../config.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 
-/** @throws Error with a sentence that names the setting */
-export function openFaults({ paper }: Config, clock: Clock): Faults {
-  return new Faults(clock.now, paper.faults === null ? NO_FAULTS : planOf(paper.faults));
+/** @param given JSON; `null`: none @throws Error with a sentence that names the setting */
+export function openFaults(given: string | null, clock: Clock): Faults {
+  return new Faults(clock.now, given === null ? NO_FAULTS : planOf(given));
 }
 
 function planOf(text: string) {
