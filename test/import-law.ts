@@ -1,4 +1,6 @@
 /** Which folder may import what, as data: import-law.test.ts holds every import to it. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** `types` may be imported as types only. Folders and packages are matched by prefix, the longest rule wins. */
 export interface Rule {
@@ -34,12 +36,16 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   wallets: [],
   webhooks: [NODE],
 };
-const venueFolder = (name: string): string => `server/venues/${name}`;
-/** The folders of the venues that can be configured: the registry imports their index, and nothing else knows which there are. */
-export const VENUES = ['polymarket', 'dflow'].map(venueFolder);
-export const REGISTRY = 'server/wiring/venue-registry';
 /** What several venues share: they and the wiring use the index. */
-export const FOUNDATIONS = ['paper', 'solana'].map(venueFolder);
+export const FOUNDATIONS = ['server/venues/paper', 'server/venues/solana'];
+/** The folders of the venues that can be configured: the registry imports their index, and nothing else knows which there are. */
+export const VENUES = readdirSync(join(import.meta.dirname, '../packages/server/src/venues'), {
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `server/venues/${name}`)
+  .filter((folder) => !FOUNDATIONS.includes(folder));
+export const REGISTRY = 'server/wiring/venue-registry';
 /** Bring rooms together. */
 export const WIRES = ['server/service', 'server/wiring'];
 export const indexOf = (room: string): string => `server/${room}/index`;

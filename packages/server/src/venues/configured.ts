@@ -35,7 +35,7 @@ export interface ConfiguredVenue {
   readonly doors: readonly DoorTerms[];
   /** Its orders are executed by the paper exchange, of which at most one venue can say so. */
   readonly paperExchange?: PaperExchangeTerms;
-  /** Loads its code and opens it. @throws Error with a sentence that says why it cannot */
+  /** Loads its code and opens it, without a call to the outside: a venue that is away must not hold up a start. @throws Error with a sentence that says why it cannot */
   open(tools: VenueTools): Promise<OpenVenue>;
 }
 

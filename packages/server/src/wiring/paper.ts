@@ -44,7 +44,12 @@ export interface PaperParts {
 }
 
 /** The venue whose orders the paper exchange executes. */
-const traderOf = ({ venues }: Config) => venues.find(({ paperExchange }) => paperExchange !== undefined);
+function traderOf({ venues }: Config) {
+  const [trader, other] = venues.filter(({ paperExchange }) => paperExchange !== undefined);
+  if (other !== undefined)
+    throw new Error(`${trader?.id} and ${other.id} both trade on the paper exchange; one venue can.`);
+  return trader;
+}
 
 /** The exchange's journal, while this process leads; `null` where no venue trades on it. */
 export function paperJournal(

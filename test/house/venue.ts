@@ -3,18 +3,17 @@
  * Its state is in memory; the outcome of an order is written to the desk before the answer, as at every venue.
  */
 import { exchangeDomains } from '@bellwether/protocol';
-import type { FillEvidence, FirstAnswer } from '../packages/server/src/domain/evidence.ts';
-import { type OrderEventKind, requireTransition } from '../packages/server/src/domain/lifecycle.ts';
-import type { MarketRecord } from '../packages/server/src/domain/market.ts';
-import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
-import type { VenueTools } from '../packages/server/src/venues/configured.ts';
-import type { VenueOrder, VenueWith } from '../packages/server/src/venues/venue.ts';
+import type { FillEvidence, FirstAnswer } from '../../packages/server/src/domain/evidence.ts';
+import { type OrderEventKind, requireTransition } from '../../packages/server/src/domain/lifecycle.ts';
+import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
+import { isEverything, selectMarkets } from '../../packages/server/src/domain/market-search.ts';
+import type { VenueTools } from '../../packages/server/src/venues/configured.ts';
+import type { VenueOrder, VenueWith } from '../../packages/server/src/venues/venue.ts';
 
 type Outcome = 'YES' | 'NO';
 
 const MICRO = 1_000_000n;
 const WHOLE = 10_000;
-const CHAIN_ID = 137;
 const NOTHING = { filled: 0n, cost: 0n, fees: 0n, errorCode: null } as const;
 const newAccount = () => ({ available: 0n, held: 0n, YES: 0n, NO: 0n });
 
@@ -22,7 +21,7 @@ const newAccount = () => ({ available: 0n, held: 0n, YES: 0n, NO: 0n });
 export function createHouseVenue(
   id: string,
   market: MarketRecord,
-  { clock, evidence }: Pick<VenueTools, 'clock' | 'evidence'>,
+  { clock, evidence, chainId }: Pick<VenueTools, 'clock' | 'evidence' | 'chainId'>,
 ): VenueWith<'signedOrders' | 'cancel' | 'paper'> {
   const accounts = new Map<string, ReturnType<typeof newAccount>>();
   const resting = new Map<string, VenueOrder>();
@@ -135,7 +134,7 @@ export function createHouseVenue(
       inMarket: async (address) => ({ available: accountOf(address).available, free: accountOf(address) }),
     },
     signedOrders: {
-      signing: { domains: exchangeDomains(CHAIN_ID), chainId: CHAIN_ID, profile: 'interface' },
+      signing: { domains: exchangeDomains(chainId), chainId, profile: 'interface' },
       rules: { gtdMinLeadS: 60 },
       verifyCredentials: async () => null,
       balance: async (address) => ({
