@@ -85,7 +85,7 @@ const mayHaveStatements = (from: string): boolean =>
 
 /** The type of a venue's declaration. */
 const DECLARED = 'server/venues/configured';
-/** What a venue opens is handed from its folder to the table of jobs. */
+/** Hands the jobs of venues from their folders to the table. */
 const isOpening = ({ from, typeOnly }: Edge): boolean =>
   typeOnly && (from === DECLARED || from === 'server/wiring/venues');
 

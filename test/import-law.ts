@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   wallets: [],
   webhooks: [NODE],
 };
-/** What several venues share: they and the wiring use the index. */
+/** Shared by several venues: they and the wiring use the index. */
 export const FOUNDATIONS = ['server/venues/paper', 'server/venues/solana'];
 /** The folders of the venues that can be configured: the registry imports their index, and nothing else knows which there are. */
 export const VENUES = readdirSync(join(import.meta.dirname, '../packages/server/src/venues'), {
@@ -227,7 +227,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/operations': {
     may: ['server/platform', 'server/wiring', 'server/config', 'durable', NODE],
   },
-  // What a venue is, how its folder declares it, and which venue a request means. Knows none of them.
+  // Says what a venue is, how its folder declares it, and which venue a request means. Knows none of them.
   'server/venues': {
     may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'],
     types: ['exchange', 'fastify'],

@@ -45,7 +45,7 @@ export interface ProcessOptions {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Of a copy of this repository. */
+  /** The folder of a copy of this repository. */
   readonly root?: string;
   /** Lets the service create its cluster, as on its first start; otherwise it finds one with its empty tables. */
   readonly makesCluster?: boolean;

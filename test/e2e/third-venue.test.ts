@@ -6,6 +6,7 @@ import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bannerOf } from '../../packages/server/src/banner.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
+import type { ConfiguredVenue } from '../../packages/server/src/venues/configured.ts';
 import { VENUES } from '../../packages/server/src/wiring/venue-registry.ts';
 import { call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { houseVenue } from '../house/index.ts';
@@ -98,6 +99,27 @@ describe('what its folder declares', () => {
     const agent = await newTrader(other);
     const [found] = await agent.client.listMarkets({ q: '*', venue: 'casino' });
     expect(found).toMatchObject({ venue: 'casino', bestBid: '0.48', bestAsk: '0.55' });
+  });
+});
+
+describe('a start is refused, in words', () => {
+  const withHouse = (changes: Partial<ConfiguredVenue>) =>
+    startTestService({ PAPER_WORLD: 'off' }, {}, [
+      ...VENUES,
+      { ...houseVenue, make: (environment: never) => ({ ...houseVenue.make(environment), ...changes }) },
+    ]);
+
+  test('where two venues want the paper exchange', async () => {
+    await expect(withHouse({ paperExchange: { followLive: null } })).rejects.toThrow(
+      'polymarket and house both trade on the paper exchange; one venue can.',
+    );
+  });
+
+  test('where a venue cannot be opened', async () => {
+    const open = async () => {
+      throw new Error('HOUSE_KEY_FILE=x cannot be read.');
+    };
+    await expect(withHouse({ open })).rejects.toThrow('HOUSE_KEY_FILE=x cannot be read.');
   });
 });
 

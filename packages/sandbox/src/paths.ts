@@ -1,4 +1,4 @@
-/** Where the doors of the sandbox lie, below the base path of whoever serves them. */
+/** Paths of the sandbox's doors, below the base path of the service that has them. */
 export const SANDBOX_PATHS = {
   metadata: '/paper/dflow/metadata',
   trade: '/paper/dflow/trade',

@@ -1,4 +1,4 @@
-/** What a start prints: where the service is, which venues it has, and what to try first. */
+/** The text that a start prints: where the service is, which venues it has, and what to try first. */
 import { resolve } from 'node:path';
 import type { Config } from './config.ts';
 import type { Service } from './service.ts';
@@ -6,7 +6,7 @@ import type { Service } from './service.ts';
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 const LABEL_CHARS = 12;
 
-/** What to try; the examples find a service on the default data folder without help, and trade paper money only. */
+/** Suggests what to try; the examples find a service on the default data folder without help, and trade paper money only. */
 function nextCommand(config: Config, url: string): string {
   const banners = config.venues.map(({ banner }) => banner);
   const first = banners.find(({ beforeFirstOrder }) => beforeFirstOrder !== undefined);

@@ -67,7 +67,7 @@ export function readConfig(
   const { values, problems: found, named } = checkEnvironment([...GROUPS, ...venues], source);
   const problems = [...found];
   const config = assemble(values as Environment, venues, (sentence) => {
-    // What a known problem causes is not reported again.
+    // A consequence of a known problem is not reported again.
     if (!sentence.split(/[^A-Z0-9_]+/).some((word) => named.has(word))) problems.push(sentence);
   });
   if (problems.length > 0) throw new ConfigError(problems.join(' '));

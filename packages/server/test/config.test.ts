@@ -17,7 +17,7 @@ function refusalOf(environment: Record<string, string>): string {
   throw new Error(`${JSON.stringify(environment)} was accepted`);
 }
 
-/** What a venue's folder is given of its settings. */
+/** Settings as the venue's folder gets them. */
 const settingsOf = (config: Config, id: string) =>
   config.venues.find((venue) => venue.id === id)?.settings as Record<string, unknown>;
 

@@ -18,7 +18,7 @@ import type { FollowedWallet, LiveOrderLog } from './live-orders.ts';
 import type { ExchangeCalls, PaperBackend } from './paper/index.ts';
 import type { MarketData, Venue, VenueSecrets } from './venue.ts';
 
-/** What a folder of a venue exports. `make` is given all settings, checked. */
+/** The export of a venue's folder. `make` gets all settings, checked. */
 export interface VenueDeclaration extends SettingsGroup {
   /** The variable that names the venue. */
   readonly nameVariable: string;
@@ -28,7 +28,7 @@ export interface VenueDeclaration extends SettingsGroup {
 export interface ConfiguredVenue {
   readonly id: VenueId;
   readonly backend: Venue['backend'];
-  /** What its variables were made into: for its own folder. */
+  /** Made of its variables; only its own folder knows the type. */
   readonly settings: object;
   readonly banner: Banner;
   /** Below the base path. Most ask for no key of an agent: PAPER_DOORS says which of them are open. */
@@ -39,12 +39,12 @@ export interface ConfiguredVenue {
   open(tools: VenueTools): Promise<OpenVenue>;
 }
 
-/** What a start prints for people. */
+/** Its part of the text that a start prints. */
 export interface Banner {
   /** At most eleven characters. */
   readonly label: string;
   readonly text: string;
-  /** What to do before the first order, where that is real money. */
+  /** Advice before the first order, where that is real money. */
   readonly beforeFirstOrder?: string;
   /** The script of package.json that tries the venue. */
   readonly demo?: string;
@@ -80,13 +80,13 @@ export interface FollowedMarkets {
 
 export interface OpenVenue {
   readonly venue: Venue;
-  /** Of those that it has declared. */
+  /** Opens the doors that it has declared. */
   readonly doors?: (tools: DoorTools) => readonly Door[];
   readonly jobs?: readonly Job[];
   stop?(): Promise<void>;
 }
 
-/** What the service gives a venue. */
+/** Given to a venue by the service. */
 export interface VenueTools {
   readonly clock: Clock;
   /** Also counts the calls to external services that fail. */
@@ -96,13 +96,13 @@ export interface VenueTools {
   readonly replicaId: string;
   /** Where it writes what became of orders. */
   readonly evidence: EvidenceLog;
-  /** What the desk keeps of its orders, where it settles trades after it has matched them. */
+  /** The desk's record of its orders, for a venue that settles trades after it has matched them. */
   readonly liveOrders: (venue: VenueId) => LiveOrderLog;
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   readonly paper: PaperTools;
   /** The names of the doors that are open. */
   readonly openDoors: ReadonlySet<string>;
-  /** Those of the paper doors, where a test switches them. */
+  /** Faults of the doors on paper, where a test switches them. */
   readonly faults: Faults | null;
 }
 
@@ -115,7 +115,7 @@ export interface PaperTools
   createVenue(of: { readonly id: VenueId; readonly signing: SigningTerms }): Venue;
 }
 
-/** What the edge gives a door. */
+/** Given to a door by the edge. */
 export interface DoorTools {
   /** Draws from the bucket of the caller's address. */
   readonly guard: ReturnType<typeof createDoorGuard>;

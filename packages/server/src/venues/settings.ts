@@ -10,7 +10,7 @@ const variables = {
   DEFAULT_VENUE: optionalText('Name of the venue that a request means when it names none.', {
     minLength: 1,
     values: 'name of a venue',
-    unset: '`<VENUE_A_NAME>`',
+    unset: 'the name of venue A',
   }),
 };
 

@@ -27,7 +27,6 @@ const STOP_JOBS_MS = 1_500;
 interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
-  /** Of the venues. */
   readonly venueJobs: readonly Job[];
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   /** Whether this replica keeps the paper exchange. */

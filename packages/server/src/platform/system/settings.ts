@@ -1,4 +1,4 @@
-/** What the process writes, and how many threads it starts. */
+/** How much the process logs, and how many threads it starts. */
 import { choice, type EnvironmentOf, optionalInteger } from '../settings.ts';
 
 const variables = {

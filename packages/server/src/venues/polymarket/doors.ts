@@ -11,7 +11,7 @@ import { PAPER_PATHS } from './paths.ts';
 
 interface Parts extends DoorTools, Pick<VenueTools, 'paper' | 'clock' | 'chainId'> {
   readonly faults: Faults;
-  /** Of the orders that it takes. */
+  /** The version of the orders that it takes. */
   readonly orderVersion: 1 | 2;
 }
 
