@@ -3,7 +3,7 @@
  * every read. Nothing but test/house/ knows it.
  */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { bannerOf } from '../../packages/server/src/banner.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import type { ConfiguredVenue } from '../../packages/server/src/venues/configured.ts';
@@ -102,13 +102,22 @@ describe('what its folder declares', () => {
   });
 });
 
-describe('a start is refused, in words', () => {
-  const withHouse = (changes: Partial<ConfiguredVenue>) =>
-    startTestService({ PAPER_WORLD: 'off' }, {}, [
-      ...VENUES,
-      { ...houseVenue, make: (environment: never) => ({ ...houseVenue.make(environment), ...changes }) },
-    ]);
+const withHouse = (changes: Partial<ConfiguredVenue>) =>
+  startTestService({ PAPER_WORLD: 'off' }, {}, [
+    ...VENUES,
+    { ...houseVenue, make: (environment: never) => ({ ...houseVenue.make(environment), ...changes }) },
+  ]);
 
+test('it is stopped with the service', async () => {
+  const { open } = readConfig({}, REGISTRY).venues[2] as ConfiguredVenue;
+  const stop = vi.fn(async () => {});
+  const other = await withHouse({ open: async (tools) => ({ ...(await open(tools)), stop }) });
+  expect(stop).not.toHaveBeenCalled();
+  expect(await other.stop()).toBe(true);
+  expect(stop).toHaveBeenCalledTimes(1);
+});
+
+describe('a start is refused, in words', () => {
   test('where two venues want the paper exchange', async () => {
     await expect(withHouse({ paperExchange: { followLive: null } })).rejects.toThrow(
       'polymarket and house both trade on the paper exchange; one venue can.',

@@ -292,6 +292,10 @@ describe('a refusal', () => {
     expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTERKEY: KEY })).toBe(
       'MASTERKEY is not a setting of this service. Did you mean MASTER_KEY?',
     );
+    // The doors of a venue that is refused are not known.
+    expect(refusalOf({ VENUE_A_BACKEND: 'live', PAPER_DOORS: 'clob' })).toBe(
+      'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly.',
+    );
     expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTER_KEY: 'short' })).toMatch(
       /^MASTER_KEY must match [^ ]+ [^ ]+\.$/,
     );
