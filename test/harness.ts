@@ -12,6 +12,7 @@ import {
 import { expect, vi } from 'vitest';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
+import type { VenueDeclaration } from '../packages/server/src/venues/configured.ts';
 import { createDeskDatabase, createLastingDeskDatabase } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
 
@@ -28,9 +29,10 @@ export interface TestService extends Service {
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
+  registry?: readonly VenueDeclaration[],
 ): Promise<TestService> {
   const databaseUrl = environment.DATABASE_URL ?? (await createDeskDatabase());
-  const service = await launch({ ...environment, DATABASE_URL: databaseUrl }, overrides);
+  const service = await launch({ ...environment, DATABASE_URL: databaseUrl }, overrides, registry);
   afterFile('services', service.stop);
   return service;
 }
@@ -80,10 +82,11 @@ const startLasting = async (environment: Readonly<Record<string, string>>): Prom
 async function launch(
   environment: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
   overrides: Overrides,
+  registry?: readonly VenueDeclaration[],
 ): Promise<TestService> {
   const { DATABASE_URL: databaseUrl } = environment;
   const masterKey = environment.MASTER_KEY ?? randomBytes(32).toString('hex');
-  const config = readConfig({
+  const settings = {
     PORT: '0',
     LOG_LEVEL: 'silent',
     RATE_LIMITS: 'off',
@@ -93,7 +96,8 @@ async function launch(
     MAX_REQUESTS_IN_FLIGHT: '10000',
     ...environment,
     MASTER_KEY: masterKey,
-  });
+  };
+  const config = readConfig(settings, registry);
   const service = await startService(config, overrides);
   return {
     ...service,

@@ -7,13 +7,26 @@ import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { circlesOf } from './import-circles.ts';
-import { ADAPTERS, indexOf, LAW, NODE, ROOMS, type Rule, WIRES } from './import-law.ts';
+import {
+  DECLARATION,
+  FOUNDATIONS,
+  indexOf,
+  LAW,
+  NODE,
+  REGISTRY,
+  ROOMS,
+  type Rule,
+  VENUES,
+  WIRES,
+} from './import-law.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PACKAGES = join(ROOT, 'packages');
 
 interface Edge {
   readonly from: string;
+  /** Loaded only when the code is run. */
+  readonly isLate?: boolean;
   readonly to: string;
   readonly typeOnly: boolean;
 }
@@ -44,6 +57,7 @@ function edgesOf(file: string, source: string): Edge[] {
       from,
       to: nameOf(match[1] ?? '', file),
       typeOnly: false,
+      isLate: true,
     })),
   ];
 }
@@ -52,6 +66,7 @@ const within = (name: string, prefix: string): boolean =>
   name === prefix || name.startsWith(prefix.endsWith(':') ? prefix : `${prefix}/`);
 
 const ruleFor = (from: string): Rule | undefined => {
+  if (isDeclaration(from)) return DECLARATION;
   const [best] = Object.keys(LAW)
     .filter((prefix) => within(from, prefix))
     .sort((a, b) => b.length - a.length);
@@ -68,25 +83,48 @@ const isStatements = (name: string): boolean => roomOf(name) !== null && stateme
 const mayHaveStatements = (from: string): boolean =>
   statements.has(from) || from.endsWith('/index') || WIRES.some((wiring) => within(from, wiring));
 
+/** The type of a venue's declaration. */
+const DECLARED = 'server/venues/configured';
+/** Hands the jobs of venues from their folders to the table. */
+const isOpening = ({ from, typeOnly }: Edge): boolean =>
+  typeOnly && (from === DECLARED || from === 'server/wiring/venues');
+
+/** The files of settings that the table of all settings collects. */
+const isDeclaration = (name: string): boolean => declarations.has(name);
+
 function violation(edge: Edge): string | null {
   const rule = ruleFor(edge.from);
   if (rule === undefined) return `${edge.from} is in no folder of the law`;
   if (within(edge.to, 'server/main')) return `${edge.from} imports main, which is forbidden`;
-  if (within(edge.to, 'server/service') && !within(edge.from, 'server/main'))
+  const isProcess = within(edge.from, 'server/main') || within(edge.from, 'server/banner');
+  if (within(edge.to, 'server/service') && !isProcess)
     return `${edge.from} imports the wiring; only main may`;
   const wires = ['server/service', 'server/wiring'].some((wiring) => within(edge.from, wiring));
-  if (within(edge.to, 'server/wiring') && !wires)
+  const isTable = edge.from === 'server/config' && edge.to === REGISTRY;
+  if (within(edge.to, 'server/wiring') && !wires && !isTable)
     return `${edge.from} imports the wiring; only service and its parts may`;
-  const mayKnowConfig = within(edge.from, 'server/main') || (edge.typeOnly && wires);
+  const mayKnowConfig = isProcess || (edge.typeOnly && wires);
   if (within(edge.to, 'server/config') && !mayKnowConfig) return `${edge.from} imports config; only main may`;
+  if (isDeclaration(edge.to) && within(edge.from, 'server/config')) return null;
+  if (isDeclaration(edge.from) && edge.typeOnly && dirname(edge.from) === dirname(edge.to)) return null;
   const wired = WIRES.some((wiring) => within(edge.from, wiring));
   const room = roomOf(edge.to);
   if (room !== null && room !== roomOf(edge.from)) {
     if (edge.to !== indexOf(room)) return `${edge.from} imports the inside of the room ${room}: ${edge.to}`;
     if (roomOf(edge.from) === null && !wired) return `${edge.from} imports a room: ${edge.to}`;
   }
-  if (ADAPTERS.some((one) => within(edge.to, one) && !within(edge.from, one)) && !wired)
-    return `${edge.from} imports the adapter of a venue: ${edge.to}`;
+  const folder = [...VENUES, ...FOUNDATIONS].find((one) => within(edge.to, one) && !within(edge.from, one));
+  if (folder !== undefined) {
+    const isIndex = edge.to === `${folder}/index`;
+    const isVenue = VENUES.includes(folder);
+    if (isVenue && !(isIndex && edge.from === REGISTRY))
+      return `${edge.from} imports a venue's adapter, which only the registry may: ${edge.to}`;
+    if (!isIndex) return `${edge.from} imports the inside of ${folder}: ${edge.to}`;
+    const mayUse = wired || VENUES.some((one) => within(edge.from, one)) || edge.from === DECLARED;
+    if (!mayUse) return `${edge.from} imports what venues share: ${edge.to}`;
+  }
+  if (within(edge.to, 'server/platform/scheduler') && !edge.from.endsWith('/jobs') && !isOpening(edge))
+    return `${edge.from} has a job, which belongs in the jobs.ts of its folder`;
   if (isStatements(edge.to) && !edge.typeOnly && room !== null && !mayHaveStatements(edge.from))
     return `${edge.from} imports statements, which it should be given: ${edge.to}`;
   if (rule.may.some((prefix) => within(edge.to, prefix))) return null;
@@ -101,6 +139,15 @@ const edges = files.flatMap((file) => edgesOf(file, readFileSync(file, 'utf8')))
 
 const statements = new Set(
   edges.filter(({ to }) => to === 'server/platform/database/connection').map(({ from }) => from),
+);
+
+/** Collect settings: the table, and the declarations of venues, which it reads. */
+const DECLARES = ['server/config', ...VENUES.map((venue) => `${venue}/index`)];
+const declarations = new Set(
+  edges
+    .filter(({ from, to }) => DECLARES.includes(from) && /(\/|-)settings$/.test(to))
+    .map(({ to }) => to)
+    .filter((name) => name !== 'server/platform/settings'),
 );
 
 const modules = new Set(files.map((file) => nameOf(`./${file.slice(dirname(file).length + 1)}`, file)));
@@ -125,8 +172,8 @@ function graphOf(between: (from: string, to: string) => readonly [string, string
   return graph;
 }
 
-/** A room by its name; of the rest of the service, its first folder. */
-const partOf = (name: string): string => name.split('/').slice(0, 2).join('/');
+/** A room by its name; of the rest of the service, its first folder. The registry is below the wiring: settings are read by it. */
+const partOf = (name: string): string => (name === REGISTRY ? name : name.split('/').slice(0, 2).join('/'));
 
 const packageOf = (name: string): string => name.slice(0, name.indexOf('/'));
 
@@ -178,6 +225,19 @@ describe('the import law', () => {
     expect(atOnce.filter((to) => to?.startsWith('node:') !== true)).toEqual([]);
   });
 
+  test('settings are read before anything else is loaded, the code of venues included', () => {
+    const loaded = new Set(['server/config']);
+    for (const name of loaded)
+      for (const { to } of edges.filter(
+        ({ from, typeOnly, isLate }) => from === name && !typeOnly && !isLate,
+      ))
+        loaded.add(moduleOf(to) ?? to);
+    const libraries = [...loaded].filter((name) => !modules.has(name));
+    expect(new Set(libraries)).toEqual(new Set(['typebox', 'typebox/value']));
+    expect([...loaded].filter((name) => name.endsWith('/open'))).toEqual([]);
+    expect(loaded.size).toBeGreaterThan(15);
+  });
+
   test.each([
     ['server/wiring/stores', "import { createReceiptStore } from '../receipts/store.ts';"],
     ['server/platform/http/routes', "import { bindReceipts } from '../../receipts/index.ts';"],
@@ -185,17 +245,28 @@ describe('the import law', () => {
     ['server/receipts/read', "import { createWebhookStore } from '../webhooks/store.ts';"],
     ['server/receipts/read', "import { createReceiptStore } from './store.ts';"],
     ['server/orders/read-orders', "import { createEvidenceLog } from '../trading/evidence.ts';"],
+    ['server/receipts/write', "import type { Job } from '../platform/scheduler.ts';"],
     ['server/domain/draft', "import { readFile } from 'node:fs/promises';"],
     ['server/domain/safeguards', "import type { Clock } from '../platform/clock.ts';"],
     ['server/domain/records', "import type { AgentStore } from '../agents/index.ts';"],
     ['server/trading/place-order', "import { openPool } from 'pg';"],
     ['server/trading/place-order', "import { toEvidence } from '../venues/paper/translate.ts';"],
+    ['server/wiring/venues', "import { dflowVenue } from '../venues/dflow/index.ts';"],
+    ['server/wiring/use-cases', "import { isBlockedCountry } from '../venues/dflow/jurisdictions.ts';"],
+    ['server/wiring/venue-registry', "import { openDflow } from '../venues/dflow/open.ts';"],
+    ['server/venues/polymarket/open', "import { dflowVenue } from '../dflow/index.ts';"],
+    ['server/venues/polymarket/open', "import { createPaperVenue } from '../paper/venue.ts';"],
+    ['server/wiring/paper', "import { toEvidence } from '../venues/paper/translate.ts';"],
     ['server/venues/venue', "import { toEvidence } from './paper/translate.ts';"],
     ['server/venues/asking', "import type { AgentStore } from '../agents/index.ts';"],
     ['server/platform/database/rows', "import { toEvidence } from '../../venues/paper/translate.ts';"],
     ['server/agents/agents', "import { readConfig } from '../config.ts';"],
     ['server/agents/agents', "import type { UseCaseNeeds } from '../wiring/use-cases.ts';"],
     ['server/wiring/tracing', "import { trace } from '@opentelemetry/api';"],
+    ['server/fees/settings', "import { createFeeStore } from './store.ts';"],
+    ['server/fees/settings', "import { fetchSend } from '../platform/outbound/http.ts';"],
+    ['server/wiring/signing', "import { feeSettings } from '../fees/settings.ts';"],
+    ['server/config', "import { createFeeStore } from './fees/index.ts';"],
     ['server/service', "import { readConfig } from './config.ts';"],
     ['server/platform/scheduler', "import { startService } from '../service.ts';"],
     ['server/agents/agents', "import { verifyRegistrationResponse } from '@simplewebauthn/server';"],

@@ -1,4 +1,6 @@
 /** Which folder may import what, as data: import-law.test.ts holds every import to it. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** `types` may be imported as types only. Folders and packages are matched by prefix, the longest rule wins. */
 export interface Rule {
@@ -34,8 +36,16 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   wallets: [],
   webhooks: [NODE],
 };
-/** The venues' adapters: rooms know what a venue is, never which one. */
-export const ADAPTERS = ['solana', 'dflow', 'polymarket', 'paper'].map((name) => `server/venues/${name}`);
+/** Shared by several venues: they and the wiring use the index. */
+export const FOUNDATIONS = ['server/venues/paper', 'server/venues/solana'];
+/** The folders of the venues that can be configured: the registry imports their index, and nothing else knows which there are. */
+export const VENUES = readdirSync(join(import.meta.dirname, '../packages/server/src/venues'), {
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `server/venues/${name}`)
+  .filter((folder) => !FOUNDATIONS.includes(folder));
+export const REGISTRY = 'server/wiring/venue-registry';
 /** Bring rooms together. */
 export const WIRES = ['server/service', 'server/wiring'];
 export const indexOf = (room: string): string => `server/${room}/index`;
@@ -51,6 +61,9 @@ function roomLaws(): Record<string, Rule> {
   ]);
   return Object.fromEntries(laws);
 }
+
+/** Declares settings beside what they configure. The table imports these files directly, so they import next to nothing. */
+export const DECLARATION: Rule = { may: ['server/platform/settings', 'server/venues/settings'] };
 
 export const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
@@ -166,10 +179,17 @@ export const LAW: Readonly<Record<string, Rule>> = {
     types: ['server/config', 'pino'],
   },
   'server/main': { may: ['server', 'durable/embedded', NODE] },
-  'server/config': { may: ['typebox'] },
+  'server/banner': { may: [NODE], types: ['server/config', 'server/service'] },
+  // The table of all settings: main parses the environment by it before anything else is loaded.
+  'server/config': {
+    may: ['server/platform/settings', 'server/platform/environment', REGISTRY],
+    types: ['server/venues'],
+  },
   // The language that all subjects share. Pure: its files import pure files only.
   'server/domain': { may: ['server/domain', 'protocol', 'contract'] },
   'server/platform': { may: ['server/platform', 'server/domain', 'contract', 'protocol'] },
+  'server/platform/settings': { may: ['typebox'] },
+  'server/platform/environment': { may: ['server/platform/settings', 'typebox'] },
   'server/platform/http': {
     may: [
       'server/platform',
@@ -207,8 +227,11 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/operations': {
     may: ['server/platform', 'server/wiring', 'server/config', 'durable', NODE],
   },
-  // Defines venues, and finds the venue that a request means. Knows no adapter.
-  'server/venues': { may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'] },
+  // Defines venues and the declaration of their folders, and finds the venue that a request means. Knows none of them.
+  'server/venues': {
+    may: ['server/venues', 'server/domain', 'server/platform', 'contract', 'protocol'],
+    types: ['exchange', 'fastify'],
+  },
   'server/venues/solana': {
     may: [
       'server/venues/solana',
@@ -225,6 +248,9 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/venues/dflow': {
     may: [
       'server/venues/dflow',
+      'server/venues/paper',
+      'server/venues/solana',
+      'sandbox',
       'server/platform/outbound',
       'server/domain',
       'protocol',
@@ -237,6 +263,8 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/venues/polymarket': {
     may: [
       'server/venues/polymarket',
+      'server/venues/paper',
+      'exchange',
       'server/platform/outbound',
       'server/domain',
       'protocol',

@@ -15,8 +15,8 @@ import { copyCluster } from './setup/copy-cluster.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** The programs, and the arguments with which npm starts them. */
 const PROGRAMS = {
-  service: { main: join(ROOT, 'packages', 'server', 'src', 'main.ts'), npm: ['start'] },
-  exchange: { main: join(ROOT, 'packages', 'sandbox', 'src', 'main.ts'), npm: ['run', 'exchange'] },
+  service: { main: join('packages', 'server', 'src', 'main.ts'), npm: ['start'] },
+  exchange: { main: join('packages', 'sandbox', 'src', 'main.ts'), npm: ['run', 'exchange'] },
 } as const;
 const READY = /is ready \((\d+\.\d) s\)/;
 const READY_TIMEOUT_MS = 120_000;
@@ -45,6 +45,8 @@ export interface ProcessOptions {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
+  /** The folder of a copy of this repository. */
+  readonly root?: string;
   /** Lets the service create its cluster, as on its first start; otherwise it finds one with its empty tables. */
   readonly makesCluster?: boolean;
 }
@@ -85,16 +87,17 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   output: () => string;
   exit: () => Promise<Exit>;
 } {
-  const { dataDir, program = 'service', via = 'node', env = {}, port } = options;
+  const { dataDir, program = 'service', via = 'node', env = {}, port, root = ROOT } = options;
   const { main, npm } = PROGRAMS[program];
-  const [file, args] = via === 'npm' ? (['npm', npm] as const) : ([process.execPath, [main]] as const);
+  const [file, args] =
+    via === 'npm' ? (['npm', npm] as const) : ([process.execPath, [join(root, main)]] as const);
   const child = spawn(file, args, {
-    cwd: ROOT,
+    cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       // Without the rest of the test's environment: its settings must not reach the service.
-      PATH: `${join(ROOT, 'node_modules', '.bin')}:${process.env.PATH}`,
+      PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`,
       HOME: process.env.HOME,
       npm_config_update_notifier: 'false',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

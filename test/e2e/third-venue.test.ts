@@ -1,40 +1,19 @@
 /**
- * Proves that a venue is one object: a third one, registered from outside, is listed, traded on, canceled and shown
- * by every read. Nothing but test/house-venue.ts knows it.
+ * Proves that a venue is one folder and one line: a third one is configured, printed, listed, traded on, canceled and shown by
+ * every read. Nothing but test/house/ knows it.
  */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
-import { beforeAll, describe, expect, test } from 'vitest';
-import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { bannerOf } from '../../packages/server/src/banner.ts';
+import { readConfig } from '../../packages/server/src/config.ts';
+import type { ConfiguredVenue } from '../../packages/server/src/venues/configured.ts';
+import { VENUES } from '../../packages/server/src/wiring/venue-registry.ts';
 import { call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
-import { createHouseVenue } from '../house-venue.ts';
+import { houseVenue } from '../house/index.ts';
+import { houseMarket } from '../house/market.ts';
 
-const M = 1_000_000n;
-const DAY_MS = 24 * 3_600_000;
-const MARKET: MarketRecord = {
-  id: 'house-1',
-  conditionId: `0x${'7'.repeat(64)}`,
-  tokenIds: ['700000000000000001', '700000000000000002'],
-  slug: 'house-one',
-  question: 'Will the house win?',
-  description: 'It does.',
-  category: 'test',
-  eventId: 'house',
-  eventTitle: 'The house',
-  negRisk: false,
-  tickSize: 100,
-  minOrderSize: 5n * M,
-  feeRate: 0n,
-  feeExponent: 1,
-  createdAt: Date.now() + 60_000,
-  endDate: Date.now() + 30 * DAY_MS,
-  updatedAt: Date.now(),
-  status: 'open',
-  bestBid: 4_800,
-  bestAsk: 5_000,
-  volume: 0n,
-  volume24h: 0n,
-  liquidity: 1_000n * M,
-};
+const MARKET = houseMarket();
+const REGISTRY = [...VENUES, houseVenue];
 
 let service: TestService;
 let trader: Trader;
@@ -49,12 +28,108 @@ const order = (fields: { side: 'BUY' | 'SELL'; price: string; size: number }) =>
   buildLimitOrder({ signer: trader.signer, market, outcome: 'YES', venue: 'house', ...fields });
 
 beforeAll(async () => {
-  service = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { venues: (tools) => [createHouseVenue('house', MARKET, tools)] },
-  );
+  service = await startTestService({ PAPER_WORLD: 'off' }, {}, REGISTRY);
   trader = await newTrader(service);
   [market] = (await get('/markets?q=*&venue=house')) as [Market];
+});
+
+describe('what its folder declares', () => {
+  const refusalOf = (environment: Record<string, string>): string => {
+    try {
+      readConfig(environment, REGISTRY);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'accepted';
+  };
+
+  test.for([
+    [{ HOUSE_ASK_PIPS: '0' }, 'HOUSE_ASK_PIPS must be >= 1.'],
+    [{ HOUSE_ASK_PIPS: '50.5' }, 'HOUSE_ASK_PIPS must be integer.'],
+    [
+      { HOUSE_BID_PIPS: '6000' },
+      'HOUSE_BID_PIPS must be below HOUSE_ASK_PIPS: the house would pay callers to trade with it.',
+    ],
+    [{ HOUSE_ASKS: '6000' }, 'HOUSE_ASKS is not a setting of this service. Did you mean HOUSE_ASK_PIPS?'],
+    [{ HOUSE_NAME: 'kalshi' }, 'VENUE_B_NAME and HOUSE_NAME must differ.'],
+    [
+      { HOUSE_NAME: 'agents' },
+      'HOUSE_NAME=agents is the first segment of a route or a reserved word; choose another name.',
+    ],
+    [
+      { HOUSE_ASK_PIPS: 'x', PORT: 'x', HOUSE_BIDS: '1' },
+      'HOUSE_BIDS is not a setting of this service. Did you mean HOUSE_BID_PIPS? PORT must be integer; HOUSE_ASK_PIPS must be integer.',
+    ],
+    [
+      { PAPER_DOORS: 'shop' },
+      'PAPER_DOORS must be auto, on, off, or some of clob, dflow, solana, house, separated by commas; not "shop".',
+    ],
+  ] as const)('%j is refused', ([environment, sentence]) => {
+    expect(refusalOf(environment)).toBe(sentence);
+  });
+
+  test('its line is in the banner, and its door among what others can use without a key', () => {
+    const config = readConfig({ HOST: '0.0.0.0', HOUSE_ASK_PIPS: '5100' }, REGISTRY);
+    const lines = bannerOf(config, service, 1.5).split('\n');
+    expect(lines).toContain('  venue C     house: PAPER; the house buys at 4800 and sells at 5100');
+    expect(lines.findIndex((line) => line.includes('venue C'))).toBe(
+      lines.findIndex((line) => line.includes('venue B')) + 1,
+    );
+    expect(lines.join('\n')).toContain('/paper/house/* (the venue’s own authentication)');
+  });
+
+  test('its door answers, and its job has run', async () => {
+    const prices = async () => (await call(service, 'GET', '/paper/house/prices')).body;
+    expect(await prices()).toMatchObject({ bid: 4_800, ask: 5_000 });
+    const first = (await prices()).countedAt;
+    await expect.poll(async () => (await prices()).countedAt).toBeGreaterThan(first ?? 0);
+    const metrics = await call(service, 'GET', '/metrics');
+    expect(metrics.body).toMatch(/job="count the house"/);
+  });
+
+  test('its door is shut where PAPER_DOORS does not name it, and its setting decides its prices', async () => {
+    const environment = {
+      PAPER_WORLD: 'off',
+      PAPER_DOORS: 'clob',
+      HOUSE_NAME: 'casino',
+      HOUSE_ASK_PIPS: '5500',
+    };
+    const other = await startTestService(environment, {}, REGISTRY);
+    expect((await call(other, 'GET', '/paper/house/prices')).status).toBe(404);
+    const agent = await newTrader(other);
+    const [found] = await agent.client.listMarkets({ q: '*', venue: 'casino' });
+    expect(found).toMatchObject({ venue: 'casino', bestBid: '0.48', bestAsk: '0.55' });
+  });
+});
+
+const withHouse = (changes: Partial<ConfiguredVenue>) =>
+  startTestService({ PAPER_WORLD: 'off' }, {}, [
+    ...VENUES,
+    { ...houseVenue, make: (environment: never) => ({ ...houseVenue.make(environment), ...changes }) },
+  ]);
+
+test('it is stopped with the service', async () => {
+  const { open } = readConfig({}, REGISTRY).venues[2] as ConfiguredVenue;
+  const stop = vi.fn(async () => {});
+  const other = await withHouse({ open: async (tools) => ({ ...(await open(tools)), stop }) });
+  expect(stop).not.toHaveBeenCalled();
+  expect(await other.stop()).toBe(true);
+  expect(stop).toHaveBeenCalledTimes(1);
+});
+
+describe('a start is refused, in words', () => {
+  test('where two venues want the paper exchange', async () => {
+    await expect(withHouse({ paperExchange: { followLive: null } })).rejects.toThrow(
+      'polymarket and house both trade on the paper exchange; one venue can.',
+    );
+  });
+
+  test('where a venue cannot be opened', async () => {
+    const open = async () => {
+      throw new Error('HOUSE_KEY_FILE=x cannot be read.');
+    };
+    await expect(withHouse({ open })).rejects.toThrow('HOUSE_KEY_FILE=x cannot be read.');
+  });
 });
 
 describe('listing', () => {
@@ -214,10 +289,7 @@ describe('a venue that does not answer', () => {
 
 describe('the default venue', () => {
   test('applies to requests without a venue, and is listed first', async () => {
-    const other = await startTestService(
-      { PAPER_WORLD: 'off', DEFAULT_VENUE: 'house' },
-      { venues: (tools) => [createHouseVenue('house', MARKET, tools)] },
-    );
+    const other = await startTestService({ PAPER_WORLD: 'off', DEFAULT_VENUE: 'house' }, {}, REGISTRY);
     const agent = await newTrader(other);
     expect((await agent.client.getMe()).venues.map(({ name }) => name)).toEqual([
       'house',

@@ -19,6 +19,7 @@ import {
   type Switches,
 } from './dflow/index.ts';
 import { forgetHistory } from './history.ts';
+import { SANDBOX_PATHS } from './paths.ts';
 import {
   askChain,
   openChain,
@@ -32,19 +33,13 @@ import {
 
 export type { DoorGuard } from '@bellwether/exchange/doors/limits';
 export type { Switches } from './dflow/index.ts';
+export { SANDBOX_PATHS } from './paths.ts';
 export type { RpcAnswer } from './solana/index.ts';
 
 export const SANDBOX_SCHEMA = `${SANDBOX_CHAIN_SCHEMA}\n${DFLOW_SANDBOX_SCHEMA}`;
 
 /** Longer than any ticker, so that an unknown name of any length gets the door's own 404. */
 export const MAX_PARAM_CHARS = 300;
-
-/** Where each door is mounted. */
-export const SANDBOX_PATHS = {
-  metadata: '/paper/dflow/metadata',
-  trade: '/paper/dflow/trade',
-  rpc: '/paper/solana',
-} as const;
 
 export interface SandboxOptions {
   /** A pool on a database that has EXCHANGE_SCHEMA and SANDBOX_SCHEMA. */

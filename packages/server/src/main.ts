@@ -6,7 +6,7 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, getCompileCacheDir } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { Config } from './config.ts';
@@ -16,50 +16,9 @@ import type { Service } from './service.ts';
 const END_WITHIN_MS = 9_500;
 /** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
 const COMPILED = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'bellwether');
-const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** The examples read the address of the service on this data folder here. */
 const addressFile = ({ dataDir }: Config): string => join(dataDir, 'address');
-
-/** What to try; the examples find a service on the default data folder without help, and trade paper money only. */
-function nextCommand(config: Config, url: string): string {
-  if (config.exchange.live !== null)
-    return 'Before the first order:  WALLET_PRIVATE_KEY=… npm run doctor -- --wallet 0x…  (docs/going-live.md)';
-  const isFound = config.databaseUrl === null && resolve(config.dataDir) === resolve('./data');
-  const named = isFound ? '' : `BELLWETHER_URL=${url} `;
-  return `Try it, in another terminal:  ${named}npm run demo  or  ${named}npm run demo:venue-b`;
-}
-
-/** Tells the operator what an address beyond this machine opens to others. */
-function openness({ host, publicUrl }: Config, { facts }: Service): string {
-  if (LOOPBACK.test(host)) return '';
-  return `
-  Others can reach it on ${host}. They can use the following without a key:
-${facts.open.map((route) => `    ${route}`).join('\n')}
-  Requests must name the host of PUBLIC_URL (${publicUrl}) or one of ALLOWED_HOSTS;
-  behind a proxy, set TRUST_PROXY. RATE_LIMITS, PAPER_DOORS and a firewall restrict access further.
-`;
-}
-
-function banner(config: Config, service: Service, seconds: number): void {
-  const { version, database, recovery } = service.facts;
-  const docs = `${config.publicUrl}/docs`;
-  console.log(`Bellwether ${version} is ready (${seconds.toFixed(1)} s)
-
-  address     ${service.address}${config.basePath}  (API reference: ${docs})
-  venue A     ${config.exchange.name}: ${describeConnection(config)}; order profile "${config.exchange.profile}"
-  venue B     ${config.dflow.name}: ${config.dflow.live === null ? 'PAPER, simulated money on a Solana chain of its own' : `LIVE, real money; ${new URL(config.dflow.live.tradeUrl).host}`}
-  database    ${database}
-  signatures  ${recovery} recovery
-${openness(config, service)}
-${nextCommand(config, service.address + config.basePath)}`);
-}
-
-function describeConnection({ exchange: { live } }: Config): string {
-  if (live === null) return 'PAPER, simulated money';
-  const sending = live.sends ? '' : '; LIVE_ORDERS=off: orders are not sent';
-  return `LIVE, real money; ${new URL(live.urls.clob).host}${sending}`;
-}
 
 /** For this thread, and for those that it starts. Where the folder cannot be written, starts only take longer. */
 function keepCompiled(): void {
@@ -138,7 +97,9 @@ async function main(): Promise<void> {
       writeFileSync(addressFile(config), `${service.address}${config.basePath}\n`);
       process.once('exit', () => rmSync(addressFile(config), { force: true }));
     }
-    if (!stopping) banner(config, service, (performance.now() - startedAt) / 1000);
+    if (stopping) return;
+    const { bannerOf } = await import('./banner.ts');
+    console.log(bannerOf(config, service, (performance.now() - startedAt) / 1000));
   } catch (error) {
     if (stopping) return;
     await say('Bellwether cannot start', error);

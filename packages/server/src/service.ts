@@ -22,8 +22,6 @@ import { createReplicaCalls } from './platform/system/replica-calls.ts';
 import { masterKeyName } from './platform/system/secrets.ts';
 import { PositionsInPlay } from './positions/index.ts';
 import { startDatabase } from './wiring/database.ts';
-import { doorPaths } from './wiring/doors.ts';
-import { openFaults } from './wiring/faults.ts';
 import { createDoor } from './wiring/http.ts';
 import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
@@ -34,7 +32,7 @@ import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
 import { openTracing } from './wiring/tracing.ts';
 import { composeNeeds, type UseCaseNeeds } from './wiring/use-cases.ts';
-import { createVenues, type GivenVenues } from './wiring/venues.ts';
+import { type GivenVenues, openVenues } from './wiring/venues.ts';
 
 const VERSION: string = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
@@ -125,10 +123,10 @@ async function start(
   const meters = createMeters(clock.now);
   const base = { config, sql, clock, log, meters };
   const tracer = await openTracing({ config, replicaId, version: VERSION, log, stops });
-  await keepVenueBackends(sql, [
-    { venue: config.exchange.name, backend: config.exchange.backend },
-    { venue: config.dflow.name, backend: config.dflow.live === null ? 'paper' : 'live' },
-  ]);
+  await keepVenueBackends(
+    sql,
+    config.venues.map(({ id, backend }) => ({ venue: id, backend })),
+  );
   const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
@@ -137,7 +135,6 @@ async function start(
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
 
-  const faults = overrides.faults ?? openFaults(config, clock);
   const { sign } = replicaCalls;
   const positions = new PositionsInPlay();
   const paper = await startPaper({
@@ -152,8 +149,9 @@ async function start(
 
   const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
   const { isCredited } = stores.wallets;
-  const venues = createVenues(
-    { ...base, paper, keys, isCredited, secrets, replicaId, stops },
+  const { faults = null } = overrides;
+  const { venues, doors, jobs } = await openVenues(
+    { ...base, paper, keys, faults, isCredited, secrets, replicaId, stops },
     overrides.venues,
   );
   const needs = composeNeeds({
@@ -173,9 +171,8 @@ async function start(
       replicaId,
       replicaCalls,
       paper,
-      keys,
+      doors,
       recover,
-      faults,
       pulse,
       derive,
       stops,
@@ -188,7 +185,7 @@ async function start(
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
   const leads = () => paper.local() !== null;
-  startAllJobs({ config, needs, door, leads, stops, log, meters });
+  startAllJobs({ config, needs, venueJobs: jobs, door, leads, stops, log, meters });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
@@ -210,7 +207,13 @@ async function start(
       version: VERSION,
       database: database.where,
       recovery: how,
-      open: openRoutes(doorPaths(config.paper.doors)),
+      open: openRoutes(openPaths(config)),
     },
   };
 }
+
+/** Where the doors that are open lie, below the base path. */
+const openPaths = ({ venues, paper }: Config): readonly string[] =>
+  venues.flatMap(({ doors }) =>
+    doors.filter(({ name }) => paper.doors.has(name)).flatMap(({ paths }) => paths),
+  );

@@ -2,7 +2,8 @@ import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import { LIMITS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, ENVIRONMENT, readConfig } from '../src/config.ts';
+import { type Config, ENVIRONMENT, readConfig } from '../src/config.ts';
+import { ConfigError } from '../src/platform/settings.ts';
 
 const KEY = 'ab'.repeat(32);
 
@@ -16,6 +17,10 @@ function refusalOf(environment: Record<string, string>): string {
   throw new Error(`${JSON.stringify(environment)} was accepted`);
 }
 
+/** Settings as the venue's folder gets them. */
+const settingsOf = (config: Config, id: string) =>
+  config.venues.find((venue) => venue.id === id)?.settings as Record<string, unknown>;
+
 test('an empty environment configures a paper service on this machine', () => {
   expect(readConfig({ PATH: '/bin', HOME: '/root' })).toMatchObject({
     port: 8080,
@@ -24,7 +29,10 @@ test('an empty environment configures a paper service on this machine', () => {
     basePath: '',
     databaseUrl: null,
     dataDir: './data',
-    exchange: { name: 'polymarket', backend: 'paper', profile: 'interface' },
+    venues: [
+      { id: 'polymarket', backend: 'paper', settings: { profile: 'interface' } },
+      { id: 'kalshi', backend: 'paper' },
+    ],
     paper: { gtdMinLeadS: 180, simulationBalance: 10_000 },
   });
 });
@@ -132,7 +140,7 @@ const CUSTODY = {
 
 test('the live quote venue defaults to the real services', () => {
   const config = readConfig({ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY });
-  expect(config.dflow.live).toEqual({
+  expect(settingsOf(config, 'kalshi').live).toEqual({
     metadataUrl: 'https://prediction-markets-api.dflow.net',
     tradeUrl: 'https://quote-api.dflow.net',
     apiKey: null,
@@ -262,11 +270,62 @@ test('a refusal names every misspelt setting, and every address that is no URL',
   );
 });
 
+describe('a refusal', () => {
+  test('names wrong values, misspelt names, broken addresses and what does not fit together at once', () => {
+    expect(
+      refusalOf({
+        ...{ PORT: 'x', DATABSE_URL: 'postgres://x/y', PUBLIC_URL: 'http://[', MASTER_KEY: KEY },
+        ...{ VENUE_A_NAME: 'agents', VENUE_B_BACKEND: 'live', PAPER_FAULTS: '{}', VENUE_A_BACKEND: 'live' },
+      }),
+    ).toBe(
+      'DATABSE_URL is not a setting of this service. Did you mean DATABASE_URL? PORT must be integer. ' +
+        'PUBLIC_URL has an address that is no URL: look at its host and port. ' +
+        'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly. ' +
+        'PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live. ' +
+        'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only. ' +
+        'VENUE_B_BACKEND=live needs SOLANA_RPC_URL. ' +
+        'VENUE_A_NAME=agents is the first segment of a route or a reserved word; choose another name.',
+    );
+  });
+
+  test('does not complain again about a setting that is misspelt or wrong', () => {
+    expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTERKEY: KEY })).toBe(
+      'MASTERKEY is not a setting of this service. Did you mean MASTER_KEY?',
+    );
+    // The doors of a venue that is refused are not known.
+    expect(refusalOf({ VENUE_A_BACKEND: 'live', PAPER_DOORS: 'clob' })).toBe(
+      'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly.',
+    );
+    expect(refusalOf({ DATABASE_URL: 'postgres://x/y', MASTER_KEY: 'short' })).toMatch(
+      /^MASTER_KEY must match [^ ]+ [^ ]+\.$/,
+    );
+  });
+
+  const settings = Object.entries(ENVIRONMENT.properties as Record<string, Record<string, unknown>>);
+  const secrets = settings.filter(([, schema]) => schema['x-secret'] === true).map(([name]) => name);
+
+  test.each(secrets)('never holds the value of the secret %s', (name) => {
+    const value = 'hunter2,hunter2=hunter2 %';
+    for (const spelt of [name, `${name}S`])
+      expect(refusalOf({ [spelt]: value, PORT: 'x', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a' })).not.toContain(
+        'hunter2',
+      );
+    expect(secrets.length).toBeGreaterThan(5);
+  });
+
+  test('never takes what every object has for a setting', () => {
+    expect(readConfig({ constructor: 'x', toString: 'y' } as never).port).toBe(8080);
+  });
+});
+
 test('the live venue A defaults to the real services, and sends orders', () => {
   const live = { VENUE_A_BACKEND: 'live', VENUE_A_ORDER_PROFILE: 'polymarket' };
-  expect(readConfig(live).exchange).toEqual({
+  const config = readConfig(live);
+  expect(config.venues[0]).toMatchObject({ id: 'polymarket', backend: 'live' });
+  expect(settingsOf(config, 'polymarket')).toEqual({
     name: 'polymarket',
-    backend: 'live',
+    followed: null,
+    faults: null,
     profile: 'polymarket',
     live: {
       sends: true,
@@ -286,7 +345,7 @@ test('the live venue A defaults to the real services, and sends orders', () => {
     POLYMARKET_CLOB_URL: 'http://127.0.0.1:1/clob/',
     POLYMARKET_WS_URL: 'ws://127.0.0.1:1/ws/',
   });
-  expect(elsewhere.exchange.live).toMatchObject({
+  expect(settingsOf(elsewhere, 'polymarket').live).toMatchObject({
     sends: false,
     urls: { clob: 'http://127.0.0.1:1/clob', sockets: 'ws://127.0.0.1:1/ws' },
   });
@@ -327,5 +386,6 @@ test('every setting has a default or is optional, and the defaults are valid', (
       .filter(([, value]) => value !== undefined && value !== '')
       .map(([name, value]) => [name, String(value)]),
   );
-  expect(readConfig(defaults)).toEqual(readConfig({}));
+  expect(JSON.stringify(readConfig(defaults))).toBe(JSON.stringify(readConfig({})));
+  expect(readConfig(defaults).paper).toEqual(readConfig({}).paper);
 });

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { createFactLog } from '../src/streams/fact-log.ts';
-import { forgetFacts } from '../src/streams/forget-facts.ts';
+import { forgetFacts } from '../src/streams/jobs.ts';
 import { createWebhookStore } from '../src/webhooks/store.ts';
 import {
   AGENT,

@@ -1,7 +1,6 @@
 /** Which orders in doubt a replica looks up: those of a venue that it keeps at once, others when they can arrive no more. */
 import { expect, test } from 'vitest';
-import { leftAloneMs } from '../src/trading/job-resolve-doubt.ts';
-import { type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
+import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
 import type { Venue } from '../src/venues/venue.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

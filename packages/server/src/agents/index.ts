@@ -9,6 +9,7 @@ export {
   revokeApiKey,
   STATUS_WORDS,
 } from './agents.ts';
+export { agentJobs, touchAgents } from './jobs.ts';
 export { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 export { bindAgents } from './routes.ts';
 export {
@@ -29,4 +30,3 @@ export {
   settingsRow,
 } from './settings-columns.ts';
 export { type AgentRow, type AgentStore, createAgentStore } from './store.ts';
-export { touchAgentsJob } from './touch-agents.ts';

@@ -2,9 +2,8 @@
 export { bindAgentReads } from './agent-reads.ts';
 export { createConsoleBundle } from './bundle.ts';
 export { createEquityStore } from './equity-store.ts';
-export { recordEquityJob } from './jobs.ts';
+export { consoleJobs } from './jobs.ts';
 export { createOwnerReads } from './owner-reads.ts';
 export { serveConsole } from './pages.ts';
 export { servePausePage } from './pause-page.ts';
-export { createEquityRecorder } from './record-equity.ts';
 export { bindOwnerConsole } from './routes.ts';

@@ -1,14 +1,17 @@
 import type { Job } from '../platform/scheduler.ts';
-import type { EquityRecorder } from './record-equity.ts';
-
-/** Twenty wallets a second, at most. */
-const EVERY_MS = 5_000;
+import { createEquityRecorder, type RecordEquityNeeds } from './record-equity.ts';
 
 /** @param leads one replica writes for all */
-export const recordEquityJob = (recorder: EquityRecorder, leads: () => boolean): Job => ({
-  name: 'record equity',
-  everyMs: EVERY_MS,
-  run: async () => {
-    if (leads()) await recorder.run();
-  },
-});
+export const consoleJobs = (needs: RecordEquityNeeds, leads: () => boolean): readonly Job[] => {
+  const recorder = createEquityRecorder(needs);
+  return [
+    {
+      name: 'record equity',
+      // Twenty wallets a second, at most.
+      everyMs: 5_000,
+      run: async () => {
+        if (leads()) await recorder.run();
+      },
+    },
+  ];
+};

@@ -1,4 +1,5 @@
 /** Markets: search, one market, its book and figures, price history, guides to venues. */
+export { marketJobs } from './jobs.ts';
 export { createBriefingSender } from './market-bytes.ts';
 export { type Books, round6, slippageRecords } from './market-figures.ts';
 export { findToken, type Located, levels, orderBook, requireMarket } from './markets.ts';
@@ -6,6 +7,5 @@ export { marketExists, type PriceHistoryNeeds, pricesHistory } from './price-his
 export { createPriceRetention } from './price-retention.ts';
 export { bindMarkets } from './routes.ts';
 export { createShownMarkets, type ShownMarkets, sweepsOf } from './shown-markets.ts';
-export { thinPricesJob } from './thin-prices.ts';
 export { TITLE_CHARS, untrustedTexts } from './untrusted-market.ts';
 export { bindVenues } from './venue-routes.ts';

@@ -1,7 +1,6 @@
 /** Positions: what fills do to them, holdings, results, redemption. */
 export { bindChainPositions } from './chain-positions.ts';
-export { autoRedeemJob } from './job-auto-redeem.ts';
-export { resolveMarketsJob } from './job-resolve-markets.ts';
+export { positionJobs } from './jobs.ts';
 export { narrowed, pageOf } from './position-filters.ts';
 export { lockPositions, type Resolved, readHeld, type TokenKey } from './position-reads.ts';
 export { createPositionStore, type PositionStore } from './position-store.ts';

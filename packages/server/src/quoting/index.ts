@@ -1,7 +1,7 @@
 /** Trading by quote: quote, local signature, submit, followed on the chain. */
 export { createTransactionToSign } from './approve-quote.ts';
 export { AWAITED_SIGNATURES, createChainOrderStore } from './chain-order-store.ts';
-export { followChainOrdersJob } from './follow-chain-orders.ts';
+export { quotingJobs } from './jobs.ts';
 export { createQuoteStore } from './quote-store.ts';
 export {
   type CancelQuotedNeeds,
@@ -11,4 +11,3 @@ export {
   type ReadQuotedNeeds,
 } from './records.ts';
 export { bindQuotes, quoteAliases } from './routes.ts';
-export { sweepQuotesJob } from './sweep-quotes.ts';

@@ -25,8 +25,6 @@ export interface QuoteNeeds extends LookAheadNeeds {
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly quotes: Pick<QuoteStore, 'add'>;
   readonly secrets: Pick<Secrets, 'newId'>;
-  /** Where trading by quote must not be offered. */
-  readonly geography: { readonly isBlocked: (country: string) => boolean };
 }
 
 /** At most; a blockhash that ends sooner ends the quote. */
@@ -45,7 +43,7 @@ export async function quote(
 ): Promise<Quote> {
   const question = await questionOf(needs, caller, request);
   // A holder may always get out, from any place.
-  const isOut = question.side === 'BUY' && country !== null && needs.geography.isBlocked(country);
+  const isOut = question.side === 'BUY' && country !== null && isBlocked(needs, country);
   const answer: VenueQuote = isOut
     ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
     : await ask(needs, question);
@@ -82,6 +80,9 @@ export async function quote(
   await needs.quotes.add(row);
   return quoteRecord(needs, row, answer, denial);
 }
+
+const isBlocked = (needs: QuoteNeeds, country: string): boolean =>
+  quotingVenue(needs).quotes.geography?.isBlocked(country) === true;
 
 /** Denial by the safeguards of the order that could be signed; `null` also where there is nothing to sign. */
 async function denialOfAnswer(

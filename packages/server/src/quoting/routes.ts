@@ -12,19 +12,13 @@ import { paginate } from '../platform/http/pagination.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import { type Aliases, type Bind, markRepeated } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
+import { type HasVenues, quotingVenue } from '../venues/asking.ts';
 import { type AskQuoteNeeds, askQuoteApproval } from './approve-quote.ts';
 import { type QuoteNeeds, quote, quoteFaults } from './quote.ts';
 import * as orders from './records.ts';
 import { type SubmitNeeds, submit } from './submit.ts';
 
-type Needs = QuoteNeeds &
-  AskQuoteNeeds &
-  SubmitNeeds &
-  orders.ReadQuotedNeeds &
-  orders.QuotedOrderNeeds & {
-    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2); `null`: no proxy names it. */
-    readonly geography: { readonly header: string | null };
-  };
+type Needs = QuoteNeeds & AskQuoteNeeds & SubmitNeeds & orders.ReadQuotedNeeds & orders.QuotedOrderNeeds;
 
 const DEFAULT_PAGE = 50;
 const NEUTRAL = '/venueb/';
@@ -40,7 +34,8 @@ export const quoteAliases =
   };
 
 /** Only a proxy's word counts: without one the header is the caller's own. */
-function countryOf({ headers, fromProxy }: FastifyRequest, header: string | null): string | null {
+function countryOf(needs: HasVenues, { headers, fromProxy }: FastifyRequest): string | null {
+  const header = quotingVenue(needs).quotes.geography?.countryHeader ?? null;
   const named = header === null || !fromProxy ? undefined : headers[header];
   return typeof named === 'string' ? named : null;
 }
@@ -49,7 +44,7 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
   bind(
     quoteVenueB,
     async ({ caller, body, request }) => {
-      const answer = await quote(needs, caller, body, countryOf(request, needs.geography.header));
+      const answer = await quote(needs, caller, body, countryOf(needs, request));
       // Failed questions of a moment ago are asked anew.
       request.hadNoEffect = answer.quoteErrorCode !== undefined;
       return answer;

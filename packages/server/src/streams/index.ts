@@ -2,7 +2,7 @@
 export { createEventCursors } from './event-cursor.ts';
 export { EventFeed } from './event-feed.ts';
 export { createFactLog } from './fact-log.ts';
-export { forgetFactsJob } from './jobs.ts';
+export { streamJobs } from './jobs.ts';
 export { createEventLog } from './log.ts';
 export { OpenStreams } from './open-streams.ts';
 export { bindStreams, type Streams } from './routes.ts';

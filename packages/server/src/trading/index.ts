@@ -3,7 +3,7 @@ export type { NewChainOrder, Recorded, TradeLedger, TradeScope } from './admissi
 export { bindBatchTrade } from './batch-route.ts';
 export { checkedRecord } from './checked-record.ts';
 export { createEvidenceLog, recordEvidence, writeEvidence } from './evidence.ts';
-export { leftAloneMs, resolveDoubtJob } from './job-resolve-doubt.ts';
+export { tradingJobs } from './jobs.ts';
 export { createTradeLedger, type VenueJournal } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
 export { openStatuses } from './open-statuses.ts';
@@ -19,5 +19,5 @@ export {
 export { bindPrepareTrade } from './prepare-route.ts';
 export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refused-attempts.ts';
-export { type ResolveDoubtNeeds, resolveDoubt } from './resolve-doubt.ts';
+export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './resolve-doubt.ts';
 export { bindTrading } from './routes.ts';

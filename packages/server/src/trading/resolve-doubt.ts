@@ -16,6 +16,14 @@ export interface ResolveDoubtNeeds extends SettleNeeds {
   readonly orders: Pick<OrderStore, 'inDoubt' | 'settle'>;
 }
 
+/** Later than any order can still arrive at a venue that only this process asks. */
+const AFTER_MS = 5_000;
+/** With room for clocks that differ between replicas. */
+const AFTER_SHARED_MS = 12_000;
+
+/** @param isShared other replicas may be sending orders */
+export const leftAloneMs = (isShared: boolean): number => (isShared ? AFTER_SHARED_MS : AFTER_MS);
+
 /** How long an order of an earlier lead may still be brought here by the replica that it was sent from. */
 const BROUGHT_WITHIN_MS = 500;
 

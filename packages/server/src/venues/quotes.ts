@@ -95,6 +95,14 @@ export interface Quotes {
   /** The mint of the collateral. */
   readonly collateralMint: SolanaAddress;
   readonly chain: Chain;
+  /** Where the venue must not be offered. Absent: it may be offered everywhere. */
+  readonly geography?: {
+    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2), lower case; `null`: no proxy names it. */
+    readonly countryHeader: string | null;
+    isBlocked(country: string): boolean;
+  };
+  /** Where callers without a key may ask the chain, below the public URL. Only where it is a paper chain. */
+  readonly openRpcPath?: string;
   /** By ticker, not cached. @throws VenueUnavailable */
   market(ticker: string): Promise<TickerMarket | null>;
   /** The market of each mint that is an outcome token of this venue. @throws VenueUnavailable */

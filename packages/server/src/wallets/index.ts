@@ -1,4 +1,5 @@
 /** Wallets: credentials, links, grants, paper credit. */
+export { walletJobs } from './jobs.ts';
 export { bindWalletLink } from './link-routes.ts';
 export { createWalletLinkStore } from './link-store.ts';
 export {
@@ -10,5 +11,4 @@ export {
 } from './reachable-wallets.ts';
 export { bindWallet } from './routes.ts';
 export { type CredentialRow, createWalletStore, type WalletStore } from './store.ts';
-export { sweepWalletLinksJob } from './sweep-wallet-links.ts';
 export { credentialIdentity } from './wallets.ts';

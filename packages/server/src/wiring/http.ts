@@ -1,6 +1,5 @@
 /** The door for requests: who may enter and how often, and every operation behind it. */
 import { LIMITS } from '@bellwether/contract';
-import type { Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -11,23 +10,25 @@ import { watchReplicas } from '../platform/database/replica-watch.ts';
 import { listenForRevocations, type Revocations } from '../platform/database/revocations.ts';
 import { Acceptors } from '../platform/http/acceptors.ts';
 import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/authenticate.ts';
+import { createDoorGuard } from '../platform/http/door-guard.ts';
 import { createIdempotency } from '../platform/http/idempotency.ts';
 import { Admission } from '../platform/http/load-control.ts';
 import type { Meters } from '../platform/http/metrics.ts';
 import { createRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
-import type { ReplicaDoor } from '../platform/http/replicas.ts';
+import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/http/replicas.ts';
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { Tracer } from '../platform/tracing.ts';
 import { bindReceipts } from '../receipts/index.ts';
 import type { Streams } from '../streams/index.ts';
-import type { PaperBackend } from '../venues/paper/paper-backend.ts';
-import { paperDoors } from './doors.ts';
+import type { DoorTools } from '../venues/configured.ts';
+import { type PaperBackend, relaySocket } from '../venues/paper/index.ts';
 import { describeOutage } from './outages.ts';
 import { createReadiness } from './readiness.ts';
 import { createServer } from './server.ts';
 import type { Stops } from './stopping.ts';
 import { createStreams } from './streams.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
+import type { OpenVenues } from './venues.ts';
 
 const STOP_REPLICAS_MS = 1_000;
 const STOP_DOOR_MS = 2_500;
@@ -41,9 +42,8 @@ export interface DoorParts {
   readonly replicaId: string;
   readonly replicaCalls: ReplicaCalls;
   readonly paper: PaperBackend;
-  readonly keys: VenueKeys;
   readonly recover: RecoverPublicKey;
-  readonly faults: Faults;
+  readonly doors: OpenVenues['doors'];
   readonly pulse: DatabasePulse;
   readonly meters: Meters;
   readonly tracer: Tracer | undefined;
@@ -112,7 +112,7 @@ interface Entrance {
 }
 
 function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, streams }: Entrance) {
-  const { config, needs, replicaId, paper, keys, recover, version, log } = parts;
+  const { config, needs, replicaId, paper, recover, version, log } = parts;
   const { clock, venues } = needs;
   const replicas: ReplicaDoor = {
     ...parts.replicaCalls,
@@ -135,7 +135,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
       admission: new Admission({ ...config.load, now: () => performance.now() }),
-      paperOnly: config.exchange.live === null && config.dflow.live === null,
+      paperOnly: config.venues.every(({ backend }) => backend === 'paper'),
     },
     bindRooms: (bind) => bindReceipts(bind, needs),
     forgetKey,
@@ -161,6 +161,24 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
       database: parts.pulse.probe,
       isDraining: parts.isDraining,
     }),
-    doors: paperDoors({ config, paper, keys, recover, replicas, rateLimits, clock, faults: parts.faults }),
+    doors: parts.doors(doorTools({ config, recover, replicas, rateLimits })),
   });
 }
+
+interface DoorToolParts extends Pick<DoorParts, 'config' | 'recover'> {
+  readonly replicas: ReplicaDoor;
+  readonly rateLimits: RateLimits;
+}
+
+/** The same for the doors of every venue. A caller draws from the bucket of its address, on whichever replica. */
+const doorTools = ({ config, recover, replicas, rateLimits }: DoorToolParts): DoorTools => ({
+  guard: createDoorGuard(rateLimits),
+  limitsSigners: config.rateLimits !== null,
+  recover,
+  forward: (paths, leadKnown = replicas.leadKnown) =>
+    forwardToLeader({ ...replicas, leadKnown }, config.basePath, paths),
+  relayAt: (path) => (request) => {
+    const target = socketAtLeader(replicas, { basePath: config.basePath, mount: path }, request);
+    return target === null ? null : (peer) => relaySocket(target, peer);
+  },
+});

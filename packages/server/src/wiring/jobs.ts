@@ -1,32 +1,25 @@
-/** Every job of the service. How often each runs, and what it calls, its file says. */
+/** Every job of the service. How often each runs, and what it calls, is said in the `jobs.ts` of its room. */
 import type { Logger } from 'pino';
-import { touchAgentsJob } from '../agents/index.ts';
-import { sweepRiskWatchesJob, watchRisksJob } from '../briefing/index.ts';
+import { agentJobs, touchAgents } from '../agents/index.ts';
+import { briefingJobs } from '../briefing/index.ts';
 import type { Config } from '../config.ts';
-import { createEquityRecorder, recordEquityJob } from '../console/index.ts';
-import { followFeesJob } from '../fees/index.ts';
-import { thinPricesJob } from '../markets/index.ts';
-import { sweepSessionsJob } from '../owners/index.ts';
+import { consoleJobs } from '../console/index.ts';
+import { feeJobs } from '../fees/index.ts';
+import { marketJobs } from '../markets/index.ts';
+import { ownerJobs } from '../owners/index.ts';
+import { databaseJobs } from '../platform/database/jobs.ts';
+import { rateLimitJobs } from '../platform/http/jobs.ts';
 import type { Meters } from '../platform/http/metrics.ts';
-import { startJobs } from '../platform/scheduler.ts';
-import { autoRedeemJob, resolveMarketsJob } from '../positions/index.ts';
-import { followChainOrdersJob, sweepQuotesJob } from '../quoting/index.ts';
+import { type Job, startJobs } from '../platform/scheduler.ts';
+import { positionJobs } from '../positions/index.ts';
+import { quotingJobs } from '../quoting/index.ts';
 import { receiptJobs } from '../receipts/index.ts';
-import { forgetFactsJob } from '../streams/index.ts';
-import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt, resolveDoubtJob } from '../trading/index.ts';
-import { sweepWalletLinksJob } from '../wallets/index.ts';
-import {
-  createWebhookCourier,
-  deliverWebhooksJob,
-  sweepWebhooksJob,
-  trimWebhooksJob,
-} from '../webhooks/index.ts';
+import { streamJobs } from '../streams/index.ts';
+import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt, tradingJobs } from '../trading/index.ts';
+import { walletJobs } from '../wallets/index.ts';
+import { createWebhookCourier, webhookJobs } from '../webhooks/index.ts';
 import type { Door } from './http.ts';
-import { gatherStatisticsJob } from './job-gather-statistics.ts';
 import type { Stops } from './stopping.ts';
-import { sweepIdempotencyKeysJob } from './sweep-idempotency-keys.ts';
-import { sweepRateLimitsJob } from './sweep-rate-limits.ts';
-import { sweepSharedBucketsJob } from './sweep-shared-buckets.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 
 const STOP_JOBS_MS = 1_500;
@@ -34,6 +27,7 @@ const STOP_JOBS_MS = 1_500;
 interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
+  readonly venueJobs: readonly Job[];
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   /** Whether this replica keeps the paper exchange. */
   readonly leads: () => boolean;
@@ -49,43 +43,35 @@ interface Parts {
 export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<number> =>
   resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs(true));
 
-export function startAllJobs({ config, needs, door, leads, stops, log, meters }: Parts): void {
-  const { authenticator, rateLimits, revocations } = door;
-  const touchAgents = touchAgentsJob({ authenticator, agents: needs.agents });
+export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log, meters }: Parts): void {
+  const { authenticator, rateLimits, revocations, takeListeners } = door;
+  const { factsRetentionMs: retentionMs, priceDetailMs: detailMs } = config;
+  const callers = { authenticator, agents: needs.agents };
   const courier = createWebhookCourier(needs, log);
-  const jobs = startJobs(
-    [
-      touchAgents,
-      autoRedeemJob(needs),
-      resolveDoubtJob(needs, config.databaseUrl !== null),
-      followChainOrdersJob(needs),
-      resolveMarketsJob(needs),
-      ...receiptJobs(needs),
-      followFeesJob(needs),
-      sweepQuotesJob(needs),
-      sweepRateLimitsJob(rateLimits),
-      sweepSharedBucketsJob(rateLimits),
-      sweepIdempotencyKeysJob(needs),
-      sweepSessionsJob(needs),
-      sweepWalletLinksJob(needs),
-      deliverWebhooksJob(courier),
-      recordEquityJob(createEquityRecorder(needs), leads),
-      watchRisksJob({ ...needs, takeListeners: door.takeListeners, retentionMs: config.factsRetentionMs }),
-      sweepRiskWatchesJob(needs),
-      forgetFactsJob({ ...needs, retentionMs: config.factsRetentionMs }),
-      thinPricesJob({ ...needs, detailMs: config.priceDetailMs }),
-      gatherStatisticsJob(needs),
-      sweepWebhooksJob(courier),
-      trimWebhooksJob(courier),
-    ],
-    log,
-    meters.jobEnded,
-  );
+  const table = [
+    agentJobs(callers),
+    positionJobs(needs),
+    tradingJobs(needs, config.databaseUrl !== null),
+    quotingJobs(needs),
+    receiptJobs(needs),
+    feeJobs(needs),
+    rateLimitJobs(rateLimits),
+    databaseJobs(needs),
+    ownerJobs(needs),
+    walletJobs(needs),
+    webhookJobs(courier),
+    consoleJobs(needs, leads),
+    briefingJobs({ ...needs, takeListeners, retentionMs }),
+    streamJobs({ ...needs, retentionMs }),
+    marketJobs({ ...needs, detailMs }),
+    venueJobs,
+  ];
+  const jobs = startJobs(table.flat(), log, meters.jobEnded);
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();
     await courier.stop();
     // What was called since its last turn would be lost.
-    await touchAgents.run();
+    await touchAgents(callers);
     await revocations.stop();
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import { venueRecord } from '../venues/asking.ts';
-import type { PaperBackend } from '../venues/paper/paper-backend.ts';
+import type { PaperBackend } from '../venues/paper/index.ts';
 import type { Venues } from '../venues/venue.ts';
 import type { ReadyState } from './server.ts';
 

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Logger } from 'pino';
-import type { FireblocksSettings } from '../config.ts';
-import type { SigningProvider } from '../fees/index.ts';
+import type { FireblocksSettings, SigningProvider } from '../fees/index.ts';
 import { createFireblocksSigning, createLocalSigning } from '../fees/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { fetchSend } from '../platform/outbound/http.ts';

@@ -4,7 +4,6 @@
  */
 import { parseMicro } from '@bellwether/contract/decimals';
 import type { RecoverPublicKey } from '@bellwether/protocol';
-import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import type { Config } from '../config.ts';
 import type { SigningProvider } from '../fees/index.ts';
 import { createShownMarkets } from '../markets/index.ts';
@@ -16,7 +15,7 @@ import type { RecoverElsewhere } from '../platform/system/recovery.ts';
 import { nativeSha256 } from '../platform/system/sha256.ts';
 import { createTransactionToSign } from '../quoting/index.ts';
 import { createRecommendedSkills } from '../skills/index.ts';
-import { isBlockedCountry } from '../venues/dflow/jurisdictions.ts';
+import { venuesWith } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
 import { createWebhookSender } from '../webhooks/index.ts';
 import { walletOf } from './signing.ts';
@@ -60,13 +59,11 @@ export function composeNeeds(parts: UseCaseParts) {
     shownMarkets: createShownMarkets(),
     transactionToSign: createTransactionToSign(stores.quotes, clock),
     ordersUnderWay: new Set<string>(),
-    geography: { header: config.dflow.countryHeader, isBlocked: isBlockedCountry },
     feeWallet: config.fees.wallet === null ? signing.address : walletOf('FEE_WALLET', config.fees.wallet),
     maxFeeCharge: parseMicro(config.fees.maxCharge, 'floor'),
     get paperRpcUrl(): string | null {
-      return config.dflow.live === null && config.paper.doors.has('solana')
-        ? publicUrl() + SANDBOX_PATHS.rpc
-        : null;
+      const [path] = venuesWith({ venues }, 'quotes').flatMap(({ quotes }) => quotes.openRpcPath ?? []);
+      return path === undefined ? null : publicUrl() + path;
     },
     signatures: {
       chainId: config.chainId,

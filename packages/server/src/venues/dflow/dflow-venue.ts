@@ -5,7 +5,7 @@
 import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { Chain } from '../chain.ts';
-import type { TickerMarket } from '../quotes.ts';
+import type { Quotes, TickerMarket } from '../quotes.ts';
 import type { PaperCredit, VenueWith } from '../venue.ts';
 import { createChainAccounts } from './accounts.ts';
 import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from './client.ts';
@@ -23,13 +23,15 @@ export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   readonly chain: Chain;
   /** Slippage: how much less than quoted a fill may give, in hundredths of a percent. */
   readonly slippageBps: number;
+  readonly geography?: NonNullable<Quotes['geography']>;
   /** Paper only. */
   readonly paper?: PaperCredit;
+  readonly openRpcPath?: string;
   readonly log: OutboundLog & { error(context: object, message: string): void };
 }
 
 export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'> {
-  const { id, backend, chain, clock, log, paper } = options;
+  const { id, backend, chain, clock, log, paper, geography, openRpcPath } = options;
   const collateral: SolanaAddress = USDC_MINT;
   const client = createDflowClient(options);
   const note = createNotes(log);
@@ -57,6 +59,8 @@ export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'
     quotes: {
       collateralMint: collateral,
       chain,
+      ...(geography === undefined ? {} : { geography }),
+      ...(openRpcPath === undefined ? {} : { openRpcPath }),
       market: markets.fresh,
 
       async marketsByMint(mints) {

@@ -1,0 +1,44 @@
+/** The database, and the key that seals what is secret in it. */
+import { ConfigError, type EnvironmentOf, integer, optionalText, text } from '../settings.ts';
+
+const variables = {
+  DATABASE_URL: optionalText(
+    'A PostgreSQL 15 or later of your own, at one host, without a pooler before it. Of the parameters `sslmode`, `sslnegotiation`, `sslrootcert=system`, `host`, `port`, `options` and names of session settings are carried out; others are refused. Without it an embedded one is started.',
+    { pattern: '^postgres(ql)?://', values: '`postgres://` URL', secret: true },
+  ),
+  DATA_DIR: text('./data', 'Folder of the embedded database and the generated master key.', { minLength: 1 }),
+  MASTER_KEY: optionalText(
+    'Key that seals venue credentials and hashes API keys. Required with `DATABASE_URL`.',
+    {
+      pattern: '^[0-9a-fA-F]{64}$',
+      values: '64 hex digits',
+      unset: 'made on the first start, in `DATA_DIR`',
+      secret: true,
+    },
+  ),
+  MASTER_KEY_OLD: optionalText(
+    'The master key of before, while it is rotated ([operations.md](operations.md)). Opens what it has sealed.',
+    { pattern: '^[0-9a-fA-F]{64}$', values: '64 hex digits', secret: true },
+  ),
+  DATABASE_POOL: integer(20, [4, 90], 'Connections to the database, apart from the journal’s own.'),
+};
+
+export const databaseSettings = {
+  variables,
+  prefixes: ['DATABASE_', 'DATA_DIR', 'MASTER_KEY'],
+  make(env: EnvironmentOf<typeof variables>) {
+    if (env.DATABASE_URL !== undefined && env.MASTER_KEY === undefined) {
+      throw new ConfigError(
+        'MASTER_KEY is required with DATABASE_URL: 32 random bytes as 64 hex digits, e.g. from "openssl rand -hex 32".',
+      );
+    }
+    return {
+      databaseUrl: env.DATABASE_URL ?? null,
+      databasePool: env.DATABASE_POOL,
+      dataDir: env.DATA_DIR,
+      masterKey: env.MASTER_KEY ?? null,
+      /** The one of before, while a rotation lasts. */
+      formerMasterKey: env.MASTER_KEY_OLD ?? null,
+    };
+  },
+};

@@ -1,0 +1,138 @@
+/** Venue A: which backend it has, how its orders are signed, and where the live venue's services are. */
+import {
+  choice,
+  type EnvironmentOf,
+  flag,
+  integer,
+  optionalChoice,
+  optionalText,
+  refuseAll,
+  socketUrl,
+  url,
+  withoutSlash,
+} from '../../platform/settings.ts';
+import { venueName } from '../settings.ts';
+import type { PolymarketUrls } from './public-markets.ts';
+
+const variables = {
+  VENUE_A_NAME: venueName('polymarket', 'Name of venue A.'),
+  VENUE_A_BACKEND: choice(
+    ['paper', 'live'],
+    'paper',
+    'Backend of venue A: the paper exchange, or the real venue (`live`), which needs `VENUE_A_ORDER_PROFILE=polymarket`. A database belongs to one of them for good.',
+  ),
+  VENUE_A_ORDER_PROFILE: optionalChoice(
+    ['interface', 'polymarket'],
+    'Which struct version 2 orders sign: 12 fields (`interface`) or the venue’s own 11 (`polymarket`).',
+    { unset: '`interface`' },
+  ),
+  VENUE_A_DOUBT_S: integer(
+    180,
+    [5, 3_600],
+    'Live venue A: after so many seconds without an answer, an order that the venue does not know counts as never received.',
+  ),
+  LIVE_ORDERS: flag(
+    'on',
+    'Live venue A: `off` does everything but send orders; each is answered with `success: false` and `dry_run`. Cancels are sent.',
+  ),
+  POLYMARKET_CLOB_URL: url('The order book of live venue A.', { unset: '`https://clob.polymarket.com`' }),
+  POLYMARKET_GAMMA_URL: url('The catalogue of live venue A.', {
+    unset: '`https://gamma-api.polymarket.com`',
+  }),
+  POLYMARKET_DATA_URL: url('The data service of live venue A.', {
+    unset: '`https://data-api.polymarket.com`',
+  }),
+  POLYMARKET_SITE_URL: url('Where live venue A says which regions it serves.', {
+    unset: '`https://polymarket.com`',
+  }),
+  POLYMARKET_WS_URL: socketUrl('Of the sockets of live venue A, without the channel (`/market`, `/user`).', {
+    unset: '`wss://ws-subscriptions-clob.polymarket.com/ws`',
+  }),
+  PAPER_MARKETS: choice(
+    ['simulated', 'live'],
+    'simulated',
+    'Which markets are traded on paper: those of the simulated world, or those of the live venue at POLYMARKET_…_URL, with its books, trades and outcomes ([going-live.md](going-live.md)). A database belongs to one of them for good; venue B on paper has no markets beside live ones.',
+  ),
+  PAPER_FAULTS: optionalText(
+    'JSON. The faults that venue A’s doors show, to test clients against them: [doors.md](doors.md). Only on paper, and only while PUBLIC_URL is this machine.',
+  ),
+};
+
+/** With those of others that it depends on. */
+type Environment = EnvironmentOf<typeof variables> & { readonly PUBLIC_URL?: string };
+
+export interface LivePolymarket {
+  readonly urls: PolymarketUrls;
+  /** False: everything but sending orders. */
+  readonly sends: boolean;
+  readonly doubtMs: number;
+}
+
+export interface PolymarketSettings {
+  readonly name: string;
+  /** `null`: the paper exchange. */
+  readonly live: LivePolymarket | null;
+  /** On paper: the live venue whose markets are traded; `null`: those of the simulated world. */
+  readonly followed: PolymarketUrls | null;
+  /** On paper: JSON of the faults that its doors show. */
+  readonly faults: string | null;
+  readonly profile: 'interface' | 'polymarket';
+}
+
+export const polymarketSettings = {
+  variables,
+  prefixes: ['VENUE_A_', 'LIVE_', 'POLYMARKET_'],
+  make(env: Environment): PolymarketSettings {
+    const isLive = env.VENUE_A_BACKEND === 'live';
+    const hasFaults = env.PAPER_FAULTS !== undefined;
+    refuseAll([
+      // Real money goes by what the operator has read, not by a default.
+      isLive &&
+        env.VENUE_A_ORDER_PROFILE === undefined &&
+        'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket, set explicitly.',
+      isLive &&
+        env.VENUE_A_ORDER_PROFILE === 'interface' &&
+        'VENUE_A_BACKEND=live needs VENUE_A_ORDER_PROFILE=polymarket: the venue takes no orders of the profile "interface".',
+      isLive &&
+        env.PAPER_MARKETS === 'live' &&
+        'PAPER_MARKETS=live is for venue A on paper, but VENUE_A_BACKEND is live.',
+      isLive && hasFaults && 'PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live.',
+      // Others who reach the service must not meet a venue that lies on purpose.
+      hasFaults &&
+        env.PUBLIC_URL !== undefined &&
+        !LOOPBACK.test(new URL(env.PUBLIC_URL).hostname) &&
+        'PAPER_FAULTS is for tests on this machine, but PUBLIC_URL names another host.',
+    ]);
+    return {
+      name: env.VENUE_A_NAME,
+      live: isLive
+        ? {
+            urls: polymarketUrls(env),
+            sends: env.LIVE_ORDERS === 'on',
+            doubtMs: env.VENUE_A_DOUBT_S * 1000,
+          }
+        : null,
+      followed: env.PAPER_MARKETS === 'live' ? polymarketUrls(env) : null,
+      faults: env.PAPER_FAULTS ?? null,
+      profile: env.VENUE_A_ORDER_PROFILE ?? 'interface',
+    };
+  },
+};
+
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/i;
+
+const POLYMARKET = {
+  clob: 'https://clob.polymarket.com',
+  gamma: 'https://gamma-api.polymarket.com',
+  data: 'https://data-api.polymarket.com',
+  site: 'https://polymarket.com',
+  sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
+} as const;
+
+const polymarketUrls = (env: Environment): PolymarketUrls => ({
+  clob: withoutSlash(env.POLYMARKET_CLOB_URL ?? POLYMARKET.clob),
+  gamma: withoutSlash(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
+  data: withoutSlash(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
+  site: withoutSlash(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
+  sockets: withoutSlash(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
+});
