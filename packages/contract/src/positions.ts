@@ -146,7 +146,7 @@ export function lotsOf<M extends Move>(moves: readonly M[]): Lots<M> {
 /** `chain`: the wallet may hold more than the desk knows of. `ends`: a payout after the resolution, which is no trade. */
 export type Reach = 'venue' | 'chain' | 'ends';
 
-/** What a fill's kind of match reaches. */
+/** Effects of a fill's kind of match. */
 const REACHES: Readonly<Record<string, Reach>> = {
   LIVE: 'chain',
   DFLOW: 'chain',

@@ -45,19 +45,19 @@ const HAND_OVER_MS = 15_000;
 export interface Service {
   /** Where it listens, without the base path. */
   readonly address: string;
-  /** What a person wants to know about this start. */
+  /** Facts about this start for a person. */
   readonly facts: {
     readonly version: string;
     readonly database: string;
     readonly recovery: string;
-    /** What everybody who reaches the service may use. */
+    /** Routes that everybody who reaches the service may use. */
     readonly open: readonly string[];
   };
   /** The paper exchange in this process; `null` while another replica leads it. */
   readonly exchange: JournalledExchange | null;
   /** The sandbox in this process, as it is at the start; `null` while another replica leads. */
   readonly sandbox: Sandbox | null;
-  /** What the use cases were given. */
+  /** Parts that the use cases were given. */
   readonly needs: UseCaseNeeds;
   /**
    * Prepares the end while requests are still answered: proxies see that it is not ready, clients open their next
@@ -77,7 +77,7 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Instead of the configured ones with the same id, and beside them. */
   readonly venues?: GivenVenues;
-  /** Of venue A's doors, to be switched while the service runs. */
+  /** Faults of venue A's doors, to be switched while the service runs. */
   readonly faults?: Faults;
   /** The service cannot go on. Its operator must end the process, so that a supervisor starts it again. */
   readonly onFatal?: (error: Error) => void;

@@ -136,7 +136,7 @@ async function readChain(audit: Audit, agentId: string, kept: ReceiptLink | unde
   }
 }
 
-/** Fills `told` on the way. */
+/** Fills `reported` on the way. */
 async function chainFault(
   { reads, sha256, report, onProgress }: Audit,
   agentId: string,

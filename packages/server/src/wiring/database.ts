@@ -26,7 +26,7 @@ export interface Database {
   readonly sql: Sql;
   /** For people. */
   readonly where: string;
-  /** Whether it is known to be away: then nobody waits for it, not even to stop. */
+  /** Whether it is known to be away: then no part waits for it, not even to stop. */
   isAway(): boolean;
   /** Once its tables are there. */
   listen(): DatabasePulse;
@@ -39,7 +39,7 @@ export interface Database {
 export interface DatabaseParts {
   readonly config: Config;
   readonly replicaId: string;
-  /** Of the master keys that this process knows. */
+  /** Names of the master keys that this process knows. */
   readonly keyNames: readonly string[];
   readonly log: Logger;
   readonly onStatement?: PoolOptions['onStatement'];
@@ -49,7 +49,7 @@ export interface DatabaseParts {
   readonly onLost: (error: Error) => void;
 }
 
-/** What the parts keep in the same database; each may be applied again at any time. */
+/** Schemas of the parts that share the database; each may be applied again at any time. */
 export const SCHEMAS = [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA];
 
 const STOP_POOL_MS = 1_000;
@@ -84,7 +84,7 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
       pulse = startPulse({
         url,
         ...options,
-        // What waits for an answer fails and is asked anew, on connections that may find a server that lives.
+        // Statements that wait for an answer fail and are asked anew, on connections that may find a server that lives.
         onSilence: () => {
           parts.log.error({}, 'the database does not answer; its connections are given up');
           sql.dropConnections(new Error('the database kept silent'));

@@ -70,7 +70,7 @@ export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();
     await courier.stop();
-    // What was called since its last turn would be lost.
+    // Calls since its last turn would be lost.
     await touchAgents(callers);
     await revocations.stop();
   });

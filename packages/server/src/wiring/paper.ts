@@ -82,7 +82,7 @@ const recorderOf =
 /** Stands for the venue of orders that there are none of. */
 const UNTRADED = '';
 
-/** What the platform's wallet is given on a sandbox chain where it has nothing: fees of a million charges. */
+/** Lamports that the platform's wallet is given on a sandbox chain where it has nothing: fees of a million charges. */
 const PLATFORM_LAMPORTS = 10_000_000_000n;
 
 export function startPaper(parts: PaperParts): Promise<PaperBackend> {

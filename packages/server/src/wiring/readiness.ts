@@ -1,5 +1,5 @@
 /**
- * What `/readyz` says: whether trades can be taken here, asked anew each time, and within a second. Every question has
+ * Answers `/readyz`: whether trades can be taken here, asked anew each time, and within a second. Every question has
  * its own, shorter time, so that one that hangs neither delays nor hides the others.
  */
 

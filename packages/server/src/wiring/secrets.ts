@@ -25,7 +25,7 @@ export interface ServiceSecrets {
   readonly secrets: Secrets;
   /** The same for the life of the database. */
   readonly derive: (purpose: string) => Uint8Array;
-  /** Of the calls between replicas: they follow a rotation, so that the former key opens no door. */
+  /** Secrets of the calls between replicas: they follow a rotation, so that the former key opens no door. */
   readonly replicaSecrets: () => readonly [KeyObject, ...KeyObject[]];
 }
 

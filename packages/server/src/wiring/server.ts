@@ -73,9 +73,9 @@ export interface ServerOptions {
   readonly readiness: () => Promise<ReadyState>;
   /** Connections are to be opened elsewhere: each answer ends its own. */
   readonly isDraining: () => boolean;
-  /** Of every request. */
+  /** Applies to every request. */
   readonly deadlineMs: number;
-  /** Known to be away: nobody has to wait for it to find out. */
+  /** Known to be away: requests need not discover it. */
   readonly isDatabaseAway: () => boolean;
   readonly describeOutage: FastifyInstance['describeOutage'];
   readonly replicas: ReplicaDoor;
@@ -98,7 +98,7 @@ const DETAILED: ReadonlySet<string> = new Set(['debug', 'trace']);
 
 const ABOVE_WARN: ReadonlySet<string> = new Set(['error', 'fatal', 'silent']);
 
-/** What the owner wants to see less of stays unseen. */
+/** Levels that the owner does not want to see stay unseen. */
 const atLeastWarn = (level: string): string => (ABOVE_WARN.has(level) ? level : 'warn');
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -204,7 +204,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   });
   admitRequests(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
   app.addHook('onResponse', (request, reply, done) => {
-    // Those that are turned away are counted and told together: a line for each would cost more than the refusal.
+    // Requests that are turned away are counted and logged together: a line for each would cost more than the refusal.
     const isFault = reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status;
     if (isFault || DETAILED.has(logger.level)) {
       // Paths hold claim codes and keys' ids; the route's pattern says enough.
@@ -255,7 +255,7 @@ function parseBodies(scope: FastifyInstance): void {
     const value = mayNeedCare(text) ? undefined : parsePlain(text);
     return value === undefined ? parse(request, text, done) : done(null, value);
   });
-  // Of any other type it is read all the same: too large comes before the wrong type, and an empty one has none.
+  // Other types are read all the same: too large comes before the wrong type, and an empty body has none.
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
     if (body === '') done(null, undefined);
     else done(new UnsupportedMediaType(), undefined);
@@ -271,7 +271,7 @@ const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
       description: `The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.\n\n## First steps\n\n${FIRST_STEPS}\n\n`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative: whoever has the document has it from the server that it describes.
+    // Relative: a reader has the document from the server that it describes.
     servers: [{ url: basePath === '' ? '/' : basePath }],
     webhooks: openapiWebhooks(),
     components: {
@@ -359,7 +359,7 @@ class MethodTable {
 
 /** 405 where the path exists under another method, 404 elsewhere; both before a key is asked for. */
 function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
-  // A fixed path wins over a pattern that happens to fit it, whatever the method: GET /markets/trade is no market.
+  // A fixed path wins over a pattern that happens to fit it, for every method: GET /markets/trade is no market.
   app.addHook('onRequest', (request, reply, done) => {
     const methods = table.ofFixed(request.url);
     if (methods === null || methods.has(request.method)) done();

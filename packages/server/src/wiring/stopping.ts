@@ -1,5 +1,5 @@
 /**
- * What was started is stopped in the reverse order, and within ten seconds whatever is gone: a step that waits for a
+ * Stops what was started in the reverse order, within ten seconds, whether its parts answer or not: a step that waits for a
  * database that never answers again is left behind, for the process ends anyway.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** What is kept in the database, one store for each subject. */
+/** Stores in the database, one for each subject. */
 import { LIMITS } from '@bellwether/contract';
 import type { Logger } from 'pino';
 import { createAgentStore } from '../agents/index.ts';

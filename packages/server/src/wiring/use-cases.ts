@@ -1,5 +1,5 @@
 /**
- * What the use cases need, composed once. No use case knows this object's type: each names in its parameters the few
+ * Needs of the use cases, composed once. No use case knows this object's type: each names in its parameters the few
  * things that it needs, and the compiler checks that they are here.
  */
 import { parseMicro } from '@bellwether/contract/decimals';

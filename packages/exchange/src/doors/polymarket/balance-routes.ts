@@ -52,7 +52,7 @@ function askedOf(request: FastifyRequest, exchange: DoorExchange, { address }: R
   const kind = Number(type === '' ? 0 : type) as SignatureType;
   const account = accountOfType(address, kind);
   if (kind !== DEPOSIT_WALLET) return { account, token: asset };
-  // Of its two deposit wallets an account uses the one that holds something.
+  // An account uses that of its two deposit wallets that holds something.
   const older = accountsOf(address).at(-1)!;
   const isUsed = (one: Address) =>
     exchange.account(one).available > 0n || exchange.account(one).tokens.size > 0;

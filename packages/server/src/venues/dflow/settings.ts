@@ -77,7 +77,7 @@ export const dflowSettings = {
     refuseAll([
       env.VENUE_B_COUNTRY_HEADER !== undefined &&
         env.TRUST_PROXY === 'off' &&
-        'VENUE_B_COUNTRY_HEADER needs TRUST_PROXY: without a proxy of yours the header is whatever the caller says.',
+        'VENUE_B_COUNTRY_HEADER needs TRUST_PROXY: without a proxy of yours the header is the caller’s own word.',
       isLive &&
         env.SIGNING_PROVIDER === 'local' &&
         'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only.',
