@@ -100,6 +100,16 @@ export const note = (maxLength: number, description?: string) => orNull(lines(ma
 /** An agent's own name for an order: one order at most has it. */
 export const ClientOrderId = Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE });
 
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+/** A late order never surprises: the desk cancels what is not filled in time. */
+export const CancelAfterMs = Type.Integer({
+  minimum: 100,
+  maximum: WEEK_MS,
+  description:
+    'milliseconds from the receipt of the request: the desk cancels what is not filled by then, also when no answer came. Beside the expiration of a GTD order the earlier one acts',
+});
+
 /** Hexadecimal identifiers may come in any case; the validator makes them lower case first. */
 export const HEX = { 'x-hex': true } as const;
 

@@ -67,7 +67,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
   const { maker, signatureType, tick, negRisk } = terms;
   const { price, amounts } = priced(intent, tick);
   const { outcome, side, expiration, postOnly = false, deferExec = false } = intent;
-  const { clientOrderId, reasoning, source, skillSlug } = intent;
+  const { clientOrderId, cancelAfterMs, reasoning, source, skillSlug } = intent;
   return {
     venue: terms.venue,
     marketConditionId: terms.conditionId,
@@ -84,6 +84,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
     tickSize: formatPips(tick) as TickSize,
     negRisk,
     clientOrderId,
+    ...(cancelAfterMs === undefined ? {} : { cancelAfterMs }),
     ...(signatureType === 0 ? {} : { funderAddress: maker }),
     ...(reasoning == null ? {} : { reasoning }),
     ...(source == null ? {} : { source }),

@@ -49,6 +49,10 @@ export interface TradeLabels {
   readonly skillSlug?: string;
   /** Your own name for the order: the desk refuses another order under it. */
   readonly clientOrderId?: string;
+  /** From the desk's receipt on: it cancels what is not filled by then. */
+  readonly cancelAfterMs?: number;
+  /** The same as a moment; the earlier of both acts. A `Date`, or epoch milliseconds. */
+  readonly deadline?: Date | number;
   readonly owner?: string;
   readonly deferExec?: boolean;
 }
@@ -230,7 +234,7 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
   };
 }
 
-function labelsOf(order: TradeLabels): TradeLabels {
+function labelsOf(order: TradeLabels): Omit<TradeLabels, 'deadline'> {
   const labels: Record<string, unknown> = {};
   for (const name of [
     'venue',
@@ -242,5 +246,10 @@ function labelsOf(order: TradeLabels): TradeLabels {
     'deferExec',
   ] as const)
     if (order[name] !== undefined) labels[name] = order[name];
+  const { cancelAfterMs, deadline } = order;
+  const left = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline) - Date.now();
+  const after = Math.min(cancelAfterMs ?? Number.POSITIVE_INFINITY, left);
+  // The desk refuses less than its least: a deadline that has passed is an order that must not be placed.
+  if (after !== Number.POSITIVE_INFINITY) labels.cancelAfterMs = Math.floor(after);
   return labels;
 }

@@ -40,6 +40,8 @@ export interface QuoteLabels {
   readonly skillSlug?: string;
   /** Your own name for the order: the desk refuses another order under it. */
   readonly clientOrderId?: string;
+  /** From the desk's receipt on: an order that has not left by then is canceled. */
+  readonly cancelAfterMs?: number;
 }
 
 export interface WaitOptions {
@@ -148,9 +150,13 @@ export class QuoteTrading {
     labels: QuoteLabels = {},
     options?: CallOptions,
   ): Promise<SubmitResponse> {
-    const { clientOrderId } = labels;
+    const { clientOrderId, cancelAfterMs } = labels;
     const name = clientOrderId === undefined ? {} : { clientOrderId };
-    return this.#client.submitVenueB({ quoteId, signedTransaction, ...given(labels), ...name }, options);
+    const time = cancelAfterMs === undefined ? {} : { cancelAfterMs };
+    return this.#client.submitVenueB(
+      { quoteId, signedTransaction, ...given(labels), ...name, ...time },
+      options,
+    );
   }
 
   /**

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import {
   Address,
+  CancelAfterMs,
   ClientOrderId,
   ExchangeV3,
   Iso,
@@ -52,6 +53,7 @@ export const TradeIntent = Type.Object({
   expiration: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 253_402_300_799, description: 'epoch seconds, of a GTD order' }),
   ),
+  cancelAfterMs: Type.Optional(CancelAfterMs),
   postOnly: Type.Optional(Type.Boolean({ default: false })),
   deferExec: Type.Optional(Type.Boolean({ default: false })),
   walletAddress: Type.Optional({

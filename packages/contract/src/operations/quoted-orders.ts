@@ -3,7 +3,19 @@
  * 2.9–2.11, 4.12 and 4.13.
  */
 import { type Static, Type } from 'typebox';
-import { alias, ClientOrderId, HEX, Iso, LIMITS, label, Nullable, note, PRINTABLE, text } from '../fields.ts';
+import {
+  alias,
+  CancelAfterMs,
+  ClientOrderId,
+  HEX,
+  Iso,
+  LIMITS,
+  label,
+  Nullable,
+  note,
+  PRINTABLE,
+  text,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CHAIN_STATUS_WORDS, refusedBecause, VenueRefusalCode, words } from '../order-words.ts';
 import { QUOTE_ERRORS } from '../quote-errors.ts';
@@ -135,6 +147,7 @@ export const SubmitRequest = Type.Object({
   reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
+  cancelAfterMs: Type.Optional(CancelAfterMs),
   clientOrderId: Type.Optional({
     ...ClientOrderId,
     description:
@@ -221,6 +234,7 @@ export const QuotedOrder = Type.Object({
   txSignature: Type.String(),
   txHash: Type.String(),
   lastValidBlockHeight: Type.Integer(),
+  cancelAt: Nullable(Iso),
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),

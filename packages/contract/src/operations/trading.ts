@@ -3,6 +3,7 @@ import {
   Address,
   Amount,
   alias,
+  CancelAfterMs,
   ClientOrderId,
   EitherVenueQuery,
   ExchangeV3,
@@ -94,6 +95,7 @@ export const TradeRequest = Type.Object({
   reasoning: note(LIMITS.reasoningChars),
   source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
   skillSlug: label(LIMITS.skillSlugChars),
+  cancelAfterMs: Type.Optional(CancelAfterMs),
   clientOrderId: Type.Optional({
     ...ClientOrderId,
     description:
@@ -221,6 +223,7 @@ export const Order = Type.Object({
   orderVersion: Nullable(Type.Integer({ description: 'null on venue B, whose orders are transactions' })),
   exchangeVersion: Type.Optional(ExchangeV3),
   expiration: Nullable(Iso),
+  cancelAt: Nullable(Iso),
   reasoning: Nullable(Type.String()),
   source: Nullable(Type.String()),
   skillSlug: Nullable(Type.String()),

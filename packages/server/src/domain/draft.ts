@@ -57,6 +57,7 @@ export interface Draft {
   readonly source: string | null;
   readonly skillSlug: string | null;
   readonly clientOrderId: string | null;
+  readonly cancelAfterMs: number | null;
 }
 
 const MAX_UINT256 = 2n ** 256n - 1n;
@@ -165,6 +166,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,
     clientOrderId: request.clientOrderId ?? null,
+    cancelAfterMs: request.cancelAfterMs ?? null,
   };
 }
 

@@ -48,6 +48,8 @@ interface OrderTerms {
   readonly skillSlug: string | null;
   /** The agent's own name for it; `null`: it has none. */
   readonly clientOrderId: string | null;
+  /** When the desk cancels what is not filled by then; `null`: never. */
+  readonly cancelAt: number | null;
   readonly requestId: string;
   readonly createdAt: number;
 }

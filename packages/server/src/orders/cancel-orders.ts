@@ -6,6 +6,7 @@ import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
+import type { Clock } from '../platform/clock.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
 import type { OrderStore } from '../trading/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
@@ -16,6 +17,11 @@ import { ownOrder } from './read-orders.ts';
 export interface CancelOrderNeeds extends CancelQuotedNeeds {
   readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner'>;
   readonly venues: Venues;
+}
+
+export interface CancelLateNeeds extends CancelOrderNeeds {
+  readonly clock: Clock;
+  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner' | 'late'>;
 }
 
 export interface CancelAllNeeds extends CancelOrderNeeds {
@@ -126,6 +132,15 @@ export async function cancelMarket(
   );
   const { canceled, notCanceled, known } = merge((await cancelRows(needs, rows)).values());
   return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
+}
+
+/** At most so many late orders in one turn. */
+const LATE_AT_ONCE = 200;
+
+/** Cancels the orders whose `cancelAfterMs` is over. One that its venue does not give up is asked for again later. */
+export async function cancelLate(needs: CancelLateNeeds): Promise<void> {
+  const rows = await needs.orders.late(needs.clock.now(), LATE_AT_ONCE);
+  if (rows.length > 0) await cancelRows(needs, rows);
 }
 
 /** Everything of the owner's on the wallets that the agent reaches, and all of its own. */

@@ -78,6 +78,7 @@ export function orderRecord(row: ListedOrder): Order {
     source: row.source,
     skillSlug: row.skillSlug,
     clientOrderId: row.clientOrderId,
+    cancelAt: row.cancelAt === null ? null : new Date(row.cancelAt).toISOString(),
     errorCode: row.errorCode,
     errorMessage: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].message,
     fix: row.errorCode === null ? null : VENUE_REFUSALS[row.errorCode as VenueRefusal].fix,

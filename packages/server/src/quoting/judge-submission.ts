@@ -158,6 +158,7 @@ export function judgeQuotedOrder(
   const { side, amounts } = quote;
   const { contracts, collateral } = legsOf(side, amounts);
   const worst = legsOf(side, { inAmount: amounts.inAmount, outAmount: amounts.minOutAmount });
+  const createdAt = clock.now();
   const order: NewQuotedOrder = {
     kind: 'quoted',
     orderId: quote.quoteId,
@@ -187,8 +188,9 @@ export function judgeQuotedOrder(
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,
     clientOrderId: request.clientOrderId ?? null,
+    cancelAt: request.cancelAfterMs === undefined ? null : createdAt + request.cancelAfterMs,
     requestId,
-    createdAt: clock.now(),
+    createdAt,
   };
   return {
     order,

@@ -43,6 +43,9 @@ interface NewRow extends Accepted {
   readonly outcome: OutcomeEvidence | undefined;
 }
 
+const cancelAt = ({ order }: Recorded): Date | null =>
+  order.cancelAt === null ? null : new Date(order.cancelAt);
+
 /** Column, type, and value of an order's row. */
 const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) => Element])[] = [
   ['agent_id', 'uuid', ({ recorded }) => recorded.order.agentId],
@@ -83,6 +86,8 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
   ['source', 'text', ({ recorded }) => recorded.order.source],
   ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
   ['client_order_id', 'text', ({ recorded }) => recorded.order.clientOrderId],
+  ['cancel_at', 'timestamptz', ({ recorded }) => cancelAt(recorded)],
+  ['cancel_due_at', 'timestamptz', ({ recorded }) => cancelAt(recorded)],
   ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
   ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
   ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],

@@ -180,6 +180,7 @@ export function judgeTrade(
       now: needs.clock.now(),
       verdicts: () => verdicts(scope.safeguards, facts),
     });
+  const createdAt = needs.clock.now();
   const order: NewSignedOrder = {
     kind: 'signed',
     orderId: verified.orderId,
@@ -210,8 +211,9 @@ export function judgeTrade(
     source: draft.source,
     skillSlug: draft.skillSlug,
     clientOrderId: draft.clientOrderId,
+    cancelAt: draft.cancelAfterMs === null ? null : createdAt + draft.cancelAfterMs,
     requestId,
-    createdAt: needs.clock.now(),
+    createdAt,
   };
   const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
   return { order, checked, reserves: facts.amount };

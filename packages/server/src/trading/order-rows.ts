@@ -57,6 +57,7 @@ const UNLISTED = [
   'reserved_day',
   'reserved_amount',
   'restricted_by',
+  'cancel_due_at',
 ] as const satisfies readonly (keyof OrdersRow)[];
 
 export type ListedOrdersRow = Omit<OrdersRow, (typeof UNLISTED)[number]>;
@@ -91,6 +92,7 @@ const LISTED: Readonly<Record<keyof ListedOrdersRow, 'money' | 'plain'>> = {
   source: 'plain',
   skill_slug: 'plain',
   client_order_id: 'plain',
+  cancel_at: 'plain',
   created_at: 'plain',
   status: 'plain',
   filled: 'money',
@@ -141,6 +143,7 @@ const listedColumns = (row: ListedOrdersRow) => ({
   source: row.source,
   skillSlug: row.skill_slug,
   clientOrderId: row.client_order_id,
+  cancelAt: msOrNull(row.cancel_at),
   createdAt: ms(row.created_at),
   status: row.status,
   filled: row.filled,
@@ -172,6 +175,7 @@ export function listedOrderFromJson(values: ListedJson): ListedOrder {
     fees: BigInt(row.fees),
     fee_amount: BigInt(row.fee_amount),
     expiration: row.expiration === null ? null : new Date(row.expiration),
+    cancel_at: row.cancel_at === null ? null : new Date(row.cancel_at),
     created_at: new Date(row.created_at),
     updated_at: new Date(row.updated_at),
   });

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { consoleJobs } from '../console/index.ts';
 import { feeJobs } from '../fees/index.ts';
 import { marketJobs } from '../markets/index.ts';
+import { orderJobs } from '../orders/index.ts';
 import { ownerJobs } from '../owners/index.ts';
 import { databaseJobs } from '../platform/database/jobs.ts';
 import { rateLimitJobs } from '../platform/http/jobs.ts';
@@ -52,6 +53,7 @@ export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log
     agentJobs(callers),
     positionJobs(needs),
     tradingJobs(needs, config.databaseUrl !== null),
+    orderJobs(needs),
     quotingJobs(needs),
     receiptJobs(needs),
     feeJobs(needs),

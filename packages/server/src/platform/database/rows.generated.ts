@@ -316,6 +316,8 @@ export interface OrdersRow {
   readonly kind: OrderKind;
   readonly journal_lines: string;
   readonly client_order_id: string | null;
+  readonly cancel_at: Date | null;
+  readonly cancel_due_at: Date | null;
 }
 
 export interface OrdersBeforeReceiptsRow {
