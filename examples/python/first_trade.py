@@ -174,7 +174,8 @@ def expected_order(intent, agent_id, wallet, market):
             "venue": market["venue"], "marketConditionId": market["conditionId"], "marketQuestion": market["question"][:250],
             "outcome": intent["outcome"], "orderSize": Decimal(shares) / MICRO, "price": limit, "isLimitOrder": False,
             "orderType": "FAK", "postOnly": False, "deferExec": False, "expirationTime": 0, "orderVersion": 2,
-            "tickSize": market["tickSize"], "negRisk": market["negRisk"], "source": intent["source"], "order": order,
+            "tickSize": market["tickSize"], "negRisk": market["negRisk"], "clientOrderId": intent["clientOrderId"],
+            "source": intent["source"], "order": order,
         },
     }
 

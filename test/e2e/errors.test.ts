@@ -18,6 +18,7 @@ const CASES = [...REQUEST_ROWS, ...ORDER_ROWS];
 
 /** Codes that a single request cannot cause; each names the test that causes it. */
 const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
+  client_order_id_already_used: 'client-order-ids.test.ts',
   invalid_target: 'edge-targets.test.ts',
   host_not_allowed: 'edge-targets.test.ts',
   headers_too_large: 'edge-connections.test.ts',

@@ -110,8 +110,15 @@ export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
   row.journal.map(({ checked, ...entry }) => ({
     ...entry,
     status: statusWord({ ...row, status: entry.status }),
+    ...(isLateCancel(row, entry) ? { detail: 'not filled by cancelAt' } : {}),
     ...(checked === undefined ? {} : { checked: checkedRecord(checked) }),
   }));
+
+/** The order was canceled because its time was over: by the desk, or by its agent at the same moment. */
+const isLateCancel = (
+  { cancelAt }: OrderRow,
+  { at, status }: Pick<OrderRow['journal'][number], 'at' | 'status'>,
+) => cancelAt !== null && status === 'canceled' && Date.parse(at) >= cancelAt;
 
 const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fills'][number] => ({
   txSignature: chain.fills[fill.tradeId] ?? '',

@@ -87,7 +87,6 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
   ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
   ['client_order_id', 'text', ({ recorded }) => recorded.order.clientOrderId],
   ['cancel_at', 'timestamptz', ({ recorded }) => cancelAt(recorded)],
-  ['cancel_due_at', 'timestamptz', ({ recorded }) => cancelAt(recorded)],
   ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
   ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
   ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],
@@ -171,6 +170,7 @@ export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites)
     ]),
     ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
     ...chainOrders(tx, accepted),
+    ...lateOrders(tx, accepted),
   ];
 }
 
@@ -190,6 +190,17 @@ export const bindOthers = (tx: Tx, { recorded, day, others }: Accepted): Promise
       used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${reserves}
     where agent_id = any(${[...others]}::uuid[])`;
 };
+
+/** Notes the orders that the desk cancels when their time is over. */
+function lateOrders(tx: Tx, accepted: readonly Accepted[]): PromiseLike<unknown>[] {
+  const rows = accepted.filter(({ recorded }) => recorded.order.cancelAt !== null);
+  if (rows.length === 0) return [];
+  return [
+    tx`insert into late_orders (order_id, due_at)
+      select * from unnest(${arrayOf('text', rows, ({ recorded }) => recorded.order.orderId)},
+        ${arrayOf('timestamptz', rows, ({ recorded }) => cancelAt(recorded))})`,
+  ];
+}
 
 /**
  * Records the transactions with their quoted orders, before any is sent to a node. The signature proves the wallet, which

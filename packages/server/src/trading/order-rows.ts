@@ -57,7 +57,6 @@ const UNLISTED = [
   'reserved_day',
   'reserved_amount',
   'restricted_by',
-  'cancel_due_at',
 ] as const satisfies readonly (keyof OrdersRow)[];
 
 export type ListedOrdersRow = Omit<OrdersRow, (typeof UNLISTED)[number]>;

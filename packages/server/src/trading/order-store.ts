@@ -237,26 +237,23 @@ export function createOrderStore(sql: Sql) {
       return rows.map(signedOrderRow);
     },
 
-    /**
-     * Orders whose time is over and that may still be filled; each is given out again later, until it has ended. Their journals say
-     * that the desk cancels them.
-     */
+    /** Orders whose time is over and that may still be filled; each is given out again later, until it has ended. */
     async late(at: number, most: number): Promise<readonly OrderRow[]> {
-      const now = new Date(at);
-      const rows = await sql<(OrdersRow & { readonly is_open: boolean })[]>`
-        with due as (
-          select order_id from orders where cancel_due_at <= ${now} order by cancel_due_at limit ${most}
-          for update skip locked
+      const now = sql`${new Date(at)}::timestamptz`;
+      const rows = await sql<OrdersRow[]>`
+        with due as materialized (
+          select l.order_id, o.status in ${openStatuses(sql)} as is_open, o.cancel_at
+          from late_orders l join orders o using (order_id)
+          where l.due_at <= ${now} order by l.due_at limit ${most} for update of l skip locked
+        ), ended as (
+          delete from late_orders l using due where l.order_id = due.order_id and not due.is_open
+        ), later as (
+          update late_orders l
+          set due_at = ${now} + least(greatest((${now} - due.cancel_at) / 4, interval '1 second'), interval '1 minute')
+          from due where l.order_id = due.order_id and due.is_open
         )
-        update orders o set
-          cancel_due_at = case when o.status in ${openStatuses(sql)}
-            then ${now}::timestamptz + least(greatest((${now}::timestamptz - o.cancel_at) / 4, interval '1 second'), interval '1 minute')
-          end,
-          journal_lines = case when o.status in ${openStatuses(sql)} and o.cancel_due_at = o.cancel_at
-            then o.journal_lines || '[' || ${String(at)}::text || ',"cancel_after","' || o.status || E'"]\n' else o.journal_lines end
-        from due where o.order_id = due.order_id
-        returning o.*, o.status in ${openStatuses(sql)} as is_open`;
-      return rows.filter((row) => row.is_open).map(orderRow);
+        select o.* from orders o join due using (order_id) where due.is_open`;
+      return rows.map(orderRow);
     },
 
     /** Records the outcome of an order when the venue's own evidence does not. */

@@ -239,6 +239,11 @@ export interface InboundWebhooksRow {
   readonly received_at: Date;
 }
 
+export interface LateOrdersRow {
+  readonly order_id: string;
+  readonly due_at: Date;
+}
+
 export interface LinkedWalletsRow {
   readonly address: string;
   readonly user_id: bigint;
@@ -317,7 +322,6 @@ export interface OrdersRow {
   readonly journal_lines: string;
   readonly client_order_id: string | null;
   readonly cancel_at: Date | null;
-  readonly cancel_due_at: Date | null;
 }
 
 export interface OrdersBeforeReceiptsRow {

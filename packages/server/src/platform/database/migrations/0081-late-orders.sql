@@ -1,4 +1,10 @@
--- When the desk cancels an order that is not filled by then, and when it looks at it next; `null`: no more.
-alter table orders add column cancel_at timestamptz, add column cancel_due_at timestamptz;
+-- When the desk cancels what is not filled of an order by then.
+alter table orders add column cancel_at timestamptz;
 
-create index orders_cancel_due on orders (cancel_due_at) where cancel_due_at is not null;
+-- Orders with such a time that have not ended, and when the desk looks at each next.
+create table late_orders (
+  order_id text primary key,
+  due_at timestamptz not null
+);
+
+create index late_orders_due on late_orders (due_at);
