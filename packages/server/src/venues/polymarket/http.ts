@@ -13,6 +13,7 @@ import {
 } from '../../platform/outbound/http.ts';
 import type { HttpReply, HttpSend } from '../../platform/outbound/outbound.ts';
 import { NoAnswer } from '../../platform/outbound/pooled-send.ts';
+import { createPaging, type Paging } from './paging.ts';
 
 /** The venue's CDN refuses clients that send none. */
 export const USER_AGENT = 'bellwether';
@@ -81,6 +82,8 @@ export interface VenueHttp {
   read<T>(call: VenueCall, check: (value: unknown) => T | null): Promise<T | null>;
   /** Sends a call that has an effect, once. */
   send(call: VenueCall): Promise<Outcome>;
+  /** For every list that the service answers in pages. */
+  readonly lists: Paging;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
 }
@@ -129,6 +132,7 @@ export function createVenueHttp({ baseUrl, ...options }: VenueHttpOptions): Venu
       if (failure !== null) log.failed?.(service, failure);
       return outcome;
     },
+    lists: createPaging({ log }),
     status: http.status,
   };
 }

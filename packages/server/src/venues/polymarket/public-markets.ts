@@ -50,7 +50,8 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     createVenueHttp({ service: `${name}'s ${what}`, baseUrl, send, clock, log });
   const clob = service('order book', urls.clob);
   const data = service('data service', urls.data);
-  const gamma = createGamma({ http: service('catalogue', urls.gamma), clock, log });
+  const catalogue = service('catalogue', urls.gamma);
+  const gamma = createGamma({ http: catalogue, clock, log });
   const books = createLiveBooks({
     clob,
     socketUrl: `${urls.sockets}/market`,
@@ -58,6 +59,7 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     ...(socketTimes === undefined ? {} : { socketTimes }),
   });
   const resolutions = createResolutions({ data, clob, ...times });
+  const services = [clob, data, catalogue];
   return {
     clob,
     data,
@@ -65,6 +67,10 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     books,
     markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
     status: clob.status,
-    counts: () => ({ ...books.counts(), unreadable_markets: gamma.malformed() }),
+    counts: () => ({
+      ...books.counts(),
+      unreadable_markets: gamma.malformed(),
+      unfinished_lists: services.reduce((sum, { lists }) => sum + lists.unfinished(), 0),
+    }),
   };
 }
