@@ -4227,6 +4227,7 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       orders: {
         inDoubt: 0,
         oldestInDoubtSeconds: null,
+        tradesKeptAside: 0,
       },
       queues: {
         webhookDeliveries: 4,
@@ -4263,6 +4264,22 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
           },
         ],
       },
+    },
+  },
+  listKeptTrades: {
+    status: 200,
+    body: {
+      trades: [],
+    },
+  },
+  decideKeptTrade: {
+    status: 200,
+    body: {
+      orderId: '0x5555555555555555555555555555555555555555555555555555555555555555',
+      tradeId: 'a trade of it',
+      decision: 'discard',
+      decided: false,
+      orderStatus: null,
     },
   },
   liftOperatorWallet: {

@@ -3,11 +3,12 @@ import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
-import type { Cancel, SignedOrders, VenueOrder, VenueSecrets } from '../venue.ts';
+import type { Cancel, KeptAside, SignedOrders, VenueOrder, VenueSecrets } from '../venue.ts';
 import type { KeysOf } from './accounts.ts';
 import { createCancel } from './cancel.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
 import type { VenueHttp } from './http.ts';
+import { createKeptAside } from './kept-aside.ts';
 import { createKeyring } from './keyring.ts';
 import { createModes, sentenceOf } from './modes.ts';
 import { createOrderClient } from './order-client.ts';
@@ -42,6 +43,7 @@ export interface LiveOrders
   extends Pick<SignedOrders, 'submit' | 'resolve' | 'verifyCredentials'>,
     Required<Pick<SignedOrders, 'pause'>> {
   readonly cancel: Cancel['orders'];
+  readonly keptAside: KeptAside;
   readonly keysOf: KeysOf;
   status(): string;
   counts(): Readonly<Record<string, number>>;
@@ -95,6 +97,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     submit: createSubmit({ ...shared, log: logger, modes, sends, shortageReason, onUnmapped, onOpen }),
     resolve: createResolve({ ...shared, doubtMs: options.doubtMs, onOpen }),
     cancel: createCancel({ ...shared, onOpen }),
+    keptAside: createKeptAside(shared),
     verifyCredentials: async (secrets, named) =>
       (await client.isKey({ secrets, eoa: named })) ? named : null,
     pause(order) {
@@ -109,6 +112,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
       ...follower.counts(),
       unmapped_refusals: unmapped,
       contradictions: recorder.contradictions(),
+      trades_kept_aside: recorder.keptAside(),
     }),
     stop: follower.stop,
   };

@@ -54,9 +54,7 @@ export async function resync(parts: ResyncParts, key: OwnedKeys, walletAddress: 
     if (record === null) forgotten.add(orderId);
     else seen.get(orderId)?.push(...standingOf(record, live.order, now()));
   });
-  for (const live of unfinished)
-    if ([...live.trades.values()].some(({ status }) => status !== 'confirmed' && status !== 'failed'))
-      incomplete.add(live.order.orderId);
+  for (const live of unfinished) if (hasOpenTrades(live)) incomplete.add(live.order.orderId);
   await addTrades(parts, key, { unfinished, incomplete, seen });
   endForgotten(parts, { unfinished, forgotten, seen });
   return writeAll(parts, unfinished, seen);
@@ -145,9 +143,13 @@ async function writeAll(
 
 /** It is over, or one of its trades is not final: the next news may come by a look only. */
 const isWaiting = ({ venue, trades }: LiveOrder): boolean =>
-  venue?.ended != null ||
-  venue?.missingSince != null ||
-  [...trades.values()].some(({ status }) => status !== 'confirmed' && status !== 'failed');
+  venue?.ended != null || venue?.missingSince != null || hasOpenTrades({ trades });
+
+/** Not final, or kept aside until the venue explains it. */
+const hasOpenTrades = ({ trades }: Pick<LiveOrder, 'trades'>): boolean =>
+  [...trades.values()].some(
+    ({ status, aside }) => (status !== 'confirmed' && status !== 'failed') || aside?.state === 'held',
+  );
 
 async function inTurns<T>(
   items: readonly T[],

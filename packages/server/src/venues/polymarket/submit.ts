@@ -19,6 +19,7 @@ import { type OrderClient, orderBody } from './order-client.ts';
 import { errorTextOf, legVerdict, verdictOf } from './order-refusals.ts';
 import { microOf } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
+import { DUST } from './signed-bounds.ts';
 
 export interface SubmitParts {
   readonly client: OrderClient;
@@ -160,7 +161,12 @@ export function createSubmit(parts: SubmitParts) {
       const isSafe = reply.status === 500 && /order timed out/i.test(errorTextOf(reply));
       return verdict.kind === 'rejected' ? verdict : { kind: 'unknown', mayRepeat: isSafe };
     }
-    return readAnswer(reply, order.orderId, p.onUnmapped);
+    const attempt = readAnswer(reply, order.orderId, p.onUnmapped);
+    if (attempt.kind !== 'accepted' || attempt.reply.making <= message.fields.makerAmount + DUST)
+      return attempt;
+    // The venue has it, and its amounts are wrong: its trades will say the right ones, or be kept aside.
+    log.warn({ orderId: order.orderId }, 'the venue answers that an order gave more than it signed');
+    return { kind: 'unknown', mayRepeat: false };
   }
 }
 

@@ -94,6 +94,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
         pause: orders.pause,
       },
       cancel: { orders: orders.cancel },
+      keptAside: orders.keptAside,
       redemption,
       history: createLivePriceHistory({ clob, clock }),
     },
