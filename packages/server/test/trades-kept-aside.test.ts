@@ -138,6 +138,13 @@ describe('the bound', () => {
     expect(await positionOf(world)).toMatchObject({ size: 10n * M });
   });
 
+  test('is not reached by a trade that failed before it was heard of', async () => {
+    const id = await place(await newWorld(), 'a');
+    await tell([trade(id, 't1', 'confirmed'), trade(id, 't0', 'failed'), standing(id, 'filled', 10n * M)]);
+    expect(await heldOf(id)).toEqual([]);
+    expect(await orderOf(id)).toMatchObject({ status: 'settlement_failed', filled: 10n * M });
+  });
+
   test('holds for what the venue says is matched', async () => {
     const id = await place(await newWorld(), 'a');
     await tell([accepted(id)]);

@@ -197,13 +197,18 @@ class OrderState {
       (most, { nth: one }) => (one >= most ? one + 1n : most),
       0n,
     );
-    const why = beyondSigned(this.#order, part, this.#counted());
+    const why = this.#excess(part, part.status);
     if (why !== null) {
       this.#keepAside(part, nth, { why, at });
       return;
     }
     this.#put({ ...part, nth, isCounted: counts, aside: null });
     if (counts) this.#count(part, nth, at);
+  }
+
+  /** A trade that failed takes nothing from what other trades may take. */
+  #excess(amounts: Pick<TradePart, 'size' | 'cost'>, status: TradeStatus): string | null {
+    return beyondSigned(this.#order, amounts, status === 'failed' ? NO_AMOUNTS : this.#counted());
   }
 
   #keepAside(part: TradePart, nth: bigint, { why, at }: { readonly why: string; readonly at: number }): void {
@@ -220,7 +225,7 @@ class OrderState {
   #saidAgain(before: KnownTrade, aside: KeptAside, part: TradePart): void {
     const { size, cost, fee, price, liquidity, matchedAt } = part;
     const status = RANK[part.status] > RANK[before.status] ? part.status : before.status;
-    if (beyondSigned(this.#order, part, this.#counted()) === null)
+    if (this.#excess(part, status) === null)
       this.#put({
         ...{ ...before, status },
         aside: { ...aside, said: { size, cost, fee, price, liquidity, matchedAt } },
