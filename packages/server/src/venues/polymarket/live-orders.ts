@@ -6,6 +6,7 @@ import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { Cancel, KeptAside, SignedOrders, VenueOrder, VenueSecrets } from '../venue.ts';
 import type { KeysOf } from './accounts.ts';
 import { createCancel } from './cancel.ts';
+import { createDoubtWatch } from './doubt-watch.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
 import type { VenueHttp } from './http.ts';
 import { createKeptAside } from './kept-aside.ts';
@@ -37,6 +38,8 @@ export interface LiveOrdersOptions {
   readonly times?: FollowerTimes;
   readonly socketTimes?: SocketTimes;
   readonly missingMs?: number;
+  /** When an order in doubt is looked for again. */
+  readonly lookAfterMs?: readonly number[];
 }
 
 export interface LiveOrders
@@ -92,10 +95,19 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   });
   const onOpen = follower.nudge;
+  const { resolve, look } = createResolve({ ...shared, doubtMs: options.doubtMs, onOpen });
+  const doubts = createDoubtWatch({
+    look,
+    ...(options.lookAfterMs === undefined ? {} : { afterMs: options.lookAfterMs }),
+  });
+  const watchDoubt = doubts.watch;
 
   return {
-    submit: createSubmit({ ...shared, log: logger, modes, sends, shortageReason, onUnmapped, onOpen }),
-    resolve: createResolve({ ...shared, doubtMs: options.doubtMs, onOpen }),
+    submit: createSubmit({
+      ...{ ...shared, log: logger, modes, sends, shortageReason },
+      ...{ onUnmapped, onOpen, watchDoubt },
+    }),
+    resolve,
     cancel: createCancel({ ...shared, onOpen }),
     keptAside: createKeptAside(shared),
     verifyCredentials: async (secrets, named) =>
@@ -113,7 +125,11 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
       unmapped_refusals: unmapped,
       contradictions: recorder.contradictions(),
       trades_kept_aside: recorder.keptAside(),
+      orders_looked_for: doubts.count(),
     }),
-    stop: follower.stop,
+    stop() {
+      doubts.stop();
+      return follower.stop();
+    },
   };
 }

@@ -6,6 +6,7 @@
 import type { VenueRefusal } from '@bellwether/contract';
 import { type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { MarketRecord } from '../../domain/market.ts';
+import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
@@ -34,6 +35,8 @@ export interface SubmitParts {
   readonly onUnmapped: (text: string) => void;
   /** Why an order was refused for want of balance or allowance, where that is known. Never throws. */
   readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
+  /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
+  readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
   /** The wallet has an order that may still change. */
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
@@ -91,7 +94,8 @@ export function createSubmit(parts: SubmitParts) {
     try {
       const live = await finish(seen, market);
       if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress, isIncomplete(live));
-      return answerOf(live);
+      const answer = answerOf(live);
+      return answer.kind === 'unknown' ? await lookInTime(order) : answer;
     } catch (error) {
       log.warn(
         { orderId: order.orderId, error: (error as Error).name },
@@ -100,6 +104,12 @@ export function createSubmit(parts: SubmitParts) {
       return { kind: 'unknown' };
     }
   };
+
+  /** The look goes on when the order's time is up; who waits for it does not. */
+  async function lookInTime(order: VenueOrder): Promise<VenueAnswer> {
+    const found = parts.watchDoubt(order.orderId);
+    return (await within(Math.max(0, timeLeft(order)), found)) ?? { kind: 'unknown' };
+  }
 
   async function attemptAll(p: SubmitParts, order: VenueOrder, message: SignedMessage): Promise<Attempt> {
     if (!p.sends) return { kind: 'rejected', reason: 'dry_run', detail: null };
