@@ -133,6 +133,8 @@ export interface Spendable {
 /** What an order of one market is paid with. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
   readonly pays: 'collateral' | 'YES' | 'NO';
+  /** What the order needs of it: a venue need not be asked while its last known figure covers that. */
+  readonly needed?: Micro;
 }
 
 /** An exact balance, as the check of an order needs it. */

@@ -11,7 +11,9 @@ import type { VenueId } from '../domain/market.ts';
 import { VenueMoves, VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
+import type { TokenBank } from '../platform/database/replica-watch.ts';
 import type { Meters } from '../platform/http/metrics.ts';
+import { createRateLimits } from '../platform/http/rate-limits.ts';
 import { fetchSend, HttpUnavailable } from '../platform/outbound/http.ts';
 import { createPooledSend } from '../platform/outbound/pooled-send.ts';
 import type { Secrets } from '../platform/secrets.ts';
@@ -41,6 +43,7 @@ export interface VenueParts {
   readonly secrets: Pick<Secrets, 'open'>;
   readonly replicaId: string;
   readonly stops: Stops;
+  readonly bank: TokenBank;
 }
 
 /** What a venue that is given from outside may use. */
@@ -71,7 +74,7 @@ const STOP_LIVE_MS = 2_000;
 
 /** Venue A: the paper exchange, or the live connection. */
 function signedVenue(parts: VenueParts): Venue {
-  const { config, sql, clock, secrets, replicaId, stops } = parts;
+  const { config, sql, clock, secrets, replicaId, stops, bank } = parts;
   const log = countingLog(parts);
   const { name: id, live } = config.exchange;
   if (live === null) return paperVenue(parts);
@@ -84,6 +87,7 @@ function signedVenue(parts: VenueParts): Venue {
     openSecrets: ({ sealed, userId, walletAddress }) =>
       JSON.parse(secrets.open(sealed, credentialIdentity(userId, walletAddress))),
     holder: replicaId,
+    bucketsOf: (policies) => createRateLimits({ policies, clock, bank }),
   });
   stops.push('live venue', STOP_LIVE_MS, async () => {
     await stop();

@@ -47,6 +47,10 @@ type Attempt =
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
   | { readonly kind: 'unknown'; readonly mayRepeat: boolean };
 
+type Unsent = 'not_sent' | 'over_budget';
+
+const rejected = (reason: VenueRefusal): Attempt => ({ kind: 'rejected', reason, detail: null });
+
 interface Accepted {
   readonly word: 'live' | 'matched' | 'delayed' | 'unmatched';
   readonly making: Micro;
@@ -114,13 +118,14 @@ export function createSubmit(parts: SubmitParts) {
   async function attemptAll(p: SubmitParts, order: VenueOrder, message: SignedMessage): Promise<Attempt> {
     if (!p.sends) return { kind: 'rejected', reason: 'dry_run', detail: null };
     const pause = modes.pause({ postOnly: order.postOnly, signer: message.signer });
-    const unsent: Attempt = { kind: 'rejected', reason: 'venue_unavailable', detail: null };
+    const unsent = rejected('venue_unavailable');
     if (pause !== null || now() >= order.deadline) return unsent;
     const key = await keyring.of(message.walletAddress);
     if (key === null || key.eoa !== message.signer)
       return { kind: 'rejected', reason: 'credentials_refused', detail: null };
     const first = await attemptOnce(p, { key, order, message });
     if (first === 'not_sent') return unsent;
+    if (first === 'over_budget') return rejected('venue_rate_limited');
     if (first.kind === 'rejected' && first.reason === 'credentials_refused') {
       // The key may have been rotated since it was read; this answer proves that nothing was taken.
       if (!(await keyring.refresh(message.walletAddress, key)) || timeLeft(order) < MIN_ATTEMPT_MS)
@@ -128,11 +133,12 @@ export function createSubmit(parts: SubmitParts) {
       const fresh = await keyring.of(message.walletAddress);
       if (fresh === null || fresh.eoa !== message.signer) return first;
       const again = await attemptOnce(p, { key: fresh, order, message });
+      if (again === 'over_budget') return rejected('venue_rate_limited');
       return again === 'not_sent' ? unsent : again;
     }
     if (first.kind !== 'unknown' || !first.mayRepeat || timeLeft(order) < MIN_ATTEMPT_MS) return first;
     const second = await attemptOnce(p, { key, order, message });
-    return second !== 'not_sent' && second.kind === 'accepted'
+    return second !== 'not_sent' && second !== 'over_budget' && second.kind === 'accepted'
       ? second
       : { kind: 'unknown', mayRepeat: false };
   }
@@ -148,7 +154,7 @@ export function createSubmit(parts: SubmitParts) {
       order,
       message,
     }: { readonly key: OwnedKeys; readonly order: VenueOrder; readonly message: SignedMessage },
-  ): Promise<Attempt | 'not_sent'> {
+  ): Promise<Attempt | Unsent> {
     const left = timeLeft(order);
     if (left <= 0) return 'not_sent';
     const body = orderBody(order, message, key.secrets.apiKey);
@@ -160,8 +166,8 @@ export function createSubmit(parts: SubmitParts) {
     p: SubmitParts,
     outcome: Outcome,
     { order, message }: { readonly order: VenueOrder; readonly message: SignedMessage },
-  ): Attempt | 'not_sent' {
-    if (outcome.kind === 'not_sent') return 'not_sent';
+  ): Attempt | Unsent {
+    if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'over_budget' : 'not_sent';
     if (outcome.kind === 'unknown') return { kind: 'unknown', mayRepeat: outcome.reason === 'connection' };
     const { reply } = outcome;
     modes.note(reply, message.signer);

@@ -8,6 +8,7 @@ import { createLiveAccounts } from './accounts.ts';
 import { createShortageReason } from './approvals.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
+import { createGovernor, type GovernorOptions } from './governor.ts';
 import { createLiveOrders } from './live-orders.ts';
 import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
@@ -27,6 +28,8 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
+  /** Buckets for the venue's limits, which all replicas share. */
+  readonly bucketsOf: GovernorOptions['bucketsOf'];
   /** Shorter ones for tests. */
   readonly times?: FollowerTimes;
   readonly socketTimes?: SocketTimes;
@@ -43,7 +46,8 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const sockets = {
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   };
-  const open = createPublicMarkets({ name: id, urls, send, clock, log, ...sockets });
+  const governor = createGovernor({ venue: id, bucketsOf: options.bucketsOf });
+  const open = createPublicMarkets({ name: id, urls, send, clock, log, governor, ...sockets });
   const { clob, data, site, books, markets } = open;
   const geoblock = watchGeoblock({ http: site, log });
   const orders = createLiveOrders({
@@ -58,7 +62,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     sends: options.sends,
     doubtMs: options.doubtMs,
     shortageReason: (order) => shortageReason(order),
-    onTraded: (account) => accounts.outdated(asAddress(account)),
+    onTraded: (account) => accounts.traded(asAddress(account)),
     ...sockets,
     ...(options.times === undefined ? {} : { times: options.times }),
     ...(options.missingMs === undefined ? {} : { missingMs: options.missingMs }),
@@ -78,7 +82,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       backend: 'live',
       status,
       notice: geoblock.notice,
-      counts: () => ({ ...orders.counts(), ...open.counts() }),
+      counts: () => ({ ...orders.counts(), ...open.counts(), ...governor.counts() }),
       markets,
       accounts,
       signedOrders: {
@@ -100,6 +104,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     },
     async stop() {
       geoblock.close();
+      governor.stop();
       await Promise.all([orders.stop(), books.close()]);
     },
   };
