@@ -134,7 +134,7 @@ async function start(
   const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
-  const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
+  const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1'), now: clock.now });
   const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });

@@ -24,6 +24,8 @@ export interface LiveOrdersOptions {
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly clock: { now(): number };
+  /** What requests are signed with; `clock` when it is not given. */
+  readonly venueClock?: { now(): number };
   readonly logger: OutboundLog;
   /** Names this replica in leases. */
   readonly holder: string;
@@ -62,7 +64,7 @@ const MOST_TEXTS_LOGGED = 100;
 export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   const { http, log, clock, logger, findMarket, sends, shortageReason = async () => null } = options;
   const { now } = clock;
-  const client = createOrderClient(http, clock);
+  const client = createOrderClient(http, options.venueClock ?? clock);
   const modes = createModes(clock);
   const recorder = createRecorder({ log, logger, onTraded: options.onTraded ?? (() => {}) });
   const keyring = createKeyring({

@@ -14,6 +14,7 @@ import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
+import { startVenueClock } from './venue-clock.ts';
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
@@ -50,12 +51,14 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const open = createPublicMarkets({ name: id, urls, send, clock, log, governor, ...sockets });
   const { clob, data, site, books, markets } = open;
   const geoblock = watchGeoblock({ http: site, log });
+  const venueClock = startVenueClock({ http: clob, clock, log });
   const orders = createLiveOrders({
     http: clob,
     log: options.orders,
     openSecrets: options.openSecrets,
     findMarket: markets.find,
     clock,
+    venueClock,
     logger: log,
     holder: options.holder,
     socketUrl: `${urls.sockets}/user`,
@@ -68,12 +71,12 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     ...(options.missingMs === undefined ? {} : { missingMs: options.missingMs }),
   });
   const { keysOf } = orders;
-  const accounts = createLiveAccounts({ clob, data, keysOf, clock });
+  const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
   const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
 
   const status = (): string => {
-    const said = [clob.status(), orders.status()].find((one) => one !== 'ready');
+    const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');
     return said ?? 'ready';
   };
   return {
@@ -82,7 +85,11 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       backend: 'live',
       status,
       notice: geoblock.notice,
-      counts: () => ({ ...orders.counts(), ...open.counts(), ...governor.counts() }),
+      counts: () => {
+        const clock_ahead_s = venueClock.aheadS();
+        const clocks = clock_ahead_s === null ? {} : { clock_ahead_s };
+        return { ...orders.counts(), ...open.counts(), ...governor.counts(), ...clocks };
+      },
       markets,
       accounts,
       signedOrders: {
@@ -105,6 +112,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     async stop() {
       geoblock.close();
       governor.stop();
+      venueClock.stop();
       await Promise.all([orders.stop(), books.close()]);
     },
   };
