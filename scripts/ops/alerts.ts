@@ -92,6 +92,14 @@ export const ALERTS: readonly Alert[] = [
     todo: 'GET /operator/kept-trades shows it. Compare it with its transaction on the chain: the venue may have changed a unit, and then every trade is wrong. docs/going-live.md says how to release or discard it.',
   },
   {
+    name: 'BellwetherSocketDeaf',
+    when: 'bellwether_venue_count{what="deaf_sockets"} > 0',
+    for: '5m',
+    severity: 'warning',
+    means: 'A live venue’s user socket stands and says nothing of orders that were placed.',
+    todo: 'Nothing is lost: these wallets are asked about every two seconds. If it lasts, npm run sentinel and the venue’s status page; many wallets cost requests (budget_left_own_orders).',
+  },
+  {
     name: 'BellwetherServiceUnreachable',
     when: 'sum by (service) (increase(bellwether_external_call_failures_total[5m])) > 20',
     for: '5m',

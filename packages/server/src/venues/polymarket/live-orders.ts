@@ -107,7 +107,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   return {
     submit: createSubmit({
       ...{ ...shared, log: logger, modes, sends, shortageReason },
-      ...{ onUnmapped, onOpen, watchDoubt },
+      ...{ onUnmapped, onOpen, watchDoubt, onPlaced: follower.placed },
     }),
     resolve,
     cancel: createCancel({ ...shared, onOpen }),

@@ -37,6 +37,8 @@ export interface SubmitParts {
   readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
   /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
   readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
+  /** The venue has taken an order of the wallet. */
+  readonly onPlaced: (walletAddress: string, orderId: string, sentAt: number) => void;
   /** The wallet has an order that may still change. */
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
@@ -71,11 +73,14 @@ export function createSubmit(parts: SubmitParts) {
 
   return async (order: VenueOrder, message: SignedMessage): Promise<VenueAnswer> => {
     const finish = recorder.await(order.orderId);
+    const sentAt = now();
     let seen: readonly Observation[] = [];
     let market: MarketRecord | null = null;
     try {
       const attempt = await attemptAll(parts, order, message);
       if (attempt.kind === 'accepted') {
+        // A delayed order is told of when it is matched.
+        if (attempt.reply.word !== 'delayed') parts.onPlaced(message.walletAddress, order.orderId, sentAt);
         market = await parts.findMarket(order.conditionId).catch(() => null);
         seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
       } else if (attempt.kind === 'rejected')
