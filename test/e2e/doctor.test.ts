@@ -84,6 +84,7 @@ describe('against the doors', () => {
       'signature type',
       'signer',
       'credential',
+      'API key',
       'neg-risk',
       'tick size',
       'balance',
@@ -134,10 +135,35 @@ describe('finds', () => {
       { closed_only: true },
       'credential',
     ],
+    [
+      'an API key of another key',
+      '/auth/api-keys',
+      401,
+      { error: 'Unauthorized/Invalid api key' },
+      'API key',
+    ],
+    ['an API key that is not listed', '/auth/api-keys', 200, { apiKeys: ['another'] }, 'API key'],
     ['an empty wallet', '/balance-allowance', 200, { balance: '0', allowances: {} }, 'balance'],
     ['a missing approval', '/balance-allowance', 200, { balance: '5', allowances: {} }, 'allowance'],
   ])('%s', async (_title, path, status, body, check) => {
     expect(await states({ fetch: instead(path, status, body) })).toMatchObject({ [check]: 'wrong' });
+  });
+
+  test('a deposit wallet that is not deployed, where the relayer says so', async () => {
+    const relayerUrl = 'https://relayer.test';
+    const found = async (status: number, body: unknown) => {
+      const { findings } = await checkWallet(
+        options({ relayerUrl, fetch: instead('/deployed', status, body) }),
+      );
+      return findings.find(({ check }) => check === 'API key');
+    };
+    expect(await found(200, { deployed: false })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringContaining('is not deployed'),
+      nextStep: expect.stringContaining('Deploy the wallet'),
+    });
+    expect(await found(200, { deployed: true })).toMatchObject({ state: 'good' });
+    expect(await found(503, {})).toMatchObject({ state: 'unknown' });
   });
 
   test('which approvals are missing, as calls', async () => {

@@ -122,3 +122,17 @@ test('an order that was answered is not looked for', async () => {
   await made.submit();
   expect(looks(stage, made.order.orderId)).toBe(0);
 });
+
+test('a signer that is not of the API key is refused with the addresses of both', async () => {
+  const stage = await startStage();
+  const made = await stage.newOrder();
+  const error = 'the order signer address has to be the address of the API KEY';
+  stage.answer = (asked) => (isPost(asked) ? { status: 400, body: { error } } : undefined);
+  const eoa = made.message.signer;
+  expect(await made.submit()).toEqual({
+    ...{ kind: 'rejected', reason: 'signer_not_of_api_key' },
+    detail: `The order (signatureType 0) has signer ${eoa} and maker ${eoa}; the API key that is registered for ${eoa} belongs to ${eoa}.`,
+  });
+  // It is no credential that was rotated: it is sent once.
+  expect(stage.asked.filter(isPost)).toHaveLength(1);
+});

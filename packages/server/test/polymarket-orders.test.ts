@@ -184,7 +184,6 @@ describe('proof that the order was not taken', () => {
     ['invalid signature', 'order_not_understood'],
     ['Invalid order payload', 'order_not_understood'],
     ['the order owner has to be the owner of the API KEY', 'credentials_refused'],
-    ['the order signer address has to be the address of the API KEY', 'credentials_refused'],
     ['order canceled in the CTF exchange contract', 'order_not_understood'],
   ] as const)('400 %s is %s', async (text, code) => {
     const { answer, status, posts } = await sendTo(refused(400, text));

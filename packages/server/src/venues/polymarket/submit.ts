@@ -90,8 +90,7 @@ export function createSubmit(parts: SubmitParts) {
             at: now(),
             kind: 'rejected',
             reason: attempt.reason,
-            detail:
-              attempt.reason === 'insufficient_balance' ? await parts.shortageReason(order) : attempt.detail,
+            detail: await detailOf(attempt, order, message),
           },
         ];
     } catch (error) {
@@ -113,6 +112,19 @@ export function createSubmit(parts: SubmitParts) {
       return { kind: 'unknown' };
     }
   };
+
+  /** What the desk knows of the reason, beyond the venue's words. */
+  async function detailOf(
+    { reason, detail }: Extract<Attempt, { kind: 'rejected' }>,
+    order: VenueOrder,
+    message: SignedMessage,
+  ): Promise<string | null> {
+    if (reason === 'insufficient_balance') return (await parts.shortageReason(order)) ?? detail;
+    if (reason !== 'signer_not_of_api_key') return detail;
+    const key = await keyring.of(message.walletAddress).catch(() => null);
+    const { signer, maker, signatureType } = message.fields;
+    return `The order (signatureType ${signatureType}) has signer ${signer} and maker ${maker}; the API key that is registered for ${message.walletAddress} belongs to ${key?.eoa ?? 'no key any more'}.`;
+  }
 
   /** The look goes on when the order's time is up; who waits for it does not. */
   async function lookInTime(order: VenueOrder): Promise<VenueAnswer> {
