@@ -1,6 +1,7 @@
 /** The check before the first order, against the doors of the venue on paper and against a venue that finds fault. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { olderAdapterApprovalCall } from '@bellwether/protocol';
 import { checkWallet, type Fetch, Signer, type WalletCheckOptions } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aMarket, newTrader, type TestService, type Trader } from '../harness.ts';
@@ -190,4 +191,18 @@ test('the command prints what is wrong with its next step, no secret, and ends w
   expect(stdout).toContain('WRONG    credential');
   expect(stdout).toContain('createVenueCredentials()');
   expect(stdout).not.toContain('5a5a5a5a');
+});
+
+test('the older adapter is shown only where it is asked for by name, for an amount', async () => {
+  const doctor = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [
+      'scripts/doctor.ts',
+      '--wallet',
+      trader.signer.wallet(3),
+      ...args,
+    ]);
+  const { stdout } = await doctor('--older-adapter', '25');
+  expect(stdout).toContain(`data ${olderAdapterApprovalCall(25_000_000n).data}`);
+  expect(stdout).toContain('Only the wallet');
+  await expect(doctor('--older-adapter', 'all')).rejects.toMatchObject({ code: 2 });
 });

@@ -22,6 +22,10 @@ export const VENUE_REFUSALS = {
     message: 'The balance no longer covered the order when it reached the venue.',
     fix: 'Cancel orders that hold the balance, add funds (on paper: POST /paper/faucet), or order less; then sign a new order with a new salt.',
   },
+  allowance_missing: {
+    message: 'The wallet has the money, and has not approved a contract of the venue that must move it.',
+    fix: 'Have the owner of the wallet make the approval that errorMessage names, once, then sign a new order with a new salt. Adding funds changes nothing.',
+  },
   market_closed: {
     message: 'The market stopped trading before the order reached the venue.',
     fix: 'Choose a market that is active: GET /markets?q=…',

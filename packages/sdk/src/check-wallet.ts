@@ -6,6 +6,7 @@ import {
   type Address,
   approvalCalls,
   isPositionId,
+  OLDER_NEG_RISK_ADAPTER,
   POLYGON_EXCHANGES,
   type SignatureType,
   signatureTypeOf,
@@ -28,7 +29,8 @@ export type WalletCheckName =
   | 'neg-risk'
   | 'tick size'
   | 'balance'
-  | 'allowance';
+  | 'allowance'
+  | 'older adapter';
 
 export interface WalletFinding {
   readonly check: WalletCheckName;
@@ -429,7 +431,27 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
       ? wrong('balance', 'no pUSD', 'Fund the wallet with pUSD (wrap USDC.e with the CollateralOnramp).')
       : good('balance', `${Number(balance) / 1e6} pUSD`),
     allowanceFinding(allowed, traded),
+    ...olderAdapterFinding(allowed, traded),
   ];
+}
+
+/**
+ * The venue lists its older adapter among the contracts that may move collateral, and is reported to refuse BUYs in
+ * neg-risk markets without it (August and September 2026). It is never approved by the way.
+ */
+function olderAdapterFinding(
+  allowed: ReadonlyMap<string, string>,
+  { negRisk, isOfV2 }: Traded,
+): WalletFinding[] {
+  const check = 'older adapter';
+  const amount = allowed.get(OLDER_NEG_RISK_ADAPTER);
+  if (isOfV2 || negRisk === false || amount === undefined) return [];
+  if (amount !== '0')
+    return [good(check, `${OLDER_NEG_RISK_ADAPTER} may move pUSD, which BUYs in neg-risk markets may need`)];
+  const found = `${OLDER_NEG_RISK_ADAPTER} may move nothing: the venue has retired it, and may refuse BUYs in neg-risk markets without it`;
+  const step =
+    "Nothing for other markets. For these, try a small BUY first; only if the venue refuses it naming this contract, and only with the express consent of the wallet's owner, approve it for the amount to be spent: olderAdapterApprovalCall(), or npm run doctor with --older-adapter AMOUNT.";
+  return [negRisk === true ? wrong(check, found, step) : unknown(check, found, step)];
 }
 
 /** What trading of this market, or of any, needs for collateral. */

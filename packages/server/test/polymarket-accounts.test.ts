@@ -394,10 +394,10 @@ describe('an order that was refused for want of balance or allowance', () => {
     outcome: 'YES',
     shares: 10_000_000n,
   } as const;
-  const reason = (given: object, negRisk = false, of: object = MARKET) => {
+  const reason = (given: object, negRisk = false, of: object = MARKET, words: string | null = null) => {
     const markets = { find: async () => ({ ...of, negRisk }) as unknown as MarketRecord };
     const terms = { side: 'BUY', limit: 5_000, spend: null, ...order, ...given };
-    return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder);
+    return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder, words);
   };
 
   test('has the missing allowance as its reason, with figures, once the venue has looked at the chain again', async () => {

@@ -254,12 +254,12 @@ describe('proof that the order was not taken', () => {
       isPost(asked) ? refused(400, 'not enough balance / allowance: ...') : undefined;
     const rejected = {
       kind: 'rejected',
-      reason: 'insufficient_balance',
+      reason: 'allowance_missing',
       detail: 'The allowance is missing.',
     };
     expect(await made.submit()).toEqual(rejected);
     // Recorded with the first answer, so that a replay says the same.
-    expect((await made.row()).error_code).toBe('insufficient_balance');
+    expect((await made.row()).error_code).toBe('allowance_missing');
   });
 });
 

@@ -3,8 +3,9 @@ import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
-import type { Cancel, KeptAside, SignedOrders, VenueOrder, VenueSecrets } from '../venue.ts';
+import type { Cancel, KeptAside, SignedOrders, VenueSecrets } from '../venue.ts';
 import type { KeysOf } from './accounts.ts';
+import type { ShortageReason } from './approvals.ts';
 import { createCancel } from './cancel.ts';
 import { createDoubtWatch } from './doubt-watch.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
@@ -34,7 +35,7 @@ export interface LiveOrdersOptions {
   readonly sends: boolean;
   /** The account's balance is another one now. */
   readonly onTraded?: (account: string) => void;
-  readonly shortageReason?: (order: VenueOrder) => Promise<string | null>;
+  readonly shortageReason?: ShortageReason;
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
   readonly times?: FollowerTimes;

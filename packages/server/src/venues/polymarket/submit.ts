@@ -10,6 +10,7 @@ import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
+import type { ShortageReason } from './approvals.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
 import type { OwnedKeys } from './l2-headers.ts';
@@ -33,8 +34,7 @@ export interface SubmitParts {
   /** False: everything but sending (LIVE_ORDERS=off). */
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
-  /** Why an order was refused for want of balance or allowance, where that is known. Never throws. */
-  readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
+  readonly shortageReason: ShortageReason;
   /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
   readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
   /** The venue has taken an order of the wallet. */
@@ -85,13 +85,7 @@ export function createSubmit(parts: SubmitParts) {
         seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
       } else if (attempt.kind === 'rejected')
         seen = [
-          {
-            orderId: order.orderId,
-            at: now(),
-            kind: 'rejected',
-            reason: attempt.reason,
-            detail: await detailOf(attempt, order, message),
-          },
+          { orderId: order.orderId, at: now(), kind: 'rejected', ...(await known(attempt, order, message)) },
         ];
     } catch (error) {
       log.warn(
@@ -114,16 +108,21 @@ export function createSubmit(parts: SubmitParts) {
   };
 
   /** What the desk knows of the reason, beyond the venue's words. */
-  async function detailOf(
+  async function known(
     { reason, detail }: Extract<Attempt, { kind: 'rejected' }>,
     order: VenueOrder,
     message: SignedMessage,
-  ): Promise<string | null> {
-    if (reason === 'insufficient_balance') return (await parts.shortageReason(order)) ?? detail;
-    if (reason !== 'signer_not_of_api_key') return detail;
+  ): Promise<{ readonly reason: VenueRefusal; readonly detail: string | null }> {
+    if (reason === 'insufficient_balance' || reason === 'allowance_missing') {
+      const found = await parts.shortageReason(order, detail).catch(() => null);
+      // With an allowance that is missing more money changes nothing.
+      return found === null ? { reason, detail } : { reason: 'allowance_missing', detail: found };
+    }
+    if (reason !== 'signer_not_of_api_key') return { reason, detail };
     const key = await keyring.of(message.walletAddress).catch(() => null);
     const { signer, maker, signatureType } = message.fields;
-    return `The order (signatureType ${signatureType}) has signer ${signer} and maker ${maker}; the API key that is registered for ${message.walletAddress} belongs to ${key?.eoa ?? 'no key any more'}.`;
+    const words = `The order (signatureType ${signatureType}) has signer ${signer} and maker ${maker}; the API key that is registered for ${message.walletAddress} belongs to ${key?.eoa ?? 'no key any more'}.`;
+    return { reason, detail: words };
   }
 
   /** The look goes on when the order's time is up; who waits for it does not. */

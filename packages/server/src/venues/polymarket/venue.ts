@@ -64,7 +64,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     socketUrl: `${urls.sockets}/user`,
     sends: options.sends,
     doubtMs: options.doubtMs,
-    shortageReason: (order) => shortageReason(order),
+    shortageReason: (order, words) => shortageReason(order, words),
     onTraded: (account) => accounts.traded(asAddress(account)),
     ...sockets,
     ...(options.times === undefined ? {} : { times: options.times }),
