@@ -1,15 +1,17 @@
 /**
- * npm run doctor -- --wallet 0x… [--token ID] [--clob URL]
+ * npm run doctor -- --wallet 0x… [--token ID] [--clob URL] [--older-adapter AMOUNT]
  *
  * Says what stands between a wallet and its first order at the venue, and the next step. The signing key is read from
  * WALLET_PRIVATE_KEY: an argument would be visible to every program on the machine. WALLET_KEY_USE=paper says that it holds paper money
  * alone: only then is the login of the venue signed for another address than the live one. Ends with 0 when all is good.
  */
 import { checkWallet, Signer } from '@bellwether/sdk';
-import { parseAddress } from '../packages/protocol/src/address.ts';
+import { parseMicro } from '../packages/contract/src/decimals.ts';
+import { type Address, parseAddress } from '../packages/protocol/src/address.ts';
+import { OLDER_NEG_RISK_ADAPTER, olderAdapterApprovalCall } from '../packages/protocol/src/contract-calls.ts';
 import { readOptions, runOperation, usage } from './operation.ts';
 
-const HOW = 'npm run doctor -- --wallet 0x… [--token ID] [--clob URL]';
+const HOW = 'npm run doctor -- --wallet 0x… [--token ID] [--clob URL] [--older-adapter AMOUNT]';
 const LIVE_CLOB = 'https://clob.polymarket.com';
 const MARKS = { good: 'ok     ', wrong: 'WRONG  ', unknown: 'unknown' } as const;
 
@@ -18,11 +20,17 @@ await runOperation(async () => {
     options: {
       wallet: { type: 'string' },
       token: { type: 'string' },
+      'older-adapter': { type: 'string' },
       clob: { type: 'string', default: process.env.POLYMARKET_CLOB_URL ?? LIVE_CLOB },
     },
   });
   const wallet = parseAddress(values.wallet);
   if (wallet === null) throw usage('Say which wallet is to pay', HOW);
+  const olderAdapter = values['older-adapter'];
+  if (olderAdapter !== undefined) {
+    showOlderAdapter(wallet, olderAdapter);
+    return;
+  }
   const key = process.env.WALLET_PRIVATE_KEY;
   const use = process.env.WALLET_KEY_USE === 'paper' ? ({ use: 'paper' } as const) : {};
   const { isReady, findings } = await checkWallet({
@@ -40,3 +48,18 @@ await runOperation(async () => {
   console.log(isReady ? '\nThe wallet is ready for its first order.' : '\nThe wallet is not ready yet.');
   process.exitCode = isReady ? 0 : 1;
 });
+
+/** Shown only where it is asked for by name, and for an amount: see docs/going-live.md. */
+function showOlderAdapter(wallet: Address, text: string): void {
+  if (!/^\d+(\.\d{1,6})?$/.test(text))
+    throw usage('--older-adapter takes an amount of pUSD, such as 25', HOW);
+  const { to, data } = olderAdapterApprovalCall(parseMicro(text, 'floor'));
+  console.log(
+    `Lets the venue's older adapter ${OLDER_NEG_RISK_ADAPTER} move ${text} pUSD of ${wallet}.
+The venue has retired this contract, and its relayer refuses calls of it since July 2026. Only the wallet's owner can want this.
+  from ${wallet}
+  to   ${to}
+  data ${data}
+Take it back with --older-adapter 0.`,
+  );
+}

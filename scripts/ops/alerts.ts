@@ -84,6 +84,22 @@ export const ALERTS: readonly Alert[] = [
     todo: 'The label names the reason; docs/errors.md says what each means. Many at once point at the venue, its credentials or its contract version.',
   },
   {
+    name: 'BellwetherTradeKeptAside',
+    when: 'increase(bellwether_venue_count{what="trades_kept_aside"}[30m]) > 0',
+    for: '0m',
+    severity: 'critical',
+    means: 'A live venue says a trade that would have taken more than its order signed; it counts nothing.',
+    todo: 'GET /operator/kept-trades shows it. Compare it with its transaction on the chain: the venue may have changed a unit, and then every trade is wrong. docs/going-live.md says how to release or discard it.',
+  },
+  {
+    name: 'BellwetherSocketDeaf',
+    when: 'bellwether_venue_count{what="deaf_sockets"} > 0',
+    for: '5m',
+    severity: 'warning',
+    means: 'A live venue’s user socket stands and says nothing of orders that were placed.',
+    todo: 'Nothing is lost: these wallets are asked about every two seconds. If it lasts, npm run sentinel and the venue’s status page; many wallets cost requests (budget_left_own_orders).',
+  },
+  {
     name: 'BellwetherServiceUnreachable',
     when: 'sum by (service) (increase(bellwether_external_call_failures_total[5m])) > 20',
     for: '5m',

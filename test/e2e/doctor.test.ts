@@ -1,6 +1,7 @@
 /** The check before the first order, against the doors of the venue on paper and against a venue that finds fault. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { olderAdapterApprovalCall } from '@bellwether/protocol';
 import { checkWallet, type Fetch, Signer, type WalletCheckOptions } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aMarket, newTrader, type TestService, type Trader } from '../harness.ts';
@@ -84,6 +85,7 @@ describe('against the doors', () => {
       'signature type',
       'signer',
       'credential',
+      'API key',
       'neg-risk',
       'tick size',
       'balance',
@@ -134,10 +136,35 @@ describe('finds', () => {
       { closed_only: true },
       'credential',
     ],
+    [
+      'an API key of another key',
+      '/auth/api-keys',
+      401,
+      { error: 'Unauthorized/Invalid api key' },
+      'API key',
+    ],
+    ['an API key that is not listed', '/auth/api-keys', 200, { apiKeys: ['another'] }, 'API key'],
     ['an empty wallet', '/balance-allowance', 200, { balance: '0', allowances: {} }, 'balance'],
     ['a missing approval', '/balance-allowance', 200, { balance: '5', allowances: {} }, 'allowance'],
   ])('%s', async (_title, path, status, body, check) => {
     expect(await states({ fetch: instead(path, status, body) })).toMatchObject({ [check]: 'wrong' });
+  });
+
+  test('a deposit wallet that is not deployed, where the relayer says so', async () => {
+    const relayerUrl = 'https://relayer.test';
+    const found = async (status: number, body: unknown) => {
+      const { findings } = await checkWallet(
+        options({ relayerUrl, fetch: instead('/deployed', status, body) }),
+      );
+      return findings.find(({ check }) => check === 'API key');
+    };
+    expect(await found(200, { deployed: false })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringContaining('is not deployed'),
+      nextStep: expect.stringContaining('Deploy the wallet'),
+    });
+    expect(await found(200, { deployed: true })).toMatchObject({ state: 'good' });
+    expect(await found(503, {})).toMatchObject({ state: 'unknown' });
   });
 
   test('which approvals are missing, as calls', async () => {
@@ -164,4 +191,18 @@ test('the command prints what is wrong with its next step, no secret, and ends w
   expect(stdout).toContain('WRONG    credential');
   expect(stdout).toContain('createVenueCredentials()');
   expect(stdout).not.toContain('5a5a5a5a');
+});
+
+test('the older adapter is shown only where it is asked for by name, for an amount', async () => {
+  const doctor = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [
+      'scripts/doctor.ts',
+      '--wallet',
+      trader.signer.wallet(3),
+      ...args,
+    ]);
+  const { stdout } = await doctor('--older-adapter', '25');
+  expect(stdout).toContain(`data ${olderAdapterApprovalCall(25_000_000n).data}`);
+  expect(stdout).toContain('Only the wallet');
+  await expect(doctor('--older-adapter', 'all')).rejects.toMatchObject({ code: 2 });
 });

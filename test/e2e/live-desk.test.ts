@@ -38,6 +38,18 @@ describe('the start', () => {
     expect(faucet.body.code).toBe('paper_only');
   });
 
+  test('with a clock that is far from the venue’s takes no orders, and /readyz says why', async () => {
+    const slow = await startLiveDesk(venue, {}, { clock: { now: () => Date.now() - 90_000 } });
+    const other = await newLiveTrader(slow, venue);
+    const statusOf = async () => (await call(slow, 'GET', '/readyz')).body.venues[0].status;
+    await expect.poll(statusOf).toMatch(/^the venue's clock is \d+ s ahead of this service's: set the clock/);
+    const refused = await other.client
+      .placeTrade(await liveOrder(other, market, { side: 'BUY' }))
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' });
+    expect(String(refused)).toContain('s ahead of this service');
+  });
+
   test('is refused on a database of the other backend, both ways', async () => {
     const of = ({ databaseUrl, masterKey }: TestService) => ({
       DATABASE_URL: databaseUrl,

@@ -3,7 +3,7 @@
  * service. The live one settles its trades after they were matched.
  */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   call,
   newTrader,
@@ -71,6 +71,13 @@ describe.each(stages)('orders at the %s venue', (name, start) => {
     stage = await start();
     [one, two] = [await stage.newTrader(), await stage.newTrader()];
     market = await roomyMarket(one);
+  });
+
+  afterAll(async () => {
+    if (name !== 'live') return;
+    // Its socket spoke of every order in time.
+    const metrics = await (await fetch(`${stage.desk.url}/metrics`)).text();
+    expect(metrics).toContain('bellwether_venue_count{venue="polymarket",what="sockets_found_deaf"} 0');
   });
 
   const get = async (path: string, by: Trader) =>

@@ -62,7 +62,7 @@ const redemptionFills = () => poolOf(desk)`
 beforeAll(async () => {
   clock = manualClock();
   venue = await startVenue({}, { clock });
-  // In its own time: the venue compares the times of requests with the real one.
+  // In its own time: it signs with the venue's.
   desk = await startLiveDesk(venue);
   redeems = await newLiveTrader(desk, venue, 2);
   waits = await newLiveTrader(desk, venue);

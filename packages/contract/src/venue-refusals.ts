@@ -22,6 +22,10 @@ export const VENUE_REFUSALS = {
     message: 'The balance no longer covered the order when it reached the venue.',
     fix: 'Cancel orders that hold the balance, add funds (on paper: POST /paper/faucet), or order less; then sign a new order with a new salt.',
   },
+  allowance_missing: {
+    message: 'The wallet has the money, and has not approved a contract of the venue that must move it.',
+    fix: 'Have the owner of the wallet make the approval that errorMessage names, once, then sign a new order with a new salt. Adding funds changes nothing.',
+  },
   market_closed: {
     message: 'The market stopped trading before the order reached the venue.',
     fix: 'Choose a market that is active: GET /markets?q=…',
@@ -94,6 +98,11 @@ export const VENUE_REFUSALS = {
   credentials_refused: {
     message: "The venue does not take the wallet's credentials for this order.",
     fix: 'Register the credentials of the key that signs again with POST /wallet/credentials; they may have been rotated or deleted at the venue.',
+  },
+  signer_not_of_api_key: {
+    message:
+      'The venue takes under this API key only orders of the key that made it: order.signer is another address, or a deposit wallet that the venue does not know as its own.',
+    fix: 'Make the API key with the key (EOA) that signs, never for a wallet: createVenueCredentials({ clobUrl, signer }), then POST /wallet/credentials with that EOA as polyAddress. signatureType 1 and 2: order.signer is that EOA. signatureType 3: order.signer and order.maker are its deposit wallet (a proxy or Safe is none), which must be deployed: trade once on the venue’s page. bellwether doctor wallet looks at each; if all is good, ask the venue’s support to allow the wallet.',
   },
   venue_rate_limited: {
     message: 'The venue asks this account for fewer orders; it did not take this one.',

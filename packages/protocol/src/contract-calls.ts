@@ -14,6 +14,11 @@ export const CONDITIONAL_TOKENS = '0x4d97dcd97ec945f40cf65f87097ace5ea0476045' a
 /** Redeems for pUSD. The conditional tokens themselves would redeem pUSD for nothing, without an error. */
 export const CTF_COLLATERAL_ADAPTER = '0xada100db00ca00073811820692005400218fce1f' as Address;
 export const NEG_RISK_COLLATERAL_ADAPTER = '0xada2005600dec949baf300f4c6120000bdb6eaab' as Address;
+/**
+ * The adapter of the venue's first version. The relayer refuses calls of it since July 2026, and approvals of it are
+ * reported to be asked for all the same before BUYs in neg-risk markets (August and September 2026).
+ */
+export const OLDER_NEG_RISK_ADAPTER = '0xd91e80cf2e7be2e162c6513ced06f1dd0da35296' as Address;
 
 /** Contract of Protocol V2: holds its positions. */
 export const POSITION_MANAGER = '0x006f54f7f9a22e0000cc2ab60031000000ae9fef' as Address;
@@ -130,6 +135,17 @@ export function approvalCalls(): readonly (ContractCall & {
     },
   ]);
 }
+
+/**
+ * The approval of the older adapter, for an amount and no more. It is no part of {@link approvalCalls}: a contract that the
+ * venue has retired may move money only where the wallet's owner expressly wants it to.
+ * @example
+ * const { to, data } = olderAdapterApprovalCall(25_000_000n);
+ */
+export const olderAdapterApprovalCall = (amount: bigint): ContractCall => ({
+  to: PUSD,
+  data: encoded(APPROVE_COLLATERAL, addressWord(OLDER_NEG_RISK_ADAPTER), uint256(amount)),
+});
 
 /**
  * The transaction of an owner that makes its wallet call. A deposit wallet takes no transaction of its owner: it executes

@@ -6,6 +6,7 @@ import {
   type Address,
   approvalCalls,
   isPositionId,
+  OLDER_NEG_RISK_ADAPTER,
   POLYGON_EXCHANGES,
   type SignatureType,
   signatureTypeOf,
@@ -24,10 +25,12 @@ export type WalletCheckName =
   | 'signer'
   | 'domain'
   | 'credential'
+  | 'API key'
   | 'neg-risk'
   | 'tick size'
   | 'balance'
-  | 'allowance';
+  | 'allowance'
+  | 'older adapter';
 
 export interface WalletFinding {
   readonly check: WalletCheckName;
@@ -55,10 +58,13 @@ export interface WalletCheckOptions extends VenueReaderOptions {
   readonly tokenId?: string;
   /** Default 137. */
   readonly chainId?: number;
+  /** Says whether a deposit wallet is deployed; the venue's own with the venue's own CLOB, else not asked. */
+  readonly relayerUrl?: string;
   /** The venue has simulated money: it takes accounts and order versions that a live one does not. Default `false`. */
   readonly isPaper?: boolean;
 }
 
+const LIVE_RELAYER = 'https://relayer-v2.polymarket.com';
 const CLOCK_TOLERANCE_S = 5;
 const OK = 200;
 /** Refusals of the venue about the thing itself. Any other answer, or none, judges nothing. */
@@ -88,6 +94,8 @@ export async function checkWallet(options: WalletCheckOptions): Promise<WalletCh
   });
   const reader = new VenueReader(options);
   const { signer, wallet, tokenId, isPaper = false } = options;
+  const relayerUrl = options.relayerUrl ?? (reader.isLive ? LIVE_RELAYER : null);
+  const relayer = relayerUrl === null ? null : new VenueReader({ ...options, clobUrl: relayerUrl });
   const isOfV2 = tokenId !== undefined && /^\d{1,78}$/.test(tokenId) && isPositionId(BigInt(tokenId));
   const type = signer === undefined ? null : signatureTypeOf(signer.address, wallet);
   const venue = await checkVenue(reader);
@@ -110,6 +118,7 @@ export async function checkWallet(options: WalletCheckOptions): Promise<WalletCh
     ...ownerFindings(options, type),
     domainFinding(venue, { negRisk: market.negRisk, isOfV2 }, isPaper),
     credential.finding,
+    await checkApiKey({ reader, relayer }, options, { type, ...credential, timestampS: venue.timestampS }),
     // A paper desk is well without a market to look at.
     ...(isPaper && tokenId === undefined ? [] : market.findings),
     ...account,
@@ -298,6 +307,53 @@ async function checkCredential(reader: VenueReader, options: WalletCheckOptions,
   return { credentials, finding: credentialFinding(answer) };
 }
 
+/**
+ * Whose the API key is. The venue refuses an order whose signer is not the key's address ("the order signer address has to
+ * be the address of the API KEY"), or, for a deposit wallet, not a wallet of that address that it knows.
+ */
+async function checkApiKey(
+  { reader, relayer }: { readonly reader: VenueReader; readonly relayer: VenueReader | null },
+  { signer, wallet }: WalletCheckOptions,
+  {
+    type,
+    credentials,
+    timestampS,
+  }: {
+    readonly type: SignatureType | null;
+    readonly credentials: VenueCredentials | null;
+    readonly timestampS: number;
+  },
+): Promise<WalletFinding> {
+  const check = 'API key';
+  if (signer === undefined || credentials === null || type === null)
+    return unknown(check, 'it belongs to the key and its credential', 'Mend owner and credential first.');
+  const { status, body } = await reader.getSigned('/auth/api-keys', {}, { signer, credentials, timestampS });
+  const keys = (body as { apiKeys?: unknown } | null)?.apiKeys;
+  const made = `createVenueCredentials() with the key ${signer.address} itself, never with the address of a wallet; then POST /wallet/credentials with polyAddress ${signer.address} and signatureType ${type}.`;
+  if (REFUSALS.has(status))
+    return wrong(check, `it was not made by ${signer.address}`, `Make it anew: ${made}`);
+  if (status !== OK || !Array.isArray(keys)) return withoutAnswer(check, status);
+  if (!keys.includes(credentials.apiKey))
+    return wrong(
+      check,
+      `the venue does not list it among those of ${signer.address}`,
+      `Make it anew: ${made}`,
+    );
+  if (type !== 3) return good(check, `made by ${signer.address}, the signer of its orders`);
+  const known = `made by ${signer.address}, the owner of the deposit wallet that is the signer of its orders`;
+  if (relayer === null) return good(check, known);
+  const answer = await relayer.get('/deployed', { address: wallet, type: 'WALLET' });
+  const deployed = (answer.body as { deployed?: unknown } | null)?.deployed;
+  if (answer.status !== OK || typeof deployed !== 'boolean') return withoutAnswer(check, answer.status);
+  return deployed
+    ? good(check, `${known}; the wallet is deployed`)
+    : wrong(
+        check,
+        `${known}; the wallet is not deployed, and the venue refuses its orders`,
+        'Deploy the wallet once: log in at the venue with this key and enable trading, or send WALLET-CREATE to the relayer.',
+      );
+}
+
 function mayLogin(signer: Signer, { clobUrl }: VenueReader): boolean {
   try {
     requireMayLogin({ signer, clobUrl });
@@ -375,7 +431,27 @@ async function checkAccount(get: SignedGet, traded: Traded): Promise<WalletFindi
       ? wrong('balance', 'no pUSD', 'Fund the wallet with pUSD (wrap USDC.e with the CollateralOnramp).')
       : good('balance', `${Number(balance) / 1e6} pUSD`),
     allowanceFinding(allowed, traded),
+    ...olderAdapterFinding(allowed, traded),
   ];
+}
+
+/**
+ * The venue lists its older adapter among the contracts that may move collateral, and is reported to refuse BUYs in
+ * neg-risk markets without it (August and September 2026). It is never approved by the way.
+ */
+function olderAdapterFinding(
+  allowed: ReadonlyMap<string, string>,
+  { negRisk, isOfV2 }: Traded,
+): WalletFinding[] {
+  const check = 'older adapter';
+  const amount = allowed.get(OLDER_NEG_RISK_ADAPTER);
+  if (isOfV2 || negRisk === false || amount === undefined) return [];
+  if (amount !== '0')
+    return [good(check, `${OLDER_NEG_RISK_ADAPTER} may move pUSD, which BUYs in neg-risk markets may need`)];
+  const found = `${OLDER_NEG_RISK_ADAPTER} may move nothing: the venue has retired it, and may refuse BUYs in neg-risk markets without it`;
+  const step =
+    "Nothing for other markets. For these, try a small BUY first; only if the venue refuses it naming this contract, and only with the express consent of the wallet's owner, approve it for the amount to be spent: olderAdapterApprovalCall(), or npm run doctor with --older-adapter AMOUNT.";
+  return [negRisk === true ? wrong(check, found, step) : unknown(check, found, step)];
 }
 
 /** Allowances that trading of this market, or of any, needs for collateral. */

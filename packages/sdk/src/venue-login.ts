@@ -18,14 +18,14 @@ interface Login {
   readonly chainId?: number | undefined;
 }
 
-const isLive = (clobUrl: string): boolean =>
+export const isLiveClob = (clobUrl: string): boolean =>
   URL.canParse(clobUrl) && new URL(clobUrl).origin === LIVE_CLOB_ORIGIN;
 
 /** @throws KeyNotForThis */
 export function requireMayLogin({ signer, clobUrl }: Pick<Login, 'signer' | 'clobUrl'>): void {
-  if (isLive(clobUrl) && signer.use === 'paper')
+  if (isLiveClob(clobUrl) && signer.use === 'paper')
     throw new KeyNotForThis('This key is marked as one for paper, and the venue at that address is live.');
-  if (!isLive(clobUrl) && signer.use !== 'paper')
+  if (!isLiveClob(clobUrl) && signer.use !== 'paper')
     throw new KeyNotForThis(
       `The venue's login is signed for ${LIVE_CLOB_ORIGIN} alone: elsewhere it could be handed on to it. Only a key that is marked as one for paper (use: 'paper') signs it for another address.`,
     );
@@ -39,7 +39,7 @@ export function venueLogin(login: Login, venueTimeS: number): Promise<ClobAuthHe
   requireMayLogin(login);
   const { signer, clobUrl, nonce, chainId } = login;
   return signer.clobAuth({
-    timestampS: isLive(clobUrl) ? Math.floor(Date.now() / 1000) : venueTimeS,
+    timestampS: isLiveClob(clobUrl) ? Math.floor(Date.now() / 1000) : venueTimeS,
     ...(nonce === undefined ? {} : { nonce }),
     ...(chainId === undefined ? {} : { chainId }),
   });

@@ -3,6 +3,7 @@ import { l2Signature, toChecksumAddress } from '@bellwether/protocol';
 import type { Signer } from './signer.ts';
 import type { Fetch } from './transport.ts';
 import type { VenueCredentials } from './venue-credentials.ts';
+import { isLiveClob } from './venue-login.ts';
 
 export interface VenueReaderOptions {
   /** The venue's address, e.g. `http://127.0.0.1:8080/paper/clob`. */
@@ -24,6 +25,11 @@ export class VenueReader {
 
   get clobUrl(): string {
     return this.#options.clobUrl;
+  }
+
+  /** It is the live venue's own. */
+  get isLive(): boolean {
+    return isLiveClob(this.#options.clobUrl);
   }
 
   constructor(options: VenueReaderOptions) {

@@ -14,6 +14,7 @@ import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 import type { Clock } from './platform/clock.ts';
 import type { PoolOptions } from './platform/database/connection.ts';
+import { watchReplicas } from './platform/database/replica-watch.ts';
 import { keepVenueBackends } from './platform/database/venue-backends.ts';
 import { createMeters } from './platform/http/metrics.ts';
 import { openRoutes } from './platform/http/open-routes.ts';
@@ -39,6 +40,7 @@ const VERSION: string = JSON.parse(
 ).version;
 
 const STOP_EXCHANGE_MS = 5_000;
+const STOP_REPLICAS_MS = 1_000;
 /** Without another replica that takes it by then, the process ends all the same. */
 const HAND_OVER_MS = 15_000;
 
@@ -130,7 +132,7 @@ async function start(
   const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
   const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
-  const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1') });
+  const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1'), now: clock.now });
   const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
   const signing = await createSigning(config.fees.fireblocks, { secret, clock, log });
@@ -149,9 +151,11 @@ async function start(
 
   const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
   const { isCredited } = stores.wallets;
+  const { bank, stop: stopWatch } = await watchReplicas(sql, replicaId);
+  stops.push('replicas', STOP_REPLICAS_MS, stopWatch);
   const { faults = null } = overrides;
   const { venues, doors, jobs } = await openVenues(
-    { ...base, paper, keys, faults, isCredited, secrets, replicaId, stops },
+    { ...base, paper, keys, faults, isCredited, secrets, replicaId, stops, bank },
     overrides.venues,
   );
   const needs = composeNeeds({
@@ -169,6 +173,7 @@ async function start(
       ...base,
       needs,
       replicaId,
+      bank,
       replicaCalls,
       paper,
       doors,

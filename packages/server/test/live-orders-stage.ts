@@ -101,6 +101,10 @@ export async function startStage(
     readonly doubtMs?: number;
     readonly sends?: boolean;
     readonly shortage?: string;
+    /** When an order in doubt is looked for again; half an hour later without it. */
+    readonly lookAfterMs?: readonly number[];
+    /** Within so long the socket is to speak of an order; an hour without it. */
+    readonly eventMs?: number;
     /** Fee rate of the market, in millionths. */
     readonly feeRate?: bigint;
   } = {},
@@ -163,7 +167,11 @@ export async function startStage(
     sends: given.sends ?? true,
     doubtMs: given.doubtMs ?? 60_000,
     missingMs: 50,
-    times: { tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, settleMs: 3_600_000, busyMs: 3_600_000 },
+    lookAfterMs: given.lookAfterMs ?? [1_800_000],
+    times: {
+      ...{ tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, settleMs: 3_600_000, busyMs: 3_600_000 },
+      eventMs: given.eventMs ?? 3_600_000,
+    },
   });
   afterFile('services', async () => {
     await orders.stop();

@@ -171,6 +171,7 @@ describe('a balance', () => {
   });
 
   test('is asked for with the agent’s own credential, after the venue was asked to look', async () => {
+    venue.accounts.outdated(ACCOUNT);
     await venue.accounts.balance(ACCOUNT, BUY);
     const [update, figure] = ['/balance-allowance/update', '/balance-allowance'].map((path) =>
       asked.findIndex((one) => one.path === path && one.query.get('asset_type') === 'COLLATERAL'),
@@ -191,7 +192,6 @@ describe('a balance', () => {
     const once = asked.length;
     expect(asked.map(({ path }) => path).sort()).toEqual([
       '/balance-allowance',
-      '/balance-allowance/update',
       '/data/orders',
       '/data/orders',
     ]);
@@ -200,7 +200,7 @@ describe('a balance', () => {
     state.collateral = '7000000';
     venue.accounts.outdated(ACCOUNT);
     expect((await venue.accounts.balance(ACCOUNT, BUY)).available).toBe(7_000_000n);
-    expect(asked.filter(({ path }) => path === '/balance-allowance/update')).toHaveLength(2);
+    expect(asked.filter(({ path }) => path === '/balance-allowance/update')).toHaveLength(1);
   });
 
   test('of an account without a credential is not known', async () => {
@@ -394,10 +394,10 @@ describe('an order that was refused for want of balance or allowance', () => {
     outcome: 'YES',
     shares: 10_000_000n,
   } as const;
-  const reason = (given: object, negRisk = false, of: object = MARKET) => {
+  const reason = (given: object, negRisk = false, of: object = MARKET, words: string | null = null) => {
     const markets = { find: async () => ({ ...of, negRisk }) as unknown as MarketRecord };
     const terms = { side: 'BUY', limit: 5_000, spend: null, ...order, ...given };
-    return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder);
+    return createShortageReason({ accounts: venue.accounts, markets })(terms as VenueOrder, words);
   };
 
   test('has the missing allowance as its reason, with figures, once the venue has looked at the chain again', async () => {

@@ -61,9 +61,10 @@ const NAMINGS: Readonly<Record<string, (ids: readonly string[]) => unknown>> = {
 };
 
 /** Lists of trades that the venue shows while the answer is read. */
-const LISTS: Readonly<Record<string, (trades: Trades) => Answer>> = {
+const LISTS: Readonly<Record<string, (asked: Trades, all: Trades) => Answer>> = {
   all: (trades) => ({ body: { data: trades, next_cursor: 'LTE=' } }),
   'all, twice': (trades) => ({ body: { data: [...trades, ...trades], next_cursor: 'LTE=' } }),
+  'all, whatever is asked for': (_, all) => ({ body: { data: all, next_cursor: 'LTE=' } }),
   'the last one': (trades) => ({ body: { data: trades.slice(-1), next_cursor: 'LTE=' } }),
   'none yet': () => ({ body: { data: [], next_cursor: 'LTE=' } }),
   'no answer': () => ({ status: 404, body: { error: 'not now' } }),
@@ -131,7 +132,7 @@ async function match(stage: Stage, { parts, naming, list, events }: Case) {
     if (!asked.path.startsWith('/data/trades')) return undefined;
     // As the venue does: a trade that is asked for by its id is alone in the list.
     const id = new URL(asked.path, 'http://venue').searchParams.get('id');
-    return LISTS[list]?.(id === null ? trades : trades.filter((trade) => trade.id === id));
+    return LISTS[list]?.(id === null ? trades : trades.filter((trade) => trade.id === id), trades);
   };
   await tell(EVENTS[events]?.before(trades) ?? []);
   const first = await made.submit();

@@ -184,7 +184,6 @@ describe('proof that the order was not taken', () => {
     ['invalid signature', 'order_not_understood'],
     ['Invalid order payload', 'order_not_understood'],
     ['the order owner has to be the owner of the API KEY', 'credentials_refused'],
-    ['the order signer address has to be the address of the API KEY', 'credentials_refused'],
     ['order canceled in the CTF exchange contract', 'order_not_understood'],
   ] as const)('400 %s is %s', async (text, code) => {
     const { answer, status, posts } = await sendTo(refused(400, text));
@@ -255,12 +254,12 @@ describe('proof that the order was not taken', () => {
       isPost(asked) ? refused(400, 'not enough balance / allowance: ...') : undefined;
     const rejected = {
       kind: 'rejected',
-      reason: 'insufficient_balance',
+      reason: 'allowance_missing',
       detail: 'The allowance is missing.',
     };
     expect(await made.submit()).toEqual(rejected);
     // Recorded with the first answer, so that a replay says the same.
-    expect((await made.row()).error_code).toBe('insufficient_balance');
+    expect((await made.row()).error_code).toBe('allowance_missing');
   });
 });
 

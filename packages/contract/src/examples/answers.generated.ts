@@ -4230,6 +4230,7 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       orders: {
         inDoubt: 0,
         oldestInDoubtSeconds: null,
+        tradesKeptAside: 0,
       },
       queues: {
         webhookDeliveries: 2,
@@ -4266,6 +4267,22 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
           },
         ],
       },
+    },
+  },
+  listKeptTrades: {
+    status: 200,
+    body: {
+      trades: [],
+    },
+  },
+  decideKeptTrade: {
+    status: 200,
+    body: {
+      orderId: '0x5555555555555555555555555555555555555555555555555555555555555555',
+      tradeId: 'a trade of it',
+      decision: 'discard',
+      decided: false,
+      orderStatus: null,
     },
   },
   liftOperatorWallet: {

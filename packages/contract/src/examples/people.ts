@@ -56,6 +56,10 @@ export const PEOPLE_EXAMPLES = {
   liftOwnerWallet: { body: { walletAddress: fill('leftWallet') } },
 
   getOperatorStatus: {},
+  listKeptTrades: {},
+  decideKeptTrade: {
+    body: { orderId: `0x${'5'.repeat(64)}`, tradeId: 'a trade of it', decision: 'discard' },
+  },
   liftOperatorWallet: { body: { walletAddress: fill('leftWalletOfAnyOwner') } },
   listSkillsForReview: { query: { reviewStatus: 1 } },
   approveSkill: {

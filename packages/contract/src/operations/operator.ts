@@ -32,6 +32,10 @@ export const OperatorStatus = Type.Object({
   orders: Type.Object({
     inDoubt: Type.Integer({ description: 'orders whose outcome is not known, of every replica' }),
     oldestInDoubtSeconds: Nullable(Type.Number()),
+    tradesKeptAside: Type.Integer({
+      description:
+        'trades that a live venue says and no order can have, of every replica: GET /operator/kept-trades',
+    }),
   }),
   queues: Type.Object(
     {
@@ -93,4 +97,87 @@ export const getOperatorStatus = operation({
   errors: [],
 });
 
+const Decimal = Type.String({ description: 'decimal text: it can be larger than any number of JSON' });
+
+export const KeptTrade = Type.Object({
+  venue: Type.String(),
+  orderId: Type.String(),
+  tradeId: Type.String({ description: "the venue's id" }),
+  agentId: Type.String(),
+  walletAddress: Type.String(),
+  side: Type.String({ enum: ['BUY', 'SELL'] }),
+  signed: Type.Object(
+    { shares: Decimal, collateral: Decimal },
+    { description: 'what the order signed: a BUY gives the collateral, a SELL the shares' },
+  ),
+  said: Type.Object(
+    {
+      status: Type.String({ description: 'of its settlement' }),
+      size: Decimal,
+      cost: Decimal,
+      fee: Decimal,
+      price: Type.Number(),
+    },
+    { description: 'what the venue said of the trade' },
+  ),
+  why: Type.String(),
+  since: Iso,
+});
+
+export const KeptTrades = Type.Object({
+  trades: Type.Array(KeptTrade, { description: 'of at most 200 orders, the oldest orders first' }),
+});
+
+export const listKeptTrades = operation({
+  id: 'listKeptTrades',
+  tag: 'operator',
+  status: 200,
+  method: 'GET',
+  path: '/operator/kept-trades',
+  summary: 'Trades that a live venue says and no order can have: they count nothing until they are explained',
+  permission: 'operator',
+  rateClass: 'read',
+  response: KeptTrades,
+  errors: [],
+});
+
+export const KeptTradeDecision = Type.Object({
+  orderId: Type.String({ maxLength: 100 }),
+  tradeId: Type.String({ maxLength: 200 }),
+  decision: Type.Union([Type.Literal('release'), Type.Literal('discard')], {
+    description:
+      '`release`: it counts as the venue said it. `discard`: it never counts. Neither can be undone',
+  }),
+});
+
+export const KeptTradeDecided = Type.Object({
+  ...KeptTradeDecision.properties,
+  decided: Type.Boolean({
+    description: 'false: no order of this service has such a trade that is kept aside, or has it no longer',
+  }),
+  orderStatus: Nullable(Type.String({ description: 'the status of its order now' })),
+});
+
+export const decideKeptTrade = operation({
+  id: 'decideKeptTrade',
+  tag: 'operator',
+  status: 200,
+  method: 'POST',
+  path: '/operator/kept-trades/decide',
+  summary: 'Count a trade that is kept aside as the venue said it, or never',
+  description:
+    'Look first: the transaction of the trade on the chain, and the venue’s own page of the account, say what really changed hands. A trade that the venue corrects, or that fits because another one failed, counts by itself.',
+  idempotent: true,
+  permission: 'operator',
+  rateClass: 'read',
+  unknownFields: 'refuse',
+  body: KeptTradeDecision,
+  response: KeptTradeDecided,
+  errors: [],
+});
+
+export type KeptTrade = Static<typeof KeptTrade>;
+export type KeptTrades = Static<typeof KeptTrades>;
+export type KeptTradeDecision = Static<typeof KeptTradeDecision>;
+export type KeptTradeDecided = Static<typeof KeptTradeDecided>;
 export type OperatorStatus = Static<typeof OperatorStatus>;

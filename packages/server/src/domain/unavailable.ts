@@ -17,3 +17,13 @@ export class VenueMoves extends VenueUnavailable {
 export class ChainUnavailable extends VenueUnavailable {
   override readonly name = 'ChainUnavailable';
 }
+
+/** A venue's list did not come to its end, so that what is missing from it proves nothing. */
+export class ListingUnfinished extends VenueUnavailable {
+  override readonly name = 'ListingUnfinished';
+
+  /** @param list such as its path @param fault what was wrong, as a clause */
+  constructor(list: string, fault: string) {
+    super(`The venue's list ${list} does not end: ${fault}.`);
+  }
+}

@@ -24,7 +24,8 @@ export const createOperatorReads = (sql: Sql) => ({
           select (select count(*)::int from webhook_deliveries where status = 'pending') as "webhookDeliveries",
             (select count(*)::int from webhook_endpoints where not enabled) as "webhooksDisabled",
             (select count(*)::int from traded_markets where payout is not null and swept_at is null) as "marketsToRedeem",
-            (select count(*)::int from skills where review_status = 1) as "skillsToReview"
+            (select count(*)::int from skills where review_status = 1) as "skillsToReview",
+            (select count(*)::int from venue_trades where aside_state = 'held') as "tradesKeptAside"
         ) q`,
       sql<Pick<ExchangeLeaderRow, 'replica_id' | 'since'>[]>`select replica_id, since from exchange_leader`,
     ]);
@@ -45,6 +46,8 @@ export interface OperatorFacts {
   readonly inDoubt: number;
   /** When the oldest order in doubt was created. */
   readonly oldestInDoubtAt: number | null;
+  /** Trades of live venues that count nothing until they are explained. */
+  readonly tradesKeptAside: number;
   readonly webhookDeliveries: number;
   readonly webhooksDisabled: number;
   readonly marketsToRedeem: number;

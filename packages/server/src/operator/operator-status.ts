@@ -16,9 +16,8 @@ const SECOND_MS = 1_000;
 
 export async function operatorStatus(needs: OperatorStatusNeeds, own: Own): Promise<OperatorStatus> {
   const now = needs.clock.now();
-  const { leader, inDoubt, oldestInDoubtAt, replicas, ...queues } = await needs.operatorReads.facts(
-    inDoubtBefore(now),
-  );
+  const { leader, inDoubt, oldestInDoubtAt, tradesKeptAside, replicas, ...queues } =
+    await needs.operatorReads.facts(inDoubtBefore(now));
   return {
     timestamp: new Date(now).toISOString(),
     ...own,
@@ -34,6 +33,7 @@ export async function operatorStatus(needs: OperatorStatusNeeds, own: Own): Prom
       inDoubt,
       oldestInDoubtSeconds:
         oldestInDoubtAt === null ? null : Math.max(0, (now - oldestInDoubtAt) / SECOND_MS),
+      tradesKeptAside,
     },
     queues,
   };

@@ -1,8 +1,13 @@
 /** How the service fares, for its operator. */
-import { getOperatorStatus } from '@bellwether/contract';
+import {
+  decideKeptTrade as decideKeptTradeRoute,
+  getOperatorStatus,
+  listKeptTrades as listKeptTradesRoute,
+} from '@bellwether/contract';
 import type { watchRequests } from '../platform/http/recent-requests.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
 import type { Streams } from '../streams/index.ts';
+import { decideKeptTrade, listKeptTrades } from './kept-trades.ts';
 import { type OperatorStatusNeeds, operatorStatus } from './operator-status.ts';
 
 /** This process among the replicas. */
@@ -32,6 +37,8 @@ const BYTES_PER_MB = 1024 * 1024;
 
 export function bindOperator(bind: Bind, needs: OperatorNeeds, parts: OperatorParts): void {
   const { gate, streams, readiness, version, replica, seen } = parts;
+  bind(listKeptTradesRoute, () => listKeptTrades(needs));
+  bind(decideKeptTradeRoute, ({ body }) => decideKeptTrade(needs, body));
   bind(getOperatorStatus, async ({ reply }) => {
     reply.header('cache-control', 'no-store');
     const { ready, body } = await readiness();

@@ -103,14 +103,15 @@ export interface FundedTrade extends SoundTrade {
   readonly book: Book | null;
 }
 
-export const balanceQuestion = ({
-  draft,
-  market,
-}: Pick<SoundTrade, 'draft' | 'market'>): BalanceQuestion => ({
-  conditionId: market.conditionId,
-  tokenIds: market.tokenIds,
-  pays: draft.side === 'BUY' ? 'collateral' : draft.outcome,
-});
+export const balanceQuestion = (terms: Terms): BalanceQuestion => {
+  const { draft, market } = terms;
+  return {
+    conditionId: market.conditionId,
+    tokenIds: market.tokenIds,
+    pays: draft.side === 'BUY' ? 'collateral' : draft.outcome,
+    needed: neededFor(terms),
+  };
+};
 
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
@@ -282,12 +283,12 @@ export function fundsFor(
   { draft, market }: Terms,
   balance: Balance,
 ): { readonly needed: Micro; readonly available: Micro } {
-  const buying = draft.side === 'BUY';
-  const limit = signedLimit(draft, market.tickSize);
-  return {
-    needed: buying ? draft.money + takerFee(market, draft.shares, limit) : draft.shares,
-    available: heldOf({ draft })(balance),
-  };
+  return { needed: neededFor({ draft, market }), available: heldOf({ draft })(balance) };
+}
+
+function neededFor({ draft, market }: Terms): Micro {
+  if (draft.side === 'SELL') return draft.shares;
+  return draft.money + takerFee(market, draft.shares, signedLimit(draft, market.tickSize));
 }
 
 /** Shortage that the venue would refuse anyway, with figures; `null`: there is enough. */

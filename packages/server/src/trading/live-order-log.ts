@@ -12,6 +12,7 @@ import type {
 import { msOrNull } from '../platform/database/rows.ts';
 import type {
   FollowedWallet,
+  KeptAside,
   KnownTrade,
   LiveChange,
   LiveOrder,
@@ -72,6 +73,16 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
           )
         ).values(),
       ];
+    },
+
+    async withHeldTrades(most) {
+      const rows = await sql<Pick<OrdersRow, 'order_id'>[]>`
+        select o.order_id from orders o where o.venue = ${venue}
+          and o.order_id in (select order_id from venue_trades where aside_state = 'held')
+        order by o.created_at, o.order_id limit ${most}`;
+      const ids = rows.map((row) => row.order_id);
+      const found = await read(sql, ids, false);
+      return ids.flatMap((id) => found.get(id) ?? []);
     },
 
     async wallet(walletAddress) {
@@ -171,7 +182,33 @@ const tradeOf = (row: VenueTradesRow): KnownTrade => ({
   cost: row.cost,
   fee: row.fee,
   isCounted: row.is_counted,
+  aside: row.aside_state === null ? null : asideOf(row),
 });
+
+/** JSON has no 64-bit integers. */
+interface AsideJson {
+  readonly why: string;
+  readonly since: number;
+  readonly said: Readonly<Record<'size' | 'cost' | 'fee', string>> &
+    Pick<KeptAside['said'], 'price' | 'liquidity' | 'matchedAt'>;
+}
+
+function asideOf({ aside, aside_state }: VenueTradesRow): KeptAside {
+  const { why, since, said } = aside as AsideJson;
+  const amounts = { size: BigInt(said.size), cost: BigInt(said.cost), fee: BigInt(said.fee) };
+  return { state: aside_state as KeptAside['state'], why, since, said: { ...said, ...amounts } };
+}
+
+function asideJson(aside: KeptAside | null): AsideJson | null {
+  if (aside === null) return null;
+  const { why, since, said } = aside;
+  const amounts = {
+    size: said.size.toString(),
+    cost: said.cost.toString(),
+    fee: said.fee.toString(),
+  };
+  return { why, since, said: { ...said, ...amounts } };
+}
 
 /** The order as it is once the change is written. */
 function changed({ order, trades }: LiveOrder, change: LiveChange): LiveOrder {
@@ -220,6 +257,8 @@ function write(
       cost: trade.cost.toString(),
       fee: trade.fee.toString(),
       is_counted: trade.isCounted,
+      aside_state: trade.aside?.state ?? null,
+      aside: asideJson(trade.aside),
     })),
   );
   const reversals = changes.flatMap(([{ order }, change]) =>
@@ -247,8 +286,9 @@ function write(
 }
 
 const writeTrades = (tx: Tx, trades: readonly object[]): PromiseLike<unknown> =>
-  tx`insert into venue_trades as v (order_id, trade_id, nth, status, size, cost, fee, is_counted)
+  tx`insert into venue_trades as v (order_id, trade_id, nth, status, size, cost, fee, is_counted, aside_state, aside)
     select * from jsonb_to_recordset(${tx.json(trades)}) as t(order_id text, trade_id text, nth bigint, status text,
-      size bigint, cost bigint, fee bigint, is_counted boolean)
+      size bigint, cost bigint, fee bigint, is_counted boolean, aside_state text, aside jsonb)
     on conflict (order_id, trade_id) do update set nth = excluded.nth, status = excluded.status, size = excluded.size,
-      cost = excluded.cost, fee = excluded.fee, is_counted = excluded.is_counted`;
+      cost = excluded.cost, fee = excluded.fee, is_counted = excluded.is_counted, aside_state = excluded.aside_state,
+      aside = excluded.aside`;

@@ -11,6 +11,7 @@ import type { EvidenceLog } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { createDoorGuard } from '../platform/http/door-guard.ts';
+import type { BucketPolicy, RateLimits } from '../platform/http/rate-limits.ts';
 import type { OutboundLog } from '../platform/outbound/http.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { SettingsGroup } from '../platform/settings.ts';
@@ -99,6 +100,8 @@ export interface VenueTools {
   /** The desk's record of its orders, for a venue that settles trades after it has matched them. */
   readonly liveOrders: (venue: VenueId) => LiveOrderLog;
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
+  /** Token buckets that all replicas draw from together, by name. */
+  readonly bucketsOf: (policies: Readonly<Record<string, BucketPolicy>>) => RateLimits;
   readonly paper: PaperTools;
   /** The names of the doors that are open. */
   readonly openDoors: ReadonlySet<string>;

@@ -3,7 +3,7 @@
  * sources say the same about an order (an answer, a socket, polls), late, twice and in any order: each change is decided
  * under the lock of the order's row, with everything that is known of it.
  */
-import type { Micro } from '@bellwether/contract/decimals';
+import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { FillId } from '@bellwether/contract/positions';
 import type { SignatureType } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
@@ -29,6 +29,34 @@ export interface KnownTrade {
   readonly fee: Micro;
   /** It is among the fills. */
   readonly isCounted: boolean;
+  /** `null`: nothing was wrong with it. */
+  readonly aside: KeptAside | null;
+}
+
+/**
+ * What was said of a trade that would have spent or given more than its order signed. While it is held, and after it was
+ * discarded, its amounts are nothing, and these are what the venue said.
+ */
+export interface KeptAside {
+  readonly state: 'held' | 'explained' | 'released' | 'discarded';
+  /** A sentence. */
+  readonly why: string;
+  readonly since: number;
+  readonly said: {
+    readonly size: Micro;
+    readonly cost: Micro;
+    readonly fee: Micro;
+    readonly price: Pips;
+    readonly liquidity: 'maker' | 'taker';
+    /** Epoch milliseconds of the match. */
+    readonly matchedAt: number;
+  };
+}
+
+/** A trade that is kept aside, with its order. */
+export interface HeldTrade {
+  readonly order: SignedOrderRow;
+  readonly trade: KnownTrade & { readonly aside: KeptAside };
 }
 
 export interface VenueStanding {
@@ -88,6 +116,8 @@ export interface LiveOrderLog {
     decide: (order: LiveOrder) => LiveChange | null,
   ): Promise<ReadonlyMap<string, LiveOrder>>;
   find(orderIds: readonly string[]): Promise<ReadonlyMap<string, LiveOrder>>;
+  /** Orders with trades that are kept aside, at most `most`, oldest first. */
+  withHeldTrades(most: number): Promise<readonly LiveOrder[]>;
   /** Orders of a wallet that may still change, of those that the venue has answered. */
   unfinished(walletAddress: string): Promise<readonly LiveOrder[]>;
   /** The wallet's credential, of whichever owner has it now. */

@@ -14,6 +14,8 @@ import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
+import type { SignedOrderRow } from '../domain/records.ts';
+import type { HeldTrade } from './live-orders.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
@@ -35,6 +37,8 @@ export interface Venue {
   readonly quotes?: Quotes;
   /** Cancels resting orders. A venue without it fills an order or lets it expire. */
   readonly cancel?: Cancel;
+  /** Keeps a trade aside that no order can have. Absent where the venue's answers are the desk's own. */
+  readonly keptAside?: KeptAside;
   /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
   readonly redemption?: Redemption;
   readonly history?: PriceHistory;
@@ -42,7 +46,14 @@ export interface Venue {
   readonly paper?: PaperCredit;
 }
 
-export type Capability = 'signedOrders' | 'quotes' | 'cancel' | 'redemption' | 'history' | 'paper';
+export type Capability =
+  | 'signedOrders'
+  | 'quotes'
+  | 'cancel'
+  | 'keptAside'
+  | 'redemption'
+  | 'history'
+  | 'paper';
 
 export type VenueWith<C extends Capability> = Venue & { readonly [K in C]-?: NonNullable<Venue[K]> };
 
@@ -122,6 +133,8 @@ export interface Spendable {
 /** Question about the means to pay an order of one market. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
   readonly pays: 'collateral' | 'YES' | 'NO';
+  /** What the order needs of it: a venue need not be asked while its last known figure covers that. */
+  readonly needed?: Micro;
 }
 
 /** An exact balance, as the check of an order needs it. */
@@ -180,6 +193,20 @@ export interface SignedOrders {
 export interface Cancel {
   /** Resolves after the outcome is recorded. `notCanceled` lists orders that are not open, each with its reason. */
   orders(account: WalletAddress, orderIds: readonly string[]): Promise<CancelAnswer>;
+}
+
+export interface KeptAside {
+  /** Those that are not explained yet, the oldest orders first. */
+  trades(): Promise<readonly HeldTrade[]>;
+  /**
+   * Counts the trade as the venue said it, or never.
+   * @returns the order then; `null`: it has no such trade that is kept aside @throws VenueUnavailable
+   */
+  decide(given: {
+    readonly orderId: string;
+    readonly tradeId: string;
+    readonly decision: 'release' | 'discard';
+  }): Promise<SignedOrderRow | null>;
 }
 
 export interface Redemption {

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { ownerOfSession } from '../owners/index.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import type { DatabasePulse } from '../platform/database/database-pulse.ts';
-import { watchReplicas } from '../platform/database/replica-watch.ts';
+import type { TokenBank } from '../platform/database/replica-watch.ts';
 import { listenForRevocations, type Revocations } from '../platform/database/revocations.ts';
 import { Acceptors } from '../platform/http/acceptors.ts';
 import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/authenticate.ts';
@@ -30,7 +30,6 @@ import { createStreams } from './streams.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 import type { OpenVenues } from './venues.ts';
 
-const STOP_REPLICAS_MS = 1_000;
 const STOP_DOOR_MS = 2_500;
 /** Connections that wait to be taken. One that finds no room is tried again by its system after a second, then three. */
 const BACKLOG = 4_096;
@@ -40,6 +39,7 @@ export interface DoorParts {
   readonly needs: UseCaseNeeds;
   readonly sql: Sql;
   readonly replicaId: string;
+  readonly bank: TokenBank;
   readonly replicaCalls: ReplicaCalls;
   readonly paper: PaperBackend;
   readonly recover: RecoverPublicKey;
@@ -83,9 +83,7 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
       streams.open.forget(keyId);
     },
   });
-  const watch = await watchReplicas(sql, replicaId);
-  stops.push('replicas', STOP_REPLICAS_MS, watch.stop);
-  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: watch.bank });
+  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: parts.bank });
   const app = await openServer(parts, {
     ...{ authenticator, rateLimits, streams },
     forgetKey: revocations.announce,

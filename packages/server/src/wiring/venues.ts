@@ -9,7 +9,9 @@ import type { VenueId } from '../domain/market.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
+import type { TokenBank } from '../platform/database/replica-watch.ts';
 import type { Meters } from '../platform/http/metrics.ts';
+import { createRateLimits } from '../platform/http/rate-limits.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { createEvidenceLog, createLiveOrderLog } from '../trading/index.ts';
@@ -32,6 +34,7 @@ export interface VenueParts {
   readonly secrets: Pick<Secrets, 'open'>;
   readonly replicaId: string;
   readonly stops: Stops;
+  readonly bank: TokenBank;
 }
 
 /** Venues instead of the configured ones with the same id, and beside them. */
@@ -70,6 +73,7 @@ export async function openVenues(parts: VenueParts, given: GivenVenues = () => [
 
 const toolsOf = (parts: VenueParts): VenueTools => ({
   clock: parts.clock,
+  bucketsOf: (policies) => createRateLimits({ policies, clock: parts.clock, bank: parts.bank }),
   log: countingLog(parts),
   chainId: parts.config.chainId,
   replicaId: parts.replicaId,

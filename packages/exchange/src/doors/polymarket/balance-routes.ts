@@ -2,14 +2,13 @@
 import type { Address, SignatureType } from '@bellwether/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { accountOfType, accountsOf } from './accounts.ts';
+import { listedAllowances } from './allowances.ts';
 import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
 import type { L2, Reader } from './l2-auth.ts';
 import { openHere } from './open-here.ts';
 import { parameter } from './request-parts.ts';
 import { WireError } from './wire-error.ts';
 
-/** Every contract of the exchange may spend everything: paper money needs no approvals. */
-const UNLIMITED = (2n ** 256n - 1n).toString();
 const TOKEN_ID = /^[0-9]{1,78}$/;
 /** Most balances whose last figure is remembered. */
 const MAX_REMEMBERED = 10_000;
@@ -23,13 +22,15 @@ interface BalanceQuery {
 
 export function balanceRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
   const shown = new ShownBalances(options);
-  const spenders = options.domains.map(({ verifyingContract }) => [verifyingContract, UNLIMITED]);
 
   door.get('/balance-allowance', async (request) => {
     const exchange = openHere(options);
-    const balance = shown.read(askedOf(request, exchange, await l2.reader(request)), exchange);
+    const asked = askedOf(request, exchange, await l2.reader(request));
+    const balance = shown.read(asked, exchange);
+    const allowances = listedAllowances(options, asked.token === '');
     // The older client reads `allowance`.
-    return { balance: balance.toString(), allowance: UNLIMITED, allowances: Object.fromEntries(spenders) };
+    const [allowance] = Object.values(allowances);
+    return { balance: balance.toString(), allowance, allowances };
   });
 
   door.get('/balance-allowance/update', async (request, reply) => {

@@ -33,6 +33,11 @@ export interface FaultPlan {
   readonly failingTradesShare: number;
   /** For how long `/balance-allowance` may show an old balance, unless an update is asked for. */
   readonly balanceLagMs: number;
+  /**
+   * What contracts may move of every account, in base units by address; those that are not named may move nothing. `null`:
+   * each may move everything.
+   */
+  readonly allowances: Readonly<Record<string, string>> | null;
   /** For how long a book, once shown, stays as it was, in answers and on sockets. */
   readonly staleBooksMs: number;
   /** Share of sockets that fall silent, also to PING, some messages after they began; and that are cut. */
@@ -60,6 +65,7 @@ export const NO_FAULTS: FaultPlan = {
   delayedMs: 3_000,
   failingTradesShare: 0,
   balanceLagMs: 0,
+  allowances: null,
   staleBooksMs: 0,
   frozenSocketsShare: 0,
   droppedSocketsShare: 0,
@@ -76,6 +82,8 @@ const MODES: ReadonlySet<unknown> = new Set<VenueMode>([
   'disabled',
   'geo_blocked',
 ]);
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const BASE_UNITS = /^\d{1,78}$/;
 const LONGEST_MS = 3_600_000;
 /** Less would leave the venue no time between two restarts. */
 const LEAST_EVERY_MS = 100;
@@ -119,6 +127,7 @@ function readField(name: string, value: unknown): unknown {
   }
   if (name === 'restart') return value === null ? null : readRestart(value);
   if (name === 'latencyMs') return readLatency(value);
+  if (name === 'allowances') return value === null ? null : readAllowances(value);
   return name.endsWith('Share') ? shareOf(value, name) : msOf(value, name);
 }
 
@@ -137,6 +146,18 @@ function readLatency(value: unknown): FaultPlan['latencyMs'] {
   const [least, most] = [msOf(fields.least, 'latencyMs.least'), msOf(fields.most, 'latencyMs.most')];
   if (least > most) throw new Error('latencyMs.least is at most latencyMs.most');
   return { least, most };
+}
+
+function readAllowances(value: unknown): Readonly<Record<string, string>> {
+  const fields = recordOf(value, 'allowances');
+  return Object.fromEntries(
+    Object.entries(fields).map(([spender, amount]) => {
+      if (!ADDRESS.test(spender)) throw new Error('allowances are by the address of a contract');
+      if (typeof amount !== 'string' || !BASE_UNITS.test(amount))
+        throw new Error('an allowance is a text of whole base units');
+      return [spender.toLowerCase(), amount];
+    }),
+  );
 }
 
 function recordOf(value: unknown, name: string): Json {

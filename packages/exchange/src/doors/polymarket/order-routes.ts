@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MarketView, NewOrder, Outcome } from '../../paper-exchange.ts';
 import { charge } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
+import { missingAllowance } from './allowances.ts';
 import type { DelayedOrders } from './delayed-orders.ts';
 import type { PolymarketDoorOptions } from './door-options.ts';
 import { bodyText, type L2 } from './l2-auth.ts';
@@ -107,6 +108,8 @@ async function place(
   // Before the engine, which keeps a record of every order that it refuses.
   const missing = missingBalance(order, needed, available, account);
   if (missing !== null) throw missing;
+  const unallowed = missingAllowance(options, order, { market: listed.market, needed });
+  if (unallowed !== null) throw unallowed;
   // An order that was placed before must not wait to be refused.
   const isKnown = options.faults?.isOn === true && (await exchange.orderRecords([order.orderId])).size > 0;
   if (isKnown || delayed.find(order.orderId) !== undefined) throw duplicated(order.orderId);

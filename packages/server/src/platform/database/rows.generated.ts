@@ -619,6 +619,8 @@ export interface VenueTradesRow {
   readonly cost: bigint;
   readonly fee: bigint;
   readonly is_counted: boolean;
+  readonly aside_state: string | null;
+  readonly aside: unknown;
 }
 
 export interface WebhookDeliveriesRow {

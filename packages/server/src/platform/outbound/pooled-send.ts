@@ -19,7 +19,7 @@ const unzip = promisify(gunzip);
 
 /** There was no answer. `sent` is false only where no byte of the request can have left. */
 export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+  override readonly name: string = 'NoAnswer';
   readonly sent: boolean;
   readonly timedOut: boolean;
 

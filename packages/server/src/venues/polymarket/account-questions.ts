@@ -5,12 +5,12 @@ import { isPositionId } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { VenueHttp } from './http.ts';
 import { l2Headers, type OwnedKeys } from './l2-headers.ts';
+import { nextOf } from './paging.ts';
 import { microOf, pipsOf } from './translate-market.ts';
 import { READ } from './wire.ts';
 
-const MAX_ORDER_PAGES = 20;
-const MAX_POSITION_PAGES = 5;
-const LAST_CURSOR = 'LTE=';
+const MAX_ORDER_PAGES = 200;
+const MAX_POSITION_PAGES = 20;
 /** What no order's size reaches in shares is a size in millionths. */
 const MILLIONTHS_FROM = 1_000_000n;
 
@@ -71,36 +71,46 @@ export function createQuestions({ clob, data, clock }: AccountSources) {
     },
 
     async holds(keys: OwnedKeys, account: Address): Promise<Holds> {
-      let cursor: string | undefined;
+      const path = '/data/orders';
+      const rows = await clob.lists.all<unknown>({
+        name: path,
+        whose: keys.secrets.apiKey,
+        mostPages: MAX_ORDER_PAGES,
+        idOf: (row) => READ.openOrder(row)?.id ?? null,
+        async ask(cursor) {
+          const page = await read(keys, path, { next_cursor: cursor }, READ.ordersPage);
+          return { rows: page?.data ?? [], next: nextOf(page?.next_cursor) };
+        },
+      });
       let needed = 0n;
       const tokens = new Map<string, Micro>();
-      for (let nth = 0; nth < MAX_ORDER_PAGES; nth++) {
-        const page = await read(keys, '/data/orders', { next_cursor: cursor }, READ.ordersPage);
-        for (const row of page?.data ?? []) {
-          const order = READ.openOrder(row);
-          if (order === null || order.maker_address.toLowerCase() !== account) continue;
-          const left = without(sizeOf(order.original_size), sizeOf(order.size_matched ?? '0'));
-          if (order.side === 'SELL') tokens.set(order.asset_id, (tokens.get(order.asset_id) ?? 0n) + left);
-          else needed += divide(left * BigInt(pipsOf(order.price, 'ceil') ?? PIPS), BigInt(PIPS), 'ceil');
-        }
-        cursor = page?.next_cursor ?? undefined;
-        if (cursor === undefined || cursor === '' || cursor === LAST_CURSOR) break;
+      for (const row of rows) {
+        const order = READ.openOrder(row);
+        if (order === null || order.maker_address.toLowerCase() !== account) continue;
+        const left = without(sizeOf(order.original_size), sizeOf(order.size_matched ?? '0'));
+        if (order.side === 'SELL') tokens.set(order.asset_id, (tokens.get(order.asset_id) ?? 0n) + left);
+        else needed += divide(left * BigInt(pipsOf(order.price, 'ceil') ?? PIPS), BigInt(PIPS), 'ceil');
       }
       return { collateral: needed, tokens };
     },
 
     async positions(account: Address): Promise<ReadonlyMap<string, Micro>> {
+      const path = '/v2/positions';
+      const rows = await data.lists.all<unknown>({
+        name: path,
+        whose: account,
+        mostPages: MAX_POSITION_PAGES,
+        idOf: (row) => READ.dataPosition(row)?.token_id ?? null,
+        async ask(cursor) {
+          const query = { user: account, limit: 1_000, cursor };
+          const page = await data.read({ path, query }, READ.dataPage);
+          return { rows: page?.data ?? [], next: nextOf(page?.pagination?.next_cursor) };
+        },
+      });
       const held = new Map<string, Micro>();
-      let cursor: string | undefined;
-      for (let nth = 0; nth < MAX_POSITION_PAGES; nth++) {
-        const query = { user: account, limit: 1_000, cursor };
-        const page = await data.read({ path: '/v2/positions', query }, READ.dataPage);
-        for (const row of page?.data ?? []) {
-          const position = READ.dataPosition(row);
-          if (position !== null) held.set(position.token_id, microOf(position.current_size));
-        }
-        cursor = page?.pagination?.next_cursor ?? undefined;
-        if (cursor === undefined) break;
+      for (const row of rows) {
+        const position = READ.dataPosition(row);
+        if (position !== null) held.set(position.token_id, microOf(position.current_size));
       }
       return held;
     },

@@ -4,7 +4,10 @@
  * what open orders need, the formula that the venue documents. Tokens that an account holds past the desk count as free
  * tokens here and never become positions of the desk.
  *
- * The venue answers from a cache of its own, which learns of deposits, approvals and fills only when it is asked to.
+ * The venue answers from a cache of its own, which learns of deposits, approvals and fills only when it is asked to, and it
+ * may be asked so only five times a second. So that is done where there is a reason: the venue has refused an order for want
+ * of balance or allowance, an owner has done something on the chain, or an order is not covered by what the venue says. An
+ * order that the last known figure covers waits for no question at all; what orders have needed since counts as spent.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
@@ -22,6 +25,7 @@ import {
 } from './account-questions.ts';
 import { createFigures } from './figures.ts';
 import type { OwnedKeys } from './l2-headers.ts';
+import { createNeedsNoted } from './needs-noted.ts';
 
 const ACCOUNTS_KEPT = 20_000;
 const TOKENS_KEPT = 50_000;
@@ -30,8 +34,14 @@ const TOKENS_KEPT = 50_000;
  * questions a second from one address.
  */
 const FRESH_MS = 5_000;
-/** Who asked for a balance so recently may ask again at any moment. */
-const ACTIVE_MS = 60_000;
+/** An order that the last known figure covers asks for nothing while the figure is so young. */
+const KNOWN_MS = 60_000;
+/** A venue that was asked to look at the chain says the same again when it is asked too soon. */
+const LOOK_AGAIN_MS = 10_000;
+/** Between two questions that an order leaves behind for the next one. */
+const READ_AHEAD_MS = 1_000;
+/** Between two looks at the chain only because fills should show in a balance that is read. */
+const SHOW_FILLS_MS = 30_000;
 const MAX_ACCOUNTS_PER_READ = 20;
 
 export type KeysOf = (account: Address) => Promise<OwnedKeys | null>;
@@ -49,7 +59,9 @@ export interface LiveAccounts extends Accounts {
   allowances(account: Address, tokenId: string | null): Promise<ReadonlyMap<string, Micro> | null>;
   /** Tokens of a market, held by open orders or not. @throws VenueUnavailable */
   tokens(account: Address, market: MarketTokens): Promise<readonly [yes: Micro, no: Micro]>;
-  /** After a fill, a deposit or an approval: the next question has the venue look at the chain again. */
+  /** After a fill: the figures are asked for again. */
+  traded(account: Address): void;
+  /** After a refusal, a deposit or an approval: the next question has the venue look at the chain first. */
   outdated(account: Address): void;
 }
 
@@ -57,77 +69,153 @@ export interface LiveAccountsOptions extends AccountSources {
   readonly keysOf: KeysOf;
 }
 
+/** When the question was sent, monotonic. */
+interface Asked {
+  readonly askedAt: number;
+}
+
+const nameOf = (account: Address, tokenId: string | null): string => `${account} ${tokenId ?? ''}`;
+const heldOf = (held: Holds, tokenId: string | null): Micro =>
+  tokenId === null ? held.collateral : (held.tokens.get(tokenId) ?? 0n);
+
 export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
   const { keysOf } = options;
   const ask = createQuestions(options);
-  const collateral = createFigures<AssetFigures>(ACCOUNTS_KEPT);
-  const holds = createFigures<Holds>(ACCOUNTS_KEPT);
-  const tokens = createFigures<AssetFigures>(TOKENS_KEPT);
+  const collateral = createFigures<AssetFigures & Asked>(ACCOUNTS_KEPT);
+  const holds = createFigures<Holds & Asked>(ACCOUNTS_KEPT);
+  const tokens = createFigures<AssetFigures & Asked>(TOKENS_KEPT);
   const shown = createFigures<ReadonlyMap<string, Micro>>(ACCOUNTS_KEPT);
-  /** When the venue's cache was last refreshed on purpose, per account and asset. */
-  const refreshed = new BoundedCache<number>({
-    entries: TOKENS_KEPT,
-    weight: TOKENS_KEPT,
-    weightOf: () => 1,
-  });
-  const activeAt = new BoundedCache<number>({
-    entries: ACCOUNTS_KEPT,
-    weight: ACCOUNTS_KEPT,
-    weightOf: () => 1,
-  });
-  const changedAt = new BoundedCache<number>({
-    entries: ACCOUNTS_KEPT,
-    weight: ACCOUNTS_KEPT,
-    weightOf: () => 1,
-  });
+  const keptTimes = () =>
+    new BoundedCache<number>({ entries: TOKENS_KEPT, weight: TOKENS_KEPT, weightOf: () => 1 });
+  /** By account and asset: when the venue last looked at the chain. */
+  const lookedAt = keptTimes();
+  /** By account: when it traded, and when something happened that the venue may not know. */
+  const changedAt = keptTimes();
+  const doubtedAt = keptTimes();
+  const readAheadAt = keptTimes();
+  const looking = new Map<string, Promise<void>>();
+  const needs = createNeedsNoted();
 
-  const asset = async (account: Address, keys: OwnedKeys, tokenId: string | null): Promise<AssetFigures> => {
-    const name = `${account} ${tokenId ?? ''}`;
-    const isRefreshed = (refreshed.get(name) ?? -1) >= (changedAt.get(account) ?? 0);
-    if (!isRefreshed) {
-      const at = performance.now();
+  /** One look at a time for each asset: who comes meanwhile waits for that one. */
+  const lookAtChain = (account: Address, keys: OwnedKeys, tokenId: string | null): Promise<void> => {
+    const name = nameOf(account, tokenId);
+    const before = looking.get(name);
+    if (before !== undefined) return before;
+    const at = performance.now();
+    const look = ask
+      .refresh(keys, tokenId)
+      .then((isDone) => {
+        if (isDone) lookedAt.set(name, at);
+      })
       // Without it the figure is the venue's older one, which the venue itself would judge by.
-      if (await ask.refresh(keys, tokenId).catch(() => false)) refreshed.set(name, at);
-    }
-    return ask.balance(keys, tokenId);
+      .catch(() => {})
+      .finally(() => looking.delete(name));
+    looking.set(name, look);
+    return look;
+  };
+  const hasLookedSince = (account: Address, tokenId: string | null, time: number): boolean =>
+    (lookedAt.get(nameOf(account, tokenId)) ?? Number.NEGATIVE_INFINITY) >= time;
+
+  const asset = async (account: Address, keys: OwnedKeys, tokenId: string | null) => {
+    const doubted = doubtedAt.get(account);
+    if (doubted !== undefined && !hasLookedSince(account, tokenId, doubted))
+      await lookAtChain(account, keys, tokenId);
+    const askedAt = performance.now();
+    return { ...(await ask.balance(keys, tokenId)), askedAt };
   };
   const collateralOf = (account: Address, keys: OwnedKeys, freshMs: number) =>
     collateral.get(account, freshMs, () => asset(account, keys, null));
   const holdsOf = (account: Address, keys: OwnedKeys, freshMs: number) =>
-    holds.get(account, freshMs, () => ask.holds(keys, account));
-  const assetOf = (account: Address, keys: OwnedKeys, tokenId: string) =>
-    tokens.get(`${account} ${tokenId} ${changedAt.get(account) ?? 0}`, FRESH_MS, () =>
-      asset(account, keys, tokenId),
-    );
-  const tokenOf = async (account: Address, keys: OwnedKeys, tokenId: string) =>
-    (await assetOf(account, keys, tokenId)).balance;
+    holds.get(account, freshMs, async () => {
+      const askedAt = performance.now();
+      return { ...(await ask.holds(keys, account)), askedAt };
+    });
+  /** Another name after each change, so that tokens of many markets are forgotten at once. */
+  const tokenName = (account: Address, tokenId: string): string =>
+    `${nameOf(account, tokenId)} ${changedAt.get(account) ?? 0}`;
+  const tokenOf = (account: Address, keys: OwnedKeys, tokenId: string, freshMs = FRESH_MS) =>
+    tokens.get(tokenName(account, tokenId), freshMs, () => asset(account, keys, tokenId));
+  const assetOf = (account: Address, keys: OwnedKeys, tokenId: string | null, freshMs = FRESH_MS) =>
+    tokenId === null ? collateralOf(account, keys, freshMs) : tokenOf(account, keys, tokenId, freshMs);
+  const knownAsset = (account: Address, tokenId: string | null) =>
+    tokenId === null ? collateral.known(account) : tokens.known(tokenName(account, tokenId));
 
   const tokensIn = async (account: Address, { tokenIds }: MarketTokens) => {
     const keys = await keysOf(account);
-    if (keys !== null)
-      return Promise.all([tokenOf(account, keys, tokenIds[0]), tokenOf(account, keys, tokenIds[1])]);
+    if (keys !== null) {
+      const found = await Promise.all(tokenIds.map((tokenId) => tokenOf(account, keys, tokenId)));
+      return found.map((figures) => figures.balance) as [Micro, Micro];
+    }
     const held = await shown.get(account, FRESH_MS, () => ask.positions(account));
     return [held.get(tokenIds[0]) ?? 0n, held.get(tokenIds[1]) ?? 0n] as const;
   };
+
+  /** What is free by the last known figures, without what orders have needed since; `null`: not known well enough. */
+  const freeByKnown = (account: Address, tokenId: string | null): Micro | null => {
+    const owned = knownAsset(account, tokenId)?.value;
+    const held = holds.known(account)?.value;
+    if (owned === undefined || held === undefined) return null;
+    const askedAt = Math.min(owned.askedAt, held.askedAt);
+    const isOld = performance.now() - askedAt > KNOWN_MS;
+    if (isOld || askedAt < (doubtedAt.get(account) ?? 0)) return null;
+    const free = without(owned.balance, heldOf(held, tokenId));
+    return without(free, needs.since(nameOf(account, tokenId), askedAt));
+  };
+  const readAhead = (account: Address, keys: OwnedKeys, tokenId: string | null): void => {
+    const now = performance.now();
+    const name = nameOf(account, tokenId);
+    if (now - (readAheadAt.get(name) ?? Number.NEGATIVE_INFINITY) < READ_AHEAD_MS) return;
+    readAheadAt.set(name, now);
+    // Asked for where they are not fresh any more, and by one question for all who want to know.
+    read(account, keys, tokenId, FRESH_MS).catch(() => {});
+  };
+  const read = async (account: Address, keys: OwnedKeys, tokenId: string | null, freshMs: number) => {
+    const [held, owned] = await Promise.all([
+      holdsOf(account, keys, freshMs),
+      assetOf(account, keys, tokenId, freshMs),
+    ]);
+    return { held, free: without(owned.balance, heldOf(held, tokenId)) };
+  };
+
   const balance = async (account: Address, question: BalanceQuestion): Promise<Balance> => {
-    const { conditionId, tokenIds, pays } = question;
+    const { conditionId, tokenIds, pays, needed } = question;
     const keys = await keysOf(account);
     if (keys === null)
       throw new VenueUnavailable('The venue tells what an account has only to its own credential.');
-    activeAt.set(account, performance.now());
     const tokenId = pays === 'collateral' ? null : tokenIds[pays === 'YES' ? 0 : 1];
-    const [held, owned] = await Promise.all([
-      holdsOf(account, keys, FRESH_MS),
-      tokenId === null
-        ? collateralOf(account, keys, FRESH_MS).then((found) => found.balance)
-        : tokenOf(account, keys, tokenId),
-    ]);
-    const free = without(owned, tokenId === null ? held.collateral : (held.tokens.get(tokenId) ?? 0n));
-    return {
-      available: tokenId === null ? free : 0n,
-      held: held.collateral,
-      shares: (condition, outcome) => (condition === conditionId && outcome === pays ? free : 0n),
+    const answer = (free: Micro, held: Holds): Balance => {
+      if (needed !== undefined && free >= needed) needs.note(nameOf(account, tokenId), needed);
+      return {
+        available: tokenId === null ? free : 0n,
+        held: held.collateral,
+        shares: (condition, outcome) => (condition === conditionId && outcome === pays ? free : 0n),
+      };
     };
+    const known = needed === undefined ? null : freeByKnown(account, tokenId);
+    const heldNow = holds.known(account)?.value;
+    if (needed !== undefined && known !== null && heldNow !== undefined && known >= needed) {
+      readAhead(account, keys, tokenId);
+      return answer(known, heldNow);
+    }
+    const found = await read(account, keys, tokenId, FRESH_MS);
+    const isCovered = needed === undefined || found.free >= needed;
+    // The owner may have paid in, or the venue may not know of a purchase yet.
+    if (isCovered || hasLookedSince(account, tokenId, performance.now() - LOOK_AGAIN_MS))
+      return answer(found.free, found.held);
+    await lookAtChain(account, keys, tokenId);
+    // A question that was on its way before the look would have the old answer.
+    if (tokenId === null) collateral.forget(account);
+    else tokens.forget(tokenName(account, tokenId));
+    const again = await read(account, keys, tokenId, 0);
+    return answer(again.free, again.held);
+  };
+
+  /** The venue's figure need not know of fills: who reads it sees them a while later, and no order waits for it. */
+  const showFills = (account: Address, keys: OwnedKeys): void => {
+    const changed = changedAt.get(account);
+    if (changed === undefined || hasLookedSince(account, null, changed)) return;
+    if (hasLookedSince(account, null, performance.now() - SHOW_FILLS_MS)) return;
+    void lookAtChain(account, keys, null).then(() => collateral.forget(account));
   };
 
   /** Never throws: an account whose figure is not known has none. */
@@ -135,32 +223,34 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     await within(
       patienceMs,
       keysOf(account).then(async (keys) => {
-        if (keys !== null)
-          await Promise.all([collateralOf(account, keys, freshMs), holdsOf(account, keys, freshMs)]);
+        if (keys === null) return;
+        showFills(account, keys);
+        await Promise.all([collateralOf(account, keys, freshMs), holdsOf(account, keys, freshMs)]);
       }),
     );
     return { money: collateral.known(account), held: holds.known(account) };
+  };
+
+  const traded = (account: Address): void => {
+    changedAt.set(account, performance.now());
+    collateral.forget(account);
+    holds.forget(account);
+    shown.forget(account);
   };
 
   return {
     family: 'evm',
     balance,
     tokens: tokensIn,
+    traded,
     outdated(account) {
-      changedAt.set(account, performance.now());
-      collateral.forget(account);
-      holds.forget(account);
-      shown.forget(account);
-      // The next order of an active account finds the new figures, or waits for questions that are on their way.
-      const isActive = performance.now() - (activeAt.get(account) ?? Number.NEGATIVE_INFINITY) < ACTIVE_MS;
-      if (isActive) void knownOf(account, FRESH_MS, 0);
+      traded(account);
+      doubtedAt.set(account, performance.now());
     },
     async allowances(account, tokenId) {
       const keys = await keysOf(account);
       if (keys === null) return null;
-      const found =
-        tokenId === null ? collateralOf(account, keys, FRESH_MS) : assetOf(account, keys, tokenId);
-      return (await found).allowances;
+      return (await assetOf(account, keys, tokenId)).allowances;
     },
     async balances(accounts, { freshMs, patienceMs }) {
       const asked = accounts.slice(0, MAX_ACCOUNTS_PER_READ) as readonly Address[];

@@ -6,6 +6,8 @@ import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
 import {
   type Address,
   approvalCalls,
+  OLDER_NEG_RISK_ADAPTER,
+  olderAdapterApprovalCall,
   POLYGON_EXCHANGES,
   POSITION_ROUTER,
   redemptionAdapter,
@@ -60,11 +62,17 @@ export interface ShortageParts {
   readonly markets: Pick<MarketData, 'find'>;
 }
 
+/** @param words the venue's own, where they name a contract @returns `null`: the allowance is not why, or not known */
+export type ShortageReason = (order: VenueOrder, words: string | null) => Promise<string | null>;
+
+const SPENDER = /spender: (0x[0-9a-fA-F]{40})/;
+const AMOUNT = /order amount[^:]*: (\d{1,20})/;
+
 /**
- * Why the venue may have refused an order for want of balance or allowance, in words; `null`: the allowance is not why, or
- * not known. Asking has the venue look at the chain again, so that an approval it did not know of counts for the next order.
+ * Which approval is missing, where the venue has refused an order for want of balance or allowance, and the call that gives
+ * it. Asking has the venue look at the chain again, so that an approval it did not know of counts for the next order.
  */
-export function createShortageReason({ accounts, markets }: ShortageParts) {
+export function createShortageReason({ accounts, markets }: ShortageParts): ShortageReason {
   const ask = async ({ funder, conditionId, outcome, side, shares, spend, limit }: VenueOrder) => {
     const market = await markets.find(conditionId);
     if (market === null) return null;
@@ -76,9 +84,38 @@ export function createShortageReason({ accounts, markets }: ShortageParts) {
     const needed: Micro =
       side === 'BUY' ? (spend ?? (shares * BigInt(limit)) / BigInt(PIPS)) : /* all or none */ 1n;
     if (allowed >= needed) return null;
-    return side === 'BUY'
-      ? `The allowance is missing: the venue's contract ${spender} may move ${formatMicro(allowed)} pUSD of ${funder}, and the order needs ${formatMicro(needed)}. Its owner approves the contract once.`
-      : `The approval is missing: the venue's contract ${spender} may not move outcome tokens of ${funder}. Its owner approves the contract once (setApprovalForAll).`;
+    const what =
+      side === 'BUY'
+        ? `The allowance is missing: the venue's contract ${spender} may move ${formatMicro(allowed)} pUSD of ${funder}, and the order needs ${formatMicro(needed)}.`
+        : `The approval is missing: the venue's contract ${spender} may not move outcome tokens of ${funder} (setApprovalForAll).`;
+    return `${what} ${grantOf(spender, { side, wallet: funder, amount: needed })}`;
   };
-  return (order: VenueOrder): Promise<string | null> => within(PATIENCE_MS, ask(order));
+  return async (order, words) => {
+    const named = words === null ? null : SPENDER.exec(words)?.[1];
+    if (named == null) return within(PATIENCE_MS, ask(order));
+    accounts.outdated(order.funder);
+    const amount = BigInt(AMOUNT.exec(words ?? '')?.[1] ?? '0');
+    const { side, funder: wallet } = order;
+    return `${words}. ${grantOf(named.toLowerCase() as Address, { side, wallet, amount })}`;
+  };
+}
+
+interface Wanted {
+  readonly side: 'BUY' | 'SELL';
+  readonly wallet: Address;
+  /** Collateral that the order needs. */
+  readonly amount: Micro;
+}
+
+/** Of contracts that are pinned here, and of no other: a venue's answer must not say whom a wallet trusts. */
+function grantOf(spender: Address, { side, wallet, amount }: Wanted): string {
+  if (spender === OLDER_NEG_RISK_ADAPTER) {
+    const { to, data } = olderAdapterApprovalCall(amount);
+    return `This is the venue's older adapter, which it has retired and is reported to ask for all the same. Only with the express consent of the wallet's owner, and for this order alone, ${wallet} calls ${to} with data ${data}.`;
+  }
+  const asset = side === 'BUY' ? 'collateral' : 'tokens';
+  const call = approvalCalls().find((one) => one.spender === spender && one.asset === asset);
+  return call === undefined
+    ? `This service knows no contract ${spender} of the venue: approve it only if the venue's own documentation names it.`
+    : `The approval that ${wallet} makes once: call ${call.to} with data ${call.data}.`;
 }

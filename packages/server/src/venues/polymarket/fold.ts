@@ -18,6 +18,7 @@ import {
 import type { MarketRecord } from '../../domain/market.ts';
 import type { SignedOrderRow } from '../../domain/records.ts';
 import type {
+  KeptAside,
   KnownTrade,
   LiveChange,
   LiveOrder,
@@ -27,12 +28,10 @@ import type {
   VenueStanding,
 } from '../live-orders.ts';
 import type { Observation, TradePart } from './observations.ts';
+import { beyondSigned, DUST, mostShares } from './signed-bounds.ts';
 
 /** The `matchKind` of fills at a live venue, which does not say how it matched them. */
 const LIVE_MATCH = 'LIVE';
-
-/** Amounts of a match can differ from the order's by so much; the venue says so. */
-const DUST: Micro = 10_000n;
 /** A sale that is found later than this carries the venue's time, else the desk's, which orders fills exactly. */
 const FOUND_LATE_MS = 60_000;
 
@@ -58,6 +57,8 @@ export interface Folded {
   readonly change: LiveChange | null;
   /** What contradicts the record and changed nothing: for the log. */
   readonly contradictions: readonly string[];
+  /** Trades that are kept aside from now on, each with its reason: for an operator. */
+  readonly keptAside: readonly string[];
 }
 
 /** @param market of the order; `null` only when no observation is of a trade */
@@ -90,6 +91,9 @@ class OrderState {
   readonly #fills: FillEvidence[] = [];
   readonly #reversals: Reversal[] = [];
   readonly #contradictions: string[] = [];
+  readonly #keptAside: string[] = [];
+  /** For the order's journal, what became of trades that were kept aside. */
+  readonly #asideNews: { readonly event: string; readonly detail: string }[] = [];
   #venue: VenueStanding;
   #accepted: Extract<Observation, { kind: 'accepted' }> | null = null;
   #rejected: Extract<Observation, { kind: 'rejected' }> | null = null;
@@ -122,6 +126,9 @@ class OrderState {
         return;
       case 'trade':
         this.#trade(seen.part, seen.at);
+        return;
+      case 'decision':
+        this.#decide(seen);
     }
   }
 
@@ -152,7 +159,8 @@ class OrderState {
   }
 
   #matched(shares: Micro): void {
-    if (shares > this.#venue.matched) this.#venue = { ...this.#venue, matched: shares };
+    if (shares > mostShares(this.#order)) this.#contradictions.push('more shares matched than it signed');
+    else if (shares > this.#venue.matched) this.#venue = { ...this.#venue, matched: shares };
   }
 
   #end(end: OrderEnd, isCounted: boolean): void {
@@ -172,6 +180,10 @@ class OrderState {
 
   #trade(part: TradePart, at: number): void {
     const before = this.#trades.get(part.tradeId);
+    if (before?.aside?.state === 'held') {
+      this.#saidAgain(before, before.aside, part);
+      return;
+    }
     if (before !== undefined) {
       this.#progress(before, part, at);
       return;
@@ -185,8 +197,76 @@ class OrderState {
       (most, { nth: one }) => (one >= most ? one + 1n : most),
       0n,
     );
-    this.#put({ ...part, nth, isCounted: counts });
+    const why = this.#excess(part, part.status);
+    if (why !== null) {
+      this.#keepAside(part, nth, { why, at });
+      return;
+    }
+    this.#put({ ...part, nth, isCounted: counts, aside: null });
     if (counts) this.#count(part, nth, at);
+  }
+
+  /** A trade that failed takes nothing from what other trades may take. */
+  #excess(amounts: Pick<TradePart, 'size' | 'cost'>, status: TradeStatus): string | null {
+    return beyondSigned(this.#order, amounts, status === 'failed' ? NO_AMOUNTS : this.#counted());
+  }
+
+  #keepAside(part: TradePart, nth: bigint, { why, at }: { readonly why: string; readonly at: number }): void {
+    const { tradeId, status, size, cost, fee, price, liquidity, matchedAt } = part;
+    const said = { size, cost, fee, price, liquidity, matchedAt };
+    const aside = { state: 'held', why, since: at, said } as const;
+    this.#put({ tradeId, nth, status, ...NO_AMOUNTS, isCounted: false, aside });
+    this.#keptAside.push(why);
+    const detail = `The venue says a trade (${tradeId}) that cannot be: ${why}. It is kept aside and counts nothing until it is explained.`;
+    this.#asideNews.push({ event: 'trade_kept_aside', detail });
+  }
+
+  /** Other amounts of a trade that is kept aside may be its right ones. */
+  #saidAgain(before: KnownTrade, aside: KeptAside, part: TradePart): void {
+    const { size, cost, fee, price, liquidity, matchedAt } = part;
+    const status = RANK[part.status] > RANK[before.status] ? part.status : before.status;
+    if (this.#excess(part, status) === null)
+      this.#put({
+        ...{ ...before, status },
+        aside: { ...aside, said: { size, cost, fee, price, liquidity, matchedAt } },
+      });
+    else if (status !== before.status) this.#put({ ...before, status });
+  }
+
+  /** A trade that is kept aside counts as soon as it fits: another trade of the order may have failed meanwhile. */
+  #countExplained(): void {
+    for (const trade of [...this.#trades.values()]) {
+      const { aside } = trade;
+      if (aside?.state !== 'held' || beyondSigned(this.#order, aside.said, this.#counted()) !== null)
+        continue;
+      this.#countAside(trade, aside, 'explained');
+    }
+  }
+
+  #decide({ tradeId, decision, at }: Extract<Observation, { kind: 'decision' }>): void {
+    const trade = this.#trades.get(tradeId);
+    this.#at = Math.max(this.#at, at);
+    if (trade?.aside?.state !== 'held') return;
+    if (decision === 'release') {
+      this.#countAside(trade, trade.aside, 'released');
+      return;
+    }
+    this.#put({ ...trade, aside: { ...trade.aside, state: 'discarded' } });
+    const detail = `The operator discarded the trade ${tradeId} that was kept aside.`;
+    this.#asideNews.push({ event: 'trade_discarded', detail });
+  }
+
+  #countAside(trade: KnownTrade, aside: KeptAside, state: 'explained' | 'released'): void {
+    const { tradeId, nth, status } = trade;
+    const counts = status !== 'failed';
+    const { size, cost, fee } = aside.said;
+    this.#put({ ...trade, size, cost, fee, isCounted: counts, aside: { ...aside, state } });
+    if (counts) this.#count({ tradeId, status, ...aside.said }, nth, this.#at);
+    const by = state === 'released' ? 'The operator released' : 'The venue explained';
+    this.#asideNews.push({
+      event: `trade_${state}`,
+      detail: `${by} the trade ${tradeId} that was kept aside.`,
+    });
   }
 
   /** The same trade again. Its amounts are those that counted: the venue never changes them. */
@@ -214,8 +294,8 @@ class OrderState {
   }
 
   #put(trade: KnownTrade & Partial<TradePart>): void {
-    const { tradeId, nth, status, size, cost, fee, isCounted } = trade;
-    this.#trades.set(tradeId, { tradeId, nth, status, size, cost, fee, isCounted });
+    const { tradeId, nth, status, size, cost, fee, isCounted, aside } = trade;
+    this.#trades.set(tradeId, { tradeId, nth, status, size, cost, fee, isCounted, aside });
     this.#touched.add(tradeId);
   }
 
@@ -256,7 +336,7 @@ class OrderState {
   }
 
   result(market: MarketRecord | null): Folded {
-    const nothing = { change: null, contradictions: this.#contradictions };
+    const nothing = { change: null, contradictions: this.#contradictions, keptAside: [] };
     const { status: before, filled, cost, fees } = this.#order;
     if (isTerminal(before)) {
       if (this.#accepted !== null && before === 'rejected')
@@ -265,11 +345,16 @@ class OrderState {
     }
     const isThere = this.#accepted !== null || this.#trades.size > 0 || this.#venue.ended !== null;
     if (!isThere && this.#rejected === null && isInDoubt(before)) return nothing;
+    this.#countExplained();
     const totals = this.#counted();
     const move = this.#next(isThere, totals.size);
     const venue = { ...this.#venue, isFinal: isTerminal(move.status) };
     const first = this.#firstAnswer(move, totals);
-    const isMoved = move.status !== before || totals.size !== filled || this.#reversals.length > 0;
+    const isMoved =
+      move.status !== before ||
+      totals.size !== filled ||
+      this.#reversals.length > 0 ||
+      this.#asideNews.length > 0;
     const isSaid = this.#known.venue !== null && sameStanding(this.#known.venue, venue);
     if (!isMoved && first === null && this.#touched.size === 0 && isSaid) return nothing;
     const outcome: OutcomeEvidence = {
@@ -280,7 +365,10 @@ class OrderState {
       fees: totals.fee - fees,
       errorCode: move.errorCode ?? null,
       first,
-      journal: move.event === null ? [] : [this.#entry(move.event, move.status)],
+      journal: [
+        ...(move.event === null ? [] : [this.#entry(move.event, move.status)]),
+        ...this.#asideNews.map((news) => ({ at: this.#at, status: move.status, ...news })),
+      ],
       at: this.#at,
     };
     const change: LiveChange = {
@@ -294,7 +382,7 @@ class OrderState {
           this.#fills.length === 0 || market === null ? [] : [marketEvidence(market, this.#order.venue)],
       },
     };
-    return { change, contradictions: this.#contradictions };
+    return { change, contradictions: this.#contradictions, keptAside: this.#keptAside };
   }
 
   #entry(event: OrderEventKind, status: OrderStatus): OutcomeEvidence['journal'][number] {
@@ -307,7 +395,8 @@ class OrderState {
     if (!isThere && this.#rejected !== null)
       return { status: 'rejected', event: 'rejected', errorCode: this.#rejected.reason };
     const { ended, isCounted, matched } = this.#venue;
-    const isAccounted = this.#sum() >= matched && (isCounted || ended === 'filled');
+    const isTold = this.#sum() >= matched || this.#has('discarded');
+    const isAccounted = isTold && (isCounted || ended === 'filled') && !this.#has('held');
     if (ended !== null && isAccounted) return this.#atEnd(ended, filled);
     const isMatched = this.#trades.size > 0 || matched > 0n;
     if (ended !== null && isMatched) return this.#moved('matched', this.#correction(filled));
@@ -316,9 +405,13 @@ class OrderState {
     return this.#moved('live', this.#reversals.length > 0 ? 'all_fills_reversed' : 'accepted');
   }
 
+  #has(state: KeptAside['state']): boolean {
+    return [...this.#trades.values()].some(({ aside }) => aside?.state === state);
+  }
+
   /** Nothing of it rests, and each of its trades is known. */
   #atEnd(ended: OrderEnd, filled: Micro): Move {
-    const trades = [...this.#trades.values()];
+    const trades = [...this.#trades.values()].filter(({ aside }) => aside?.state !== 'discarded');
     const { status: before, timeInForce } = this.#order;
     if (trades.length === 0 && ended === 'killed') {
       const isAnswer = isInDoubt(before) || before === 'delayed';
@@ -367,8 +460,13 @@ class OrderState {
     const taken = { success: true, errorCode: null };
     const said = this.#accepted;
     if (said !== null && said.word !== null)
-      return { ...taken, status: said.word, filled: said.filled, cost: said.cost, fees: said.fees };
-    const word = totals.size > 0n ? 'matched' : status === 'delayed' ? 'delayed' : 'live';
+      return {
+        ...{ ...taken, status: said.word, filled: said.filled, cost: said.cost },
+        // The fee was added up from the list of trades, which may have a wrong one.
+        fees: this.#has('held') ? totals.fee : said.fees,
+      };
+    const isMatched = totals.size > 0n || this.#has('held');
+    const word = isMatched ? 'matched' : status === 'delayed' ? 'delayed' : 'live';
     return { ...taken, status: word, filled: totals.size, cost: totals.cost, fees: totals.fee };
   }
 }
@@ -380,6 +478,8 @@ const ENDINGS: Readonly<Record<OrderEnd, readonly [OrderStatus, OrderEventKind]>
   expired: ['expired', 'expired'],
   market_resolved: ['market_resolved', 'market_resolved'],
 };
+
+const NO_AMOUNTS = { size: 0n, cost: 0n, fee: 0n } as const;
 
 const max = (a: Micro, b: Micro): Micro => (a > b ? a : b);
 

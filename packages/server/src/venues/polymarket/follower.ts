@@ -1,7 +1,8 @@
 /**
  * Follows the wallets that have unfinished orders: by the venue's user socket, and by asking. The socket brings news at
  * once and promises nothing: after each connection, and from time to time, everything is asked for again. While a socket
- * is down or silent its wallets are asked more often.
+ * is down or deaf its wallets are asked more often. Deaf is one that stands, answers PINGs, and has not said a word of an
+ * order that was placed since it was opened.
  *
  * A wallet is followed by one replica at a time, by a lease in the database that ends by itself when its holder dies or
  * freezes. That only saves work: what two replicas record of one order is recorded once.
@@ -22,8 +23,10 @@ export interface FollowerTimes {
   readonly quietMs: number;
   /** The same while a settlement is not final. */
   readonly settleMs: number;
-  /** The same without a socket. */
+  /** The same without a socket, or with a deaf one. */
   readonly busyMs: number;
+  /** After an order was taken, the socket has said something of it within so long. */
+  readonly eventMs: number;
 }
 
 const FOLLOWER_TIMES: FollowerTimes = {
@@ -32,7 +35,13 @@ const FOLLOWER_TIMES: FollowerTimes = {
   quietMs: 30_000,
   settleMs: 5_000,
   busyMs: 2_000,
+  eventMs: 3_000,
 };
+
+/** Orders that a socket spoke of, the last ones. */
+const MOST_HEARD = 5_000;
+/** A venue that says nothing of any order is not connected to again and again. */
+const REPLACE_EVERY_MS = 60_000;
 
 export interface FollowerParts extends ResyncParts {
   readonly holder: string;
@@ -52,6 +61,8 @@ export interface Follower {
    * @param isUrgent something of it will be known only by asking
    */
   nudge(walletAddress: string, isUrgent: boolean): void;
+  /** The venue has taken an order: its socket, if it stood when the order was sent, is expected to say so. */
+  placed(walletAddress: string, orderId: string, sentAt: number): void;
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
@@ -65,6 +76,12 @@ interface Followed {
 interface Line {
   readonly socket: ReconnectingSocket;
   readonly wallets: Set<string>;
+  /** Order ids that it spoke of, oldest first. */
+  readonly heard: Set<string>;
+  /** `null` while it is down. */
+  openedAt: number | null;
+  isDeaf: boolean;
+  replacedAt: number;
 }
 
 export function startFollower(parts: FollowerParts): Follower {
@@ -77,6 +94,8 @@ export function startFollower(parts: FollowerParts): Follower {
   let ticking: Promise<void> | null = null;
   let resyncs = 0;
   let unread = 0;
+  let deaf = 0;
+  const waits = new Set<NodeJS.Timeout>();
 
   const look = async (walletAddress: string, state: Followed): Promise<void> => {
     state.isLooking = true;
@@ -87,8 +106,11 @@ export function startFollower(parts: FollowerParts): Follower {
         return;
       }
       listen(walletAddress, state, key);
-      const isBusy = await resync(parts, key, walletAddress);
+      const { isBusy, placed } = await resync(parts, key, walletAddress);
       resyncs += 1;
+      // An order of another replica: only here its socket is heard.
+      for (const { orderId, createdAt } of placed)
+        if (createdAt < now() - times.eventMs) missHear(walletAddress, orderId, createdAt);
       const pause = isBusy ? times.settleMs : times.quietMs;
       state.nextAt = now() + (isHeard(state) ? pause : times.busyMs);
     } catch (error) {
@@ -102,8 +124,30 @@ export function startFollower(parts: FollowerParts): Follower {
     }
   };
 
-  const isHeard = ({ apiKey }: Followed): boolean =>
-    apiKey !== null && (lines.get(apiKey)?.socket.isOpen() ?? false);
+  const isHeard = ({ apiKey }: Followed): boolean => {
+    const line = apiKey === null ? undefined : lines.get(apiKey);
+    return line?.socket.isOpen() === true && !line.isDeaf;
+  };
+
+  const lineOf = (walletAddress: string): Line | null => {
+    const apiKey = followed.get(walletAddress)?.apiKey ?? null;
+    return apiKey === null ? null : (lines.get(apiKey) ?? null);
+  };
+
+  /** Nothing was heard of an order that was placed while the socket stood. */
+  const missHear = (walletAddress: string, orderId: string, placedAt: number): void => {
+    const line = lineOf(walletAddress);
+    if (line?.openedAt == null || line.openedAt >= placedAt || line.heard.has(orderId)) return;
+    if (!line.isDeaf) {
+      line.isDeaf = true;
+      deaf += 1;
+      logger.warn({ wallet: walletAddress }, 'the user socket is open and deaf: own orders are asked for');
+    }
+    nudge(walletAddress, true);
+    if (now() - line.replacedAt < REPLACE_EVERY_MS) return;
+    line.replacedAt = now();
+    line.socket.reconnect('it said nothing of an own order');
+  };
 
   /** Subscribes for the wallet's key; beyond the most sockets a wallet is only asked about. */
   const listen = (walletAddress: string, state: Followed, key: OwnedKeys): void => {
@@ -117,6 +161,7 @@ export function startFollower(parts: FollowerParts): Follower {
 
   const openLine = (walletAddress: string, key: OwnedKeys): Line => {
     const wallets = new Set([walletAddress]);
+    const heard = new Set<string>();
     const soon = () => {
       for (const wallet of wallets) nudge(wallet, true);
     };
@@ -125,17 +170,36 @@ export function startFollower(parts: FollowerParts): Follower {
       name: 'the user socket',
       log: logger,
       onOpen: () => {
+        line.openedAt = now();
         socket.send(subscription(key.secrets));
         soon();
       },
-      onFrame: (text) => hear(text, soon),
-      onDown: soon,
+      onFrame: (text) => hear(text, line, soon),
+      onDown: () => {
+        line.openedAt = null;
+        soon();
+      },
       ...(parts.socketTimes === undefined ? {} : { times: parts.socketTimes }),
     });
-    return { socket, wallets };
+    const line: Line = { socket, wallets, heard, openedAt: null, isDeaf: false, replacedAt: 0 };
+    return line;
   };
 
-  const hear = (text: string, soon: () => void): void => {
+  const note = (line: Line, event: OwnEvent): void => {
+    const ids =
+      event.kind === 'order'
+        ? [event.order.id]
+        : [event.trade.takerOrderId, ...event.trade.makers.map(({ orderId }) => orderId)];
+    for (const id of ids) line.heard.add(id);
+    for (const oldest of line.heard) {
+      if (line.heard.size <= MOST_HEARD) break;
+      line.heard.delete(oldest);
+    }
+    if (line.isDeaf) logger.info({}, 'the user socket is heard again');
+    line.isDeaf = false;
+  };
+
+  const hear = (text: string, line: Line, soon: () => void): void => {
     const events = eventsIn(text);
     if (events === null) {
       unread += 1;
@@ -143,8 +207,11 @@ export function startFollower(parts: FollowerParts): Follower {
       soon();
       return;
     }
-    // What could not be recorded is asked for again.
-    for (const event of events) record(event).catch(soon);
+    for (const event of events) {
+      note(line, event);
+      // What could not be recorded is asked for again.
+      record(event).catch(soon);
+    }
   };
 
   const record = async (event: OwnEvent): Promise<void> => {
@@ -207,17 +274,31 @@ export function startFollower(parts: FollowerParts): Follower {
     tickOnce();
   };
 
+  const placed = (walletAddress: string, orderId: string, sentAt: number): void => {
+    const line = lineOf(walletAddress);
+    if (line?.openedAt == null || line.heard.has(orderId)) return;
+    const wait = setTimeout(() => {
+      waits.delete(wait);
+      missHear(walletAddress, orderId, sentAt);
+    }, times.eventMs).unref();
+    waits.add(wait);
+  };
+
   return {
     nudge,
+    placed,
     counts: () => ({
       followed_wallets: followed.size,
       user_sockets: lines.size,
       resyncs,
+      deaf_sockets: [...lines.values()].filter(({ isDeaf }) => isDeaf).length,
+      sockets_found_deaf: deaf,
       frames_not_understood: unread,
     }),
     async stop() {
       isStopped = true;
       clearInterval(timer);
+      for (const wait of waits) clearTimeout(wait);
       await ticking;
       const wallets = [...followed.keys()];
       for (const [wallet, state] of followed) hangUp(wallet, state);

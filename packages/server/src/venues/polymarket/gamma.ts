@@ -3,6 +3,7 @@
 import { positionIds, shortConditionId } from '@bellwether/protocol';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { VenueCall, VenueHttp } from './http.ts';
+import { nextOf } from './paging.ts';
 import { type ListedMarket, toListedMarket } from './translate-market.ts';
 import { READ, type WireEvent } from './wire.ts';
 
@@ -10,6 +11,8 @@ const MAX_IDS_PER_QUESTION = 50;
 const ROWS_PER_PAGE = 100;
 const EVENTS_PER_PAGE = 50;
 const MAX_SEARCH_PAGES = 4;
+const MOST_FOUND = 100_000;
+const KEYSET = '/markets/keyset';
 
 export interface Gamma {
   /** By Gamma's number. @throws VenueUnavailable */
@@ -60,7 +63,7 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
   };
   const page = (query: NonNullable<VenueCall['query']>) =>
     http.read(
-      { path: '/markets/keyset', query: { ...query, include_tag: true, limit: ROWS_PER_PAGE } },
+      { path: KEYSET, query: { ...query, include_tag: true, limit: ROWS_PER_PAGE } },
       READ.gammaMarkets,
     );
   /** Closed markets are listed only where they are asked for. */
@@ -75,20 +78,19 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
         );
     return once((await Promise.all(parts)).flat());
   };
-  const list = async (
-    query: NonNullable<VenueCall['query']>,
-    most: number,
-  ): Promise<readonly ListedMarket[]> => {
-    const found: ListedMarket[] = [];
-    let after_cursor: string | undefined;
-    for (let rows = 0; rows < most; rows += ROWS_PER_PAGE) {
-      const { markets, next_cursor } = (await page({ ...query, after_cursor })) ?? { markets: [] };
-      found.push(...marketsOf(markets));
-      if (typeof next_cursor !== 'string' || next_cursor === '' || next_cursor === after_cursor) break;
-      after_cursor = next_cursor;
-    }
-    return once(found);
-  };
+  /** Pages shift while they are read, so that a market may come twice. */
+  const idOf = ({ record }: ListedMarket): string => record.conditionId;
+  const list = (query: NonNullable<VenueCall['query']>, most: number): Promise<readonly ListedMarket[]> =>
+    http.lists.first<ListedMarket>(
+      {
+        ...{ name: KEYSET, whose: '', mostPages: Math.ceil(most / ROWS_PER_PAGE), idOf },
+        async ask(after_cursor) {
+          const { markets, next_cursor } = (await page({ ...query, after_cursor })) ?? { markets: [] };
+          return { rows: marketsOf(markets), next: nextOf(next_cursor) };
+        },
+      },
+      most,
+    );
 
   return {
     malformed: () => malformed,
@@ -103,30 +105,34 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
     byTokens: (ids) => byIds('clob_token_ids', ids),
     open: (order, most) => list({ closed: false, order, ascending: false }, most),
     closed: (most) => list({ closed: true, order: 'endDate', ascending: false }, most),
-    async search(words) {
-      const found: ListedMarket[] = [];
-      for (let nth = 1; nth <= MAX_SEARCH_PAGES; nth++) {
-        const query = {
-          q: words,
-          page: nth,
-          limit_per_type: EVENTS_PER_PAGE,
-          keep_closed_markets: 1,
-          events_status: 'all',
-        };
-        const reply = await http.read({ path: '/public-search', query }, READ.searchPage);
-        for (const item of reply?.events ?? []) {
-          const event = READ.gammaEvent(item);
-          if (event === null) leftOut();
-          else found.push(...marketsOf(event.markets ?? [], event));
-        }
-        if (reply?.pagination?.hasMore !== true) break;
-      }
-      return once(found);
-    },
+    search: (words) =>
+      http.lists.first<ListedMarket>(
+        {
+          ...{ name: '/public-search', whose: '', mostPages: MAX_SEARCH_PAGES, idOf },
+          async ask(cursor = '1') {
+            const query = {
+              q: words,
+              page: cursor,
+              limit_per_type: EVENTS_PER_PAGE,
+              keep_closed_markets: 1,
+              events_status: 'all',
+            };
+            const reply = await http.read({ path: '/public-search', query }, READ.searchPage);
+            const rows = (reply?.events ?? []).flatMap((item) => {
+              const event = READ.gammaEvent(item);
+              if (event === null) leftOut();
+              return event === null ? [] : marketsOf(event.markets ?? [], event);
+            });
+            const hasMore = reply?.pagination?.hasMore === true;
+            return { rows, next: hasMore ? String(Number(cursor) + 1) : null };
+          },
+        },
+        MOST_FOUND,
+      ),
   };
 }
 
-/** Pages shift while they are read, so that a market may come twice. */
+/** An open and a closed list may both have a market that ends meanwhile. */
 const once = (markets: readonly ListedMarket[]): readonly ListedMarket[] => [
   ...new Map(markets.map((market) => [market.record.conditionId, market])).values(),
 ];

@@ -8,11 +8,14 @@ import {
   createHttp,
   type HttpFailure,
   type HttpOptions,
+  HttpUnavailable,
   MAX_REPLY_CHARS,
   retryAfterMs,
 } from '../../platform/outbound/http.ts';
 import type { HttpReply, HttpSend } from '../../platform/outbound/outbound.ts';
 import { NoAnswer } from '../../platform/outbound/pooled-send.ts';
+import { type Governor, OverBudget, type VenueService } from './governor.ts';
+import { createPaging, type Paging } from './paging.ts';
 
 /** The venue's CDN refuses clients that send none. */
 export const USER_AGENT = 'bellwether';
@@ -60,12 +63,18 @@ export interface VenueReply {
 /** `not_sent` is proof that nothing happened; `unknown` is no proof of anything. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly reply: VenueReply }
-  | { readonly kind: 'not_sent' }
+  | {
+      readonly kind: 'not_sent';
+      /** The venue's limits left no room for it in time. */
+      readonly isOverBudget?: true;
+    }
   | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'connection' | 'unreadable' };
 
 export interface VenueHttpOptions extends HttpOptions {
   /** With or without a slash at its end. */
   readonly baseUrl: string;
+  /** Holds requests to the venue's limits. */
+  readonly governor?: { readonly of: Governor; readonly service: VenueService } | undefined;
 }
 
 export interface VenueHttp {
@@ -81,14 +90,18 @@ export interface VenueHttp {
   read<T>(call: VenueCall, check: (value: unknown) => T | null): Promise<T | null>;
   /** Sends a call that has an effect, once. */
   send(call: VenueCall): Promise<Outcome>;
+  /** For every list that the service answers in pages. */
+  readonly lists: Paging;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
   status(): string;
 }
 
-export function createVenueHttp({ baseUrl, ...options }: VenueHttpOptions): VenueHttp {
-  const { service, send, clock, log } = options;
+export function createVenueHttp({ baseUrl, governor, ...options }: VenueHttpOptions): VenueHttp {
+  const { service, clock, log } = options;
   const base = baseUrl.replace(/\/+$/, '');
-  const http = createHttp(options);
+  const send =
+    governor === undefined ? options.send : governor.of.govern(governor.service, base, options.send);
+  const http = createHttp({ ...options, send: (request) => send(request).catch(asAsked(service)) });
   const requestOf = ({ method = 'GET', path, query = {}, body, headers = {}, timeoutMs }: VenueCall) => ({
     method,
     url: base + path + queryOf(query),
@@ -129,9 +142,17 @@ export function createVenueHttp({ baseUrl, ...options }: VenueHttpOptions): Venu
       if (failure !== null) log.failed?.(service, failure);
       return outcome;
     },
+    lists: createPaging({ log }),
     status: http.status,
   };
 }
+
+/** An empty budget is no fault of the service: a read waits and asks again, as after an answer that asks for fewer. */
+const asAsked =
+  (service: string) =>
+  (error: unknown): never => {
+    throw error instanceof OverBudget ? new HttpUnavailable(service, 'rate_limited') : error;
+  };
 
 async function outcomeOf(
   send: HttpSend,
@@ -146,6 +167,7 @@ async function outcomeOf(
       ? { kind: 'answered', reply: replyOf(reply, now()) }
       : { kind: 'unknown', reason: 'unreadable' };
   } catch (error) {
+    if (error instanceof OverBudget) return { kind: 'not_sent', isOverBudget: true };
     if (error instanceof NoAnswer && !error.sent) return { kind: 'not_sent' };
     return {
       kind: 'unknown',
@@ -156,7 +178,7 @@ async function outcomeOf(
 
 /** What an operator counts; a refusal of the order is an answer. */
 function failureOf(outcome: Outcome): HttpFailure | 'unreadable' | null {
-  if (outcome.kind === 'not_sent') return 'network';
+  if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'rate_limited' : 'network';
   if (outcome.kind === 'unknown') return outcome.reason === 'connection' ? 'network' : outcome.reason;
   if (outcome.reply.status === TOO_MANY_REQUESTS) return 'rate_limited';
   return outcome.reply.status >= SERVER_ERROR ? 'server_error' : null;

@@ -3,11 +3,14 @@ import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
-import type { Cancel, SignedOrders, VenueOrder, VenueSecrets } from '../venue.ts';
+import type { Cancel, KeptAside, SignedOrders, VenueSecrets } from '../venue.ts';
 import type { KeysOf } from './accounts.ts';
+import type { ShortageReason } from './approvals.ts';
 import { createCancel } from './cancel.ts';
+import { createDoubtWatch } from './doubt-watch.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
 import type { VenueHttp } from './http.ts';
+import { createKeptAside } from './kept-aside.ts';
 import { createKeyring } from './keyring.ts';
 import { createModes, sentenceOf } from './modes.ts';
 import { createOrderClient } from './order-client.ts';
@@ -22,6 +25,8 @@ export interface LiveOrdersOptions {
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly clock: { now(): number };
+  /** What requests are signed with; `clock` when it is not given. */
+  readonly venueClock?: { now(): number };
   readonly logger: OutboundLog;
   /** Names this replica in leases. */
   readonly holder: string;
@@ -30,18 +35,21 @@ export interface LiveOrdersOptions {
   readonly sends: boolean;
   /** The account's balance is another one now. */
   readonly onTraded?: (account: string) => void;
-  readonly shortageReason?: (order: VenueOrder) => Promise<string | null>;
+  readonly shortageReason?: ShortageReason;
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
   readonly times?: FollowerTimes;
   readonly socketTimes?: SocketTimes;
   readonly missingMs?: number;
+  /** When an order in doubt is looked for again. */
+  readonly lookAfterMs?: readonly number[];
 }
 
 export interface LiveOrders
   extends Pick<SignedOrders, 'submit' | 'resolve' | 'verifyCredentials'>,
     Required<Pick<SignedOrders, 'pause'>> {
   readonly cancel: Cancel['orders'];
+  readonly keptAside: KeptAside;
   readonly keysOf: KeysOf;
   status(): string;
   counts(): Readonly<Record<string, number>>;
@@ -57,7 +65,7 @@ const MOST_TEXTS_LOGGED = 100;
 export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   const { http, log, clock, logger, findMarket, sends, shortageReason = async () => null } = options;
   const { now } = clock;
-  const client = createOrderClient(http, clock);
+  const client = createOrderClient(http, options.venueClock ?? clock);
   const modes = createModes(clock);
   const recorder = createRecorder({ log, logger, onTraded: options.onTraded ?? (() => {}) });
   const keyring = createKeyring({
@@ -90,11 +98,21 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   });
   const onOpen = follower.nudge;
+  const { resolve, look } = createResolve({ ...shared, doubtMs: options.doubtMs, onOpen });
+  const doubts = createDoubtWatch({
+    look,
+    ...(options.lookAfterMs === undefined ? {} : { afterMs: options.lookAfterMs }),
+  });
+  const watchDoubt = doubts.watch;
 
   return {
-    submit: createSubmit({ ...shared, log: logger, modes, sends, shortageReason, onUnmapped, onOpen }),
-    resolve: createResolve({ ...shared, doubtMs: options.doubtMs, onOpen }),
+    submit: createSubmit({
+      ...{ ...shared, log: logger, modes, sends, shortageReason },
+      ...{ onUnmapped, onOpen, watchDoubt, onPlaced: follower.placed },
+    }),
+    resolve,
     cancel: createCancel({ ...shared, onOpen }),
+    keptAside: createKeptAside(shared),
     verifyCredentials: async (secrets, named) =>
       (await client.isKey({ secrets, eoa: named })) ? named : null,
     pause(order) {
@@ -109,7 +127,12 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
       ...follower.counts(),
       unmapped_refusals: unmapped,
       contradictions: recorder.contradictions(),
+      trades_kept_aside: recorder.keptAside(),
+      orders_looked_for: doubts.count(),
     }),
-    stop: follower.stop,
+    stop() {
+      doubts.stop();
+      return follower.stop();
+    },
   };
 }

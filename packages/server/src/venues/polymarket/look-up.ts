@@ -9,6 +9,7 @@ import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';
 import { matchedOf, partsOf, type WireOrder, type WireTrade } from './order-wire.ts';
+import { DUST } from './signed-bounds.ts';
 
 /** Trades are listed by their own times, which the clocks of the venue decide. */
 const CLOCK_MARGIN_S = 120;
@@ -101,6 +102,4 @@ export async function lookUp(
   return { seen: [...seen, ...parts], isListed: record !== null };
 }
 
-/** Amounts of a match can differ from the order's by so much; the venue says so. */
-const DUST = 10_000n;
 const near = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < DUST;

@@ -39,6 +39,8 @@ export type Observation = { readonly orderId: string; readonly at: number } & (
       readonly detail: string | null;
     }
   | { readonly kind: 'trade'; readonly part: TradePart }
+  /** What an operator decided about a trade that is kept aside. */
+  | { readonly kind: 'decision'; readonly tradeId: string; readonly decision: 'release' | 'discard' }
   /** Asked by its id, the venue knew nothing of an order that it has accepted. */
   | { readonly kind: 'missing' }
 );

@@ -36,6 +36,7 @@ function openLive(settings: PolymarketSettings, live: LivePolymarket, tools: Ven
     rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S },
     orders: tools.liveOrders(settings.name),
     holder: tools.replicaId,
+    bucketsOf: tools.bucketsOf,
   });
   return {
     venue,

@@ -29,8 +29,7 @@ export interface OrderClient {
   isKey(key: AccountKeys): Promise<boolean>;
 }
 
-/** A venue that repeats its pages must not keep the desk busy for ever. */
-const MAX_PAGES = 500;
+const MAX_PAGES = 200;
 const UNAUTHORIZED = 401;
 const NOT_FOUND = 404;
 
@@ -41,30 +40,24 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
     return { ...call, headers: l2Headers(key, toSign, clock.now()) };
   };
 
-  const pages = async <T>(
+  const pages = <T extends { readonly id: string }>(
     key: AccountKeys,
     call: VenueCall,
     decode: (row: unknown) => T | null,
-  ): Promise<readonly T[]> => {
-    const found: T[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const query = { ...call.query, next_cursor: cursor };
-      const { status, value } = await http.ask(signed(key, { ...call, query }));
-      const part = status === 200 ? pageOf(value) : null;
-      if (part === null) throw new VenueUnavailable(`The venue does not list ${call.path} (${status})`);
-      for (const row of part.rows) {
-        const one = decode(row);
-        // A record that is not understood may be the one that matters.
-        if (one === null)
-          throw new VenueUnavailable(`A record of ${call.path} has another shape than is known`);
-        found.push(one);
-      }
-      if (part.next === null || part.next === cursor) return found;
-      cursor = part.next;
-    }
-    throw new VenueUnavailable(`${call.path} does not end`);
-  };
+  ): Promise<readonly T[]> =>
+    http.lists.all<T>({
+      name: call.path,
+      whose: key.secrets.apiKey,
+      mostPages: MAX_PAGES,
+      idOf: ({ id }) => id,
+      async ask(cursor) {
+        const query = { ...call.query, next_cursor: cursor };
+        const { status, value } = await http.ask(signed(key, { ...call, query }));
+        const page = status === 200 ? pageOf(value) : null;
+        if (page === null) throw new VenueUnavailable(`The venue does not list ${call.path} (${status})`);
+        return { rows: page.rows.map((row) => requireRecord(decode(row), call.path)), next: page.next };
+      },
+    });
 
   return {
     post: (key, body, timeoutMs) =>
@@ -96,6 +89,12 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
       return true;
     },
   };
+}
+
+/** A record that is not understood may be the one that matters. */
+function requireRecord<T>(record: T | null, path: string): T {
+  if (record === null) throw new VenueUnavailable(`A record of ${path} has another shape than is known`);
+  return record;
 }
 
 /** A filled or canceled order is purged soon: null, an empty body or 404. A page in HTML comes from somebody else. */

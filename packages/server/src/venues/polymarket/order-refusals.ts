@@ -12,6 +12,7 @@ const TEXTS: readonly (readonly [RegExp, VenueRefusal])[] = [
   [/no orders found to match with FAK/i, 'fak_no_match'],
   [/only GTC and GTD order types/i, 'post_only_needs_gtc_or_gtd'],
   [/order crosses book|crosses the book/i, 'post_only_would_cross'],
+  [/the allowance is not enough/i, 'allowance_missing'],
   [/not enough balance \/ allowance/i, 'insufficient_balance'],
   [/breaks minimum tick size rule/i, 'price_off_tick_grid'],
   [/lower than the minimum/i, 'size_below_minimum'],
@@ -22,7 +23,8 @@ const TEXTS: readonly (readonly [RegExp, VenueRefusal])[] = [
   [/use the deposit wallet flow/i, 'wallet_not_allowed'],
   [/address banned|closed only mode/i, 'account_restricted'],
   [/Trading restricted in your region/i, 'region_restricted'],
-  [/owner of the API KEY|address of the API KEY|Unauthorized|Invalid api key/i, 'credentials_refused'],
+  [/signer address has to be the address of the API KEY/i, 'signer_not_of_api_key'],
+  [/owner of the API KEY|Unauthorized|Invalid api key/i, 'credentials_refused'],
   [/not yet ready to process new orders/i, 'market_not_ready'],
   [/No orderbook exists/i, 'market_closed'],
   [/Rate limit exceeded for tokenId|Too Many Requests/i, 'venue_rate_limited'],
@@ -66,6 +68,8 @@ export function legVerdict(text: string, onUnmapped: (text: string) => void): Ve
 
 function refusal(text: string, onUnmapped: (text: string) => void): Verdict {
   const known = codeOf(text);
+  // It names the contract.
+  if (known === 'allowance_missing') return { kind: 'rejected', reason: known, detail: plain(text) };
   if (known !== null) return { kind: 'rejected', reason: known, detail: null };
   onUnmapped(text);
   return { kind: 'rejected', reason: 'refused_by_venue', detail: plain(text) };

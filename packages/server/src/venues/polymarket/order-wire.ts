@@ -7,6 +7,7 @@ import { takerFee } from '../../domain/fees.ts';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { TradeStatus } from '../live-orders.ts';
 import type { TradePart } from './observations.ts';
+import { nextOf, type Page } from './paging.ts';
 
 export interface WireOrder {
   readonly id: string;
@@ -36,11 +37,6 @@ export interface WireTrade {
   readonly makers: readonly WireMaker[];
 }
 
-export interface WirePage {
-  readonly rows: readonly unknown[];
-  readonly next: string | null;
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 export const isFields = (value: unknown): value is Fields =>
@@ -49,15 +45,13 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 const idOf = (value: unknown): string => textOf(value).toLowerCase();
 
-const LAST_CURSOR = 'LTE=';
-
-export function pageOf(value: unknown): WirePage | null {
+export function pageOf(value: unknown): Page<unknown> | null {
   if (Array.isArray(value)) return { rows: value, next: null };
   if (!isFields(value) || !Array.isArray(value.data)) return null;
   const { data: rows, next_cursor: next } = value;
   // Without one there may be more.
   if (typeof next !== 'string' && next !== null) return null;
-  return { rows, next: next === '' || next === LAST_CURSOR ? null : next };
+  return { rows, next: nextOf(next) };
 }
 
 /** @returns `null` for anything that is no order's record */

@@ -5,6 +5,7 @@ import type { HttpSend } from '../../platform/outbound/outbound.ts';
 import type { MarketData } from '../venue.ts';
 import { createLiveBooks, type LiveBooks } from './books.ts';
 import { createGamma } from './gamma.ts';
+import type { Governor, VenueService } from './governor.ts';
 import { createVenueHttp, type VenueHttp } from './http.ts';
 import { createLiveMarketData } from './market-data.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
@@ -27,6 +28,7 @@ export interface PublicMarketsOptions {
   readonly send: HttpSend;
   readonly clock: { now(): number };
   readonly log: OutboundLog;
+  readonly governor?: Governor;
   readonly socketTimes?: SocketTimes;
   /** Shorter ones for tests. */
   readonly times?: { readonly marketLifeMs?: number; readonly askAgainMs?: number };
@@ -45,12 +47,17 @@ export interface PublicMarkets {
 }
 
 export function createPublicMarkets(options: PublicMarketsOptions): PublicMarkets {
-  const { name, urls, send, clock, log, socketTimes, times = {} } = options;
-  const service = (what: string, baseUrl: string) =>
-    createVenueHttp({ service: `${name}'s ${what}`, baseUrl, send, clock, log });
-  const clob = service('order book', urls.clob);
-  const data = service('data service', urls.data);
-  const gamma = createGamma({ http: service('catalogue', urls.gamma), clock, log });
+  const { name, urls, send, clock, log, socketTimes, governor, times = {} } = options;
+  const service = (what: string, baseUrl: string, limits?: VenueService) =>
+    createVenueHttp({
+      ...{ service: `${name}'s ${what}`, baseUrl, send, clock, log },
+      governor:
+        governor === undefined || limits === undefined ? undefined : { of: governor, service: limits },
+    });
+  const clob = service('order book', urls.clob, 'clob');
+  const data = service('data service', urls.data, 'data');
+  const catalogue = service('catalogue', urls.gamma, 'gamma');
+  const gamma = createGamma({ http: catalogue, clock, log });
   const books = createLiveBooks({
     clob,
     socketUrl: `${urls.sockets}/market`,
@@ -58,6 +65,7 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     ...(socketTimes === undefined ? {} : { socketTimes }),
   });
   const resolutions = createResolutions({ data, clob, ...times });
+  const services = [clob, data, catalogue];
   return {
     clob,
     data,
@@ -65,6 +73,10 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     books,
     markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
     status: clob.status,
-    counts: () => ({ ...books.counts(), unreadable_markets: gamma.malformed() }),
+    counts: () => ({
+      ...books.counts(),
+      unreadable_markets: gamma.malformed(),
+      unfinished_lists: services.reduce((sum, { lists }) => sum + lists.unfinished(), 0),
+    }),
   };
 }

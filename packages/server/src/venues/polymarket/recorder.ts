@@ -22,6 +22,8 @@ export interface Recorder {
   ): (own: readonly Observation[], market: MarketRecord | null) => Promise<LiveOrder | null>;
   /** Observations that contradicted the record, since the start. */
   contradictions(): number;
+  /** Trades that were kept aside, since the start. */
+  keptAside(): number;
   /** Resolves when nothing waits. */
   settled(): Promise<void>;
 }
@@ -51,11 +53,13 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let contradictions = 0;
+  let keptAside = 0;
   const awaited = new Map<string, Item[]>();
 
   const write = async (items: readonly Item[]): Promise<void> => {
     const byOrder = Map.groupBy(items, ({ orderId }) => orderId);
     const said: [string, string][] = [];
+    const aside: [string, string][] = [];
     const traded = new Set<string>();
     const known = await log.update([...byOrder.keys()], (order) => {
       const own = byOrder.get(order.order.orderId) ?? [];
@@ -66,9 +70,14 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
         market,
       );
       for (const one of folded.contradictions) said.push([order.order.orderId, one]);
+      for (const why of folded.keptAside) aside.push([order.order.orderId, why]);
       if (folded.change !== null && movesMoney(folded.change)) traded.add(order.order.funder);
       return folded.change;
     });
+    for (const [orderId, why] of aside) {
+      keptAside += 1;
+      logger.warn({ orderId, why }, 'a trade is kept aside: it would take more than its order signed');
+    }
     for (const [orderId, contradiction] of said) {
       contradictions += 1;
       logger.warn({ orderId, contradiction }, 'the venue contradicts the record of an order');
@@ -118,6 +127,7 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
       };
     },
     contradictions: () => contradictions,
+    keptAside: () => keptAside,
     async settled() {
       while (running !== null) await running;
     },

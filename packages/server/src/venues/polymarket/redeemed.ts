@@ -5,40 +5,35 @@
 import type { Address } from '@bellwether/protocol';
 import type { RedeemedTokens, Redemption } from '../venue.ts';
 import type { VenueHttp } from './http.ts';
+import { nextOf } from './paging.ts';
 import { conditionOf, microOf } from './translate-market.ts';
 import { READ } from './wire.ts';
 
 /** The most that one question may name. */
 const CONDITIONS_PER_QUESTION = 20;
 const ROWS_PER_PAGE = 1_000;
-const MAX_PAGES = 5;
+const MAX_PAGES = 20;
+const PATH = '/v2/activity';
 const SECOND_MS = 1_000;
 
-export function createRedeemedReads(data: Pick<VenueHttp, 'read'>): NonNullable<Redemption['redeemed']> {
-  const rowsOf = async (account: Address, conditionIds: readonly string[]): Promise<unknown[]> => {
-    const rows: unknown[] = [];
-    let cursor: string | undefined;
-    for (let nth = 0; nth < MAX_PAGES; nth++) {
-      const page = await data.read(
-        {
-          path: '/v2/activity',
-          // With a cursor the same filters are sent again.
-          query: {
-            user: account,
-            type: 'REDEEM',
-            condition: conditionIds.join(','),
-            limit: ROWS_PER_PAGE,
-            cursor,
-          },
-        },
-        READ.dataPage,
-      );
-      rows.push(...(page?.data ?? []));
-      cursor = page?.pagination?.next_cursor ?? undefined;
-      if (cursor === undefined) break;
-    }
-    return rows;
-  };
+export function createRedeemedReads(
+  data: Pick<VenueHttp, 'read' | 'lists'>,
+): NonNullable<Redemption['redeemed']> {
+  const rowsOf = (account: Address, conditionIds: readonly string[]): Promise<readonly unknown[]> =>
+    data.lists.all<unknown>({
+      name: PATH,
+      whose: account,
+      mostPages: MAX_PAGES,
+      // Rows have no id; {@link addedUp} knows which repeat another.
+      idOf: () => null,
+      async ask(cursor) {
+        // With a cursor the same filters are sent again.
+        const condition = conditionIds.join(',');
+        const query = { user: account, type: 'REDEEM', condition, limit: ROWS_PER_PAGE, cursor };
+        const page = await data.read({ path: PATH, query }, READ.dataPage);
+        return { rows: page?.data ?? [], next: nextOf(page?.pagination?.next_cursor) };
+      },
+    });
 
   return async (account, conditionIds) => {
     const rows: unknown[] = [];

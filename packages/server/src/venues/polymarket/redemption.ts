@@ -17,7 +17,7 @@ import { createRedeemedReads } from './redeemed.ts';
 export interface LiveRedemptionOptions {
   readonly markets: Pick<MarketData, 'find'>;
   readonly accounts: Pick<LiveAccounts, 'tokens' | 'outdated' | 'allowances'>;
-  readonly data: Pick<VenueHttp, 'read'>;
+  readonly data: Pick<VenueHttp, 'read' | 'lists'>;
   readonly keysOf: KeysOf;
   readonly chainId: number;
 }

@@ -32,27 +32,41 @@ const MAX_PAUSE_MS = 15_000;
 const MAX_REMEMBERED = 20_000;
 const UNKNOWN = { kind: 'unknown' } as const;
 
-export function createResolve(parts: ResolveParts): SignedOrders['resolve'] {
+type Resolved = Awaited<ReturnType<SignedOrders['resolve']>>;
+
+export interface Resolve {
+  /** As often as it is worth it: a look too soon after the last one finds nothing. */
+  readonly resolve: SignedOrders['resolve'];
+  /** Now. Never throws. */
+  readonly look: (orderId: string) => Promise<Resolved>;
+}
+
+export function createResolve(parts: ResolveParts): Resolve {
   const { log, now, logger, recorder } = parts;
   const lookedAt = new Map<string, number>();
 
-  return async (orderId) => {
+  const lookFor = async (orderId: string, isPaced: boolean): Promise<Resolved> => {
     const live = (await log.find([orderId])).get(orderId);
     if (live === undefined) return UNKNOWN;
     if (live.order.first !== null) return answerOf(live);
     const age = now() - live.order.createdAt;
-    const pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, age / 5));
+    const pause = isPaced ? Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, age / 5)) : 0;
     if (now() - (lookedAt.get(orderId) ?? Number.NEGATIVE_INFINITY) < pause) return UNKNOWN;
     if (lookedAt.size >= MAX_REMEMBERED) lookedAt.clear();
     lookedAt.set(orderId, now());
-    try {
-      const answer = await ask(live);
-      if (answer.kind !== 'unknown') lookedAt.delete(orderId);
-      return answer;
-    } catch (error) {
+    const answer = await ask(live);
+    if (answer.kind !== 'unknown') lookedAt.delete(orderId);
+    return answer;
+  };
+  const guarded = (orderId: string, isPaced: boolean): Promise<Resolved> =>
+    lookFor(orderId, isPaced).catch((error: unknown) => {
       logger.warn({ orderId, error: (error as Error).name }, 'an order in doubt could not be looked up');
       return UNKNOWN;
-    }
+    });
+
+  return {
+    resolve: (orderId) => guarded(orderId, true),
+    look: (orderId) => guarded(orderId, false),
   };
 
   async function ask(live: LiveOrder): ReturnType<SignedOrders['resolve']> {

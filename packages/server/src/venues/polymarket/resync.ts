@@ -26,11 +26,18 @@ export interface ResyncParts {
 const CLOCK_MARGIN_S = 120;
 const LOOK_UPS_AT_ONCE = 8;
 
-/** @returns whether anything is left that only another look will settle @throws VenueUnavailable */
-export async function resync(parts: ResyncParts, key: OwnedKeys, walletAddress: string): Promise<boolean> {
+export interface Resynced {
+  /** Something is left that only another look will settle. */
+  readonly isBusy: boolean;
+  /** The orders that were looked at. */
+  readonly placed: readonly Pick<LiveOrder['order'], 'orderId' | 'createdAt'>[];
+}
+
+/** @throws VenueUnavailable */
+export async function resync(parts: ResyncParts, key: OwnedKeys, walletAddress: string): Promise<Resynced> {
   const { client, log, now } = parts;
   const unfinished = await log.unfinished(walletAddress);
-  if (unfinished.length === 0) return false;
+  if (unfinished.length === 0) return { isBusy: false, placed: [] };
   const open = new Map((await client.openOrders(key)).map((order) => [order.id, order]));
   const seen = new Map<string, Observation[]>(unfinished.map(({ order }) => [order.orderId, []]));
   const gone: LiveOrder[] = [];
@@ -54,12 +61,11 @@ export async function resync(parts: ResyncParts, key: OwnedKeys, walletAddress: 
     if (record === null) forgotten.add(orderId);
     else seen.get(orderId)?.push(...standingOf(record, live.order, now()));
   });
-  for (const live of unfinished)
-    if ([...live.trades.values()].some(({ status }) => status !== 'confirmed' && status !== 'failed'))
-      incomplete.add(live.order.orderId);
+  for (const live of unfinished) if (hasOpenTrades(live)) incomplete.add(live.order.orderId);
   await addTrades(parts, key, { unfinished, incomplete, seen });
   endForgotten(parts, { unfinished, forgotten, seen });
-  return writeAll(parts, unfinished, seen);
+  const isBusy = await writeAll(parts, unfinished, seen);
+  return { isBusy, placed: unfinished.map(({ order }) => order) };
 }
 
 const lacksTrades = (live: LiveOrder, record: WireOrder): boolean => {
@@ -145,9 +151,13 @@ async function writeAll(
 
 /** It is over, or one of its trades is not final: the next news may come by a look only. */
 const isWaiting = ({ venue, trades }: LiveOrder): boolean =>
-  venue?.ended != null ||
-  venue?.missingSince != null ||
-  [...trades.values()].some(({ status }) => status !== 'confirmed' && status !== 'failed');
+  venue?.ended != null || venue?.missingSince != null || hasOpenTrades({ trades });
+
+/** Not final, or kept aside until the venue explains it. */
+const hasOpenTrades = ({ trades }: Pick<LiveOrder, 'trades'>): boolean =>
+  [...trades.values()].some(
+    ({ status, aside }) => (status !== 'confirmed' && status !== 'failed') || aside?.state === 'held',
+  );
 
 async function inTurns<T>(
   items: readonly T[],

@@ -6,9 +6,11 @@
 import type { VenueRefusal } from '@bellwether/contract';
 import { type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { MarketRecord } from '../../domain/market.ts';
+import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
+import type { ShortageReason } from './approvals.ts';
 import type { Outcome, VenueReply } from './http.ts';
 import type { Keyring } from './keyring.ts';
 import type { OwnedKeys } from './l2-headers.ts';
@@ -19,6 +21,7 @@ import { type OrderClient, orderBody } from './order-client.ts';
 import { errorTextOf, legVerdict, verdictOf } from './order-refusals.ts';
 import { microOf } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
+import { DUST } from './signed-bounds.ts';
 
 export interface SubmitParts {
   readonly client: OrderClient;
@@ -31,8 +34,11 @@ export interface SubmitParts {
   /** False: everything but sending (LIVE_ORDERS=off). */
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
-  /** Why an order was refused for want of balance or allowance, where that is known. Never throws. */
-  readonly shortageReason: (order: VenueOrder) => Promise<string | null>;
+  readonly shortageReason: ShortageReason;
+  /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
+  readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
+  /** The venue has taken an order of the wallet. */
+  readonly onPlaced: (walletAddress: string, orderId: string, sentAt: number) => void;
   /** The wallet has an order that may still change. */
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
@@ -42,6 +48,10 @@ type Attempt =
   | { readonly kind: 'accepted'; readonly reply: Accepted }
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
   | { readonly kind: 'unknown'; readonly mayRepeat: boolean };
+
+type Unsent = 'not_sent' | 'over_budget';
+
+const rejected = (reason: VenueRefusal): Attempt => ({ kind: 'rejected', reason, detail: null });
 
 interface Accepted {
   readonly word: 'live' | 'matched' | 'delayed' | 'unmatched';
@@ -63,23 +73,19 @@ export function createSubmit(parts: SubmitParts) {
 
   return async (order: VenueOrder, message: SignedMessage): Promise<VenueAnswer> => {
     const finish = recorder.await(order.orderId);
+    const sentAt = now();
     let seen: readonly Observation[] = [];
     let market: MarketRecord | null = null;
     try {
       const attempt = await attemptAll(parts, order, message);
       if (attempt.kind === 'accepted') {
+        // A delayed order is told of when it is matched.
+        if (attempt.reply.word !== 'delayed') parts.onPlaced(message.walletAddress, order.orderId, sentAt);
         market = await parts.findMarket(order.conditionId).catch(() => null);
         seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
       } else if (attempt.kind === 'rejected')
         seen = [
-          {
-            orderId: order.orderId,
-            at: now(),
-            kind: 'rejected',
-            reason: attempt.reason,
-            detail:
-              attempt.reason === 'insufficient_balance' ? await parts.shortageReason(order) : attempt.detail,
-          },
+          { orderId: order.orderId, at: now(), kind: 'rejected', ...(await known(attempt, order, message)) },
         ];
     } catch (error) {
       log.warn(
@@ -90,7 +96,8 @@ export function createSubmit(parts: SubmitParts) {
     try {
       const live = await finish(seen, market);
       if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress, isIncomplete(live));
-      return answerOf(live);
+      const answer = answerOf(live);
+      return answer.kind === 'unknown' ? await lookInTime(order) : answer;
     } catch (error) {
       log.warn(
         { orderId: order.orderId, error: (error as Error).name },
@@ -100,16 +107,41 @@ export function createSubmit(parts: SubmitParts) {
     }
   };
 
+  /** What the desk knows of the reason, beyond the venue's words. */
+  async function known(
+    { reason, detail }: Extract<Attempt, { kind: 'rejected' }>,
+    order: VenueOrder,
+    message: SignedMessage,
+  ): Promise<{ readonly reason: VenueRefusal; readonly detail: string | null }> {
+    if (reason === 'insufficient_balance' || reason === 'allowance_missing') {
+      const found = await parts.shortageReason(order, detail).catch(() => null);
+      // With an allowance that is missing more money changes nothing.
+      return found === null ? { reason, detail } : { reason: 'allowance_missing', detail: found };
+    }
+    if (reason !== 'signer_not_of_api_key') return { reason, detail };
+    const key = await keyring.of(message.walletAddress).catch(() => null);
+    const { signer, maker, signatureType } = message.fields;
+    const words = `The order (signatureType ${signatureType}) has signer ${signer} and maker ${maker}; the API key that is registered for ${message.walletAddress} belongs to ${key?.eoa ?? 'no key any more'}.`;
+    return { reason, detail: words };
+  }
+
+  /** The look goes on when the order's time is up; who waits for it does not. */
+  async function lookInTime(order: VenueOrder): Promise<VenueAnswer> {
+    const found = parts.watchDoubt(order.orderId);
+    return (await within(Math.max(0, timeLeft(order)), found)) ?? { kind: 'unknown' };
+  }
+
   async function attemptAll(p: SubmitParts, order: VenueOrder, message: SignedMessage): Promise<Attempt> {
     if (!p.sends) return { kind: 'rejected', reason: 'dry_run', detail: null };
     const pause = modes.pause({ postOnly: order.postOnly, signer: message.signer });
-    const unsent: Attempt = { kind: 'rejected', reason: 'venue_unavailable', detail: null };
+    const unsent = rejected('venue_unavailable');
     if (pause !== null || now() >= order.deadline) return unsent;
     const key = await keyring.of(message.walletAddress);
     if (key === null || key.eoa !== message.signer)
       return { kind: 'rejected', reason: 'credentials_refused', detail: null };
     const first = await attemptOnce(p, { key, order, message });
     if (first === 'not_sent') return unsent;
+    if (first === 'over_budget') return rejected('venue_rate_limited');
     if (first.kind === 'rejected' && first.reason === 'credentials_refused') {
       // The key may have been rotated since it was read; this answer proves that nothing was taken.
       if (!(await keyring.refresh(message.walletAddress, key)) || timeLeft(order) < MIN_ATTEMPT_MS)
@@ -117,11 +149,12 @@ export function createSubmit(parts: SubmitParts) {
       const fresh = await keyring.of(message.walletAddress);
       if (fresh === null || fresh.eoa !== message.signer) return first;
       const again = await attemptOnce(p, { key: fresh, order, message });
+      if (again === 'over_budget') return rejected('venue_rate_limited');
       return again === 'not_sent' ? unsent : again;
     }
     if (first.kind !== 'unknown' || !first.mayRepeat || timeLeft(order) < MIN_ATTEMPT_MS) return first;
     const second = await attemptOnce(p, { key, order, message });
-    return second !== 'not_sent' && second.kind === 'accepted'
+    return second !== 'not_sent' && second !== 'over_budget' && second.kind === 'accepted'
       ? second
       : { kind: 'unknown', mayRepeat: false };
   }
@@ -137,7 +170,7 @@ export function createSubmit(parts: SubmitParts) {
       order,
       message,
     }: { readonly key: OwnedKeys; readonly order: VenueOrder; readonly message: SignedMessage },
-  ): Promise<Attempt | 'not_sent'> {
+  ): Promise<Attempt | Unsent> {
     const left = timeLeft(order);
     if (left <= 0) return 'not_sent';
     const body = orderBody(order, message, key.secrets.apiKey);
@@ -149,8 +182,8 @@ export function createSubmit(parts: SubmitParts) {
     p: SubmitParts,
     outcome: Outcome,
     { order, message }: { readonly order: VenueOrder; readonly message: SignedMessage },
-  ): Attempt | 'not_sent' {
-    if (outcome.kind === 'not_sent') return 'not_sent';
+  ): Attempt | Unsent {
+    if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'over_budget' : 'not_sent';
     if (outcome.kind === 'unknown') return { kind: 'unknown', mayRepeat: outcome.reason === 'connection' };
     const { reply } = outcome;
     modes.note(reply, message.signer);
@@ -160,7 +193,12 @@ export function createSubmit(parts: SubmitParts) {
       const isSafe = reply.status === 500 && /order timed out/i.test(errorTextOf(reply));
       return verdict.kind === 'rejected' ? verdict : { kind: 'unknown', mayRepeat: isSafe };
     }
-    return readAnswer(reply, order.orderId, p.onUnmapped);
+    const attempt = readAnswer(reply, order.orderId, p.onUnmapped);
+    if (attempt.kind !== 'accepted' || attempt.reply.making <= message.fields.makerAmount + DUST)
+      return attempt;
+    // The venue has it, and its amounts are wrong: its trades will say the right ones, or be kept aside.
+    log.warn({ orderId: order.orderId }, 'the venue answers that an order gave more than it signed');
+    return { kind: 'unknown', mayRepeat: false };
   }
 }
 

@@ -8,11 +8,13 @@ import { createLiveAccounts } from './accounts.ts';
 import { createShortageReason } from './approvals.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
+import { createGovernor, type GovernorOptions } from './governor.ts';
 import { createLiveOrders } from './live-orders.ts';
 import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
+import { startVenueClock } from './venue-clock.ts';
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
@@ -27,6 +29,8 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
+  /** Buckets for the venue's limits, which all replicas share. */
+  readonly bucketsOf: GovernorOptions['bucketsOf'];
   /** Shorter ones for tests. */
   readonly times?: FollowerTimes;
   readonly socketTimes?: SocketTimes;
@@ -43,33 +47,36 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const sockets = {
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   };
-  const open = createPublicMarkets({ name: id, urls, send, clock, log, ...sockets });
+  const governor = createGovernor({ venue: id, bucketsOf: options.bucketsOf });
+  const open = createPublicMarkets({ name: id, urls, send, clock, log, governor, ...sockets });
   const { clob, data, site, books, markets } = open;
   const geoblock = watchGeoblock({ http: site, log });
+  const venueClock = startVenueClock({ http: clob, clock, log });
   const orders = createLiveOrders({
     http: clob,
     log: options.orders,
     openSecrets: options.openSecrets,
     findMarket: markets.find,
     clock,
+    venueClock,
     logger: log,
     holder: options.holder,
     socketUrl: `${urls.sockets}/user`,
     sends: options.sends,
     doubtMs: options.doubtMs,
-    shortageReason: (order) => shortageReason(order),
-    onTraded: (account) => accounts.outdated(asAddress(account)),
+    shortageReason: (order, words) => shortageReason(order, words),
+    onTraded: (account) => accounts.traded(asAddress(account)),
     ...sockets,
     ...(options.times === undefined ? {} : { times: options.times }),
     ...(options.missingMs === undefined ? {} : { missingMs: options.missingMs }),
   });
   const { keysOf } = orders;
-  const accounts = createLiveAccounts({ clob, data, keysOf, clock });
+  const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
   const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
 
   const status = (): string => {
-    const said = [clob.status(), orders.status()].find((one) => one !== 'ready');
+    const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');
     return said ?? 'ready';
   };
   return {
@@ -78,7 +85,11 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       backend: 'live',
       status,
       notice: geoblock.notice,
-      counts: () => ({ ...orders.counts(), ...open.counts() }),
+      counts: () => {
+        const clock_ahead_s = venueClock.aheadS();
+        const clocks = clock_ahead_s === null ? {} : { clock_ahead_s };
+        return { ...orders.counts(), ...open.counts(), ...governor.counts(), ...clocks };
+      },
       markets,
       accounts,
       signedOrders: {
@@ -94,11 +105,14 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
         pause: orders.pause,
       },
       cancel: { orders: orders.cancel },
+      keptAside: orders.keptAside,
       redemption,
       history: createLivePriceHistory({ clob, clock }),
     },
     async stop() {
       geoblock.close();
+      governor.stop();
+      venueClock.stop();
       await Promise.all([orders.stop(), books.close()]);
     },
   };

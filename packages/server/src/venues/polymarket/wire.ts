@@ -123,6 +123,7 @@ const BalanceAllowance = Type.Object({
 });
 
 const OpenOrder = Type.Object({
+  id: maybe(Text),
   asset_id: TokenId,
   maker_address: Text,
   side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),

@@ -1,0 +1,231 @@
+/**
+ * Keeps what the desk asks of the venue within the venue's own limits, over all replicas: each limit is a budget, a bucket
+ * in the database while replicas share it. A request waits for its budget as long as it may wait at all; then it is not
+ * sent, which is certain. Cancels take from the budgets and never wait. Of the limits that all requests share, each kind
+ * leaves a part to the more important ones. Wire reference 2.14.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BucketPolicy, RateLimits } from '../../platform/http/rate-limits.ts';
+import type { HttpRequest, HttpSend } from '../../platform/outbound/outbound.ts';
+import { NoAnswer } from '../../platform/outbound/pooled-send.ts';
+
+/** Not sent: a budget was empty for as long as the request could wait. */
+export class OverBudget extends NoAnswer {
+  override readonly name = 'OverBudget';
+  readonly budget: string;
+
+  constructor(budget: string) {
+    super(false, false);
+    this.message = `the budget ${budget} is used up`;
+    this.budget = budget;
+  }
+}
+
+export interface Governor {
+  /** @param service whose limits hold @param baseUrl what its requests begin with */
+  govern(service: VenueService, baseUrl: string, send: HttpSend): HttpSend;
+  /** What is left of budgets that were used, and what had to wait for them or was not sent, since the start. */
+  counts(): Readonly<Record<string, number>>;
+  stop(): void;
+}
+
+export type VenueService = 'clob' | 'data' | 'gamma';
+
+/** The first is the most important. */
+const PRIORITIES = ['cancel', 'order', 'own', 'balance', 'market'] as const;
+type Priority = (typeof PRIORITIES)[number];
+
+/** How much of a limit that all requests share each kind leaves to those that are more important. */
+const LEAVES: Readonly<Record<Priority, number>> = {
+  cancel: 0,
+  order: 0.05,
+  own: 0.15,
+  balance: 0.25,
+  market: 0.35,
+};
+
+const WINDOW_S = 10;
+/** The venue counts in windows: half of a window's limit at once, and half of it again during the window, never pass it. */
+const per10s = (limit: number): BucketPolicy => ({
+  burst: Math.floor(limit / 2),
+  perSecond: limit / 2 / WINDOW_S,
+});
+
+const BUDGETS: Readonly<Record<string, BucketPolicy>> = {
+  clob: per10s(9_000),
+  data: per10s(800),
+  gamma: per10s(4_000),
+  // 120,000 in ten minutes, and 15,000.
+  orders: { burst: 2_500, perSecond: 195 },
+  cancels: { burst: 1_000, perSecond: 23 },
+  ledger: per10s(900),
+  own_orders: per10s(500),
+  own_trades: per10s(500),
+  balances: per10s(200),
+  balance_updates: per10s(50),
+  api_keys: per10s(100),
+  book: per10s(1_500),
+  books: per10s(500),
+  prices_history: per10s(1_000),
+  positions: per10s(200),
+  activity: per10s(200),
+  gamma_markets: per10s(300),
+  gamma_search: per10s(350),
+};
+
+interface Rule {
+  readonly paths: RegExp;
+  readonly budget: string | null;
+  readonly priority: Priority;
+}
+
+/** The first that fits. */
+const RULES: Readonly<Record<VenueService, readonly Rule[]>> = {
+  clob: [
+    { paths: /^DELETE /, budget: 'cancels', priority: 'cancel' },
+    { paths: /^POST \/orders?$/, budget: 'orders', priority: 'order' },
+    { paths: /^GET \/data\/order\//, budget: 'ledger', priority: 'own' },
+    { paths: /^GET \/data\/orders$/, budget: 'own_orders', priority: 'own' },
+    { paths: /^GET \/data\/trades$/, budget: 'own_trades', priority: 'own' },
+    { paths: /^GET \/balance-allowance\/update$/, budget: 'balance_updates', priority: 'balance' },
+    { paths: /^GET \/balance-allowance$/, budget: 'balances', priority: 'balance' },
+    { paths: /^\w+ \/auth\//, budget: 'api_keys', priority: 'balance' },
+    { paths: /^GET \/book$/, budget: 'book', priority: 'market' },
+    { paths: /^POST \/books$/, budget: 'books', priority: 'market' },
+    { paths: /^GET \/prices-history$/, budget: 'prices_history', priority: 'market' },
+    { paths: /^GET \/time$/, budget: null, priority: 'order' },
+    { paths: /./, budget: null, priority: 'market' },
+  ],
+  data: [
+    { paths: /^GET \/v2\/positions$/, budget: 'positions', priority: 'balance' },
+    { paths: /^GET \/v2\/activity$/, budget: 'activity', priority: 'balance' },
+    { paths: /./, budget: null, priority: 'market' },
+  ],
+  gamma: [
+    { paths: /^GET \/markets/, budget: 'gamma_markets', priority: 'market' },
+    { paths: /^GET \/public-search/, budget: 'gamma_search', priority: 'market' },
+    { paths: /./, budget: null, priority: 'market' },
+  ],
+};
+
+const STEP_MS = 50;
+const SWEEP_EVERY_MS = 1_000;
+/** More at once are not sent. */
+const MOST_WAITING = 1_000;
+
+export type Buckets = Pick<RateLimits, 'draw' | 'sweep'>;
+
+export interface GovernorOptions {
+  /** Names the venue among the buckets that replicas share. */
+  readonly venue: string;
+  /** Buckets of these policies, alone or shared. */
+  readonly bucketsOf: (policies: Readonly<Record<string, BucketPolicy>>) => Buckets;
+  /** Others for tests. */
+  readonly budgets?: Readonly<Record<string, BucketPolicy>>;
+}
+
+export function createGovernor({ venue, bucketsOf, budgets = {} }: GovernorOptions): Governor {
+  const policies = { ...BUDGETS, ...budgets };
+  const limits = bucketsOf(prefixed(policies));
+  const left = new Map<string, number>();
+  const waited = new Map<string, number>();
+  const refused = new Map<string, number>();
+  /** By budget, who waits last: requests of one budget go out in their order. */
+  const lines = new Map<string, { last: Promise<void>; length: number }>();
+
+  const add = (to: Map<string, number>, budget: string): void =>
+    void to.set(budget, (to.get(budget) ?? 0) + 1);
+  /** Takes one, and leaves a part to others. */
+  const take = (budget: string, leaves: number): boolean | Promise<boolean> => {
+    const judge = (draw: { readonly allowed: boolean; readonly remaining: number } | null): boolean => {
+      if (draw === null) return true;
+      left.set(budget, draw.remaining);
+      return draw.allowed && draw.remaining >= (policies[budget]?.burst ?? 0) * leaves - 1;
+    };
+    const draw = limits.draw(PREFIX + budget, venue);
+    if (!(draw instanceof Promise)) return judge(draw);
+    return draw.then(judge, () => {
+      // Without the database nobody knows what the other replicas have asked.
+      add(refused, budget);
+      throw new OverBudget(budget);
+    });
+  };
+
+  const waitFor = async (budget: string, leaves: number, until: number): Promise<void> => {
+    while (!(await take(budget, leaves))) {
+      if (performance.now() + STEP_MS > until) {
+        add(refused, budget);
+        throw new OverBudget(budget);
+      }
+      await pause(STEP_MS);
+    }
+  };
+  /** Behind those that wait for it already. */
+  const queue = (budget: string, leaves: number, until: number): Promise<void> => {
+    const line = lines.get(budget) ?? { last: Promise.resolve(), length: 0 };
+    if (line.length >= MOST_WAITING) {
+      add(refused, budget);
+      throw new OverBudget(budget);
+    }
+    add(waited, budget);
+    line.length += 1;
+    const own = line.last
+      .then(() => waitFor(budget, leaves, until))
+      .finally(() => {
+        line.length -= 1;
+        if (line.length === 0) lines.delete(budget);
+      });
+    line.last = own.catch(() => {});
+    lines.set(budget, line);
+    return own;
+  };
+  const pass = async (budget: string, leaves: number, until: number): Promise<void> => {
+    const isFree = !lines.has(budget);
+    const taken = isFree ? take(budget, leaves) : false;
+    if (taken === true || (taken !== false && (await taken))) return;
+    await queue(budget, leaves, until);
+  };
+
+  const timer = setInterval(() => void limits.sweep().catch(() => {}), SWEEP_EVERY_MS);
+  timer.unref();
+
+  return {
+    govern: (service, baseUrl, send) => {
+      const base = baseUrl.replace(/\/+$/, '').length;
+      return async (request: HttpRequest) => {
+        const path = request.url.slice(base).split('?')[0] ?? '';
+        const { budget, priority } = ruleOf(service, `${request.method} ${path}`);
+        const wanted = [
+          ...(budget === null ? [] : [[budget, 0] as const]),
+          [service, LEAVES[priority]] as const,
+        ];
+        if (priority === 'cancel') {
+          // Not even a database that does not answer holds a cancel back.
+          for (const [name] of wanted) void Promise.resolve(take(name, 0)).catch(() => {});
+          return send(request);
+        }
+        const from = performance.now();
+        for (const [name, leaves] of wanted) await pass(name, leaves, from + request.timeoutMs);
+        const timeoutMs = Math.max(1, Math.ceil(request.timeoutMs - (performance.now() - from)));
+        return send({ ...request, timeoutMs });
+      };
+    },
+    counts: () => ({
+      ...named('budget_left', left),
+      ...named('budget_waited', waited),
+      ...named('budget_refused', refused),
+    }),
+    stop: () => clearInterval(timer),
+  };
+}
+
+const ruleOf = (service: VenueService, call: string): Rule =>
+  RULES[service].find(({ paths }) => paths.test(call)) as Rule;
+
+/** Beside the classes of the desk's own routes. */
+const PREFIX = 'venue ';
+const prefixed = (policies: Readonly<Record<string, BucketPolicy>>) =>
+  Object.fromEntries(Object.entries(policies).map(([name, policy]) => [PREFIX + name, policy]));
+
+const named = (what: string, counts: ReadonlyMap<string, number>): Record<string, number> =>
+  Object.fromEntries([...counts].map(([budget, count]) => [`${what}_${budget}`, count]));

@@ -1,0 +1,138 @@
+/** An order whose answer proved nothing is looked for at once, and again soon; that it is not found is no proof. */
+import { describe, expect, test } from 'vitest';
+import { type Answer, isPost, live, type Stage, startStage } from './live-orders-stage.ts';
+
+const SOON = [40, 80, 160];
+const FAR = 3_600_000;
+const record = (id: string, given: object = {}): Answer => ({
+  body: { id, status: 'LIVE', original_size: '10', size_matched: '0', ...given },
+});
+const looks = (stage: Stage, orderId: string): number =>
+  stage.asked.filter(({ path }) => path === `/data/order/${orderId}`).length;
+
+const PROVES_NOTHING: readonly (readonly [string, Answer])[] = [
+  ['a 429 without the limiter’s headers', { status: 429, body: { error: 'Too Many Requests' } }],
+  ['a 425', { status: 425 }],
+  ['a page in HTML', { status: 200, body: '<html>Checking your browser</html>' }],
+  ['a bad gateway', { status: 502, body: '<html>bad gateway</html>' }],
+  [
+    'success: false in words that are not known',
+    { body: { success: false, errorMsg: 'try the other door', orderID: '', status: '' } },
+  ],
+  ['success: false without words', { body: { success: false, errorMsg: '', orderID: '', status: '' } }],
+];
+
+describe.each(PROVES_NOTHING)('after %s', (_, answer) => {
+  test('an order that the venue has is found at once, and the answer says so', async () => {
+    const stage = await startStage({ lookAfterMs: [FAR] });
+    const made = await stage.newOrder();
+    const { orderId } = made.order;
+    stage.answer = (asked) => {
+      if (isPost(asked)) return answer;
+      return asked.path === `/data/order/${orderId}` ? record(orderId) : undefined;
+    };
+    expect(await made.submit()).toMatchObject({ kind: 'accepted', status: 'live' });
+    expect((await made.row()).status).toBe('live');
+    expect(stage.asked.filter(isPost)).toHaveLength(1);
+    expect(stage.orders.counts().orders_looked_for).toBe(0);
+  });
+
+  test('an order that is shown late is found by a later look', async () => {
+    const stage = await startStage({ lookAfterMs: [40, 80, FAR] });
+    const made = await stage.newOrder();
+    const { orderId } = made.order;
+    stage.answer = (asked) => {
+      if (isPost(asked)) return answer;
+      const isShown = asked.path === `/data/order/${orderId}` && looks(stage, orderId) > 2;
+      return isShown ? record(orderId) : undefined;
+    };
+    expect(await made.submit()).toEqual({ kind: 'unknown' });
+    expect((await made.row()).status).toBe('submitting');
+    await expect.poll(async () => (await made.row()).status).toBe('live');
+    expect(stage.orders.counts().orders_looked_for).toBe(0);
+  });
+
+  test('an order that is nowhere stays in doubt with its budget, after four looks', async () => {
+    const stage = await startStage({ lookAfterMs: SOON });
+    const made = await stage.newOrder();
+    const { orderId } = made.order;
+    stage.answer = (asked) => (isPost(asked) ? answer : undefined);
+    expect(await made.submit()).toEqual({ kind: 'unknown' });
+    await expect.poll(() => looks(stage, orderId)).toBe(4);
+    await expect.poll(() => stage.orders.counts().orders_looked_for).toBe(0);
+    expect((await made.row()).status).toBe('submitting');
+    expect(await stage.sql`select 1 from budget_returns where order_id = ${orderId}`).toEqual([]);
+    expect(stage.asked.filter(isPost)).toHaveLength(1);
+  });
+});
+
+test('an answer in units that the order did not sign is believed only in what its trades say', async () => {
+  const stage = await startStage();
+  const made = await stage.newOrder({ timeInForce: 'FAK' });
+  const { orderId, conditionId } = made.order;
+  const trade = {
+    ...{ id: 't1', taker_order_id: orderId, market: conditionId, asset_id: '1001', side: 'BUY', size: '10' },
+    ...{ price: '0.5', status: 'CONFIRMED', match_time: String(Math.floor(Date.now() / 1000)) },
+    maker_orders: [],
+  };
+  stage.answer = (asked) => {
+    if (isPost(asked))
+      return {
+        body: {
+          ...{ success: true, errorMsg: '', orderID: orderId, status: 'matched' },
+          ...{ makingAmount: '5000000', takingAmount: '10000000', tradeIDs: ['t1'] },
+        },
+      };
+    return asked.path.startsWith('/data/trades')
+      ? { body: { data: [trade], next_cursor: 'LTE=' } }
+      : undefined;
+  };
+  expect(await made.submit()).toEqual({
+    ...{ kind: 'accepted', status: 'matched', filled: 10_000_000n, cost: 5_000_000n, fees: 0n },
+  });
+  expect(stage.logged.join()).toContain('gave more than it signed');
+});
+
+test('a look that never ends keeps nobody waiting beyond the deadline', async () => {
+  const stage = await startStage({ lookAfterMs: [FAR] });
+  const made = await stage.newOrder({ deadline: Date.now() + 600 });
+  stage.answer = (asked) => (isPost(asked) ? { status: 425 } : 'hang');
+  const started = Date.now();
+  expect(await made.submit()).toEqual({ kind: 'unknown' });
+  expect(Date.now() - started).toBeLessThan(3_000);
+});
+
+test('a look that fails is followed by the next one', async () => {
+  const stage = await startStage({ lookAfterMs: SOON });
+  const made = await stage.newOrder();
+  const { orderId } = made.order;
+  stage.answer = (asked) => {
+    if (isPost(asked)) return { status: 425 };
+    if (asked.path !== `/data/order/${orderId}`) return undefined;
+    return looks(stage, orderId) < 3 ? { status: 401, body: { error: 'no' } } : record(orderId);
+  };
+  expect(await made.submit()).toEqual({ kind: 'unknown' });
+  await expect.poll(async () => (await made.row()).status).toBe('live');
+});
+
+test('an order that was answered is not looked for', async () => {
+  const stage = await startStage({ lookAfterMs: SOON });
+  const made = await stage.newOrder();
+  stage.answer = (asked) => (isPost(asked) ? live(made.order.orderId) : undefined);
+  await made.submit();
+  expect(looks(stage, made.order.orderId)).toBe(0);
+});
+
+test('a signer that is not of the API key is refused with the addresses of both', async () => {
+  const stage = await startStage();
+  const made = await stage.newOrder();
+  const error = 'the order signer address has to be the address of the API KEY';
+  stage.answer = (asked) => (isPost(asked) ? { status: 400, body: { error } } : undefined);
+  const eoa = made.message.signer;
+  expect(await made.submit()).toEqual({
+    ...{ kind: 'rejected', reason: 'signer_not_of_api_key' },
+    detail: `The order (signatureType 0) has signer ${eoa} and maker ${eoa}; the API key that is registered for ${eoa} belongs to ${eoa}.`,
+  });
+  // It is no credential that was rotated: it is sent once.
+  expect(stage.asked.filter(isPost)).toHaveLength(1);
+});

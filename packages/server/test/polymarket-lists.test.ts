@@ -1,0 +1,173 @@
+/** Lists of a live venue that do not end, end early, or repeat themselves. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Address, toChecksumAddress } from '@bellwether/protocol';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ListingUnfinished } from '../src/domain/unavailable.ts';
+import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
+import { createGamma } from '../src/venues/polymarket/gamma.ts';
+import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
+import { createOrderClient } from '../src/venues/polymarket/order-client.ts';
+import { createRedeemedReads } from '../src/venues/polymarket/redeemed.ts';
+import { gammaMarket } from './polymarket-stand-in.ts';
+
+type Json = Record<string, unknown>;
+const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
+const keysOf = (nth: number): OwnedKeys => ({
+  eoa: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address,
+  signatureType: 1,
+  secrets: { apiKey: `key-${nth}`, secret: `${'A'.repeat(43)}=`, passphrase: 'pass' },
+});
+const KEYS = keysOf(1);
+const MARKET = { conditionId: `0x${'5f'.repeat(32)}`, tokenIds: ['11', '22'] as const };
+const BUY = { ...MARKET, pays: 'collateral' as const };
+
+/** The pages of every list: what a cursor is answered with. */
+let pageOf: (cursor: string | null, path: string) => Json;
+let asked: string[];
+let venue: Awaited<ReturnType<typeof open>>;
+
+async function open() {
+  const said: string[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://x');
+    const { pathname: path, searchParams: query } = url;
+    asked.push(path);
+    const cursor = query.get('next_cursor') ?? query.get('cursor') ?? query.get('after_cursor');
+    const value = path.startsWith('/balance-allowance')
+      ? { balance: '3000000000', allowances: {} }
+      : pageOf(cursor, path);
+    response.writeHead(200).end(JSON.stringify(value));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const pool = createPooledSend();
+  const clock = { now: () => Date.now() };
+  const log = { info: () => {}, warn: (context: object) => void said.push(JSON.stringify(context)) };
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = createVenueHttp({ service: 'the venue', baseUrl, send: pool.send, clock, log });
+  return {
+    http,
+    said,
+    client: createOrderClient(http, clock),
+    accounts: createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock }),
+    /** Of an account without a credential. */
+    strangers: createLiveAccounts({ clob: http, data: http, keysOf: async () => null, clock }),
+    gamma: createGamma({ http, clock, log }),
+    close: () => {
+      pool.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+beforeEach(async () => {
+  asked = [];
+  venue = await open();
+});
+afterEach(() => venue.close());
+
+const resting = (id: string): Json => ({
+  ...{ id, status: 'LIVE', asset_id: '11', maker_address: toChecksumAddress(ACCOUNT), side: 'BUY' },
+  ...{ original_size: '100', size_matched: '0', price: '0.5' },
+});
+const trade = (id: string): Json => ({
+  ...{ id, taker_order_id: '0x1', asset_id: '11', size: '10', price: '0.5', status: 'MATCHED' },
+  ...{ match_time: '1790000000', maker_orders: [] },
+});
+/** The same page again and again. */
+const repeated = (row: Json) => () => ({ data: [row], next_cursor: 'Mg==' });
+const alternating = (row: Json) => (cursor: string | null) => ({
+  data: [row],
+  next_cursor: cursor === 'Mg==' ? 'Mw==' : 'Mg==',
+});
+/** A new cursor each time, and never the last. */
+function endless(row: Json) {
+  let nth = 0;
+  return () => ({ data: [row], next_cursor: `c${nth++}`, pagination: { next_cursor: `c${nth++}` } });
+}
+
+describe('the open orders that a balance subtracts', () => {
+  test('count once, however many pages show them', async () => {
+    pageOf = (cursor) => ({
+      data: [resting('0x1'), resting(cursor === null ? '0x2' : '0x3')],
+      next_cursor: cursor === null ? 'Mg==' : 'LTE=',
+    });
+    expect(await venue.accounts.balance(ACCOUNT, BUY)).toMatchObject({
+      held: 150_000_000n,
+      available: 2_850_000_000n,
+    });
+  });
+
+  test.each([
+    ['repeats a page', repeated(resting('0x1'))],
+    ['goes back to its first page', () => ({ data: [resting('0x1')], next_cursor: 'MA==' })],
+    ['alternates between two', alternating(resting('0x1'))],
+  ])('a list that %s is no list: the balance is not known, and says why', async (_, pages) => {
+    pageOf = pages;
+    const failed = await venue.accounts.balance(ACCOUNT, BUY).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(ListingUnfinished);
+    expect((failed as Error).message).toMatch(
+      /^The venue's list \/data\/orders does not end: its page \d leads back to one that was read\.$/,
+    );
+    expect(asked.filter((path) => path === '/data/orders').length).toBeLessThanOrEqual(3);
+    expect(venue.http.lists.unfinished()).toBe(1);
+    expect(venue.said.join()).toContain('/data/orders');
+    expect(venue.said.join()).not.toContain('key-1');
+  });
+});
+
+describe('own orders and trades', () => {
+  test('of a list in circles are refused after as many pages as it has', async () => {
+    pageOf = (_cursor, path) => alternating(path === '/data/orders' ? resting('0x1') : trade('t1'))(_cursor);
+    await expect(venue.client.openOrders(KEYS)).rejects.toBeInstanceOf(ListingUnfinished);
+    await expect(venue.client.trades(KEYS, {})).rejects.toBeInstanceOf(ListingUnfinished);
+    expect(asked).toHaveLength(6);
+  });
+
+  test('that never end cost so many pages in a listing, and so many in a minute for each key', async () => {
+    pageOf = endless(trade('t1'));
+    await expect(venue.client.trades(KEYS, {})).rejects.toThrow('it has more than 200 pages');
+    expect(asked).toHaveLength(200);
+    for (let nth = 0; nth < 20; nth++)
+      await expect(venue.client.trades(KEYS, {})).rejects.toBeInstanceOf(ListingUnfinished);
+    expect(asked.length).toBeLessThanOrEqual(600 + 21);
+    await expect(venue.client.trades(KEYS, {})).rejects.toThrow('more than 600 pages in a minute');
+    // Another key has its own minute, and a list of one page is always read.
+    await expect(venue.client.trades(keysOf(2), {})).rejects.toThrow('it has more than 200 pages');
+    pageOf = () => ({ data: [trade('t1'), trade('t1')], next_cursor: 'LTE=' });
+    expect(await venue.client.trades(KEYS, {})).toHaveLength(1);
+  });
+
+  test('are all read where the list does end', async () => {
+    pageOf = (cursor) => {
+      const nth = Number(cursor ?? '0');
+      return { data: [trade(`t${nth}`)], next_cursor: nth === 149 ? 'LTE=' : String(nth + 1) };
+    };
+    expect(await venue.client.trades(KEYS, {})).toHaveLength(150);
+  });
+});
+
+describe('public lists', () => {
+  test('positions and redemptions that do not end are not known', async () => {
+    const row = { token_id: '11', condition_id: MARKET.conditionId, current_size: '5' };
+    pageOf = () => ({ data: [row], pagination: { next_cursor: 'same' } });
+    await expect(venue.strangers.tokens(ACCOUNT, MARKET)).rejects.toBeInstanceOf(ListingUnfinished);
+    const redeemed = createRedeemedReads(venue.http);
+    await expect(redeemed(ACCOUNT, [MARKET.conditionId])).rejects.toBeInstanceOf(ListingUnfinished);
+    expect(asked).toHaveLength(4);
+    pageOf = endless(row);
+    await expect(redeemed(ACCOUNT, [MARKET.conditionId])).rejects.toThrow('it has more than 20 pages');
+  });
+
+  test('of the catalogue show what they have, each market once', async () => {
+    pageOf = () => ({ markets: [gammaMarket()], next_cursor: 'same' });
+    expect(await venue.gamma.open('volume24hr', 1_000)).toHaveLength(1);
+    expect(asked).toHaveLength(2);
+    pageOf = () => ({ events: [{ id: '1', markets: [gammaMarket()] }], pagination: { hasMore: true } });
+    expect(await venue.gamma.search('rain')).toHaveLength(1);
+    expect(asked).toHaveLength(6);
+  });
+});
