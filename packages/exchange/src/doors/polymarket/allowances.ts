@@ -17,7 +17,7 @@ const UNLIMITED = 2n ** 256n - 1n;
 
 type Planned = Pick<Faults, 'plan'> | undefined;
 
-export const allowanceOf = (faults: Planned, spender: Address): bigint => {
+const allowanceOf = (faults: Planned, spender: Address): bigint => {
   const allowances = faults?.plan.allowances ?? null;
   return allowances === null ? UNLIMITED : BigInt(allowances[spender.toLowerCase()] ?? '0');
 };
