@@ -136,3 +136,53 @@ test('a signer that is not of the API key is refused with the addresses of both'
   // It is no credential that was rotated: it is sent once.
   expect(stage.asked.filter(isPost)).toHaveLength(1);
 });
+
+describe.each(['FOK', 'FAK'] as const)(
+  'a %s order that is delayed, and whose answer is lost',
+  (timeInForce) => {
+    const found = async (status: string, size_matched = '0') => {
+      const stage = await startStage({ lookAfterMs: [FAR] });
+      const made = await stage.newOrder({ timeInForce });
+      const { orderId } = made.order;
+      stage.answer = (asked) => {
+        if (isPost(asked)) return { status: 502, body: '' };
+        return asked.path === `/data/order/${orderId}`
+          ? record(orderId, { status, size_matched })
+          : undefined;
+      };
+      return { stage, made, orderId, answer: await made.submit() };
+    };
+
+    test.each(['LIVE', 'DELAYED', 'ORDER_STATUS_LIVE'])(
+      'is answered as delayed, never as one that rests, where its record says %s',
+      async (status) => {
+        const { made, answer } = await found(status);
+        expect(answer).toEqual({ kind: 'accepted', status: 'delayed', filled: 0n, cost: 0n, fees: 0n });
+        expect((await made.row()).status).toBe('delayed');
+      },
+    );
+
+    test('is answered so, too, when its match is known before its trades are', async () => {
+      const { answer } = await found('LIVE', '5');
+      expect(answer).toMatchObject({ kind: 'accepted', status: 'delayed' });
+    });
+
+    test('ends as refused once the venue has killed it, and as filled once it is matched', async () => {
+      const killed = await found('LIVE');
+      await killed.stage.say({
+        ...{ event_type: 'order', type: 'CANCELLATION', id: killed.orderId, status: 'CANCELED' },
+        ...{ market: '0xc1', original_size: '10', size_matched: '0' },
+      });
+      await expect.poll(async () => (await killed.made.row()).status).toBe('rejected');
+      const filled = await found('LIVE');
+      const trade = {
+        ...{ id: 't1', taker_order_id: filled.orderId, asset_id: '1001', size: '10', price: '0.5' },
+        ...{ event_type: 'trade', status: 'CONFIRMED', market: '0xc1', match_time: '1790000000' },
+        maker_orders: [],
+      };
+      await filled.stage.say(trade);
+      await expect.poll(async () => (await filled.made.row()).filled).toBe(10_000_000n);
+      expect((await filled.made.row()).status).toBe('partially_filled');
+    });
+  },
+);

@@ -401,8 +401,15 @@ class OrderState {
     const isMatched = this.#trades.size > 0 || matched > 0n;
     if (ended !== null && isMatched) return this.#moved('matched', this.#correction(filled));
     if (this.#heldBack && isInDoubt(before)) return this.#moved('delayed', 'held_back');
+    if (this.#isHeldBack(ended, filled)) return this.#moved('delayed', 'held_back');
     if (filled > 0n) return this.#moved('partially_filled', this.#correction(filled));
     return this.#moved('live', this.#reversals.length > 0 ? 'all_fills_reversed' : 'accepted');
+  }
+
+  /** An immediate order never rests: one that is there and has no end yet waits for its match, whoever says so. */
+  #isHeldBack(ended: OrderEnd | null, filled: Micro): boolean {
+    const isWaiting = ended === null && filled === 0n && this.#reversals.length === 0;
+    return isWaiting && isImmediate(this.#order.timeInForce);
   }
 
   #has(state: KeptAside['state']): boolean {
