@@ -1,4 +1,4 @@
-/** What an agent reads of an approval that is missing: the contract, the venue's own words, and the call that gives it. */
+/** An agent's answer about an approval that is missing: the contract, the venue's own words, and the call that gives it. */
 import {
   type Address,
   approvalCalls,
@@ -51,7 +51,7 @@ test('of the older adapter: consent first, for the amount of the order alone, an
   expect(approvalCalls().map(({ spender }) => spender)).not.toContain(OLDER_NEG_RISK_ADAPTER);
 });
 
-test('of a contract that nobody has pinned: no call at all', async () => {
+test('of a contract that is not pinned: no call at all', async () => {
   const text = await reason(wordsOf(`0x${'66'.repeat(20)}`));
   expect(text).toContain('knows no contract 0x6666');
   expect(text).not.toContain('data 0x');

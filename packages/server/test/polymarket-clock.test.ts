@@ -14,7 +14,7 @@ const KEY = {
   secrets: { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'pass' },
 };
 
-/** What the venue answers to `/time`; `null`: nothing. */
+/** The venue's answer to `/time`; `null`: nothing. */
 let time: unknown;
 let stamps: string[];
 let venue: Awaited<ReturnType<typeof open>>;

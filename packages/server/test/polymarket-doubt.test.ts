@@ -93,7 +93,7 @@ test('an answer in units that the order did not sign is believed only in what it
   expect(stage.logged.join()).toContain('gave more than it signed');
 });
 
-test('a look that never ends keeps nobody waiting beyond the deadline', async () => {
+test('a look that never ends keeps no caller waiting beyond the deadline', async () => {
   const stage = await startStage({ lookAfterMs: [FAR] });
   const made = await stage.newOrder({ deadline: Date.now() + 600 });
   stage.answer = (asked) => (isPost(asked) ? { status: 425 } : 'hang');

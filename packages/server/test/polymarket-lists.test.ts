@@ -52,7 +52,7 @@ async function open() {
     said,
     client: createOrderClient(http, clock),
     accounts: createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock }),
-    /** Of an account without a credential. */
+    /** An account without a credential. */
     strangers: createLiveAccounts({ clob: http, data: http, keysOf: async () => null, clock }),
     gamma: createGamma({ http, clock, log }),
     close: () => {

@@ -64,7 +64,7 @@ const NAMINGS: Readonly<Record<string, (ids: readonly string[]) => unknown>> = {
 const LISTS: Readonly<Record<string, (asked: Trades, all: Trades) => Answer>> = {
   all: (trades) => ({ body: { data: trades, next_cursor: 'LTE=' } }),
   'all, twice': (trades) => ({ body: { data: [...trades, ...trades], next_cursor: 'LTE=' } }),
-  'all, whatever is asked for': (_, all) => ({ body: { data: all, next_cursor: 'LTE=' } }),
+  'all, for any question': (_, all) => ({ body: { data: all, next_cursor: 'LTE=' } }),
   'the last one': (trades) => ({ body: { data: trades.slice(-1), next_cursor: 'LTE=' } }),
   'none yet': () => ({ body: { data: [], next_cursor: 'LTE=' } }),
   'no answer': () => ({ status: 404, body: { error: 'not now' } }),

@@ -19,7 +19,7 @@ const MARKET = { conditionId: `0x${'5f'.repeat(32)}`, tokenIds: ['11', '22'] as 
 const buy = (needed: bigint) => ({ ...MARKET, pays: 'collateral' as const, needed });
 const sell = (needed: bigint) => ({ ...MARKET, pays: 'YES' as const, needed });
 
-/** What is on the chain, and what the venue's cache knows of it. */
+/** Amounts on the chain, and those that the venue's cache knows. */
 let chain: { collateral: bigint; token: bigint };
 let cache: { collateral: bigint; token: bigint };
 let resting: bigint;
@@ -139,7 +139,7 @@ describe('the venue’s refusal', () => {
     venue.accounts.outdated(ACCOUNT);
     expect((await venue.accounts.balance(ACCOUNT, buy(5n * M))).available).toBe(1n * M);
     expect(updates()).toBe(1);
-    // Of this account alone.
+    // The figures of this account alone.
     await venue.accounts.balance(OTHER, buy(1n * M));
     expect(updates()).toBe(1);
   });

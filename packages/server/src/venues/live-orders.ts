@@ -34,7 +34,7 @@ export interface KnownTrade {
 }
 
 /**
- * What was said of a trade that would have spent or given more than its order signed. While it is held, and after it was
+ * Amounts that the venue named for a trade that would have spent or given more than its order signed. While it is held, and after it was
  * discarded, its amounts are nothing, and these are what the venue said.
  */
 export interface KeptAside {

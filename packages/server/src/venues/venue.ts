@@ -133,7 +133,7 @@ export interface Spendable {
 /** Question about the means to pay an order of one market. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
   readonly pays: 'collateral' | 'YES' | 'NO';
-  /** What the order needs of it: a venue need not be asked while its last known figure covers that. */
+  /** The amount that the order needs: a venue need not be asked while its last known figure covers that. */
   readonly needed?: Micro;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the venue's contracts may move, by contract. Paper money needs no approvals: unless a plan of faults names
+ * Allowances of the venue's contracts, by contract. Paper money needs no approvals: unless a plan of faults names
  * allowances, each contract may move everything.
  */
 import {

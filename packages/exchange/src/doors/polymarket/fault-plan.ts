@@ -34,7 +34,7 @@ export interface FaultPlan {
   /** For how long `/balance-allowance` may show an old balance, unless an update is asked for. */
   readonly balanceLagMs: number;
   /**
-   * What contracts may move of every account, in base units by address; those that are not named may move nothing. `null`:
+   * Allowances of contracts over every account, in base units by address; those that are not named may move nothing. `null`:
    * each may move everything.
    */
   readonly allowances: Readonly<Record<string, string>> | null;

@@ -1,4 +1,4 @@
-/** What the adapter asks about accounts: the CLOB with an account's own credential, and the public positions. */
+/** Questions of the adapter about accounts: the CLOB with an account's own credential, and the public positions. */
 import { divide, type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { isPositionId } from '@bellwether/protocol';
@@ -11,16 +11,16 @@ import { READ } from './wire.ts';
 
 const MAX_ORDER_PAGES = 200;
 const MAX_POSITION_PAGES = 20;
-/** What no order's size reaches in shares is a size in millionths. */
+/** Shares that no order reaches: such a size is in millionths. */
 const MILLIONTHS_FROM = 1_000_000n;
 
-/** Of the collateral, or of one token. */
+/** Figures of the collateral, or of one token. */
 export interface AssetFigures {
   readonly balance: Micro;
   readonly allowances: ReadonlyMap<string, Micro>;
 }
 
-/** What open orders need: collateral for BUYs, and tokens by id for SELLs. */
+/** Needs of open orders: collateral for BUYs, and tokens by id for SELLs. */
 export interface Holds {
   readonly collateral: Micro;
   readonly tokens: ReadonlyMap<string, Micro>;

@@ -1,5 +1,5 @@
 /**
- * What accounts hold at the live venue. Figures are the CLOB's, asked with the agent's own credential; of an account
+ * Holdings of accounts at the live venue. Figures are the CLOB's, asked with the agent's own credential; of an account
  * without one the public positions say its tokens, and nothing says its collateral. What is free is the balance without
  * what open orders need, the formula that the venue documents. Tokens that an account holds past the desk count as free
  * tokens here and never become positions of the desk.
@@ -150,7 +150,7 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     return [held.get(tokenIds[0]) ?? 0n, held.get(tokenIds[1]) ?? 0n] as const;
   };
 
-  /** What is free by the last known figures, without what orders have needed since; `null`: not known well enough. */
+  /** Free amount by the last known figures, without what orders have needed since; `null`: not known well enough. */
   const freeByKnown = (account: Address, tokenId: string | null): Micro | null => {
     const owned = knownAsset(account, tokenId)?.value;
     const held = holds.known(account)?.value;

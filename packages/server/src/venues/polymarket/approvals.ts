@@ -1,5 +1,5 @@
 /**
- * What a wallet must have approved before the venue's contracts can move what it has, as far as the venue tells. The desk
+ * Approvals that a wallet must have given before the venue's contracts can move its money, as far as the venue shows them. The desk
  * cannot approve anything: it says what is missing and which call gives it.
  */
 import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
@@ -107,7 +107,7 @@ interface Wanted {
   readonly amount: Micro;
 }
 
-/** Of contracts that are pinned here, and of no other: a venue's answer must not say whom a wallet trusts. */
+/** Names the call for contracts that are pinned here, and for no other: a venue's answer must not say whom a wallet trusts. */
 function grantOf(spender: Address, { side, wallet, amount }: Wanted): string {
   if (spender === OLDER_NEG_RISK_ADAPTER) {
     const { to, data } = olderAdapterApprovalCall(amount);

@@ -28,7 +28,7 @@ export interface BookTimes {
   readonly confirmedWithinMs: number;
   /** So often, some of the books are compared; all of them well within the time above. */
   readonly compareEveryMs: number;
-  /** What the CLOB knows already, the socket must say within this. */
+  /** The socket must say within this what the CLOB knows already. */
   readonly graceMs: number;
   readonly heardWithinMs: number;
 }
@@ -41,7 +41,7 @@ const TIMES: BookTimes = {
 };
 const COMPARED_AT_ONCE = 50;
 
-/** What a list of markets shows of a book. */
+/** A book as a list of markets shows it. */
 export interface BookTop {
   readonly terms: BookTerms;
   readonly bestBid?: Pips;
@@ -52,7 +52,7 @@ export interface BookTop {
 export interface LiveBooks {
   /** `null`: the CLOB has no book of this token. @throws VenueUnavailable */
   book(tokenId: string): Promise<TokenBook | null>;
-  /** Of many tokens, some seconds old at most; those without a book are left out. @throws VenueUnavailable */
+  /** Tops of many tokens, some seconds old at most; those without a book are left out. @throws VenueUnavailable */
   tops(tokenIds: readonly string[]): Promise<ReadonlyMap<string, BookTop>>;
   /** Calls with every trade and change of a token until the returned function is called. Its subscription is never given up. */
   follow(tokenId: string, listener: BookListener): () => void;

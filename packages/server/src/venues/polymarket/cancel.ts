@@ -98,7 +98,7 @@ interface Said {
   readonly notCanceled: Readonly<Record<string, string>>;
 }
 
-/** What was not said clearly of an order leaves it where it is: no list names it, or both do. */
+/** Leaves an order where it is when the answer is not clear about it: no list names it, or both do. */
 function answerIn(value: unknown, asked: readonly string[]): Said | null {
   if (!isFields(value) || !Array.isArray(value.canceled)) return null;
   const done = new Set(value.canceled.filter((id) => typeof id === 'string').map((id) => id.toLowerCase()));
@@ -116,7 +116,7 @@ function answerIn(value: unknown, asked: readonly string[]): Said | null {
   };
 }
 
-/** Nothing of a canceled order rests; what was matched before is counted now, or by whoever follows the wallet. */
+/** Nothing of a canceled order rests; what was matched before is counted now, or by the replica that follows the wallet. */
 async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<void> {
   const { client, keyring, recorder, findMarket, now, logger } = parts;
   const canceled = new Set(said.canceled);

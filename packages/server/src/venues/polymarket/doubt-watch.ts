@@ -1,6 +1,6 @@
 /**
  * Looks for an order whose answer proved nothing: at once, and again after 2, 5 and 15 seconds. Most such orders are there,
- * or were never taken, within that time; whatever is still in doubt then is left to the resolver, which asks ever more
+ * or were never taken, within that time; an order that is still in doubt then is left to the resolver, which asks ever more
  * rarely. That the venue does not know an order is no proof here: the look decides what is one.
  */
 import type { VenueAnswer } from '../venue.ts';

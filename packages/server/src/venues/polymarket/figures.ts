@@ -17,7 +17,7 @@ export function createFigures<T>(entries: number) {
     const answer: Promise<T> = ask()
       .then((value) => {
         kept.set(name, { value, at: performance.now() });
-        // What was asked before the last change may not know of it.
+        // Figures that were asked for before the last change may not know of it.
         if (asking.get(name) === answer) outdated.delete(name);
         return value;
       })

@@ -1,5 +1,5 @@
 /**
- * What observations mean for an order: pure, and the same whatever their order and number.
+ * Decides what observations mean for an order: pure, and the same for any order and number of them.
  *
  * A trade counts once, when it is first heard of, and is taken back once if its settlement fails; one that is first
  * heard of as failed never counts. An order is over when the venue says that nothing of it rests and every share that it
@@ -55,7 +55,7 @@ const isSettled = ({ status }: Pick<KnownTrade, 'status'>): boolean =>
 
 export interface Folded {
   readonly change: LiveChange | null;
-  /** What contradicts the record and changed nothing: for the log. */
+  /** Observations that contradict the record and changed nothing: for the log. */
   readonly contradictions: readonly string[];
   /** Trades that are kept aside from now on, each with its reason: for an operator. */
   readonly keptAside: readonly string[];
@@ -68,7 +68,7 @@ export function fold(live: LiveOrder, seen: readonly Observation[], market: Mark
   return state.result(market);
 }
 
-/** Of the trades that count. */
+/** Sums of the trades that count. */
 interface Totals {
   readonly size: Micro;
   readonly cost: Micro;
@@ -138,7 +138,7 @@ class OrderState {
     if (seen.word === 'delayed') this.#heldBack = true;
     if (seen.word === null) return;
     this.#matched(seen.filled);
-    // Of an immediate order nothing rests, whatever was matched. A delayed one is matched later.
+    // An immediate order leaves nothing to rest after its match. A delayed one is matched later.
     if (isImmediate(this.#order.timeInForce) && seen.word !== 'delayed') this.#end('killed', true);
     else if (seen.filled >= this.#order.shares) this.#end('filled', true);
   }
@@ -146,7 +146,7 @@ class OrderState {
   #stand({ matched, end, isCounted, detail }: Extract<Observation, { kind: 'standing' }>): void {
     this.#detail ??= detail;
     if (end === null) {
-      // A listed order: whatever said that it was missing was early. A late event never reopens what has ended.
+      // A listed order: news that it was missing was early. A late event never reopens what has ended.
       this.#venue = { ...this.#venue, missingSince: null };
       this.#matched(matched ?? 0n);
       return;
@@ -301,7 +301,7 @@ class OrderState {
 
   #count(part: TradePart, nth: bigint, at: number): void {
     const { orderId, funder, conditionId, tokenId, outcome, side, createdAt } = this.#order;
-    // What the desk hears of late may have been sold meanwhile, within the same second: records have whole seconds.
+    // Shares that the desk hears of late may have been sold meanwhile, within the same second: records have whole seconds.
     const isLate = side === 'BUY' ? part.matchedAt < at : at - part.matchedAt > FOUND_LATE_MS;
     const when = isLate ? Math.min(at, Math.max(part.matchedAt, createdAt)) : at;
     this.#fills.push({
@@ -406,7 +406,7 @@ class OrderState {
     return this.#moved('live', this.#reversals.length > 0 ? 'all_fills_reversed' : 'accepted');
   }
 
-  /** An immediate order never rests: one that is there and has no end yet waits for its match, whoever says so. */
+  /** An immediate order never rests: one that is there and has no end yet waits for its match, by any source. */
   #isHeldBack(ended: OrderEnd | null, filled: Micro): boolean {
     const isWaiting = ended === null && filled === 0n && this.#reversals.length === 0;
     return isWaiting && isImmediate(this.#order.timeInForce);
@@ -446,7 +446,7 @@ class OrderState {
     return filled === 0n ? 'all_fills_reversed' : 'fills_reversed';
   }
 
-  /** What the lifecycle does not allow from here is late news, and changes no status. */
+  /** Changes no status on late news: a move that the lifecycle does not allow from here. */
   #moved(status: OrderStatus, event: OrderEventKind): Move {
     const { status: before } = this.#order;
     if (status === before) {

@@ -209,7 +209,7 @@ export function startFollower(parts: FollowerParts): Follower {
     }
     for (const event of events) {
       note(line, event);
-      // What could not be recorded is asked for again.
+      // Events that could not be recorded are asked for again.
       record(event).catch(soon);
     }
   };

@@ -23,9 +23,9 @@ export interface Gamma {
   byConditions(conditionIds: readonly string[]): Promise<readonly ListedMarket[]>;
   /** Open and closed markets. @throws VenueUnavailable */
   byTokens(tokenIds: readonly string[]): Promise<readonly ListedMarket[]>;
-  /** Of open markets, the first in an order. @throws VenueUnavailable */
+  /** The first of the open markets, in an order. @throws VenueUnavailable */
   open(order: 'volume24hr' | 'startDate', most: number): Promise<readonly ListedMarket[]>;
-  /** Of closed markets, those that ended last. @throws VenueUnavailable */
+  /** The closed markets that ended last. @throws VenueUnavailable */
   closed(most: number): Promise<readonly ListedMarket[]>;
   /** By words, in the venue's order of relevance. @throws VenueUnavailable */
   search(words: string): Promise<readonly ListedMarket[]>;
@@ -96,7 +96,7 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
     malformed: () => malformed,
     byId: (id) => one(`/markets/${encodeURIComponent(id)}`),
     bySlug: (slug) => one(`/markets/slug/${encodeURIComponent(slug)}`),
-    // Of Protocol V2 the catalogue shows 31 bytes; which width its filter takes is not known.
+    // The catalogue shows 31 bytes of Protocol V2; which width its filter takes is not known.
     byConditions: (ids) =>
       byIds(
         'condition_ids',

@@ -24,7 +24,7 @@ export class OverBudget extends NoAnswer {
 export interface Governor {
   /** @param service whose limits hold @param baseUrl what its requests begin with */
   govern(service: VenueService, baseUrl: string, send: HttpSend): HttpSend;
-  /** What is left of budgets that were used, and what had to wait for them or was not sent, since the start. */
+  /** The rest of the budgets that were used, and the calls that had to wait for them or were not sent, since the start. */
   counts(): Readonly<Record<string, number>>;
   stop(): void;
 }
@@ -145,7 +145,7 @@ export function createGovernor({ venue, bucketsOf, budgets = {} }: GovernorOptio
     const draw = limits.draw(PREFIX + budget, venue);
     if (!(draw instanceof Promise)) return judge(draw);
     return draw.then(judge, () => {
-      // Without the database nobody knows what the other replicas have asked.
+      // Without the database no replica knows what the others have asked.
       add(refused, budget);
       throw new OverBudget(budget);
     });

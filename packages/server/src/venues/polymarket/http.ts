@@ -43,7 +43,7 @@ export interface VenueCall {
   readonly timeoutMs?: number;
 }
 
-/** What the venue's own limiter said, as far as it said anything. */
+/** Words of the venue's own limiter, as far as it said anything. */
 export interface VenueLimits {
   readonly remaining: number | null;
   /** Epoch seconds. */
@@ -161,7 +161,7 @@ async function outcomeOf(
 ): Promise<Outcome> {
   try {
     const reply = await send(request);
-    // A redirect is followed by nobody, and a body beyond the bound was not read to its end.
+    // No redirect is followed, and a body beyond the bound was not read to its end.
     const isAnswer = reply.status < REDIRECTION || reply.status >= BAD_REQUEST;
     return isAnswer && reply.body.length <= MAX_REPLY_CHARS
       ? { kind: 'answered', reply: replyOf(reply, now()) }
@@ -176,7 +176,7 @@ async function outcomeOf(
   }
 }
 
-/** What an operator counts; a refusal of the order is an answer. */
+/** Failures that an operator counts; a refusal of the order is an answer. */
 function failureOf(outcome: Outcome): HttpFailure | 'unreadable' | null {
   if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'rate_limited' : 'network';
   if (outcome.kind === 'unknown') return outcome.reason === 'connection' ? 'network' : outcome.reason;

@@ -7,7 +7,7 @@ import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 
 export interface Keyring {
-  /** `null`: nobody has registered the wallet. */
+  /** `null`: the wallet is not registered. */
   of(walletAddress: string): Promise<OwnedKeys | null>;
   /** The key for an account: of its own registration, else of a wallet that it pays for. */
   ofAccount(account: string): Promise<OwnedKeys | null>;

@@ -25,7 +25,7 @@ export interface LiveOrdersOptions {
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly clock: { now(): number };
-  /** What requests are signed with; `clock` when it is not given. */
+  /** The clock with which requests are signed; `clock` when it is not given. */
   readonly venueClock?: { now(): number };
   readonly logger: OutboundLog;
   /** Names this replica in leases. */

@@ -19,7 +19,7 @@ export interface LookUpParts {
   readonly now: () => number;
 }
 
-/** What an order's record says. */
+/** Reads an order's record. */
 export function standingOf(record: WireOrder, order: SignedOrderRow, at: number): Observation[] {
   const matched = matchedOf(record, order);
   const isThere = { orderId: order.orderId, at, kind: 'accepted' as const, word: null, ...NOTHING };
@@ -31,7 +31,7 @@ export function standingOf(record: WireOrder, order: SignedOrderRow, at: number)
   if (record.status === RESOLVED) return [isThere, { ...base, end: 'market_resolved', isCounted }];
   switch (word) {
     case 'MATCHED':
-      // Of an order that is matched in part and rests, the venue says LIVE.
+      // The venue says LIVE of an order that is matched in part and rests.
       return [isThere, { ...base, end: 'undecided', isCounted }];
     case 'CANCELED':
     case 'INVALID':
@@ -69,7 +69,7 @@ export function isIncomplete({ venue, trades }: LiveOrder): boolean {
   return venue.matched > known || venue.missingSince !== null || (venue.ended !== null && !venue.isCounted);
 }
 
-/** Of the trades of one order, each counted once: a list may show a trade twice. */
+/** Sums the trades of one order, each counted once: a list may show a trade twice. */
 export function sumOfTrades(seen: readonly Observation[], what: 'size' | 'fee'): bigint {
   const amounts = new Map(
     seen.flatMap((one) => (one.kind === 'trade' ? [[one.part.tradeId, one.part[what]]] : [])),

@@ -60,7 +60,7 @@ type Key = 'id' | 'slug' | 'condition' | 'token';
 
 const isToken = (text: string): boolean => isTokenId(text) && text.length >= MIN_TOKEN_DIGITS;
 
-/** What kind of id a text can be here; `null`: none. */
+/** The kind of id that a text can be here; `null`: none. */
 function keyOf(text: string): Key | null {
   if (CONDITION_ID.test(text)) return 'condition';
   if (isToken(text)) return 'token';
@@ -146,7 +146,7 @@ export function createLiveMarketData(options: LiveMarketDataOptions): MarketData
   };
 }
 
-/** The CLOB decides: a market that it has no book of takes no orders, whatever Gamma says. */
+/** The CLOB decides: a market that it has no book of takes no orders, with any answer of Gamma. */
 function withTop(record: MarketRecord, top: BookTop | null): MarketRecord {
   if (top === null) return { ...record, status: 'closed' };
   const { terms, ...prices } = top;

@@ -1,5 +1,5 @@
 /**
- * What the venue takes at the moment, learnt from its answers: a restart of its engine, post-only and cancel-only minutes,
+ * Orders that the venue takes at the moment, learnt from its answers: a restart of its engine, post-only and cancel-only minutes,
  * its rate limits. New orders pause until the time that the venue named, else for a time that grows; then one order finds
  * out. Cancels are never paused.
  */

@@ -1,5 +1,5 @@
 /**
- * What orders have needed of an account's figures lately: the figures were read before the venue heard of those orders, or
+ * Amounts that orders have needed of an account's figures lately: the figures were read before the venue heard of those orders, or
  * while it did.
  */
 import type { Micro } from '@bellwether/contract/decimals';
@@ -26,7 +26,7 @@ export function createNeedsNoted() {
     note(name: string, amount: Micro): void {
       const now = performance.now();
       const before = kept.get(name) ?? [];
-      // Of more orders the oldest are put together, at the time of the next one: they count too long rather than too short.
+      // The oldest of too many orders are put together, at the time of the next one: they count too long rather than too short.
       const [oldest, next, ...rest] = before;
       const notes =
         before.length < MOST_NOTES || oldest === undefined || next === undefined
@@ -34,7 +34,7 @@ export function createNeedsNoted() {
           : [{ at: next.at, amount: oldest.amount + next.amount }, ...rest];
       kept.set(name, [...notes, { at: now, amount }]);
     },
-    /** What is not in figures that were asked for at that time. */
+    /** Needs that are not in figures which were asked for at that time. */
     since(name: string, askedAt: number): Micro {
       const notes = (kept.get(name) ?? []).filter(({ at }) => at >= askedAt - MAY_ARRIVE_MS);
       kept.set(name, notes);

@@ -1,4 +1,4 @@
-/** What the venue was heard to say of one order, in the desk's terms. Each may be late, repeated and out of order. */
+/** Words of the venue about one order, in the desk's terms. Each may be late, repeated and out of order. */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { OrderEnd, TradeStatus } from '../live-orders.ts';
@@ -32,14 +32,14 @@ export type Observation = { readonly orderId: string; readonly at: number } & (
       readonly kind: 'standing';
       /** Shares matched so far; `null`: not said. */
       readonly matched: Micro | null;
-      /** `undecided`: it is over, and how must be told from its trades and terms. */
+      /** `undecided`: it is over, and how must be read from its trades and terms. */
       readonly end: OrderEnd | 'undecided' | null;
       /** `matched` is final: it is over and all of its trades are known to the teller. */
       readonly isCounted: boolean;
       readonly detail: string | null;
     }
   | { readonly kind: 'trade'; readonly part: TradePart }
-  /** What an operator decided about a trade that is kept aside. */
+  /** An operator's decision about a trade that is kept aside. */
   | { readonly kind: 'decision'; readonly tradeId: string; readonly decision: 'release' | 'discard' }
   /** Asked by its id, the venue knew nothing of an order that it has accepted. */
   | { readonly kind: 'missing' }

@@ -168,7 +168,7 @@ export function partsOf(
 
 const floorCost = (size: Micro, price: Pips): Micro => divide(size * BigInt(price), BigInt(PIPS), 'floor');
 
-/** What the taker paid is what its makers received, and for the other token of the market what they left of a full set. */
+/** The taker paid what its makers received, and for the other token of the market what they left of a full set. */
 function takerPart(
   { size, price, tokenId, makers }: WireTrade,
   terms: Pick<MarketRecord, 'feeRate' | 'feeExponent'>,
@@ -182,8 +182,8 @@ function takerPart(
       cost: isOther ? maker.size - makerCost : makerCost,
     };
   });
-  const told = legs.reduce((sum, leg) => sum + leg.size, 0n);
-  const all = told === size && legs.length > 0 ? legs : [{ size, price, cost: floorCost(size, price) }];
+  const listed = legs.reduce((sum, leg) => sum + leg.size, 0n);
+  const all = listed === size && legs.length > 0 ? legs : [{ size, price, cost: floorCost(size, price) }];
   const cost = all.reduce((sum, leg) => sum + leg.cost, 0n);
   const average = size === 0n ? price : Number(divide(cost * BigInt(PIPS), size, 'floor'));
   return {

@@ -34,7 +34,7 @@ export interface Paging {
 }
 
 const LAST_CURSOR = 'LTE=';
-/** What the venue also calls the first page. */
+/** The venue's other name for the first page. */
 const FIRST_CURSOR = 'MA==';
 /** After the first ones. The venue answers five hundred pages of a list in ten seconds. */
 const MAX_PAGES_PER_MINUTE = 600;

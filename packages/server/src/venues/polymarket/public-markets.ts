@@ -1,4 +1,4 @@
-/** What the venue says to everybody: markets, books and outcomes, without any credential. */
+/** Answers of the venue to everybody: markets, books and outcomes, without any credential. */
 
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { HttpSend } from '../../platform/outbound/outbound.ts';
@@ -17,7 +17,7 @@ export interface PolymarketUrls {
   readonly data: string;
   /** The venue's pages: the check of the region. */
   readonly site: string;
-  /** Of the sockets, without the channel. */
+  /** Address of the sockets, without the channel. */
   readonly sockets: string;
 }
 

@@ -16,7 +16,7 @@ export interface Recorder {
     seen: readonly Observation[],
     market: MarketRecord | null,
   ): Promise<LiveOrder | null>;
-  /** Holds what `record` is told of an order until the returned function records it, with what `own` adds in front. */
+  /** Holds the observations of an order until the returned function records it, with what `own` adds in front. */
   await(
     orderId: string,
   ): (own: readonly Observation[], market: MarketRecord | null) => Promise<LiveOrder | null>;
@@ -87,7 +87,7 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
   };
 
   const run = async (): Promise<void> => {
-    // What arrives in the same turn of the event loop shares the group.
+    // Observations that arrive in the same turn of the event loop share the group.
     await new Promise<void>((turn) => setImmediate(turn));
     while (waiting.length > 0) {
       const group = waiting.splice(0, MAX_GROUP);

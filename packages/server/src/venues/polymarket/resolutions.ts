@@ -10,7 +10,7 @@ import { READ, type WireClobMarket, type WireResolution } from './wire.ts';
 
 const CONDITIONS_PER_QUESTION = 20;
 const OUTCOMES_KEPT = 50_000;
-/** Of markets whose outcome is not known, so many are asked about one by one in a turn. */
+/** So many markets whose outcome is not known are asked about one by one in a turn. */
 const MAX_SINGLE_QUESTIONS = 20;
 const ASK_AGAIN_MS = 30_000;
 const FINAL = 'resolved';

@@ -100,7 +100,7 @@ async function addTrades(
   });
 }
 
-/** What the venue has forgotten is over: whatever was matched of it is among its trades. */
+/** Ends an order that the venue has forgotten: everything that was matched of it is among its trades. */
 function endForgotten(
   { now, missingMs }: ResyncParts,
   {

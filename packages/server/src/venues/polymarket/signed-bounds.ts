@@ -1,6 +1,6 @@
 /**
- * What an order signed is the most that any of its trades may take: a BUY its collateral before fees, a SELL its shares.
- * Whatever says more is wrong, for example in another unit, however often the venue repeats it.
+ * The amounts that an order signed are the most that any of its trades may take: a BUY its collateral before fees, a SELL its shares.
+ * A trade that says more is wrong, for example in another unit, even if the venue repeats it.
  */
 import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { SignedOrderRow } from '../../domain/records.ts';

@@ -43,7 +43,7 @@ export interface SubmitParts {
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
 
-/** What an attempt proved. */
+/** Proof of an attempt. */
 type Attempt =
   | { readonly kind: 'accepted'; readonly reply: Accepted }
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
@@ -79,7 +79,7 @@ export function createSubmit(parts: SubmitParts) {
     try {
       const attempt = await attemptAll(parts, order, message);
       if (attempt.kind === 'accepted') {
-        // A delayed order is told of when it is matched.
+        // A delayed order has news when it is matched.
         if (attempt.reply.word !== 'delayed') parts.onPlaced(message.walletAddress, order.orderId, sentAt);
         market = await parts.findMarket(order.conditionId).catch(() => null);
         seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
@@ -107,7 +107,7 @@ export function createSubmit(parts: SubmitParts) {
     }
   };
 
-  /** What the desk knows of the reason, beyond the venue's words. */
+  /** The reason as the desk knows it, beyond the venue's words. */
   async function known(
     { reason, detail }: Extract<Attempt, { kind: 'rejected' }>,
     order: VenueOrder,

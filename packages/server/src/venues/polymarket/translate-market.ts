@@ -29,7 +29,7 @@ export interface ListedMarket {
   readonly record: MarketRecord;
   /** Gamma's price of YES, for a rough first choice only. */
   readonly roughPrice: Pips | null;
-  /** What Gamma says that the market paid; believed only when another source agrees. */
+  /** Payout of the market by Gamma; believed only when another source agrees. */
   readonly saidPayout: Payout | null;
   readonly readAt: number;
 }
@@ -106,7 +106,7 @@ const takesOrders = (wire: WireMarket): boolean =>
 function tokensOf(wire: WireMarket): readonly [string, string] | null {
   const said = saidVersion(wire);
   const positions = said === 'v1' ? null : listOf(wire.positionIds);
-  // Of a version that is not known either list may be the one that is filled.
+  // Either list may be filled where the version is not known.
   const ids = said === 'v2' || (positions?.length ?? 0) > 0 ? positions : listOf(wire.clobTokenIds);
   const [yes, no, ...others] = (ids ?? []).map((id) => (typeof id === 'string' ? id : ''));
   const areTokens = others.length === 0 && isTokenId(yes) && isTokenId(no) && yes !== no;
@@ -141,7 +141,7 @@ function saidPayout(wire: WireMarket, prices: readonly [Pips, Pips] | null): Pay
   return isFinal && prices !== null ? payoutOf(prices[0], prices[1]) : null;
 }
 
-/** What a pair of payouts per token means, in the unit of both; other proportions are not the desk's. */
+/** Payout by a pair of payouts per token, in the unit of both; other proportions are not the desk's. */
 export function payoutOf(yes: Pips, no: Pips): Payout | null {
   if (yes === PIPS && no === 0) return 'YES';
   if (yes === 0 && no === PIPS) return 'NO';

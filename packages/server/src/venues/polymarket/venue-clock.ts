@@ -58,7 +58,7 @@ export function startVenueClock(parts: VenueClockParts): VenueClock {
     if (!isTime || tookMs > MAX_ROUND_TRIP_MS) return;
     const wasTooFar = isTooFar();
     const ahead = (value as number) * SECOND_MS + HALF_A_SECOND_MS - (sentAt + tookMs / 2);
-    // What whole seconds cannot tell apart is no difference.
+    // A difference within whole seconds is none.
     aheadMs = Math.abs(ahead) < SECOND_MS ? 0 : ahead;
     if (isTooFar() !== wasTooFar)
       log.warn(
@@ -67,7 +67,7 @@ export function startVenueClock(parts: VenueClockParts): VenueClock {
       );
   };
   const again = (): void => {
-    // What does not answer says nothing of its clock.
+    // A venue that does not answer says nothing of its clock.
     ask()
       .catch(() => {})
       .finally(() => {

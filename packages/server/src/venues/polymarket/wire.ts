@@ -1,5 +1,5 @@
 /**
- * What the adapter reads of the venue's public answers; wire reference 1.4, 2.9, 2.10, 3.2 and 4.1. The venue's numbers flip
+ * Shapes of the venue's public answers; wire reference 1.4, 2.9, 2.10, 3.2 and 4.1. The venue's numbers flip
  * between JSON types and are left out rather than null, so that every amount is a number or a text and most fields may be
  * missing; what each means is for the translation to say.
  */
