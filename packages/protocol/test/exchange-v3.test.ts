@@ -24,6 +24,7 @@ import {
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
 import { ClobClient, Side } from '@polymarket/clob-client-v2';
+import ccxt from 'ccxt';
 import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
@@ -142,7 +143,15 @@ test('the digest that the deployed contract gave', () => {
   );
 });
 
-test('the venue’s client agrees on 1,000 random orders of all types', async () => {
+/** ccxt's prediction class, set to the exchange of Protocol V2, as its options allow. */
+function ccxtSigner() {
+  // biome-ignore lint/suspicious/noExplicitAny: ccxt types its prediction classes as any
+  const client = new (ccxt as any).prediction.polymarket({ privateKey: TEST_KEY, walletAddress: TEST_EOA });
+  return (order: Readonly<Record<string, unknown>>, type: SignatureType): string =>
+    client.signClobOrder(order, V3.verifyingContract, '3', type);
+}
+
+test('the venue’s client and ccxt agree on 1,000 random orders of all types', async () => {
   const client = (type: SignatureType) =>
     new ClobClient({
       ...{ host: 'http://127.0.0.1:1', chain: 137, signatureType: type, funderAddress: makers[type] },
@@ -153,6 +162,7 @@ test('the venue’s client agrees on 1,000 random orders of all types', async ()
       }),
     });
   const clients = ([0, 1, 2, 3] as const).map(client);
+  const byCcxt = ccxtSigner();
   const random = (below: number): number => randomBytes(6).readUIntBE(0, 6) % below;
   for (let nth = 0; nth < 1_000; nth += 1) {
     const type = (nth % 4) as SignatureType;
@@ -188,6 +198,12 @@ test('the venue’s client agrees on 1,000 random orders of all types', async ()
       rulesOf(PROFILES[random(2)]!),
     );
     expect(verdict, JSON.stringify(signed)).toMatchObject({ ok: true, exchangeVersion: 3, eoa: TEST_EOA });
+    const { salt, maker, signer, tokenId, makerAmount, takerAmount, timestamp, metadata, builder } = signed;
+    const message = {
+      ...{ salt, maker, signer, tokenId, makerAmount, takerAmount, timestamp, metadata, builder },
+      ...{ side: fields.side, signatureType: type },
+    };
+    expect(byCcxt(message, type)).toBe(signed.signature.toLowerCase());
   }
 }, 60_000);
 
