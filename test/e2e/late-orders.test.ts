@@ -86,8 +86,7 @@ describe('on paper', () => {
       expect(
         await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: { ...order, ...fields } }),
       ).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
-    const past = trader.client.placeTrade(await resting({ deadline: Date.now() - 1 }));
-    await expect(past).rejects.toMatchObject({ status: 400 });
+    await expect(resting({ deadline: Date.now() - 1 })).rejects.toMatchObject({ code: 'deadline_passed' });
   });
 
   test('an order of venue B shows its time, and a fill before it stays', async () => {
@@ -132,5 +131,25 @@ describe('at a live venue', () => {
     await ended(desk, trader, answer.body.orderId);
     expect(await lastDetail(desk, trader, answer.body.orderId)).toBe(NOT_FILLED);
     expect(venue.exchange.openOrders(trader.funder)).toEqual([]);
+  });
+
+  test('a venue that is slower than the time of the order surprises no one', async () => {
+    faults.set({ latencyMs: { least: 1_500, most: 1_500 } });
+    const body = { ...(await liveOrder(trader, market, { side: 'BUY' })), cancelAfterMs: 800 };
+    const answer = await call(desk, 'POST', '/markets/trade', { key: trader.apiKey, body });
+    faults.set({});
+    await ended(desk, trader, answer.body.orderId);
+    expect(venue.exchange.openOrders(trader.funder)).toEqual([]);
+  });
+
+  test('the next desk cancels it, where the first one stopped in between', async () => {
+    const first = await startLiveDesk(venue);
+    const one = await newLiveTrader(first, venue);
+    const body = { ...(await liveOrder(one, market, { side: 'BUY' })), cancelAfterMs: 1_000 };
+    const { orderId } = await one.client.placeTrade(body);
+    await first.stop();
+    const { databaseUrl, masterKey } = first;
+    const next = await startLiveDesk(venue, { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey });
+    await ended(next, one, orderId);
   });
 });

@@ -10,6 +10,7 @@ export type OrderBuildCode =
   | 'expiration_not_allowed'
   | 'post_only_mismatch'
   | 'market_incomplete'
+  | 'deadline_passed'
   /** The market says another version of itself than its tokens. */
   | 'market_version_not_supported'
   /** The market's tokens are not those of its condition. */

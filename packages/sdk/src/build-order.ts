@@ -246,10 +246,18 @@ function labelsOf(order: TradeLabels): Omit<TradeLabels, 'deadline'> {
     'deferExec',
   ] as const)
     if (order[name] !== undefined) labels[name] = order[name];
-  const { cancelAfterMs, deadline } = order;
-  const left = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline) - Date.now();
-  const after = Math.min(cancelAfterMs ?? Number.POSITIVE_INFINITY, left);
-  // The desk refuses less than its least: a deadline that has passed is an order that must not be placed.
-  if (after !== Number.POSITIVE_INFINITY) labels.cancelAfterMs = Math.floor(after);
-  return labels;
+  const cancelAfterMs = cancelAfter(order);
+  return cancelAfterMs === undefined ? labels : { ...labels, cancelAfterMs };
+}
+
+/** The desk takes no shorter time. */
+const LEAST_MS = 100;
+
+/** @throws OrderBuildError for a deadline that has passed, or is too close to be kept */
+function cancelAfter({ deadline, cancelAfterMs }: TradeLabels): number | undefined {
+  if (deadline === undefined) return cancelAfterMs;
+  const leftMs = Math.floor(Number(deadline) - Date.now());
+  if (!(leftMs >= LEAST_MS))
+    throw new OrderBuildError('deadline_passed', 'The deadline has passed, or is too close to be kept.');
+  return cancelAfterMs === undefined ? leftMs : Math.min(leftMs, cancelAfterMs);
 }
