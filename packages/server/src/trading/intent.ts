@@ -60,11 +60,21 @@ export function unsignedOf(intent: TradeIntent, terms: UnsignedTradeTerms): Unsi
   } catch (error) {
     if (!(error instanceof OrderBuildError)) throw error;
     const { code, message } = error;
-    if (code === 'unknown_tick_size' || code === 'market_incomplete' || code === 'tokens_differ') throw error;
+    if (isOurOwn(code)) throw error;
     const detail = `${message[0]?.toUpperCase()}${message.slice(1)}.`;
     throw refusal(code, detail, { path: pathOf(code, intent) });
   }
 }
+
+/** Codes that no intent can cause here: the market is the desk's own, and the service knows no deadline. */
+const NOT_OF_INTENTS = [
+  'unknown_tick_size',
+  'market_incomplete',
+  'tokens_differ',
+  'deadline_passed',
+] as const;
+type NotOfIntents = (typeof NOT_OF_INTENTS)[number];
+const isOurOwn = (code: string): code is NotOfIntents => NOT_OF_INTENTS.includes(code as NotOfIntents);
 
 function pathOf(code: ErrorCode, { price, amount }: TradeIntent): string {
   if (code === 'price_off_tick_grid' || code === 'price_out_of_range')
