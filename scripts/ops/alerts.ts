@@ -97,7 +97,7 @@ export const ALERTS: readonly Alert[] = [
     for: '5m',
     severity: 'warning',
     means: 'A live venue’s user socket stands and says nothing of orders that were placed.',
-    todo: 'Nothing is lost: these wallets are asked about every two seconds. If it lasts, npm run sentinel and the venue’s status page; many wallets cost requests (budget_left_own_orders).',
+    todo: 'Nothing is lost: these wallets are asked about every two seconds. If it lasts, npm run sentinel and the venue’s status page; many wallets cost requests (quota_left_own_orders).',
   },
   {
     name: 'BellwetherServiceUnreachable',

@@ -1,8 +1,8 @@
-/** The venue's limits as budgets of the desk: who waits, who is not sent, and who never waits. */
+/** The venue's limits as quotas of the desk: who waits, who is not sent, and who never waits. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createRateLimits } from '../src/platform/http/rate-limits.ts';
 import type { HttpRequest } from '../src/platform/outbound/outbound.ts';
-import { createGovernor, type Governor, OverBudget } from '../src/venues/polymarket/governor.ts';
+import { createGovernor, type Governor, OverQuota } from '../src/venues/polymarket/governor.ts';
 import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 
 const clock = { now: () => performance.now() };
@@ -24,10 +24,10 @@ beforeEach(() => {
   sent = [];
 });
 
-function govern(budgets: Record<string, { burst: number; perSecond: number }>, bank = alone) {
+function govern(quotas: Record<string, { burst: number; perSecond: number }>, bank = alone) {
   const governor = createGovernor({
     venue: 'a',
-    budgets,
+    quotas,
     bucketsOf: (policies) => createRateLimits({ policies, clock, bank }),
   });
   const http = createVenueHttp({
@@ -44,12 +44,12 @@ function govern(budgets: Record<string, { burst: number; perSecond: number }>, b
 const order = (timeoutMs = 200) => ({ method: 'POST' as const, path: '/order', body: '{}', timeoutMs });
 const cancel = { method: 'DELETE' as const, path: '/orders', body: '[]' };
 const update = (timeoutMs: number) => ({ path: '/balance-allowance/update', query: { a: 'b' }, timeoutMs });
-const countsOf = (governor: Governor, budget: string) => {
+const countsOf = (governor: Governor, quota: string) => {
   const counts = governor.counts();
-  return ['left', 'waited', 'refused'].map((what) => counts[`budget_${what}_${budget}`]);
+  return ['left', 'waited', 'refused'].map((what) => counts[`quota_${what}_${quota}`]);
 };
 
-describe('a budget', () => {
+describe('a quota', () => {
   test('lets through what it holds, makes the next ones wait in their order, and is counted', async () => {
     const { governor, http } = govern({ balance_updates: { burst: 3, perSecond: 20 } });
     const started = performance.now();
@@ -69,7 +69,7 @@ describe('a budget', () => {
       balance_updates: { burst: 1, perSecond: NEVER },
     });
     expect(await http.send(order())).toMatchObject({ kind: 'answered' });
-    expect(await http.send(order())).toEqual({ kind: 'not_sent', isOverBudget: true });
+    expect(await http.send(order())).toEqual({ kind: 'not_sent', isOverQuota: true });
     expect(sent).toHaveLength(1);
     await http.ask(update(100));
     for (let nth = 0; nth < 6; nth++)
@@ -131,11 +131,11 @@ describe('a limit that all requests share', () => {
     };
     const { http } = govern({}, broken);
     expect((await http.send(cancel)).kind).toBe('answered');
-    expect(await http.send(order())).toEqual({ kind: 'not_sent', isOverBudget: true });
+    expect(await http.send(order())).toEqual({ kind: 'not_sent', isOverQuota: true });
   });
 });
 
-test('two replicas together take no more than one budget holds', async () => {
+test('two replicas together take no more than one quota holds', async () => {
   let tokens = 10;
   const bank: Bank = {
     ...alone,
@@ -150,18 +150,18 @@ test('two replicas together take no more than one budget holds', async () => {
   const one = createGovernorAlone(policies, bank);
   const two = createGovernorAlone(policies, bank);
   const all = await Promise.all(
-    Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? one : two)(nth).then(() => 1, overBudget)),
+    Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? one : two)(nth).then(() => 1, overQuota)),
   );
   const passed = all.reduce<number>((sum, one) => sum + one, 0);
   expect(passed).toBeGreaterThan(6);
   expect(passed).toBeLessThanOrEqual(10);
 });
 
-const overBudget = (error: unknown): number => {
-  expect(error).toBeInstanceOf(OverBudget);
+const overQuota = (error: unknown): number => {
+  expect(error).toBeInstanceOf(OverQuota);
   return 0;
 };
-function createGovernorAlone(budgets: Record<string, { burst: number; perSecond: number }>, bank: Bank) {
+function createGovernorAlone(quotas: Record<string, { burst: number; perSecond: number }>, bank: Bank) {
   const clobOnly: Bank = {
     ...bank,
     lease: (bucket, policy, want) =>
@@ -171,7 +171,7 @@ function createGovernorAlone(budgets: Record<string, { burst: number; perSecond:
   };
   const governor = createGovernor({
     venue: 'a',
-    budgets,
+    quotas,
     bucketsOf: (policies) => createRateLimits({ policies, clock, bank: clobOnly }),
   });
   const send = governor.govern('clob', 'https://x', async () => ({ status: 200, headers: {}, body: '' }));

@@ -167,7 +167,7 @@ function readVenues(registry: Registry, { venues, ordersInDoubt, leads, now }: M
   });
   new Gauge({
     name: 'bellwether_venue_count',
-    help: 'What a live venue counts: followed wallets, books and sockets, refusals without a code, contradictions, unreadable markets, doubted books, budgets of its limits',
+    help: 'What a live venue counts: followed wallets, books and sockets, refusals without a code, contradictions, unreadable markets, doubted books, quotas',
     labelNames: ['venue', 'what'],
     registers,
     collect() {

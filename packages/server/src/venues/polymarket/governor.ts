@@ -1,7 +1,7 @@
 /**
- * Keeps what the desk asks of the venue within the venue's own limits, over all replicas: each limit is a budget, a bucket
- * in the database while replicas share it. A request waits for its budget as long as it may wait at all; then it is not
- * sent, which is certain. Cancels take from the budgets and never wait. Of the limits that all requests share, each kind
+ * Keeps what the desk asks of the venue within the venue's own limits, over all replicas: each limit is a quota, a bucket
+ * in the database while replicas share it. A request waits for its quota as long as it may wait at all; then it is not
+ * sent, which is certain. Cancels take from the quotas and never wait. Of the limits that all requests share, each kind
  * leaves a part to the more important ones. Wire reference 2.14.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,22 +9,22 @@ import type { BucketPolicy, RateLimits } from '../../platform/http/rate-limits.t
 import type { HttpRequest, HttpSend } from '../../platform/outbound/outbound.ts';
 import { NoAnswer } from '../../platform/outbound/pooled-send.ts';
 
-/** Not sent: a budget was empty for as long as the request could wait. */
-export class OverBudget extends NoAnswer {
-  override readonly name = 'OverBudget';
-  readonly budget: string;
+/** Not sent: a quota was empty for as long as the request could wait. */
+export class OverQuota extends NoAnswer {
+  override readonly name = 'OverQuota';
+  readonly quota: string;
 
-  constructor(budget: string) {
+  constructor(quota: string) {
     super(false, false);
-    this.message = `the budget ${budget} is used up`;
-    this.budget = budget;
+    this.message = `the quota ${quota} is used up`;
+    this.quota = quota;
   }
 }
 
 export interface Governor {
   /** @param service whose limits hold @param baseUrl what its requests begin with */
   govern(service: VenueService, baseUrl: string, send: HttpSend): HttpSend;
-  /** The rest of the budgets that were used, and the calls that had to wait for them or were not sent, since the start. */
+  /** The rest of the quotas that were used, and the calls that had to wait for them or were not sent, since the start. */
   counts(): Readonly<Record<string, number>>;
   stop(): void;
 }
@@ -51,7 +51,7 @@ const per10s = (limit: number): BucketPolicy => ({
   perSecond: limit / 2 / WINDOW_S,
 });
 
-const BUDGETS: Readonly<Record<string, BucketPolicy>> = {
+const QUOTAS: Readonly<Record<string, BucketPolicy>> = {
   clob: per10s(9_000),
   data: per10s(800),
   gamma: per10s(4_000),
@@ -75,36 +75,36 @@ const BUDGETS: Readonly<Record<string, BucketPolicy>> = {
 
 interface Rule {
   readonly paths: RegExp;
-  readonly budget: string | null;
+  readonly quota: string | null;
   readonly priority: Priority;
 }
 
 /** The first that fits. */
 const RULES: Readonly<Record<VenueService, readonly Rule[]>> = {
   clob: [
-    { paths: /^DELETE /, budget: 'cancels', priority: 'cancel' },
-    { paths: /^POST \/orders?$/, budget: 'orders', priority: 'order' },
-    { paths: /^GET \/data\/order\//, budget: 'ledger', priority: 'own' },
-    { paths: /^GET \/data\/orders$/, budget: 'own_orders', priority: 'own' },
-    { paths: /^GET \/data\/trades$/, budget: 'own_trades', priority: 'own' },
-    { paths: /^GET \/balance-allowance\/update$/, budget: 'balance_updates', priority: 'balance' },
-    { paths: /^GET \/balance-allowance$/, budget: 'balances', priority: 'balance' },
-    { paths: /^\w+ \/auth\//, budget: 'api_keys', priority: 'balance' },
-    { paths: /^GET \/book$/, budget: 'book', priority: 'market' },
-    { paths: /^POST \/books$/, budget: 'books', priority: 'market' },
-    { paths: /^GET \/prices-history$/, budget: 'prices_history', priority: 'market' },
-    { paths: /^GET \/time$/, budget: null, priority: 'order' },
-    { paths: /./, budget: null, priority: 'market' },
+    { paths: /^DELETE /, quota: 'cancels', priority: 'cancel' },
+    { paths: /^POST \/orders?$/, quota: 'orders', priority: 'order' },
+    { paths: /^GET \/data\/order\//, quota: 'ledger', priority: 'own' },
+    { paths: /^GET \/data\/orders$/, quota: 'own_orders', priority: 'own' },
+    { paths: /^GET \/data\/trades$/, quota: 'own_trades', priority: 'own' },
+    { paths: /^GET \/balance-allowance\/update$/, quota: 'balance_updates', priority: 'balance' },
+    { paths: /^GET \/balance-allowance$/, quota: 'balances', priority: 'balance' },
+    { paths: /^\w+ \/auth\//, quota: 'api_keys', priority: 'balance' },
+    { paths: /^GET \/book$/, quota: 'book', priority: 'market' },
+    { paths: /^POST \/books$/, quota: 'books', priority: 'market' },
+    { paths: /^GET \/prices-history$/, quota: 'prices_history', priority: 'market' },
+    { paths: /^GET \/time$/, quota: null, priority: 'order' },
+    { paths: /./, quota: null, priority: 'market' },
   ],
   data: [
-    { paths: /^GET \/v2\/positions$/, budget: 'positions', priority: 'balance' },
-    { paths: /^GET \/v2\/activity$/, budget: 'activity', priority: 'balance' },
-    { paths: /./, budget: null, priority: 'market' },
+    { paths: /^GET \/v2\/positions$/, quota: 'positions', priority: 'balance' },
+    { paths: /^GET \/v2\/activity$/, quota: 'activity', priority: 'balance' },
+    { paths: /./, quota: null, priority: 'market' },
   ],
   gamma: [
-    { paths: /^GET \/markets/, budget: 'gamma_markets', priority: 'market' },
-    { paths: /^GET \/public-search/, budget: 'gamma_search', priority: 'market' },
-    { paths: /./, budget: null, priority: 'market' },
+    { paths: /^GET \/markets/, quota: 'gamma_markets', priority: 'market' },
+    { paths: /^GET \/public-search/, quota: 'gamma_search', priority: 'market' },
+    { paths: /./, quota: null, priority: 'market' },
   ],
 };
 
@@ -121,69 +121,68 @@ export interface GovernorOptions {
   /** Buckets of these policies, alone or shared. */
   readonly bucketsOf: (policies: Readonly<Record<string, BucketPolicy>>) => Buckets;
   /** Others for tests. */
-  readonly budgets?: Readonly<Record<string, BucketPolicy>>;
+  readonly quotas?: Readonly<Record<string, BucketPolicy>>;
 }
 
-export function createGovernor({ venue, bucketsOf, budgets = {} }: GovernorOptions): Governor {
-  const policies = { ...BUDGETS, ...budgets };
+export function createGovernor({ venue, bucketsOf, quotas = {} }: GovernorOptions): Governor {
+  const policies = { ...QUOTAS, ...quotas };
   const limits = bucketsOf(prefixed(policies));
   const left = new Map<string, number>();
   const waited = new Map<string, number>();
   const refused = new Map<string, number>();
-  /** By budget, who waits last: requests of one budget go out in their order. */
+  /** By quota, who waits last: requests of one quota go out in their order. */
   const lines = new Map<string, { last: Promise<void>; length: number }>();
 
-  const add = (to: Map<string, number>, budget: string): void =>
-    void to.set(budget, (to.get(budget) ?? 0) + 1);
+  const add = (to: Map<string, number>, quota: string): void => void to.set(quota, (to.get(quota) ?? 0) + 1);
   /** Takes one, and leaves a part to others. */
-  const take = (budget: string, leaves: number): boolean | Promise<boolean> => {
+  const take = (quota: string, leaves: number): boolean | Promise<boolean> => {
     const judge = (draw: { readonly allowed: boolean; readonly remaining: number } | null): boolean => {
       if (draw === null) return true;
-      left.set(budget, draw.remaining);
-      return draw.allowed && draw.remaining >= (policies[budget]?.burst ?? 0) * leaves - 1;
+      left.set(quota, draw.remaining);
+      return draw.allowed && draw.remaining >= (policies[quota]?.burst ?? 0) * leaves - 1;
     };
-    const draw = limits.draw(PREFIX + budget, venue);
+    const draw = limits.draw(PREFIX + quota, venue);
     if (!(draw instanceof Promise)) return judge(draw);
     return draw.then(judge, () => {
       // Without the database no replica knows what the others have asked.
-      add(refused, budget);
-      throw new OverBudget(budget);
+      add(refused, quota);
+      throw new OverQuota(quota);
     });
   };
 
-  const waitFor = async (budget: string, leaves: number, until: number): Promise<void> => {
-    while (!(await take(budget, leaves))) {
+  const waitFor = async (quota: string, leaves: number, until: number): Promise<void> => {
+    while (!(await take(quota, leaves))) {
       if (performance.now() + STEP_MS > until) {
-        add(refused, budget);
-        throw new OverBudget(budget);
+        add(refused, quota);
+        throw new OverQuota(quota);
       }
       await pause(STEP_MS);
     }
   };
   /** Behind those that wait for it already. */
-  const queue = (budget: string, leaves: number, until: number): Promise<void> => {
-    const line = lines.get(budget) ?? { last: Promise.resolve(), length: 0 };
+  const queue = (quota: string, leaves: number, until: number): Promise<void> => {
+    const line = lines.get(quota) ?? { last: Promise.resolve(), length: 0 };
     if (line.length >= MOST_WAITING) {
-      add(refused, budget);
-      throw new OverBudget(budget);
+      add(refused, quota);
+      throw new OverQuota(quota);
     }
-    add(waited, budget);
+    add(waited, quota);
     line.length += 1;
     const own = line.last
-      .then(() => waitFor(budget, leaves, until))
+      .then(() => waitFor(quota, leaves, until))
       .finally(() => {
         line.length -= 1;
-        if (line.length === 0) lines.delete(budget);
+        if (line.length === 0) lines.delete(quota);
       });
     line.last = own.catch(() => {});
-    lines.set(budget, line);
+    lines.set(quota, line);
     return own;
   };
-  const pass = async (budget: string, leaves: number, until: number): Promise<void> => {
-    const isFree = !lines.has(budget);
-    const taken = isFree ? take(budget, leaves) : false;
+  const pass = async (quota: string, leaves: number, until: number): Promise<void> => {
+    const isFree = !lines.has(quota);
+    const taken = isFree ? take(quota, leaves) : false;
     if (taken === true || (taken !== false && (await taken))) return;
-    await queue(budget, leaves, until);
+    await queue(quota, leaves, until);
   };
 
   const timer = setInterval(() => void limits.sweep().catch(() => {}), SWEEP_EVERY_MS);
@@ -194,9 +193,9 @@ export function createGovernor({ venue, bucketsOf, budgets = {} }: GovernorOptio
       const base = baseUrl.replace(/\/+$/, '').length;
       return async (request: HttpRequest) => {
         const path = request.url.slice(base).split('?')[0] ?? '';
-        const { budget, priority } = ruleOf(service, `${request.method} ${path}`);
+        const { quota, priority } = ruleOf(service, `${request.method} ${path}`);
         const wanted = [
-          ...(budget === null ? [] : [[budget, 0] as const]),
+          ...(quota === null ? [] : [[quota, 0] as const]),
           [service, LEAVES[priority]] as const,
         ];
         if (priority === 'cancel') {
@@ -211,9 +210,9 @@ export function createGovernor({ venue, bucketsOf, budgets = {} }: GovernorOptio
       };
     },
     counts: () => ({
-      ...named('budget_left', left),
-      ...named('budget_waited', waited),
-      ...named('budget_refused', refused),
+      ...named('quota_left', left),
+      ...named('quota_waited', waited),
+      ...named('quota_refused', refused),
     }),
     stop: () => clearInterval(timer),
   };
@@ -228,4 +227,4 @@ const prefixed = (policies: Readonly<Record<string, BucketPolicy>>) =>
   Object.fromEntries(Object.entries(policies).map(([name, policy]) => [PREFIX + name, policy]));
 
 const named = (what: string, counts: ReadonlyMap<string, number>): Record<string, number> =>
-  Object.fromEntries([...counts].map(([budget, count]) => [`${what}_${budget}`, count]));
+  Object.fromEntries([...counts].map(([quota, count]) => [`${what}_${quota}`, count]));

@@ -14,7 +14,7 @@ import {
 } from '../../platform/outbound/http.ts';
 import type { HttpReply, HttpSend } from '../../platform/outbound/outbound.ts';
 import { NoAnswer } from '../../platform/outbound/pooled-send.ts';
-import { type Governor, OverBudget, type VenueService } from './governor.ts';
+import { type Governor, OverQuota, type VenueService } from './governor.ts';
 import { createPaging, type Paging } from './paging.ts';
 
 /** The venue's CDN refuses clients that send none. */
@@ -66,7 +66,7 @@ export type Outcome =
   | {
       readonly kind: 'not_sent';
       /** The venue's limits left no room for it in time. */
-      readonly isOverBudget?: true;
+      readonly isOverQuota?: true;
     }
   | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'connection' | 'unreadable' };
 
@@ -147,11 +147,11 @@ export function createVenueHttp({ baseUrl, governor, ...options }: VenueHttpOpti
   };
 }
 
-/** An empty budget is no fault of the service: a read waits and asks again, as after an answer that asks for fewer. */
+/** An empty quota is no fault of the service: a read waits and asks again, as after an answer that asks for fewer. */
 const asAsked =
   (service: string) =>
   (error: unknown): never => {
-    throw error instanceof OverBudget ? new HttpUnavailable(service, 'rate_limited') : error;
+    throw error instanceof OverQuota ? new HttpUnavailable(service, 'rate_limited') : error;
   };
 
 async function outcomeOf(
@@ -167,7 +167,7 @@ async function outcomeOf(
       ? { kind: 'answered', reply: replyOf(reply, now()) }
       : { kind: 'unknown', reason: 'unreadable' };
   } catch (error) {
-    if (error instanceof OverBudget) return { kind: 'not_sent', isOverBudget: true };
+    if (error instanceof OverQuota) return { kind: 'not_sent', isOverQuota: true };
     if (error instanceof NoAnswer && !error.sent) return { kind: 'not_sent' };
     return {
       kind: 'unknown',
@@ -178,7 +178,7 @@ async function outcomeOf(
 
 /** Failures that an operator counts; a refusal of the order is an answer. */
 function failureOf(outcome: Outcome): HttpFailure | 'unreadable' | null {
-  if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'rate_limited' : 'network';
+  if (outcome.kind === 'not_sent') return outcome.isOverQuota === true ? 'rate_limited' : 'network';
   if (outcome.kind === 'unknown') return outcome.reason === 'connection' ? 'network' : outcome.reason;
   if (outcome.reply.status === TOO_MANY_REQUESTS) return 'rate_limited';
   return outcome.reply.status >= SERVER_ERROR ? 'server_error' : null;

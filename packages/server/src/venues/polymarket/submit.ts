@@ -49,7 +49,7 @@ type Attempt =
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
   | { readonly kind: 'unknown'; readonly mayRepeat: boolean };
 
-type Unsent = 'not_sent' | 'over_budget';
+type Unsent = 'not_sent' | 'over_quota';
 
 const rejected = (reason: VenueRefusal): Attempt => ({ kind: 'rejected', reason, detail: null });
 
@@ -141,7 +141,7 @@ export function createSubmit(parts: SubmitParts) {
       return { kind: 'rejected', reason: 'credentials_refused', detail: null };
     const first = await attemptOnce(p, { key, order, message });
     if (first === 'not_sent') return unsent;
-    if (first === 'over_budget') return rejected('venue_rate_limited');
+    if (first === 'over_quota') return rejected('venue_rate_limited');
     if (first.kind === 'rejected' && first.reason === 'credentials_refused') {
       // The key may have been rotated since it was read; this answer proves that nothing was taken.
       if (!(await keyring.refresh(message.walletAddress, key)) || timeLeft(order) < MIN_ATTEMPT_MS)
@@ -149,12 +149,12 @@ export function createSubmit(parts: SubmitParts) {
       const fresh = await keyring.of(message.walletAddress);
       if (fresh === null || fresh.eoa !== message.signer) return first;
       const again = await attemptOnce(p, { key: fresh, order, message });
-      if (again === 'over_budget') return rejected('venue_rate_limited');
+      if (again === 'over_quota') return rejected('venue_rate_limited');
       return again === 'not_sent' ? unsent : again;
     }
     if (first.kind !== 'unknown' || !first.mayRepeat || timeLeft(order) < MIN_ATTEMPT_MS) return first;
     const second = await attemptOnce(p, { key, order, message });
-    return second !== 'not_sent' && second !== 'over_budget' && second.kind === 'accepted'
+    return second !== 'not_sent' && second !== 'over_quota' && second.kind === 'accepted'
       ? second
       : { kind: 'unknown', mayRepeat: false };
   }
@@ -183,7 +183,7 @@ export function createSubmit(parts: SubmitParts) {
     outcome: Outcome,
     { order, message }: { readonly order: VenueOrder; readonly message: SignedMessage },
   ): Attempt | Unsent {
-    if (outcome.kind === 'not_sent') return outcome.isOverBudget === true ? 'over_budget' : 'not_sent';
+    if (outcome.kind === 'not_sent') return outcome.isOverQuota === true ? 'over_quota' : 'not_sent';
     if (outcome.kind === 'unknown') return { kind: 'unknown', mayRepeat: outcome.reason === 'connection' };
     const { reply } = outcome;
     modes.note(reply, message.signer);
