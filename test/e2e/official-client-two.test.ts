@@ -288,7 +288,7 @@ const CASES: Cases<ClobClient> = {
     shape: { balance: 'string', allowances: ['map', 'string'] },
     also: ({ balance, allowances }) => {
       expect(Number(balance)).toBeGreaterThan(9_000e6);
-      expect(Object.keys(allowances)).toHaveLength(5);
+      expect(Object.keys(allowances)).toHaveLength(6);
     },
   },
   updateBalanceAllowance: {
