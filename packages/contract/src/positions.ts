@@ -553,16 +553,17 @@ export function mayBeLate(
   );
 }
 
-type Reported = Pick<PastFill, 'side' | 'matchKind' | 'at'>;
+type ReportedFill = Pick<PastFill, 'side' | 'matchKind' | 'at'>;
 
 /** It happened later, on the other side, and is known already. */
-const isOvertaking = (other: Reported, fill: Reported): boolean =>
+const isOvertaking = (other: ReportedFill, fill: ReportedFill): boolean =>
   other.at > fill.at && other.side !== fill.side && isOrderOnChain(other);
 
-const isOrderOnChain = ({ matchKind }: Reported): boolean => matchKind === 'LIVE' || matchKind === 'DFLOW';
+const isOrderOnChain = ({ matchKind }: ReportedFill): boolean =>
+  matchKind === 'LIVE' || matchKind === 'DFLOW';
 
 /** A sale shortly before: clocks differ, so the purchase may have brought what it sold. */
-const isNearSale = (other: Reported, { matchKind, at }: Reported): boolean =>
+const isNearSale = (other: ReportedFill, { matchKind, at }: ReportedFill): boolean =>
   matchKind === 'LIVE' &&
   other.matchKind === 'LIVE' &&
   other.side === 'SELL' &&

@@ -152,7 +152,7 @@ export class Connection {
       // Without values the simple protocol is used, which accepts several statements.
       if (statement.name === null && statement.values.length === 0) {
         this.#flush();
-        this.#client.query({ text: statement.text }, ((fault: unknown, result: Answer) =>
+        this.#client.query({ text: statement.text }, ((fault: unknown, result: StatementAnswer) =>
           fault ? onFault(fault) : onRows(rowsOf(result))) as never);
         return;
       }
@@ -233,15 +233,15 @@ export class Connection {
   }
 }
 
-interface Answer {
+interface StatementAnswer {
   readonly rows: Record<string, unknown>[];
   readonly rowCount: number | null;
   readonly command: string | null;
 }
 
 /** Takes several statements in one text, too: the rows of the last one. */
-function rowsOf(answer: Answer | readonly Answer[]): Rows {
-  const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as Answer;
+function rowsOf(answer: StatementAnswer | readonly StatementAnswer[]): Rows {
+  const { rows, rowCount, command } = (Array.isArray(answer) ? answer.at(-1) : answer) as StatementAnswer;
   return rowsWith(rows, rowCount ?? 0, command ?? '');
 }
 

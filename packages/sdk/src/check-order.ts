@@ -281,7 +281,7 @@ function expirationFinding(expiration: bigint, now: () => number): OrderFinding 
     : good('expiration', text);
 }
 
-type Judged =
+type JudgedSignature =
   | (VerifiedOrder & {
       readonly negRisk: boolean;
       readonly profile: OrderProfile;
@@ -291,7 +291,7 @@ type Judged =
   | RefusedOrder;
 
 /** The first way in which it is good; else what is wrong with the most likely way. */
-function judged(sent: SentOrder, negRisk: boolean | undefined, options: OrderCheckOptions): Judged {
+function judged(sent: SentOrder, negRisk: boolean | undefined, options: OrderCheckOptions): JudgedSignature {
   const { profile, chainId = POLYGON_CHAIN_ID, contracts } = options;
   const domains = exchangeDomains(chainId, contracts);
   const profiles: readonly OrderProfile[] =
@@ -309,7 +309,11 @@ function judged(sent: SentOrder, negRisk: boolean | undefined, options: OrderChe
   return refused as RefusedOrder;
 }
 
-function signatureFindings(sent: SentOrder, verdict: Judged, negRisk: boolean | undefined): OrderFinding[] {
+function signatureFindings(
+  sent: SentOrder,
+  verdict: JudgedSignature,
+  negRisk: boolean | undefined,
+): OrderFinding[] {
   if (!verdict.ok) {
     const { check, culprit, recovered } = verdict.diagnosis;
     const who = typeof recovered === 'string' ? `; the signature is that of ${recovered}` : '';

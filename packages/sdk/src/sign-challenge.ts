@@ -27,7 +27,7 @@ export interface ChallengePins {
   readonly now?: () => number;
 }
 
-interface Wanted {
+interface WantedChallenge {
   readonly purpose: keyof typeof CHALLENGE_PURPOSES;
   readonly address: string;
   readonly kind: 'evm' | 'solana';
@@ -43,7 +43,7 @@ const hostOf = (host: string): string => host.toLowerCase().replace(LOOPBACK, 'l
 /** @throws ForeignChallenge */
 function requireOwn(
   { nonce, message }: Pick<LinkChallenge, 'nonce' | 'message'>,
-  { purpose, address, kind }: Wanted,
+  { purpose, address, kind }: WantedChallenge,
   { host, agentId, now }: Required<ChallengePins>,
 ): void {
   const fields = readChallenge(message);
@@ -77,7 +77,7 @@ function requireOwn(
  */
 export async function signedChallenge(
   client: BellwetherClient,
-  wanted: Wanted,
+  wanted: WantedChallenge,
   pins: ChallengePins,
   sign: (message: string) => string | Promise<string>,
 ): Promise<{ readonly nonce: string; readonly signature: string }> {

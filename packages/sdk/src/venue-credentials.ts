@@ -40,7 +40,7 @@ export interface VenueCredentialsOptions {
   readonly timeoutMs?: number;
 }
 
-interface Answer {
+interface KeyAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -117,7 +117,7 @@ async function ask(
   method: 'GET' | 'POST',
   path: string,
   headers: Record<string, string>,
-): Promise<Answer> {
+): Promise<KeyAnswer> {
   const send = options.fetch ?? fetch;
   let status = 0;
   let text: string;

@@ -101,7 +101,7 @@ function requireExecutable({ quoteErrorCode, quoteErrorMessage, previewOnly }: Q
     });
 }
 
-interface Wanted extends TradeOptions {
+interface WantedQuote extends TradeOptions {
   readonly ask: QuoteAsk;
   readonly side: Action;
 }
@@ -123,13 +123,13 @@ async function outcomeOf(run: Run, orderId: string): Promise<QuotedOrderDetail> 
  * The most that is lost by what is signed, in millionths: collateral of a purchase with its fees; of a sale the contracts, each
  * of which may be worth one collateral. Before there is a transaction, what was asked for.
  */
-const mostOf = ({ ask }: Wanted, verified: VerifiedQuote | null): bigint =>
+const mostOf = ({ ask }: WantedQuote, verified: VerifiedQuote | null): bigint =>
   verified?.takes ?? BigInt(Math.ceil(Number(ask.action === 'BUY' ? ask.amount : ask.shares) * MICRO));
 
 /** The signed bytes name the order in the spending limit: the desk could give one name to many. */
 const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;
 
-const labelsOf = ({ reasoning, source, clientOrderId }: Wanted): QuoteLabels => ({
+const labelsOf = ({ reasoning, source, clientOrderId }: WantedQuote): QuoteLabels => ({
   ...(reasoning === undefined ? {} : { reasoning }),
   ...(source === undefined ? {} : { source }),
   ...(clientOrderId === undefined ? {} : { clientOrderId }),
@@ -138,7 +138,7 @@ const labelsOf = ({ reasoning, source, clientOrderId }: Wanted): QuoteLabels => 
 async function submit(
   run: Run,
   verified: VerifiedQuote,
-  { signer, wanted }: { readonly signer: SolanaSigner; readonly wanted: Wanted },
+  { signer, wanted }: { readonly signer: SolanaSigner; readonly wanted: WantedQuote },
 ): Promise<void> {
   const { quote: found } = verified;
   const { quoteId } = found;
@@ -192,7 +192,12 @@ async function submit(
 const waitsForOwner = ({ quoteErrorCode }: Quote): boolean => quoteErrorCode === 'approval_required';
 
 /** @returns the quote with its transaction */
-async function askOwner(run: Run, client: BellwetherClient, found: Quote, wanted: Wanted): Promise<Quote> {
+async function askOwner(
+  run: Run,
+  client: BellwetherClient,
+  found: Quote,
+  wanted: WantedQuote,
+): Promise<Quote> {
   const until = new Date(found.expiresAt).toISOString();
   run.output.say(`The owner is asked, and can decide in the console until ${until}.`);
   try {
@@ -243,7 +248,7 @@ const signedText = (run: Run, { quote, takes, promises, mint, mintIsBelieved }: 
     'stderr',
   );
 
-async function trade(run: Run, wanted: Wanted): Promise<void> {
+async function trade(run: Run, wanted: WantedQuote): Promise<void> {
   const { ask } = wanted;
   const signer = await run.solanaSigner();
   const client = await run.client();

@@ -14,14 +14,14 @@ import { getClosedPositions, getPortfolio } from './positions.ts';
 import { AgentFill, getOrder, listFills, listOpenOrders, listOrders } from './trading.ts';
 import { enableWebhook, listWebhookDeliveries, listWebhooks } from './webhooks.ts';
 
-type Part<O extends Operation, K extends 'query' | 'params'> = O[K] extends TSchema ? O[K] : undefined;
+type OwnedPart<O extends Operation, K extends 'query' | 'params'> = O[K] extends TSchema ? O[K] : undefined;
 
 /** An agent's operation, as its owner calls it. */
 interface ByOwner<O extends Operation, Id extends string, P extends TProperties> extends Operation {
   readonly id: Id;
   readonly permission: 'owner';
   readonly params: ReturnType<typeof Type.Object<P & (typeof OwnedAgent)['properties']>>;
-  readonly query: Part<O, 'query'> & TSchema;
+  readonly query: OwnedPart<O, 'query'> & TSchema;
   readonly response: O['response'];
 }
 

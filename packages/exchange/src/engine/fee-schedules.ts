@@ -6,13 +6,13 @@ import { PIPS } from '@bellwether/contract/decimals';
 import { FeeShare } from './amounts.ts';
 import type { MarketSpec } from './types.ts';
 
-type Terms = Pick<MarketSpec, 'feeRate' | 'feeExponent' | 'tickSize'>;
+type ScheduleTerms = Pick<MarketSpec, 'feeRate' | 'feeExponent' | 'tickSize'>;
 
 export class FeeSchedule {
-  readonly #terms: Terms;
+  readonly #terms: ScheduleTerms;
   readonly #shares: (FeeShare | undefined)[];
 
-  constructor(terms: Terms) {
+  constructor(terms: ScheduleTerms) {
     this.#terms = terms;
     this.#shares = new Array(PIPS / terms.tickSize + 1).fill(undefined);
   }
@@ -32,7 +32,7 @@ export class FeeSchedules {
   readonly #byTerms = new Map<string, FeeSchedule>();
 
   /** Schedule of valid terms. */
-  of({ feeRate, feeExponent, tickSize }: Terms): FeeSchedule {
+  of({ feeRate, feeExponent, tickSize }: ScheduleTerms): FeeSchedule {
     const key = `${feeRate} ${feeExponent} ${tickSize}`;
     let schedule = this.#byTerms.get(key);
     if (schedule === undefined) {

@@ -15,14 +15,14 @@ import { changeMicro, microAt } from './units.ts';
 type Reversal = Extract<EngineCommand, { readonly kind: 'reverse' }>;
 
 /** Changes for one account. */
-interface Change {
+interface ReversalChange {
   money: Micro;
   yes: Micro;
   no: Micro;
 }
 
 interface Sum {
-  readonly accounts: ReadonlyMap<AccountId, Change>;
+  readonly accounts: ReadonlyMap<AccountId, ReversalChange>;
   /** Full sets that come into being; negative: that are unwound. */
   readonly sets: Micro;
   /** That the exchange gives back. */
@@ -79,7 +79,7 @@ function canReverse(state: EngineState, market: Market, sum: Sum, events: Engine
 }
 
 function sumOf(legs: readonly ReversedLeg[]): Sum {
-  const accounts = new Map<AccountId, Change>();
+  const accounts = new Map<AccountId, ReversalChange>();
   let [money, yes, no, fees] = [0n, 0n, 0n, 0n];
   for (const { account, outcome, side, size, cost, fee } of legs) {
     const change = accounts.get(account) ?? { money: 0n, yes: 0n, no: 0n };

@@ -14,7 +14,7 @@ import type { EngineState } from './state.ts';
 import type { AccountId, ConditionId, EngineEvent } from './types.ts';
 import { changeMicro, microAt, setMicro } from './units.ts';
 
-type Refusal = Extract<EngineEvent, { kind: 'refused' }>;
+type RefusedSet = Extract<EngineEvent, { kind: 'refused' }>;
 
 interface SetCommand {
   readonly kind: 'split' | 'merge';
@@ -29,7 +29,7 @@ interface SetCommand {
  */
 export function splitOrMerge(state: EngineState, command: SetCommand): EngineEvent {
   const { kind, account: id, conditionId, amount } = command;
-  const refuse = (reason: Refusal['reason']): EngineEvent => ({ kind: 'refused', command: kind, reason });
+  const refuse = (reason: RefusedSet['reason']): EngineEvent => ({ kind: 'refused', command: kind, reason });
   const market = state.markets.get(conditionId);
   if (market === undefined) return refuse('market_not_found');
   if (market.status === 'resolved') return refuse('market_resolved');

@@ -30,15 +30,15 @@ export interface EndedFate {
   readonly at: number;
 }
 
-interface Part {
+interface HistoryPart {
   readonly account: string;
   readonly trade: Trade;
   legs: number;
 }
 
 /** The part of every account in a trade, the house's excepted. */
-function partsOf(trade: Trade): Part[] {
-  const parts = new Map<string, Part>();
+function partsOf(trade: Trade): HistoryPart[] {
+  const parts = new Map<string, HistoryPart>();
   const add = (leg: Taker, role: number): void => {
     if (leg.account.startsWith(HOUSE)) return;
     const part = parts.get(leg.account) ?? { account: leg.account, trade, legs: 0 };

@@ -32,7 +32,7 @@ export function encodeOrderEvent(event: OrderEvent): string {
   }
 }
 
-type Line =
+type EventLine =
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -58,7 +58,7 @@ export function decodeOrderEvents(
   return lines.split('\n').map((line) => {
     const parsed: unknown = JSON.parse(line, asAmount);
     const event = Array.isArray(parsed)
-      ? eventOf(parsed as unknown as Line, { ...order, conditionId: conditionId ?? '' })
+      ? eventOf(parsed as unknown as EventLine, { ...order, conditionId: conditionId ?? '' })
       : (parsed as OrderEvent);
     conditionId ??= event.conditionId;
     return event;
@@ -73,7 +73,7 @@ const asAmount = (name: string, part: unknown): unknown =>
   typeof part === 'string' && AMOUNTS.has(name) ? BigInt(part) : part;
 
 function eventOf(
-  line: Line,
+  line: EventLine,
   ref: { readonly orderId: OrderId; readonly account: AccountId; readonly conditionId: ConditionId },
 ): OrderEvent {
   switch (line[0]) {

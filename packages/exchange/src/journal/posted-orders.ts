@@ -6,7 +6,7 @@ import type { Tag, Tx } from '@bellwether/durable';
 import type { EngineEvent, NewOrder, OrderId, PostedLabel } from '../engine/types.ts';
 import type { Entry, PostedOrder } from '../paper-exchange.ts';
 
-type Terms = readonly [
+type PostedTerms = readonly [
   ...key: readonly [address: string, nonce: string],
   expiration: number,
   ...market: readonly [account: string, conditionId: string, outcome: NewOrder['outcome']],
@@ -17,7 +17,7 @@ type Terms = readonly [
 const encode = (order: NewOrder, { key, expiration }: PostedLabel): string => {
   const { account, conditionId, outcome, side, limit, size, spend, timeInForce, postOnly } = order;
   const amounts = [size.toString(), spend === undefined ? null : spend.toString()] as const;
-  const terms: Terms = [
+  const terms: PostedTerms = [
     ...([key.address, key.nonce, expiration] as const),
     ...([account, conditionId, outcome, side, limit, ...amounts, timeInForce, postOnly] as const),
   ];
@@ -25,7 +25,7 @@ const encode = (order: NewOrder, { key, expiration }: PostedLabel): string => {
 };
 
 function decode(orderId: OrderId, text: string): PostedOrder['order'] {
-  const terms = JSON.parse(text) as Terms;
+  const terms = JSON.parse(text) as PostedTerms;
   const [address, nonce, expiration, account, conditionId, outcome, side, limit, size, spend] = terms;
   const [, , , , , , , , , , timeInForce, postOnly] = terms;
   return {

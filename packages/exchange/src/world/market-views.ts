@@ -13,13 +13,13 @@ import type { Catalogue, MarketLife, MarketView } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
-type Terms = Pick<
+type EventTerms = Pick<
   MarketView,
   'version' | 'category' | 'negRisk' | 'minOrderSize' | 'feeRate' | 'feeExponent'
 >;
 
 /** Facts that all markets of an event have in common. */
-function termsOf({ slot, mirror, ...event }: WorldEvent): Terms {
+function termsOf({ slot, mirror, ...event }: WorldEvent): EventTerms {
   const version = event.version ?? 'v1';
   if (mirror !== undefined) {
     const { category, negRisk, minOrderSize, feeRate, feeExponent } = mirror;
@@ -48,7 +48,7 @@ export function specOf(market: WorldMarket, event: WorldEvent): MarketSpec {
   };
 }
 
-interface Known {
+interface KnownView {
   readonly market: WorldMarket;
   readonly event: WorldEvent;
   readonly tags: readonly string[];
@@ -69,8 +69,8 @@ export class MarketViews implements Catalogue {
   readonly #outdated: { readonly at: number; readonly conditionId: ConditionId }[] = [];
   #toldAfter = 0;
   /** In the order of listing. */
-  readonly #known = new Map<ConditionId, Known>();
-  readonly #tokens = new Map<TokenId, { readonly known: Known; readonly outcome: Outcome }>();
+  readonly #known = new Map<ConditionId, KnownView>();
+  readonly #tokens = new Map<TokenId, { readonly known: KnownView; readonly outcome: Outcome }>();
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -78,7 +78,7 @@ export class MarketViews implements Catalogue {
 
   add(market: WorldMarket, event: WorldEvent): void {
     const tags = tagsOf(market.question, event.title);
-    const known: Known = { market, event, tags, view: undefined };
+    const known: KnownView = { market, event, tags, view: undefined };
     this.#known.set(market.conditionId, known);
     this.#tokens.set(market.tokenIds[0], { known, outcome: 'YES' });
     this.#tokens.set(market.tokenIds[1], { known, outcome: 'NO' });
@@ -168,13 +168,13 @@ export class MarketViews implements Catalogue {
     this.changes += 1;
   }
 
-  #view(known: Known): MarketView {
+  #view(known: KnownView): MarketView {
     known.view ??= build(this.#engine, known);
     return known.view;
   }
 }
 
-function build(engine: Engine, { market, event, tags }: Known): MarketView {
+function build(engine: Engine, { market, event, tags }: KnownView): MarketView {
   const best = engine.bestPrices(market.conditionId);
   const volume = engine.volume(market.conditionId);
   return {

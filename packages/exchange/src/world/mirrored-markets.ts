@@ -26,7 +26,7 @@ export interface MirroredParts {
   readonly newOrderId: () => string;
 }
 
-interface Found {
+interface FoundMirror {
   readonly market: WorldMarket;
   readonly event: WorldEvent & { readonly mirror: NonNullable<WorldEvent['mirror']> };
 }
@@ -119,9 +119,9 @@ export class MirroredMarkets {
     });
   }
 
-  #find(conditionId: ConditionId): Found | undefined {
+  #find(conditionId: ConditionId): FoundMirror | undefined {
     const known = this.#views.record(conditionId);
-    return known?.event.mirror === undefined ? undefined : (known as Found);
+    return known?.event.mirror === undefined ? undefined : (known as FoundMirror);
   }
 
   /** A level holds more than the house's quotes there. */

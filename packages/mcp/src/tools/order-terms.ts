@@ -50,12 +50,12 @@ const FIELDS = {
     .describe('the skill that led to this order'),
 };
 
-type Terms = z.output<z.ZodObject<typeof FIELDS>>;
+type OrderTermsInput = z.output<z.ZodObject<typeof FIELDS>>;
 
 /** The fields of the desk's intent that have another name here. */
 const NAMES: Readonly<Record<string, string>> = { orderType: 'timeInForce', expiration: 'expiresAt' };
 
-function intentTerms(terms: Partial<Terms>) {
+function intentTerms(terms: Partial<OrderTermsInput>) {
   const { market: _market, timeInForce, expiresAt, skill, ...rest } = terms;
   return {
     ...rest,
@@ -66,7 +66,7 @@ function intentTerms(terms: Partial<Terms>) {
 }
 
 /** All that does not fit together, at once; as parts of a list. */
-const contradictions = (terms: Partial<Terms>): string[] =>
+const contradictions = (terms: Partial<OrderTermsInput>): string[] =>
   intentFaults(intentTerms(terms), { nameOf: (field) => NAMES[field] ?? field }).map(
     (sentence) => `${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1).replace(/\.$/, '')}`,
   );
@@ -90,7 +90,7 @@ const newName = (): string => `mcp-${Date.now()}-${randomBytes(6).toString('hex'
 
 /** @throws PreparedOrderError when the desk prepared another order; nothing is signed or reserved yet */
 export async function readyOrder(
-  terms: Terms,
+  terms: OrderTermsInput,
   asked: AskedOrder | null,
   { desk, signal }: Call,
 ): Promise<ReadyOrder> {

@@ -4,7 +4,7 @@ import { KnownMints } from './known-mints.ts';
 import type { DeskPlace, Environment } from './place.ts';
 import { venueMints } from './venue-mints.ts';
 
-interface Outcome {
+interface MintOutcome {
   readonly ticker: string;
   readonly side: 'YES' | 'NO';
 }
@@ -17,7 +17,7 @@ interface Outcome {
  */
 export async function findMint(
   place: DeskPlace,
-  { ticker, side }: Outcome,
+  { ticker, side }: MintOutcome,
   env: Environment = process.env,
 ): Promise<string | undefined> {
   const mints = new KnownMints(place);
@@ -45,5 +45,5 @@ export async function findMint(
  * @example
  * rememberPurchase(place, { ticker: 'KXTEST-1', side: 'YES', mint: '3NZ9JMVBmGAqocybic2c7LQCJScmgsAZ6vQqTDzcqmJh' });
  */
-export const rememberPurchase = (place: DeskPlace, outcome: Outcome & { readonly mint: string }): void =>
+export const rememberPurchase = (place: DeskPlace, outcome: MintOutcome & { readonly mint: string }): void =>
   new KnownMints(place).remember({ ...outcome, source: 'purchase' });

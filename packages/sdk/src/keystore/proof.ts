@@ -1,7 +1,7 @@
 /** Which failures of a trade prove that it had no effect, so that what was reserved for it may be given back. */
 
 /** Fields of a `BellwetherApiError` that count; this folder loads without the client. */
-interface Refusal {
+interface ProvenRefusal {
   readonly name: string;
   readonly status: number;
   readonly code: string;
@@ -17,7 +17,7 @@ interface Refusal {
  */
 export function provesNoEffect(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'BellwetherApiError') return false;
-  const { status, code } = error as unknown as Refusal;
+  const { status, code } = error as unknown as ProvenRefusal;
   if (code === 'unknown') return false;
   return code === 'overloaded' || (status >= 400 && status < 500 && status !== 408 && status !== 409);
 }

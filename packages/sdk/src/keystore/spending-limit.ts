@@ -56,7 +56,7 @@ export class SpendingLimitReached extends Error {
   }
 }
 
-type Line =
+type SpendingLine =
   | { readonly reserve: string; readonly attempt: string; readonly micro: string; readonly limit: string }
   | { readonly giveBack: string };
 
@@ -133,7 +133,7 @@ export class SpendingLimit {
     return requirePrivateFile(path) ? foldLines(readFileSync(path, 'utf8'), path) : new Map();
   }
 
-  #append(day: string, line: Line): void {
+  #append(day: string, line: SpendingLine): void {
     const path = this.#place.spending(day);
     requirePrivateFolder(this.#place.folder);
     const isNew = !requirePrivateFile(path);
@@ -195,12 +195,12 @@ function foldLines(text: string, path: string): ReadonlyMap<string, Counted> {
 }
 
 /** A line whose writer lost its power has no end: its order was never sent. @throws KeystoreError `limit_damaged` */
-function parseLine(text: string, path: string): Line | null {
+function parseLine(text: string, path: string): SpendingLine | null {
   if (text === '' || (text.startsWith('{') && !text.endsWith('}'))) return null;
   try {
     const line = JSON.parse(text) as Partial<Record<string, unknown>>;
     const isText = (value: unknown) => typeof value === 'string';
-    if (isText(line.giveBack) || (isText(line.reserve) && isText(line.attempt))) return line as Line;
+    if (isText(line.giveBack) || (isText(line.reserve) && isText(line.attempt))) return line as SpendingLine;
   } catch {
     // Damaged, as anything else that is no line of ours.
   }

@@ -59,7 +59,7 @@ export class ApprovalNeeded extends Refusal {
   }
 }
 
-interface Judged {
+interface JudgedApproval {
   readonly scope: {
     /** The agent's current owner. */
     readonly userId: bigint;
@@ -83,7 +83,7 @@ const isSame = (a: BoundTerms, b: BoundTerms): boolean =>
 /** Under the lock. @throws Refusal, ApprovalNeeded where the owner can be asked */
 export function requireApproval(
   { denial, limit }: ApprovalNeed,
-  { scope, orderId, binds, amount, approval, now, verdicts }: Judged,
+  { scope, orderId, binds, amount, approval, now, verdicts }: JudgedApproval,
 ): void {
   if (limit === null) throw new Refusal([denial]);
   const isGiven =

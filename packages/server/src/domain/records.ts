@@ -105,10 +105,10 @@ export type QuotedOrderRow = NewQuotedOrder & OrderState;
 
 export type OrderRow = SignedOrderRow | QuotedOrderRow;
 
-type Listed<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
+type WithoutDetail<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
 
 /** An order as a list shows it. */
-export type ListedOrder = Listed<SignedOrderRow> | Listed<QuotedOrderRow>;
+export type ListedOrder = WithoutDetail<SignedOrderRow> | WithoutDetail<QuotedOrderRow>;
 
 export interface FillRow {
   readonly tradeId: FillId;

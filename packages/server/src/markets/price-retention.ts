@@ -15,7 +15,7 @@ export interface PriceRetention {
   thin(before: number): Promise<void>;
 }
 
-interface Turn {
+interface RetentionTurn {
   readonly last: string | null;
   readonly markets: number;
 }
@@ -26,7 +26,7 @@ export const createPriceRetention = (sql: Sql): PriceRetention => ({
     for (let after = ''; ; ) {
       // Rows of prices never change, so they can be deleted by their place in the table.
       const turn = only(
-        await sql<Turn[]>`
+        await sql<RetentionTurn[]>`
           with markets as (
             select no_token_id, yes_token_id, thinned_ms from exchange_tokens
             where no_token_id > ${after} order by no_token_id limit ${MARKETS_PER_STATEMENT}::int

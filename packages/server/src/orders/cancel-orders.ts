@@ -28,7 +28,7 @@ export interface CancelAllNeeds extends CancelOrderNeeds {
   readonly wallets: Pick<WalletStore, 'reachable'>;
 }
 
-interface Outcome {
+interface CancelOutcome {
   canceled: string[];
   notCanceled: Record<string, string>;
   known: boolean;
@@ -38,7 +38,7 @@ interface Outcome {
 async function cancelRows(
   needs: CancelOrderNeeds,
   rows: readonly OrderRow[],
-): Promise<Map<WalletAddress, Outcome>> {
+): Promise<Map<WalletAddress, CancelOutcome>> {
   const groups = Map.groupBy(rows, ({ venue, funder }) => `${venue} ${funder}`);
   const outcomes = await Promise.all([...groups.values()].map((orders) => cancelGroup(needs, orders)));
   const byWallet = Map.groupBy(outcomes, ({ wallet }) => wallet);
@@ -49,7 +49,7 @@ async function cancelRows(
 async function cancelGroup(
   needs: CancelOrderNeeds,
   orders: readonly OrderRow[],
-): Promise<Outcome & { readonly wallet: WalletAddress }> {
+): Promise<CancelOutcome & { readonly wallet: WalletAddress }> {
   const [{ venue, funder, kind }] = orders as readonly [OrderRow, ...OrderRow[]];
   if (kind === 'quoted') return { wallet: funder, ...(await cancelOnChain(needs, orders)), known: true };
   return { wallet: funder, ...(await cancelAtVenue(venueOf(needs, venue, funder), funder, orders)) };
@@ -60,7 +60,7 @@ async function cancelAtVenue(
   { cancel }: Venue,
   funder: WalletAddress,
   orders: readonly OrderRow[],
-): Promise<Outcome> {
+): Promise<CancelOutcome> {
   const notCanceled: Record<string, string> = {};
   for (const order of orders)
     if (!mayFill(order.status))
@@ -85,8 +85,8 @@ async function cancelAtVenue(
   return { canceled: [...answer.canceled], notCanceled, known: true };
 }
 
-const merge = (outcomes: Iterable<Outcome>): Outcome => {
-  const all: Outcome = { canceled: [], notCanceled: {}, known: true };
+const merge = (outcomes: Iterable<CancelOutcome>): CancelOutcome => {
+  const all: CancelOutcome = { canceled: [], notCanceled: {}, known: true };
   for (const { canceled, notCanceled, known } of outcomes) {
     all.canceled.push(...canceled);
     Object.assign(all.notCanceled, notCanceled);

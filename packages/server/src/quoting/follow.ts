@@ -57,7 +57,7 @@ export async function followChainOrders(needs: FollowNeeds): Promise<number> {
   return due.length;
 }
 
-interface Followed {
+interface FollowedOrder {
   readonly row: ChainOrderRow;
   readonly quote: ExecutableQuote;
 }
@@ -67,7 +67,7 @@ function requireQuote(quote: QuoteRow | undefined): ExecutableQuote {
   return quote;
 }
 
-async function followSending(needs: FollowNeeds, orders: readonly Followed[]): Promise<void> {
+async function followSending(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   const { chain } = quotingVenue(needs).quotes;
   let height: number;
@@ -81,9 +81,10 @@ async function followSending(needs: FollowNeeds, orders: readonly Followed[]): P
     return;
   }
   const unseen = await settleSeen(needs, orders, landings);
-  const isDead = ({ quote }: Followed) => height > quote.transaction.lastValidBlockHeight + DEAD_AFTER_BLOCKS;
+  const isDead = ({ quote }: FollowedOrder) =>
+    height > quote.transaction.lastValidBlockHeight + DEAD_AFTER_BLOCKS;
   const now = needs.clock.now();
-  const isDue = ({ row, quote }: Followed) =>
+  const isDue = ({ row, quote }: FollowedOrder) =>
     height <= quote.transaction.lastValidBlockHeight &&
     (row.sentAt === null || now - row.sentAt >= RESEND_EVERY_MS);
   const dead = unseen.filter(isDead);
@@ -94,15 +95,15 @@ async function followSending(needs: FollowNeeds, orders: readonly Followed[]): P
   ]);
 }
 
-const signaturesOf = (orders: readonly Followed[]): string[] => orders.map(({ row }) => row.signature);
+const signaturesOf = (orders: readonly FollowedOrder[]): string[] => orders.map(({ row }) => row.signature);
 
 /** Writes what the chain has seen. @returns the rest */
 async function settleSeen(
   needs: FollowNeeds,
-  orders: readonly Followed[],
+  orders: readonly FollowedOrder[],
   landings: ReadonlyMap<string, Landing>,
-): Promise<Followed[]> {
-  const unseen: Followed[] = [];
+): Promise<FollowedOrder[]> {
+  const unseen: FollowedOrder[] = [];
   await Promise.all(
     orders.map(async (order) => {
       const landing = landings.get(order.row.signature);
@@ -116,7 +117,7 @@ async function settleSeen(
 }
 
 /** One more look, into history too; then it is proved that nothing happened. */
-async function bury(needs: FollowNeeds, orders: readonly Followed[]): Promise<void> {
+async function bury(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   let landings: ReadonlyMap<string, Landing>;
   try {
@@ -131,7 +132,7 @@ async function bury(needs: FollowNeeds, orders: readonly Followed[]): Promise<vo
   await Promise.all(gone.map(({ row }) => reject(needs, row, 'not_landed')));
 }
 
-async function resend(needs: FollowNeeds, orders: readonly Followed[]): Promise<void> {
+async function resend(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   const now = needs.clock.now();
   const begun = await needs.chainOrders.beginSend(
@@ -152,7 +153,7 @@ async function resend(needs: FollowNeeds, orders: readonly Followed[]): Promise<
   );
 }
 
-async function followLanded(needs: FollowNeeds, orders: readonly Followed[]): Promise<void> {
+async function followLanded(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   const failures: unknown[] = [];
   for (let i = 0; i < orders.length; i += ASK_AT_ONCE) {
     const some = orders.slice(i, i + ASK_AT_ONCE);
@@ -167,7 +168,7 @@ async function followLanded(needs: FollowNeeds, orders: readonly Followed[]): Pr
   if (failures.length > 0) throw new AggregateError(failures, 'quoted orders were not recorded');
 }
 
-async function followFills(needs: FollowNeeds, { row, quote }: Followed): Promise<void> {
+async function followFills(needs: FollowNeeds, { row, quote }: FollowedOrder): Promise<void> {
   const progress = await quotingVenue(needs).quotes.progress(
     row.signature,
     quote.transaction.lastValidBlockHeight,
@@ -175,7 +176,7 @@ async function followFills(needs: FollowNeeds, { row, quote }: Followed): Promis
   if (progress.kind !== 'unknown') await progressed(needs, row, quote, progress);
 }
 
-const postpone = (needs: FollowNeeds, orders: readonly Followed[], pauseMs: number): Promise<void> => {
+const postpone = (needs: FollowNeeds, orders: readonly FollowedOrder[], pauseMs: number): Promise<void> => {
   const dueAt = needs.clock.now() + pauseMs;
   return needs.chainOrders.postpone(orders.map(({ row }) => ({ orderId: row.orderId, dueAt })));
 };

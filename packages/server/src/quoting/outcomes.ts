@@ -55,7 +55,7 @@ export const mintOf = (quote: ExecutableQuote): string => quote.mints[quote.outc
 const NOTHING = { filled: 0n, cost: 0n, fees: 0n } as const;
 const EMPTY: Evidence = { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] };
 
-interface Turn {
+interface OutcomeTurn {
   readonly event: OrderEventKind;
   readonly detail?: string;
   readonly errorCode?: VenueRefusal;
@@ -72,7 +72,7 @@ function statusOf({ orderId, stage, fills }: ChainOrderRow): OrderStatus {
 function outcome(
   seen: ChainOrderRow,
   at: number,
-  { event, detail, errorCode, first }: Turn,
+  { event, detail, errorCode, first }: OutcomeTurn,
 ): OutcomeEvidence {
   const status = requireTransition('quoted', statusOf(seen), event);
   return {
@@ -87,7 +87,7 @@ function outcome(
 }
 
 /** @returns false when another replica has recorded its outcome meanwhile */
-async function end(needs: OutcomeNeeds, seen: ChainOrderRow, turn: Turn): Promise<boolean> {
+async function end(needs: OutcomeNeeds, seen: ChainOrderRow, turn: OutcomeTurn): Promise<boolean> {
   const at = needs.clock.now();
   return needs.chainOrders.advance({
     seen,
@@ -144,7 +144,7 @@ function newFills(recorded: readonly string[], fills: readonly VenueFill[]): Ven
 }
 
 /** `null`: nothing new that would be proof of anything. */
-function turnOf(progress: Reported, fresh: number, total: number): Turn | null {
+function turnOf(progress: ReportedProgress, fresh: number, total: number): OutcomeTurn | null {
   const { reverts } = progress;
   const back = reverts.map(({ amount, mint }) => `${formatMicro(amount)} of ${mint}`).join(', ');
   if (progress.kind === 'open') {
@@ -157,14 +157,14 @@ function turnOf(progress: Reported, fresh: number, total: number): Turn | null {
   return { event: 'reverted', errorCode: 'reverted', detail: `came back: ${back}` };
 }
 
-type Reported = Exclude<OrderProgress, { kind: 'unknown' }>;
+type ReportedProgress = Exclude<OrderProgress, { kind: 'unknown' }>;
 
 /** Records what the venue did since the last look. @returns whether there was anything to record */
 export async function progressed(
   needs: OutcomeNeeds,
   seen: ChainOrderRow,
   quote: ExecutableQuote,
-  progress: Reported,
+  progress: ReportedProgress,
 ): Promise<boolean> {
   const fresh = newFills(seen.fills, progress.fills);
   const turn = turnOf(progress, fresh.length, seen.fills.length + fresh.length);

@@ -93,7 +93,7 @@ type Fault = Omit<AuditFault, 'agentId'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Everything that the entries of an order say together. */
-interface Reported {
+interface ReceiptedOrder {
   readonly sequence: number;
   asked: Fields | null;
   answered: Fields | null;
@@ -105,7 +105,7 @@ interface Reported {
 
 interface Chain {
   readonly fault: Fault | null;
-  readonly reported: Map<string, Reported>;
+  readonly reported: Map<string, ReceiptedOrder>;
 }
 
 /** @throws BrokenRow */
@@ -127,7 +127,7 @@ class BrokenRow extends Error {
 }
 
 async function readChain(audit: Audit, agentId: string, kept: ReceiptLink | undefined): Promise<Chain> {
-  const reported = new Map<string, Reported>();
+  const reported = new Map<string, ReceiptedOrder>();
   try {
     return { fault: await chainFault(audit, agentId, kept, reported), reported };
   } catch (error) {
@@ -141,7 +141,7 @@ async function chainFault(
   { reads, sha256, report, onProgress }: Audit,
   agentId: string,
   kept: ReceiptLink | undefined,
-  reported: Map<string, Reported>,
+  reported: Map<string, ReceiptedOrder>,
 ): Promise<Fault | null> {
   let last: ReceiptLink = FIRST_LINK;
   let hasKept = kept === undefined || kept.sequence === 0;
@@ -178,7 +178,7 @@ async function chainFault(
 
 const keyOf = (fill: Fields): string => `${String(fill.walletAddress)} ${String(fill.tradeId)}`;
 
-function addTo(reported: Map<string, Reported>, { sequence, body }: ReceiptEntry): void {
+function addTo(reported: Map<string, ReceiptedOrder>, { sequence, body }: ReceiptEntry): void {
   const {
     orderId,
     asked,
@@ -213,7 +213,7 @@ function addTo(reported: Map<string, Reported>, { sequence, body }: ReceiptEntry
 async function orderFault(
   { reads, sha256, report, onProgress }: Audit,
   agentId: string,
-  reported: Map<string, Reported>,
+  reported: Map<string, ReceiptedOrder>,
 ): Promise<Fault | null> {
   /** The fault of the order with the earliest receipt; of those without any, the first by id. */
   let first: { readonly sequence: number; readonly fault: Fault } | null = null;
@@ -239,8 +239,8 @@ async function orderFault(
   return (first as { readonly fault: Fault } | null)?.fault ?? null;
 }
 
-interface Known {
-  readonly reported: Reported | undefined;
+interface KnownReceipts {
+  readonly reported: ReceiptedOrder | undefined;
   /** The log says something of it that is in no receipt yet. */
   readonly isPending: boolean;
   /** Orders recorded before then have no receipts, or incomplete ones. */
@@ -248,7 +248,7 @@ interface Known {
   readonly sha256: Sha256;
 }
 
-function rowFault(row: AuditedOrder, { reported, isPending, beganAt, sha256 }: Known): Fault | null {
+function rowFault(row: AuditedOrder, { reported, isPending, beganAt, sha256 }: KnownReceipts): Fault | null {
   const { order, transactionId } = row;
   const name = `order ${row.orderId}`;
   const altered = (changed: string | null): Fault | null =>
@@ -287,7 +287,7 @@ function answerFault(row: string, reported: Fields | null, first: OrderRow['firs
 function journalFault(
   reported: Fields | null,
   { journal, order }: AuditedOrder,
-  { isPending, sha256 }: Pick<Known, 'isPending' | 'sha256'>,
+  { isPending, sha256 }: Pick<KnownReceipts, 'isPending' | 'sha256'>,
 ): string | null {
   if (reported === null) return null;
   const { lines, earlier } = reported as { readonly lines: number; readonly earlier: number };
@@ -313,7 +313,7 @@ const stateOf = (order: OrderRow) =>
     ...(order.errorCode === null ? {} : { errorCode: order.errorCode }),
   });
 
-function fillFault({ orderId, fills }: AuditedOrder, reported: Reported): Fault | null {
+function fillFault({ orderId, fills }: AuditedOrder, reported: ReceiptedOrder): Fault | null {
   const left = new Map(reported.fills);
   for (const fill of fills) {
     const record: Fields = fillRecord(fill);

@@ -32,7 +32,7 @@ export function createReceiptCorrector({ receipts, sha256 }: CorrectReceiptsNeed
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface Reported {
+interface ReceiptedState {
   readonly sequence: number;
   readonly state: Fields | null;
   readonly answered: Fields | null;
@@ -78,7 +78,7 @@ function reportedOf({
 }: {
   readonly sequence: number;
   readonly body: string;
-}): Reported | null {
+}): ReceiptedState | null {
   try {
     const { state, answered } = JSON.parse(body) as ReceiptBody;
     return { sequence, state: state ?? null, answered: answered ?? null };
@@ -106,7 +106,7 @@ const isSame = (reported: Fields | null | undefined, state: State): boolean =>
 const isLater = (order: OrderRow, reported: Fields): boolean =>
   reachable(order.kind, reported.status as OrderStatus).includes(order.status);
 
-const hasAnswered = (reported: Reported | null, state: State): boolean => {
+const hasAnswered = (reported: ReceiptedState | null, state: State): boolean => {
   const answer = reported?.answered;
   if (answer == null || !FIGURES.every((name) => answer[name] === state[name])) return false;
   return answer.success === true

@@ -172,7 +172,7 @@ type Fact = Pick<FactsRow, 'seq' | 'agent_id' | 'kind' | 'subject' | 'at'> & {
   readonly writer: string;
   readonly payload: Readonly<Record<string, unknown>>;
 };
-interface Place {
+interface ChainPlace {
   readonly at_writer: string;
   readonly at_seq: bigint;
   readonly horizon: string;
@@ -190,7 +190,7 @@ const createLog = (sql: Sql) => ({
     most: number,
     link: (piece: ReceiptPiece) => readonly ReceiptRow[],
   ): Promise<{ readonly facts: number; readonly newestAt: number | null; readonly isMine: boolean }> {
-    const read = await sql<(Place & (Fact | NoFact))[]>`
+    const read = await sql<(ChainPlace & (Fact | NoFact))[]>`
       select l.writer::text as at_writer, l.seq as at_seq, h.horizon::text as horizon, f.seq, f.writer::text as writer,
         f.agent_id, f.kind, f.subject, f.at, f.payload
       from receipt_log l cross join (select pg_snapshot_xmin(pg_current_snapshot()) as horizon) h
@@ -200,7 +200,7 @@ const createLog = (sql: Sql) => ({
       order by f.writer, f.seq`;
     const [place] = read;
     if (place === undefined) throw new Error('receipt_log has no row');
-    const facts = read.filter((row): row is Place & Fact => row.seq !== null);
+    const facts = read.filter((row): row is ChainPlace & Fact => row.seq !== null);
     const last = facts.at(-1);
     // After a dump was restored, whose transactions are counted anew, the chains go on with what comes next.
     const isRewound = BigInt(place.at_writer) > BigInt(place.horizon);
@@ -308,7 +308,7 @@ async function headsOf(sql: Sql, agentIds: readonly string[]): Promise<ReadonlyM
 }
 
 interface Written {
-  readonly place: Place;
+  readonly place: ChainPlace;
   readonly upTo: { readonly writer: string; readonly seq: bigint };
   readonly rows: readonly ReceiptRow[];
 }

@@ -203,13 +203,13 @@ export const nameOf = (reader: Whose): string =>
 const hexOf = ({ tokenHash }: Reader & { readonly kind: 'owner' }): string =>
   Buffer.from(tokenHash).toString('hex');
 
-interface Found {
+interface FoundStreams {
   readonly keys: ReadonlySet<bigint>;
   readonly sessions: ReadonlyMap<string, string>;
   readonly forgotten: ReadonlySet<bigint>;
 }
 
-function reasonToEnd(reader: Reader, { keys, sessions, forgotten }: Found): EndReason | null {
+function reasonToEnd(reader: Reader, { keys, sessions, forgotten }: FoundStreams): EndReason | null {
   if (reader.kind === 'agent') {
     if (!keys.has(reader.keyId)) return 'key_revoked';
     return forgotten.has(reader.keyId) ? 'reauthorised' : null;

@@ -120,7 +120,7 @@ function withOrder(
   };
 }
 
-interface Judged {
+interface JudgedScope {
   readonly admission: Admission;
   readonly facts: GroupFacts;
   readonly caller: CallerFacts;
@@ -130,7 +130,7 @@ interface Judged {
   readonly restrictions: Restrictions | undefined;
 }
 
-function scopeOf({ admission, facts, caller, agent, before, venue, restrictions }: Judged): TradeScope {
+function scopeOf({ admission, facts, caller, agent, before, venue, restrictions }: JudgedScope): TradeScope {
   const { key, settings, credentials, hasUnreachable } = caller;
   const existing = facts.orders.get(admission.orderId);
   return {

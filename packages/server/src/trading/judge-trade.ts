@@ -103,7 +103,7 @@ export interface FundedTrade extends SoundTrade {
   readonly book: Book | null;
 }
 
-export const balanceQuestion = (terms: Terms): BalanceQuestion => {
+export const balanceQuestion = (terms: FundedTerms): BalanceQuestion => {
   const { draft, market } = terms;
   return {
     conditionId: market.conditionId,
@@ -135,7 +135,7 @@ const believedBook = ({
   within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
 
 /** The collateral that the safeguards count: what a BUY spends, or what a SELL may bring. Fees apart. */
-export const amountOf = ({ draft, market }: Terms, book: Book | null): Micro =>
+export const amountOf = ({ draft, market }: FundedTerms, book: Book | null): Micro =>
   draft.side === 'BUY' ? draft.money : mayBring(draft, saleMarket(market, draft.outcome, book));
 
 export interface TradeToJudge {
@@ -276,24 +276,24 @@ export function credentialFault(
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-type Terms = Pick<SoundTrade, 'draft' | 'market'>;
+type FundedTerms = Pick<SoundTrade, 'draft' | 'market'>;
 
 /** Funds that an order needs, and those that there are: for a BUY collateral with the fee, for a SELL shares. */
 export function fundsFor(
-  { draft, market }: Terms,
+  { draft, market }: FundedTerms,
   balance: Balance,
 ): { readonly needed: Micro; readonly available: Micro } {
   return { needed: neededFor({ draft, market }), available: heldOf({ draft })(balance) };
 }
 
-function neededFor({ draft, market }: Terms): Micro {
+function neededFor({ draft, market }: FundedTerms): Micro {
   if (draft.side === 'SELL') return draft.shares;
   return draft.money + takerFee(market, draft.shares, signedLimit(draft, market.tickSize));
 }
 
 /** Shortage that the venue would refuse anyway, with figures; `null`: there is enough. */
 export function shortageOf(
-  terms: Terms,
+  terms: FundedTerms,
   balance: Balance,
 ): (Denial & Readonly<Record<'needed' | 'available', Micro>>) | null {
   const { needed, available } = fundsFor(terms, balance);

@@ -75,7 +75,7 @@ const MAX_REMEMBERED_MARKETS = 10_000;
 export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
   const broken = new BrokenCommits();
   const alone = createUngroupedTrades(sql, broken);
-  const known: Known = { callers: new KnownCallers(), markets: new RecordedMarkets() };
+  const known: LedgerMemory = { callers: new KnownCallers(), markets: new RecordedMarkets() };
   const recorded = new Line(
     {
       run: async (group) => admitGroup(turnOnPool(sql), group, known),
@@ -158,13 +158,13 @@ async function look<Further>(
 }
 
 /** Memory of this process from group to group. */
-interface Known {
+interface LedgerMemory {
   readonly callers: KnownCallers;
   readonly markets: RecordedMarkets;
 }
 
 /** The transaction of a group, with the venue in it where this process keeps its journal. */
-interface Turn extends Pick<VenueTurn, 'tx' | 'giveUp'> {
+interface GroupTurn extends Pick<VenueTurn, 'tx' | 'giveUp'> {
   readonly venue: VenueInCommit | null;
   /** Reads what only the way needs, then resolves as a venue's turn does. */
   begin(admissions: readonly Admission[]): Promise<unknown>;
@@ -183,9 +183,9 @@ interface FoldedEvidence extends Evidence {
  * everything else with what this returns.
  */
 async function admitGroup(
-  turn: Turn,
+  turn: GroupTurn,
   group: Group,
-  { callers, markets }: Known,
+  { callers, markets }: LedgerMemory,
 ): Promise<readonly Outcome[]> {
   let judged: JudgedGroup;
   let newMarkets: Evidence['markets'] = [];
@@ -224,7 +224,7 @@ function writeJudged(tx: Tx, { accepted, budgets }: JudgedGroup, evidence: Folde
 }
 
 /** The orders are recorded; their callers send them. */
-function turnOnPool(sql: Sql): Turn {
+function turnOnPool(sql: Sql): GroupTurn {
   const { tx, commit, rollback } = openTransaction(sql);
   return {
     tx,
@@ -244,7 +244,7 @@ function turnOnPool(sql: Sql): Turn {
 }
 
 /** The orders are recorded with their venue's answers, in the commit of the venue's journal. */
-const turnInJournal = (turn: VenueTurn, positions: PositionsInPlay, broken: BrokenCommits): Turn => ({
+const turnInJournal = (turn: VenueTurn, positions: PositionsInPlay, broken: BrokenCommits): GroupTurn => ({
   ...turn,
   begin: (admissions) =>
     Promise.all([turn.begin(), positions.read(turn.tx, turn.term, admissions.flatMap(soldBy))]),

@@ -6,20 +6,20 @@
 import type { OutcomeEvidence } from '../domain/evidence.ts';
 import type { Checked, OrderRow } from '../domain/records.ts';
 
-type Entry = OutcomeEvidence['journal'][number] & { readonly checked?: Checked };
-type Status = Entry['status'];
-type Line = [at: number, event: string, status: Status, detail?: string | null, checked?: Checked];
+type JournalEntryInput = OutcomeEvidence['journal'][number] & { readonly checked?: Checked };
+type Status = JournalEntryInput['status'];
+type JournalLine = [at: number, event: string, status: Status, detail?: string | null, checked?: Checked];
 
-function lineOf({ at, event, status, detail, checked }: Entry): Line {
+function lineOf({ at, event, status, detail, checked }: JournalEntryInput): JournalLine {
   if (checked !== undefined) return [at, event, status, detail ?? null, checked];
   return detail === undefined ? [at, event, status] : [at, event, status, detail];
 }
 
-export const journalText = (entries: readonly Entry[]): string =>
+export const journalText = (entries: readonly JournalEntryInput[]): string =>
   entries.map((entry) => `${JSON.stringify(lineOf(entry))}\n`).join('');
 
 const entryOf = (line: string): OrderRow['journal'][number] => {
-  const [at, event, status, detail, checked] = JSON.parse(line) as Line;
+  const [at, event, status, detail, checked] = JSON.parse(line) as JournalLine;
   return {
     at: new Date(at).toISOString(),
     event,

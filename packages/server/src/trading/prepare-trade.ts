@@ -266,7 +266,7 @@ const wire = ({ domain, primaryType, types, message }: TypedData): PreparedTrade
   message: { ...message },
 });
 
-interface Judged extends Signable {
+interface PreparedJudgement extends Signable {
   readonly caller: Caller;
   readonly orderId: string;
   readonly now: number;
@@ -277,7 +277,7 @@ interface Judged extends Signable {
 }
 
 /** In the order in which a trade is refused. */
-async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<TradeCheck[]> {
+async function checksOf(needs: PrepareTradeNeeds, judged: PreparedJudgement): Promise<TradeCheck[]> {
   const { caller, venue, market, draft, parties, orderId, now, isProved, amount } = judged;
   const { conditionId, tokenIds } = market;
   const { maker } = parties;
@@ -310,7 +310,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: Judged): Promise<Trade
 /** With what the owner has approved of this order. */
 async function verdictsOf(
   needs: LookForApprovalNeeds,
-  { caller, orderId, draft }: Judged,
+  { caller, orderId, draft }: PreparedJudgement,
   found: readonly Verdict[],
 ): Promise<readonly Verdict[]> {
   if (!found.some(({ denial }) => denial?.code === 'approval_required')) return found;

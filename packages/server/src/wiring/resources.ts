@@ -42,9 +42,11 @@ const RESOURCES = [
 ] as const;
 
 /** All that the listed resources need: a union of functions is called with the intersection of their parameters. */
-type Listed = (typeof RESOURCES)[number] extends (bind: Bind, needs: infer Needs) => void ? Needs : never;
+type NeedsOfEach = (typeof RESOURCES)[number] extends (bind: Bind, needs: infer Needs) => void
+  ? Needs
+  : never;
 
-export type ResourceNeeds = Listed &
+export type ResourceNeeds = NeedsOfEach &
   Parameters<typeof bindAgents>[1] &
   Parameters<typeof bindClaims>[1] &
   Parameters<typeof bindOwners>[1] &

@@ -20,14 +20,14 @@ const RESERVE_MS = 3_500;
 const AWAY_STEP_MS = 250;
 const LATE = Symbol('late');
 
-interface Step {
+interface StopStep {
   readonly what: string;
   readonly withinMs: number;
   readonly run: (withinMs: number) => Promise<unknown>;
 }
 
 export function createStops(log: { warn(context: object, message: string): void }): Stops {
-  const steps: Step[] = [];
+  const steps: StopStep[] = [];
   let isAway = (): boolean => false;
   let running: Promise<boolean> | undefined;
 

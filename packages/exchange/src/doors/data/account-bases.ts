@@ -19,18 +19,18 @@ interface Kept {
   readonly move?: MovePlace;
 }
 
-type Step =
+type BasisStep =
   | { readonly at: number; readonly trade: TradeRecord }
   | { readonly at: number; readonly move: MoveRecord };
 
 /** Draws tokens for a page of history. @throws TooManyRequests */
 export type Pay = () => Promise<void>;
 
-const isFinal = (step: Step): boolean =>
+const isFinal = (step: BasisStep): boolean =>
   'move' in step || step.trade.settlement.status === 'CONFIRMED' || step.trade.settlement.status === 'FAILED';
 
 /** At one time: what makes tokens, trades, what uses them up. */
-const rank = (step: Step): number => ('trade' in step ? 1 : step.move.kind === 'split' ? 0 : 2);
+const rank = (step: BasisStep): number => ('trade' in step ? 1 : step.move.kind === 'split' ? 0 : 2);
 
 export class AccountBases {
   readonly #history: () => Pick<TradeHistory, 'trades' | 'moves'>;
@@ -82,7 +82,7 @@ export class AccountBases {
   async #page(
     account: AccountId,
     from: Kept,
-  ): Promise<{ readonly steps: readonly Step[]; readonly isLast: boolean }> {
+  ): Promise<{ readonly steps: readonly BasisStep[]; readonly isLast: boolean }> {
     const window = { account, oldestFirst: true, limit: PAGE_ROWS };
     const trades = await this.#history().trades({
       ...window,
@@ -92,7 +92,7 @@ export class AccountBases {
       ...window,
       ...(from.move === undefined ? {} : { after: from.move }),
     });
-    const steps: Step[] = [
+    const steps: BasisStep[] = [
       ...trades.map((trade) => ({ at: trade.at, trade })),
       ...moves.map((move) => ({ at: move.at, move })),
     ];
@@ -121,7 +121,7 @@ export class AccountBases {
   }
 }
 
-function advance(kept: Kept, steps: readonly Step[], account: AccountId): Kept {
+function advance(kept: Kept, steps: readonly BasisStep[], account: AccountId): Kept {
   if (steps.length === 0) return kept;
   const change = new BasisChange(kept.basis);
   let { trade, move } = kept;

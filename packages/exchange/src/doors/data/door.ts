@@ -12,7 +12,7 @@ import { type DataDoorOptions, Reads } from './reads.ts';
 import { v1Routes } from './v1-routes.ts';
 import { v2Routes } from './v2-routes.ts';
 
-interface Refusal {
+interface DoorRefusal {
   readonly status: number;
   readonly code: string;
   readonly text: string;
@@ -22,7 +22,7 @@ interface Refusal {
 /** By its name: a door imports no code of the exchange. */
 const isUnavailable = (error: Error): boolean => error.name === 'ExchangeUnavailable';
 
-function refusalOf(error: FastifyError | Error): Refusal {
+function refusalOf(error: FastifyError | Error): DoorRefusal {
   if (error instanceof DataError)
     return { status: error.status, code: error.code, text: error.message, parameter: error.parameter };
   if (error instanceof TooManyRequests) return { status: 429, code: 'rate_limited', text: error.message };
@@ -37,7 +37,7 @@ const RETRY_AFTER_S = 1;
 
 export const dataDoor: FastifyPluginAsync<DataDoorOptions> = async (door, options) => {
   const isV2 = ({ url }: FastifyRequest): boolean => url.slice(door.prefix.length).startsWith('/v2');
-  const answer = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply => {
+  const answer = (request: FastifyRequest, reply: FastifyReply, refusal: DoorRefusal): FastifyReply => {
     const { status, code, text, parameter } = refusal;
     if (!isV2(request)) return reply.code(status).send({ error: text });
     return reply.code(status).send({

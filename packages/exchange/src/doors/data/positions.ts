@@ -58,7 +58,7 @@ export function positionsOf(exchange: Reads, account: AccountId, basis: Basis): 
   return positions;
 }
 
-interface Found {
+interface FoundPosition {
   readonly account: AccountId;
   readonly outcome: Outcome;
   readonly size: Micro;
@@ -68,7 +68,7 @@ interface Found {
   readonly isMergeable: boolean;
 }
 
-function positionOf({ account, outcome, size, held, facts, view, isMergeable }: Found): Position {
+function positionOf({ account, outcome, size, held, facts, view, isMergeable }: FoundPosition): Position {
   const price = priceOf(facts, outcome, view);
   const value = worthOf(size, price);
   const {

@@ -19,7 +19,7 @@ const ONE = 1_000_000n;
 const MOST_OFFSET = 10_000;
 const READ_ROWS = 1_000;
 
-type Key = (position: Position) => number | string;
+type SortKey = (position: Position) => number | string;
 
 const averageOf = ({ cost, size, bought, boughtCost }: Position): number =>
   size > 0n ? Number(cost) / Number(size) : bought === 0n ? 0 : Number(boughtCost) / Number(bought);
@@ -37,7 +37,7 @@ const KEYS = {
   AVGPRICE: averageOf,
   REALIZEDPNL: ({ realized }) => Number(realized),
   TIMESTAMP: ({ lastAt }) => lastAt,
-} as const satisfies Record<string, Key>;
+} as const satisfies Record<string, SortKey>;
 
 const OPEN_SORTS = [
   'CURRENT',
@@ -52,7 +52,7 @@ const OPEN_SORTS = [
 ] as const;
 const CLOSED_SORTS = ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'] as const;
 
-function sorted(positions: readonly Position[], keyOf: Key, ascending: boolean): readonly Position[] {
+function sorted(positions: readonly Position[], keyOf: SortKey, ascending: boolean): readonly Position[] {
   const direction = ascending ? 1 : -1;
   return positions
     .map((position) => ({ position, key: keyOf(position) }))

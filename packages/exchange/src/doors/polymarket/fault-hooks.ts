@@ -11,7 +11,7 @@ const CANCEL_ONLY_TEXT =
 const POST_ONLY_TEXT = 'post-only mode: only post-only orders and cancels are allowed';
 const LIMITED_TEXT = 'Too Many Requests';
 
-interface Answer {
+interface FaultAnswer {
   readonly status: number;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ function tradingOf({ method, url }: FastifyRequest, mount: string): Trading | nu
   return ['/order', '/orders', '/cancel-all', '/cancel-market-orders'].includes(path) ? 'cancel' : null;
 }
 
-const TIMED_OUT: Answer = { status: 500, body: { error: 'order timed out' } };
+const TIMED_OUT: FaultAnswer = { status: 500, body: { error: 'order timed out' } };
 
 const retryAfter = (ms: number | null): Record<string, string> =>
   ms === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(ms / 1_000))) };
@@ -79,7 +79,7 @@ export function injectFaults(door: FastifyInstance, mount: string, faults: Fault
 }
 
 /** Refusals that come before the key is looked at. */
-function beforeKeys(faults: Faults, trading: Trading | null): Answer | null {
+function beforeKeys(faults: Faults, trading: Trading | null): FaultAnswer | null {
   const { limitedShare, bareLimitedShare, unavailableShare } = faults.plan;
   if (faults.hits('unavailable', unavailableShare))
     return { status: 503, body: { error: 'Service is not ready' }, headers: retryAfter(1_000) };
@@ -96,7 +96,7 @@ function beforeKeys(faults: Faults, trading: Trading | null): Answer | null {
   return null;
 }
 
-const limited = (now: number): Answer => ({
+const limited = (now: number): FaultAnswer => ({
   status: 429,
   body: { error: LIMITED_TEXT },
   headers: {
@@ -107,7 +107,7 @@ const limited = (now: number): Answer => ({
   },
 });
 
-const postOnly = (leftMs: number | null): Answer => ({
+const postOnly = (leftMs: number | null): FaultAnswer => ({
   status: 503,
   body: {
     error: POST_ONLY_TEXT,
@@ -128,7 +128,7 @@ function isPostOnly(body: unknown): boolean {
   }
 }
 
-function send(reply: FastifyReply, { status, body, headers = {} }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, body, headers = {} }: FaultAnswer): FastifyReply {
   reply.code(status).headers(headers);
   return body === undefined ? reply.send() : reply.send(body);
 }

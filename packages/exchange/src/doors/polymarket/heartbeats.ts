@@ -14,10 +14,10 @@ import type { AuthenticatedKey, VenueKeys } from './venue-keys.ts';
 const SILENCE_MS = 10_000;
 export const CHECK_EVERY_MS = 5_000;
 
-type Key = Pick<AuthenticatedKey, 'address' | 'nonce'>;
+type HeartbeatKey = Pick<AuthenticatedKey, 'address' | 'nonce'>;
 
 interface Switch {
-  readonly key: Key;
+  readonly key: HeartbeatKey;
   readonly id: string;
   readonly at: number;
 }
@@ -29,7 +29,7 @@ export interface HeartbeatNeeds {
   readonly onFault: (error: unknown) => void;
 }
 
-const nameOf = ({ address, nonce }: Key): string => `${address}:${nonce}`;
+const nameOf = ({ address, nonce }: HeartbeatKey): string => `${address}:${nonce}`;
 
 export class Heartbeats {
   readonly #needs: HeartbeatNeeds;
@@ -106,7 +106,10 @@ export class Heartbeats {
 }
 
 /** Those that the key posted, and those that the desk placed for its accounts. */
-async function ordersOf(exchange: DoorExchange, { address, nonce }: Key): Promise<readonly OpenOrder[]> {
+async function ordersOf(
+  exchange: DoorExchange,
+  { address, nonce }: HeartbeatKey,
+): Promise<readonly OpenOrder[]> {
   const open = accountsOf(address).flatMap((account) => exchange.openOrders(account));
   const posted = await exchange.postedOrders(open.map(({ orderId }) => orderId));
   return open.filter(({ orderId }) => {

@@ -47,7 +47,7 @@ interface Listener extends FeedListener {
 }
 
 /** A market that somebody follows, as it was last shown. */
-interface Followed {
+interface FollowedMarket {
   readonly listeners: Map<Listener, Set<Outcome>>;
   book: BookView;
   tickSize: Pips;
@@ -60,7 +60,7 @@ export class MarketFeed {
   readonly #options: FeedOptions;
   readonly #attachment: Attachment;
   readonly #listeners = new Set<Listener>();
-  readonly #followed = new Map<ConditionId, Followed>();
+  readonly #followed = new Map<ConditionId, FollowedMarket>();
   /** Trades and ends that wait for the next look. */
   #pending: { readonly event: EngineEvent; readonly at: number }[] = [];
   /** Markets whose book may have changed since the last look; `all`: any. */
@@ -123,14 +123,14 @@ export class MarketFeed {
     followed.listeners.set(listener, (followed.listeners.get(listener) ?? new Set()).add(outcome));
   }
 
-  #begin(exchange: FeedExchange, market: MarketView): Followed | undefined {
+  #begin(exchange: FeedExchange, market: MarketView): FollowedMarket | undefined {
     const book = exchange.book(market.conditionId, 'YES');
     if (book === undefined) return undefined;
     const tops = [
       topText(wireBook(market, 'YES', book)),
       topText(wireBook(market, 'NO', mirrored(book))),
     ] as const;
-    const followed: Followed = {
+    const followed: FollowedMarket = {
       listeners: new Map(),
       ...{ book, tops, tickSize: market.tickSize, shownAt: this.#options.now() },
     };
@@ -148,7 +148,7 @@ export class MarketFeed {
     if (outcomes.size === 0) this.#drop(listener, found.market.conditionId, followed);
   }
 
-  #drop(listener: Listener, conditionId: ConditionId, followed: Followed): void {
+  #drop(listener: Listener, conditionId: ConditionId, followed: FollowedMarket): void {
     followed.listeners.delete(listener);
     if (followed.listeners.size === 0) this.#followed.delete(conditionId);
   }
@@ -222,7 +222,7 @@ export class MarketFeed {
   #lookAt(
     exchange: FeedExchange,
     conditionId: ConditionId,
-    { followed, isTraded }: { readonly followed: Followed; readonly isTraded: boolean },
+    { followed, isTraded }: { readonly followed: FollowedMarket; readonly isTraded: boolean },
   ): void {
     const market = exchange.market(conditionId);
     const sequence = exchange.book(conditionId, 'YES', 0)?.sequence;
@@ -235,7 +235,7 @@ export class MarketFeed {
     if (isTraded || isChanged) this.#showBook(exchange, market, { followed, isTraded });
   }
 
-  #forget(conditionId: ConditionId, followed: Followed): void {
+  #forget(conditionId: ConditionId, followed: FollowedMarket): void {
     this.#followed.delete(conditionId);
     followed.listeners.clear();
   }
@@ -265,7 +265,7 @@ export class MarketFeed {
   #showBook(
     exchange: FeedExchange,
     market: MarketView,
-    { followed, isTraded }: { readonly followed: Followed; readonly isTraded: boolean },
+    { followed, isTraded }: { readonly followed: FollowedMarket; readonly isTraded: boolean },
   ): void {
     const { faults, now } = this.#options;
     if (faults?.isOn === true && now() - followed.shownAt < faults.plan.staleBooksMs) {
@@ -292,12 +292,12 @@ export class MarketFeed {
     Object.assign(followed, { book, tops, tickSize: market.tickSize, shownAt: now() });
   }
 
-  #showWhole({ listeners }: Followed, books: readonly [object, object]): void {
+  #showWhole({ listeners }: FollowedMarket, books: readonly [object, object]): void {
     const texts = { YES: JSON.stringify(books[0]), NO: JSON.stringify(books[1]) };
     for (const [{ line }, outcomes] of listeners) for (const outcome of outcomes) line.send(texts[outcome]);
   }
 
-  #tell({ listeners }: Followed, event: object): void {
+  #tell({ listeners }: FollowedMarket, event: object): void {
     const text = JSON.stringify(event);
     for (const { line } of listeners.keys()) line.send(text);
   }

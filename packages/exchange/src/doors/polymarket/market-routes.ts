@@ -27,7 +27,7 @@ const MAX_BOOKS = 500;
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const TOKEN_ID = /^[0-9]{1,78}$/;
 
-interface Listed {
+interface ListedPage {
   readonly market: MarketView;
   readonly outcome: Outcome;
 }
@@ -44,14 +44,14 @@ export function marketRoutes(
     return tokenId;
   };
 
-  const listed = (request: FastifyRequest, unknown = 'market not found'): Listed => {
+  const listed = (request: FastifyRequest, unknown = 'market not found'): ListedPage => {
     const found = openHere(options).marketByToken(tokenParameter(request));
     if (found === undefined) throw new WireError(404, unknown);
     return found;
   };
 
   /** A closed market has no book on the wire. */
-  const bookOf = (tokenId: string): (Listed & { readonly book: BookView }) | undefined => {
+  const bookOf = (tokenId: string): (ListedPage & { readonly book: BookView }) | undefined => {
     const exchange = openHere(options);
     const found = exchange.marketByToken(tokenId);
     if (found === undefined || found.market.status !== 'open') return undefined;
@@ -62,7 +62,7 @@ export function marketRoutes(
       : { market, outcome, book: stale.show(market.conditionId, outcome, book) };
   };
 
-  const requireBook = (request: FastifyRequest): Listed & { readonly book: BookView } => {
+  const requireBook = (request: FastifyRequest): ListedPage & { readonly book: BookView } => {
     const found = bookOf(tokenParameter(request));
     if (found === undefined) throw noOrderbook();
     return found;

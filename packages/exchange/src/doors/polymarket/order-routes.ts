@@ -28,7 +28,7 @@ import { EngineRestarts, noOrderbook, WireError } from './wire-error.ts';
 const MAX_BATCH = 15;
 const INVALID_ORDER = 'Invalid order payload';
 
-interface Listed {
+interface PostedItem {
   readonly market: MarketView;
   readonly outcome: Outcome;
 }
@@ -131,7 +131,7 @@ function requireOwner({ owner, fields }: PostedBody, key: AuthenticatedKey): voi
 function checked(
   { domains, chainId, recover, now, gtdMinLeadS }: PolymarketDoorOptions,
   key: AuthenticatedKey,
-  { body, listed }: { readonly body: PostedBody; readonly listed: Listed },
+  { body, listed }: { readonly body: PostedBody; readonly listed: PostedItem },
 ): NewOrder {
   const terms = { domains, chainId, recover };
   const verdict = verifyPostedOrder(body, listed.market.negRisk, key.address, terms);

@@ -52,15 +52,15 @@ export interface FireblocksClient {
   /** The API refuses a repeat with the same `externalTxId`; after `unclear` look it up and never send again. */
   create(
     body: Readonly<Record<string, unknown>> & { readonly externalTxId: string },
-  ): Answer<typeof Transaction>;
-  get(id: string): Answer<typeof Transaction>;
-  byExternalId(externalTxId: string): Answer<typeof Transaction>;
-  cancel(id: string): Answer<typeof Cancelled>;
+  ): FireblocksAnswer<typeof Transaction>;
+  get(id: string): FireblocksAnswer<typeof Transaction>;
+  byExternalId(externalTxId: string): FireblocksAnswer<typeof Transaction>;
+  cancel(id: string): FireblocksAnswer<typeof Cancelled>;
   /** The first 50 addresses of a vault account's asset. */
-  vaultAddresses(vaultId: string, assetId: string): Answer<typeof VaultAddresses>;
+  vaultAddresses(vaultId: string, assetId: string): FireblocksAnswer<typeof VaultAddresses>;
 }
 
-type Answer<S extends TSchema> = Promise<ApiAnswer<Static<S>>>;
+type FireblocksAnswer<S extends TSchema> = Promise<ApiAnswer<Static<S>>>;
 
 export interface FireblocksClientOptions {
   /** The API's URL, with or without `/v1`. */
@@ -91,7 +91,7 @@ export function createFireblocksClient(options: FireblocksClientOptions): Firebl
     path: string,
     schema: S,
     body?: Readonly<Record<string, unknown>>,
-  ): Answer<S> {
+  ): FireblocksAnswer<S> {
     const uri = prefix + path;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const token = tokenOf(key, apiKey, uri, text ?? '', now());

@@ -53,7 +53,7 @@ const WAITING = new Set([
 ]);
 
 type Request = Parameters<SigningProvider['sign']>[0];
-type Outcome<K extends SigningAnswer['kind']> = Extract<SigningAnswer, { kind: K }>;
+type SigningOutcome<K extends SigningAnswer['kind']> = Extract<SigningAnswer, { kind: K }>;
 
 /**
  * Looks up the vault's address first.
@@ -94,9 +94,13 @@ async function requireVaultKey(client: FireblocksClient, options: FireblocksOpti
   );
 }
 
-const failed = (id: string | null, detail: string): Outcome<'failed'> => ({ kind: 'failed', id, detail });
+const failed = (id: string | null, detail: string): SigningOutcome<'failed'> => ({
+  kind: 'failed',
+  id,
+  detail,
+});
 
-const blocked = (id: string | null, detail: string): Outcome<'blocked_by_policy'> => ({
+const blocked = (id: string | null, detail: string): SigningOutcome<'blocked_by_policy'> => ({
   kind: 'blocked_by_policy',
   id,
   detail: detail.includes(BLOCKED_BY_POLICY) ? detail : `${BLOCKED_BY_POLICY}: ${detail}`,

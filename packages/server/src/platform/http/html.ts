@@ -3,7 +3,7 @@ export interface Markup {
   readonly markup: string;
 }
 
-type Part = string | number | Markup | null | false | readonly Part[];
+type MarkupPart = string | number | Markup | null | false | readonly MarkupPart[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -15,12 +15,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-function render(part: Part): string {
+function render(part: MarkupPart): string {
   if (part === null || part === false) return '';
   if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
   return 'markup' in part ? part.markup : part.map(render).join('');
 }
 
-export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => ({
-  markup: texts.map((text, i) => text + (i < parts.length ? render(parts[i] as Part) : '')).join(''),
+export const html = (texts: TemplateStringsArray, ...parts: readonly MarkupPart[]): Markup => ({
+  markup: texts.map((text, i) => text + (i < parts.length ? render(parts[i] as MarkupPart) : '')).join(''),
 });

@@ -46,12 +46,12 @@ declare module 'fastify' {
   }
 }
 
-type Part<S> = S extends TSchema ? Static<S> : undefined;
+type RequestPart<S> = S extends TSchema ? Static<S> : undefined;
 
 export interface Input<O extends Operation> {
-  readonly params: Part<O['params']>;
-  readonly query: Part<O['query']>;
-  readonly body: Part<O['body']>;
+  readonly params: RequestPart<O['params']>;
+  readonly query: RequestPart<O['query']>;
+  readonly body: RequestPart<O['body']>;
   /** Present on every route that needs a key. */
   readonly caller: O['permission'] extends 'agent' ? Caller : null;
   /** Present on every route that needs an owner's session. */

@@ -5,8 +5,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The reply when the step has answered, else nothing: the request goes on. */
-type Outcome = FastifyReply | undefined;
-export type Step = (request: FastifyRequest, reply: FastifyReply) => Outcome | Promise<Outcome>;
+type StepOutcome = FastifyReply | undefined;
+export type Step = (request: FastifyRequest, reply: FastifyReply) => StepOutcome | Promise<StepOutcome>;
 
 /** Any hook that has no payload. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;

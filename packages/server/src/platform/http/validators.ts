@@ -22,11 +22,11 @@ type Fields = Record<string, unknown>;
 
 /** A keyword's function with the errors of its last call, as the validator reads them. */
 interface Check<Schema, Data> {
-  (schema: Schema, data: Data, parent?: unknown, place?: Place): boolean;
+  (schema: Schema, data: Data, parent?: unknown, place?: FieldPlace): boolean;
   errors?: Partial<ErrorObject>[];
 }
 
-interface Place {
+interface FieldPlace {
   readonly parentData: Fields;
   readonly parentDataProperty: string | number;
 }

@@ -14,7 +14,7 @@ const MAX_WALLETS = 20_000;
 /** For more wallets than this, the sum covers only these: each costs a call to the chain. */
 const MAX_WALLETS_PER_READ = 20;
 
-interface Entry {
+interface AccountEntry {
   amount: Micro | null;
   readAt: number | null;
   askedAt: number;
@@ -26,9 +26,9 @@ export function createChainAccounts({
   collateralMint,
 }: Pick<Quotes, 'chain' | 'collateralMint'>): Accounts {
   /** The most recently used entries are at the end. */
-  const known = new Map<SolanaAddress, Entry>();
+  const known = new Map<SolanaAddress, AccountEntry>();
 
-  const entryOf = (wallet: SolanaAddress): Entry => {
+  const entryOf = (wallet: SolanaAddress): AccountEntry => {
     const entry = known.get(wallet) ?? {
       amount: null,
       readAt: null,
@@ -42,7 +42,7 @@ export function createChainAccounts({
     return entry;
   };
 
-  const read = async (wallet: SolanaAddress, entry: Entry): Promise<void> => {
+  const read = async (wallet: SolanaAddress, entry: AccountEntry): Promise<void> => {
     try {
       const account = await chain.tokenAccount(wallet, collateralMint);
       entry.amount = account?.amount ?? 0n;
@@ -52,7 +52,7 @@ export function createChainAccounts({
     }
   };
 
-  const one = async (wallet: SolanaAddress, freshMs: number, patienceMs: number): Promise<Entry> => {
+  const one = async (wallet: SolanaAddress, freshMs: number, patienceMs: number): Promise<AccountEntry> => {
     const entry = entryOf(wallet);
     const now = performance.now();
     if (entry.reading === null && now - entry.askedAt >= freshMs) {

@@ -80,7 +80,7 @@ const MAX_TRADES = 500;
 const MARKETS_PER_QUESTION = 100;
 const STOP_WITHIN_MS = 1_000;
 
-interface Followed {
+interface MirroredBook {
   readonly market: MarketRecord;
   readonly stop: () => void;
   trades: LiveTrade[];
@@ -95,7 +95,7 @@ interface Followed {
 export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveMirror> {
   const { exchange, feed, log } = options;
   const times = { ...TIMES, ...options.times };
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, MirroredBook>();
   let term = exchange.term;
   let isStopped = false;
 
@@ -118,11 +118,11 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     for (const one of followed.values()) one.sent = null;
   };
 
-  const follow = async (market: MarketRecord): Promise<Followed> => {
+  const follow = async (market: MarketRecord): Promise<MirroredBook> => {
     const { conditionId } = market;
     if (followed.size >= MAX_FOLLOWED)
       throw new VenueUnavailable('Too many live markets are traded on paper at the moment.');
-    const one: Followed = {
+    const one: MirroredBook = {
       market,
       trades: [],
       sent: null,
@@ -147,7 +147,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
   };
 
   /** Changes of a market's book that the exchange has to get. */
-  const levelsOf = (one: Followed, book: LiveBook): MirrorChange[] => {
+  const levelsOf = (one: MirroredBook, book: LiveBook): MirrorChange[] => {
     const { conditionId } = one.market;
     const now = new Map(rowsOf(book).map((row) => [`${row[0]} ${row[1]}`, row]));
     const before = one.sent;
@@ -162,13 +162,13 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     return [{ kind: 'levels', conditionId, levels, isWhole: before === null }];
   };
   /** Trades before the book that they left. */
-  const newsOf = (one: Followed, book: LiveBook): MirrorChange[] => {
+  const newsOf = (one: MirroredBook, book: LiveBook): MirrorChange[] => {
     const { conditionId } = one.market;
     const trades = one.trades.map((trade): MirrorChange => ({ kind: 'trade', conditionId, ...trade }));
     one.trades = [];
     return [...trades, ...levelsOf(one, book)];
   };
-  const pause = (one: Followed): MirrorChange[] => {
+  const pause = (one: MirroredBook): MirrorChange[] => {
     one.sent = null;
     one.trades = [];
     return [{ kind: 'pause', conditionId: one.market.conditionId }];
@@ -204,7 +204,7 @@ export async function startLiveMirror(options: LiveMirrorOptions): Promise<LiveM
     noticeReopening();
     if (exchange.status !== 'open') return;
     const changes: MirrorChange[] = [];
-    const doubted: Followed[] = [];
+    const doubted: MirroredBook[] = [];
     for (const one of followed.values()) {
       const isKnown = feed.isKnown(one.market);
       const hasNews = one.isChanged || one.trades.length > 0 || one.sent === null;
@@ -308,16 +308,16 @@ const rowsOf = ({ bids, asks }: LiveBook): MirroredLevel[] => [
   ...asks.slice(0, DEPTH).map(([price, size]): MirroredLevel => ['ask', price, size]),
 ];
 
-type Terms = Pick<MarketRecord, 'tickSize' | 'minOrderSize' | 'endDate'>;
+type LiveTerms = Pick<MarketRecord, 'tickSize' | 'minOrderSize' | 'endDate'>;
 
-function termsOf(market: MarketRecord, listed: Terms): MirrorChange[] {
+function termsOf(market: MarketRecord, listed: LiveTerms): MirrorChange[] {
   const { conditionId, tickSize, minOrderSize, endDate } = market;
   const isSame =
     listed.tickSize === tickSize && listed.minOrderSize === minOrderSize && listed.endDate === endDate;
   return isSame ? [] : [{ kind: 'terms', conditionId, terms: { tickSize, minOrderSize, endDate } }];
 }
 
-function fateOf(market: MarketRecord, listed: Terms | undefined): MirrorChange[] {
+function fateOf(market: MarketRecord, listed: LiveTerms | undefined): MirrorChange[] {
   const { conditionId, status, payout } = market;
   if (listed === undefined) return [];
   if (status === 'resolved' && payout !== undefined) return [{ kind: 'resolve', conditionId, payout }];

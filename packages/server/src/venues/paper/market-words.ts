@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Catalogue, MarketView, PaperExchange } from '@bellwether/exchange';
 import MiniSearch, { type Query, type SearchOptions } from 'minisearch';
 
-interface Entry {
+interface MarketEntry {
   readonly id: string;
   readonly question: string;
   readonly eventTitle: string;
@@ -48,7 +48,7 @@ const tokenize = MiniSearch.getDefault('tokenize') as (text: string) => string[]
 const SLICE = 50;
 
 export class MarketWords {
-  readonly #index = new MiniSearch<Entry>({
+  readonly #index = new MiniSearch<MarketEntry>({
     fields: [...ALL_TEXTS, 'ids'],
     idField: 'id',
     processTerm: plain,

@@ -100,7 +100,7 @@ export function createShortageReason({ accounts, markets }: ShortageParts): Shor
   };
 }
 
-interface Wanted {
+interface WantedApproval {
   readonly side: 'BUY' | 'SELL';
   readonly wallet: Address;
   /** Collateral that the order needs. */
@@ -108,7 +108,7 @@ interface Wanted {
 }
 
 /** Names the call for contracts that are pinned here, and for no other: a venue's answer must not say whom a wallet trusts. */
-function grantOf(spender: Address, { side, wallet, amount }: Wanted): string {
+function grantOf(spender: Address, { side, wallet, amount }: WantedApproval): string {
   if (spender === OLDER_NEG_RISK_ADAPTER) {
     const { to, data } = olderAdapterApprovalCall(amount);
     return `This is the venue's older adapter, which it has retired and is reported to ask for all the same. Only with the express consent of the wallet's owner, and for this order alone, ${wallet} calls ${to} with data ${data}.`;

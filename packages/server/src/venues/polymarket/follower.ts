@@ -67,13 +67,13 @@ export interface Follower {
   stop(): Promise<void>;
 }
 
-interface Followed {
+interface WalletState {
   nextAt: number;
   isLooking: boolean;
   apiKey: string | null;
 }
 
-interface Line {
+interface FollowedKey {
   readonly socket: ReconnectingSocket;
   readonly wallets: Set<string>;
   /** Order ids that it spoke of, oldest first. */
@@ -87,9 +87,9 @@ interface Line {
 export function startFollower(parts: FollowerParts): Follower {
   const { log, keyring, logger, holder, now } = parts;
   const times = parts.times ?? FOLLOWER_TIMES;
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, WalletState>();
   /** By API key. */
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, FollowedKey>();
   let isStopped = false;
   let ticking: Promise<void> | null = null;
   let resyncs = 0;
@@ -97,7 +97,7 @@ export function startFollower(parts: FollowerParts): Follower {
   let deaf = 0;
   const waits = new Set<NodeJS.Timeout>();
 
-  const look = async (walletAddress: string, state: Followed): Promise<void> => {
+  const look = async (walletAddress: string, state: WalletState): Promise<void> => {
     state.isLooking = true;
     try {
       const key = await keyring.of(walletAddress);
@@ -124,12 +124,12 @@ export function startFollower(parts: FollowerParts): Follower {
     }
   };
 
-  const isHeard = ({ apiKey }: Followed): boolean => {
+  const isHeard = ({ apiKey }: WalletState): boolean => {
     const line = apiKey === null ? undefined : lines.get(apiKey);
     return line?.socket.isOpen() === true && !line.isDeaf;
   };
 
-  const lineOf = (walletAddress: string): Line | null => {
+  const lineOf = (walletAddress: string): FollowedKey | null => {
     const apiKey = followed.get(walletAddress)?.apiKey ?? null;
     return apiKey === null ? null : (lines.get(apiKey) ?? null);
   };
@@ -150,7 +150,7 @@ export function startFollower(parts: FollowerParts): Follower {
   };
 
   /** Subscribes for the wallet's key; beyond the most sockets a wallet is only asked about. */
-  const listen = (walletAddress: string, state: Followed, key: OwnedKeys): void => {
+  const listen = (walletAddress: string, state: WalletState, key: OwnedKeys): void => {
     if (state.apiKey !== null && state.apiKey !== key.secrets.apiKey) hangUp(walletAddress, state);
     const known = lines.get(key.secrets.apiKey);
     if (known !== undefined) known.wallets.add(walletAddress);
@@ -159,7 +159,7 @@ export function startFollower(parts: FollowerParts): Follower {
     state.apiKey = key.secrets.apiKey;
   };
 
-  const openLine = (walletAddress: string, key: OwnedKeys): Line => {
+  const openLine = (walletAddress: string, key: OwnedKeys): FollowedKey => {
     const wallets = new Set([walletAddress]);
     const heard = new Set<string>();
     const soon = () => {
@@ -181,11 +181,11 @@ export function startFollower(parts: FollowerParts): Follower {
       },
       ...(parts.socketTimes === undefined ? {} : { times: parts.socketTimes }),
     });
-    const line: Line = { socket, wallets, heard, openedAt: null, isDeaf: false, replacedAt: 0 };
+    const line: FollowedKey = { socket, wallets, heard, openedAt: null, isDeaf: false, replacedAt: 0 };
     return line;
   };
 
-  const note = (line: Line, event: OwnEvent): void => {
+  const note = (line: FollowedKey, event: OwnEvent): void => {
     const ids =
       event.kind === 'order'
         ? [event.order.id]
@@ -199,7 +199,7 @@ export function startFollower(parts: FollowerParts): Follower {
     line.isDeaf = false;
   };
 
-  const hear = (text: string, line: Line, soon: () => void): void => {
+  const hear = (text: string, line: FollowedKey, soon: () => void): void => {
     const events = eventsIn(text);
     if (events === null) {
       unread += 1;
@@ -232,7 +232,7 @@ export function startFollower(parts: FollowerParts): Follower {
     await Promise.all(seen.map((one) => parts.recorder.record(one.orderId, [one], market)));
   };
 
-  const hangUp = (walletAddress: string, state: Followed): void => {
+  const hangUp = (walletAddress: string, state: WalletState): void => {
     const { apiKey } = state;
     state.apiKey = null;
     const line = apiKey === null ? undefined : lines.get(apiKey);

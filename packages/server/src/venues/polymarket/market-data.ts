@@ -56,12 +56,12 @@ export interface LiveMarketDataOptions {
   readonly marketLifeMs?: number;
 }
 
-type Key = 'id' | 'slug' | 'condition' | 'token';
+type MarketKeyKind = 'id' | 'slug' | 'condition' | 'token';
 
 const isToken = (text: string): boolean => isTokenId(text) && text.length >= MIN_TOKEN_DIGITS;
 
 /** The kind of id that a text can be here; `null`: none. */
-function keyOf(text: string): Key | null {
+function keyOf(text: string): MarketKeyKind | null {
   if (CONDITION_ID.test(text)) return 'condition';
   if (isToken(text)) return 'token';
   if (MARKET_ID.test(text)) return 'id';
@@ -236,12 +236,12 @@ function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
     waiting[key].set(id, resolve);
     return promise;
   };
-  const load = (key: Key, text: string): Promise<ListedMarket | null> => {
+  const load = (key: MarketKeyKind, text: string): Promise<ListedMarket | null> => {
     if (key === 'id') return gamma.byId(text);
     if (key === 'slug') return gamma.bySlug(text);
     return grouped(key, text);
   };
-  const ask = (key: Key, text: string): Promise<ListedMarket | null> => {
+  const ask = (key: MarketKeyKind, text: string): Promise<ListedMarket | null> => {
     const already = asking.get(text);
     if (already !== undefined) return already;
     const answer = load(key, text)

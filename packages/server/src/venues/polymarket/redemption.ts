@@ -61,7 +61,7 @@ export function createLiveRedemption(options: LiveRedemptionOptions): Redemption
   };
 }
 
-interface Wanted {
+interface WantedRedemption {
   readonly market: MarketRecord;
   readonly account: Address;
   readonly keys: OwnedKeys | null;
@@ -71,7 +71,7 @@ interface Wanted {
 }
 
 /** Protocol V2 redeems one outcome at a time, and by amount: those that pay, or, where none does, what is held. */
-function redemptionCalls({ market, held }: Pick<Wanted, 'market' | 'held'>): ContractCall[] {
+function redemptionCalls({ market, held }: Pick<WantedRedemption, 'market' | 'held'>): ContractCall[] {
   const { conditionId, negRisk, payout, version } = market;
   if (version !== 'v2') return [redeemCall(conditionId, negRisk)];
   const owned = ([0, 1] as const).filter((outcome) => held[outcome] > 0n);
@@ -81,7 +81,7 @@ function redemptionCalls({ market, held }: Pick<Wanted, 'market' | 'held'>): Con
   );
 }
 
-function unsigned(wanted: Wanted): UnsignedCall[] {
+function unsigned(wanted: WantedRedemption): UnsignedCall[] {
   const { market, account, keys, chainId, approval } = wanted;
   const type = keys?.signatureType ?? 0;
   const owner = { eoa: keys?.eoa ?? account, wallet: account, type };

@@ -8,7 +8,7 @@ import type { Book, Level } from '../../domain/market.ts';
 import { microOf, millisecondsOf, pipsOf, tickOf } from './translate-market.ts';
 import type { WireBook, WirePriceChanges } from './wire.ts';
 
-type Change = WirePriceChanges['price_changes'][number];
+type PriceChange = WirePriceChanges['price_changes'][number];
 
 export interface BookTerms {
   readonly tickSize: Pips | null;
@@ -90,7 +90,7 @@ export class TokenBook {
   }
 
   /** @returns whether the book, changed, has the best prices that the venue names: otherwise something was missed */
-  apply(changes: readonly Change[], at: number | null): boolean {
+  apply(changes: readonly PriceChange[], at: number | null): boolean {
     for (const { price, size, side } of changes) {
       const pips = insidePrice(price);
       if (pips === null) return false;
