@@ -11,25 +11,32 @@ import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
-import type { AccountId, ConditionId, EngineEvent } from './types.ts';
+import type { AccountId, ConditionId, EngineEvent, RejectReason, SetCommand } from './types.ts';
 import { changeMicro, microAt, setMicro } from './units.ts';
 
 type Refusal = Extract<EngineEvent, { kind: 'refused' }>;
 
-interface SetCommand {
-  readonly kind: 'split' | 'merge';
-  readonly account: AccountId;
-  readonly conditionId: ConditionId;
-  readonly amount: Micro;
-}
+/** Reasons in the words of orders, whose record a named command has. */
+const REJECTED: Partial<Record<Refusal['reason'], RejectReason>> = {
+  market_not_found: 'market_not_found',
+  market_closed: 'market_closed',
+  market_resolved: 'market_closed',
+  amount_not_positive: 'amount_below_minimum',
+  insufficient_balance: 'insufficient_balance',
+};
 
 /**
  * Refused in this order: market_not_found, market_resolved, market_closed (split only: a merge is a way out),
  * amount_not_positive, insufficient_balance.
  */
 export function splitOrMerge(state: EngineState, command: SetCommand): EngineEvent {
-  const { kind, account: id, conditionId, amount } = command;
-  const refuse = (reason: Refusal['reason']): EngineEvent => ({ kind: 'refused', command: kind, reason });
+  const { kind, account: id, conditionId, amount, orderId } = command;
+  const refuse = (reason: Refusal['reason']): EngineEvent => {
+    if (orderId === undefined) return { kind: 'refused', command: kind, reason };
+    const rejected = REJECTED[reason];
+    if (rejected === undefined) throw new Error(`engine bug: a ${kind} is refused as ${reason}`);
+    return { kind: 'order_rejected', orderId, account: id, conditionId, reason: rejected };
+  };
   const market = state.markets.get(conditionId);
   if (market === undefined) return refuse('market_not_found');
   if (market.status === 'resolved') return refuse('market_resolved');
@@ -50,7 +57,10 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
   ledger.changeTokens(account, market.row, 'YES', sets);
   ledger.changeTokens(account, market.row, 'NO', sets);
   market.changeSets(sets);
-  return { kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount };
+  return {
+    ...{ kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount },
+    ...(orderId === undefined ? {} : { orderId }),
+  };
 }
 
 /** Refused: market_not_found, market_not_resolved. Without tokens, the redemption reports zeros. */

@@ -5,9 +5,16 @@
  */
 import type { AccountId, ConditionId, EngineEvent, OrderId } from '../engine/types.ts';
 
-/** An event about one order that names its account. */
-export type OrderEvent = Extract<EngineEvent, { readonly orderId: OrderId; readonly account: AccountId }>;
+type Named = { readonly orderId: OrderId };
+
+/** An event about one order that names its account; sets of a command that has an order's id are such, too. */
+export type OrderEvent =
+  | Extract<EngineEvent, Named & { readonly account: AccountId }>
+  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' }> & Named);
 type Of<Kind> = Extract<OrderEvent, { readonly kind: Kind }>;
+
+export const isOfOrder = (event: EngineEvent): event is OrderEvent =>
+  'account' in event && 'orderId' in event && event.orderId !== undefined;
 
 const text = (amount: bigint): string => amount.toString();
 
@@ -29,10 +36,16 @@ export function encodeOrderEvent(event: OrderEvent): string {
       const { reason, filled, remaining, cost, fees } = event;
       return JSON.stringify(['d', reason, text(filled), text(remaining), text(cost), text(fees)]);
     }
+    case 'split':
+    case 'merged':
+      return JSON.stringify([SET_LETTERS[event.kind], event.conditionId, text(event.amount)]);
   }
 }
 
+const SET_LETTERS = { split: 's', merged: 'm' } as const;
+
 type Line =
+  | readonly ['s' | 'm', ConditionId, amount: string]
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -97,6 +110,12 @@ function eventOf(
         ...{ filled: BigInt(filled), remaining: BigInt(remaining), cost: BigInt(cost), fees: BigInt(fees) },
       };
     }
+    case 's':
+    case 'm':
+      return {
+        ...{ kind: line[0] === 's' ? 'split' : 'merged', ...ref },
+        ...{ conditionId: line[1], amount: BigInt(line[2]) },
+      };
     default:
       throw new Error(`an order's record has an unknown line: ${JSON.stringify(line)}`);
   }

@@ -81,7 +81,8 @@ export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
         balance: (account: Address): PaperBalance => liveBalance(exchange, account),
         book: (conditionId: string, outcome: Book['outcome']): Book | null =>
           exchange.book(conditionId, outcome) ?? null,
-        place: (order: VenueOrder): VenueAnswer => answerOf(turn.place(toEngine(order)), order.orderId),
+        place: (order: VenueOrder): VenueAnswer =>
+          answerOf(turn.place({ kind: 'place', order: toEngine(order) }), order.orderId),
       },
       begin: () => turn.begin(),
       evidence: (): Evidence => toEvidence(turn.entries(), name),
