@@ -26,6 +26,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_key_limit_reached: 'edge-limits.test.ts',
   skill_limit_reached: 'edge-limits.test.ts',
   wallet_limit_reached: 'edge-limits.test.ts',
+  client_order_id_already_used: 'client-order-ids.test.ts',
   internal_error: 'unit test of the error handler',
   service_unavailable: 'crash tests',
   overloaded: 'overload.test.ts',

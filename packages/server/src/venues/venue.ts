@@ -35,6 +35,8 @@ export interface Venue {
   readonly quotes?: Quotes;
   /** Cancels resting orders. A venue without it fills an order or lets it expire. */
   readonly cancel?: Cancel;
+  /** Makes full sets of collateral, and collateral of full sets. */
+  readonly sets?: Sets;
   /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
   readonly redemption?: Redemption;
   readonly history?: PriceHistory;
@@ -42,7 +44,7 @@ export interface Venue {
   readonly paper?: PaperCredit;
 }
 
-export type Capability = 'signedOrders' | 'quotes' | 'cancel' | 'redemption' | 'history' | 'paper';
+export type Capability = 'signedOrders' | 'quotes' | 'cancel' | 'sets' | 'redemption' | 'history' | 'paper';
 
 export type VenueWith<C extends Capability> = Venue & { readonly [K in C]-?: NonNullable<Venue[K]> };
 
@@ -182,6 +184,12 @@ export interface Cancel {
   orders(account: WalletAddress, orderIds: readonly string[]): Promise<CancelAnswer>;
 }
 
+/** Splits and merges, at once and completely or not at all. What became of one in doubt, `signedOrders` resolves. */
+export interface Sets extends Pick<SignedOrders, 'balance'> {
+  /** Resolves after the outcome is recorded. One effect under an order id. */
+  submit(set: VenueSet): Promise<VenueAnswer>;
+}
+
 export interface Redemption {
   /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
   redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
@@ -256,6 +264,13 @@ export interface VenueOrder {
    * and that proof has to stay true.
    */
   readonly deadline: number;
+}
+
+/** A split or a merge of full sets. */
+export interface VenueSet extends Pick<VenueOrder, 'orderId' | 'funder' | 'conditionId' | 'deadline'> {
+  readonly kind: 'split' | 'merge';
+  /** Sets, and collateral. */
+  readonly amount: Micro;
 }
 
 /** The venue's immediate answer to an order. Amounts are what was filled by then. */

@@ -45,17 +45,19 @@ returns table (value bigint) language sql stable as $$
           and o.side = 'BUY' and order_is_open(o.status)))::bigint
 $$;
 
--- Orders that are open or in doubt; 0 where nothing asks for the count.
+-- Orders that are open or in doubt; 0 where nothing asks for the count. A split or a merge never rests, so it is none of them.
 create or replace function open_orders(agent uuid, is_counted boolean) returns table (count integer)
 language sql stable as $$
-  select count(*)::integer from orders o where o.agent_id = agent and order_is_open(o.status) and is_counted
+  select count(*)::integer from orders o
+  where o.agent_id = agent and order_is_open(o.status) and o.kind in ('signed', 'quoted') and is_counted
 $$;
 
 -- Open orders of others that are reserved in this agent's budget, too.
 create or replace function bound_open_orders(agent uuid, is_counted boolean) returns table (count integer)
 language sql stable as $$
   select count(*)::integer from orders o
-  where o.restricted_by is not null and o.restricted_by @> array[agent] and order_is_open(o.status) and is_counted
+  where o.restricted_by is not null and o.restricted_by @> array[agent] and order_is_open(o.status)
+    and o.kind in ('signed', 'quoted') and is_counted
 $$;
 
 -- What an order gives back of its budget once it has ended: for a BUY the unspent collateral, for a SELL the part of its
