@@ -317,11 +317,8 @@ async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
   if (isRead || id === 'listVenueBPositionsByPost') return world.reader;
   const actor = await newActor(world.service);
   await actor.client.placeTrade(await restingIn(actor, world.market));
-  if (id === 'mergeSets') {
-    const { conditionId } = world.market;
-    const account = actor.signer.address.toLowerCase();
-    await world.service.exchange.execute({ kind: 'split', account, conditionId, amount: 5_000_000n });
-  }
+  if (id === 'mergeSets')
+    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId: world.market.id, amount: 5 });
   return actor;
 }
 

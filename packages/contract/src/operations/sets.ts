@@ -19,6 +19,7 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { refusedBecause, words } from '../order-words.ts';
+import { CAP_DENIALS } from '../safeguards.ts';
 
 const SETS_MAX = 1e9;
 
@@ -94,6 +95,24 @@ const ERRORS_OF_SETS = [
   'order_outcome_unknown',
   'service_unavailable',
 ] as const;
+
+/** Makes full sets of collateral: an entry. */
+export const splitSets = operation({
+  ...ofSets,
+  id: 'splitSets',
+  path: '/markets/split',
+  summary: 'Split collateral into YES and NO shares of a market; judged like a BUY of that collateral',
+  description:
+    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again.',
+  rateClass: 'trade',
+  errors: [
+    ...ERRORS_OF_SETS,
+    'trading_paused',
+    'credentials_not_registered',
+    'claim_required',
+    ...CAP_DENIALS,
+  ],
+});
 
 /** Makes collateral of full sets: an exit. */
 export const mergeSets = operation({

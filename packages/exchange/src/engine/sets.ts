@@ -6,7 +6,7 @@
  * another one completes it, and then goes to the fees, so that the backing is always ceil(half of the outstanding
  * tokens) and ends at zero.
  */
-import type { Micro } from '@bellwether/contract/decimals';
+import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE } from './orders.ts';
@@ -59,8 +59,15 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
   market.changeSets(sets);
   return {
     ...{ kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount },
-    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderId === undefined ? {} : { orderId, yesPrice: yesPriceOf(market) }),
   };
+}
+
+/** The middle of the book, half pips rounded down; without both sides the last trade, else half. */
+function yesPriceOf({ book, lastTrade, spec }: Market): Pips {
+  const { bids, asks } = book;
+  if (bids.best === NONE || asks.best === NONE) return lastTrade ?? PIPS / 2;
+  return Math.floor(((bids.best + asks.best) * spec.tickSize) / 2);
 }
 
 /** Refused: market_not_found, market_not_resolved. Without tokens, the redemption reports zeros. */

@@ -218,7 +218,10 @@ export type EngineEvent =
       readonly account: AccountId;
       readonly conditionId: ConditionId;
       readonly amount: Micro;
+      /** Of a named command. */
       readonly orderId?: OrderId;
+      /** With it: the price of YES at that moment, by which the collateral is divided between the two outcomes. */
+      readonly yesPrice?: Pips;
     }
   /** A refused split, merge or redeem without a name; nothing changed. */
   | {

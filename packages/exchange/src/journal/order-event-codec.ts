@@ -38,14 +38,17 @@ export function encodeOrderEvent(event: OrderEvent): string {
     }
     case 'split':
     case 'merged':
-      return JSON.stringify([SET_LETTERS[event.kind], event.conditionId, text(event.amount)]);
+      return JSON.stringify([
+        ...([SET_LETTERS[event.kind], event.conditionId, text(event.amount)] as const),
+        ...(event.yesPrice === undefined ? [] : [event.yesPrice]),
+      ]);
   }
 }
 
 const SET_LETTERS = { split: 's', merged: 'm' } as const;
 
 type Line =
-  | readonly ['s' | 'm', ConditionId, amount: string]
+  | readonly ['s' | 'm', ConditionId, amount: string, yesPrice?: number]
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -111,11 +114,13 @@ function eventOf(
       };
     }
     case 's':
-    case 'm':
+    case 'm': {
+      const [letter, conditionId, amount, yesPrice] = line;
       return {
-        ...{ kind: line[0] === 's' ? 'split' : 'merged', ...ref },
-        ...{ conditionId: line[1], amount: BigInt(line[2]) },
+        ...{ kind: letter === 's' ? 'split' : 'merged', ...ref, conditionId, amount: BigInt(amount) },
+        ...(yesPrice === undefined ? {} : { yesPrice }),
       };
+    }
     default:
       throw new Error(`an order's record has an unknown line: ${JSON.stringify(line)}`);
   }

@@ -196,10 +196,12 @@ describe('sets', () => {
       { kind: 'order_rejected', orderId: 'one', account: 'ann', conditionId: id, reason },
     ];
     expect(desk.apply(named('split', 7n))).toEqual([
-      { kind: 'split', account: 'ann', conditionId, amount: 7n, orderId: 'one' },
+      { kind: 'split', account: 'ann', conditionId, amount: 7n, orderId: 'one', yesPrice: 5_000 },
     ]);
+    desk.place('bid', 'ann', ['BUY', 'YES', '10', 2_000]);
+    desk.place('ask', 'bob', ['SELL', 'YES', '10', 3_000]);
     expect(desk.apply(named('merge', 7n))).toEqual([
-      { kind: 'merged', account: 'ann', conditionId, amount: 7n, orderId: 'one' },
+      { kind: 'merged', account: 'ann', conditionId, amount: 7n, orderId: 'one', yesPrice: 2_500 },
     ]);
     expect(desk.apply(named('split', 1n, 'ann', '0xnone'))).toEqual(rejected('market_not_found', '0xnone'));
     expect(desk.apply(named('merge', 0n))).toEqual(rejected('amount_below_minimum'));

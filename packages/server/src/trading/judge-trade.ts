@@ -235,6 +235,7 @@ export const factsOf = (
   credentialsBySignature: venue.paper?.credentials !== undefined,
   claimMissing: venue.backend === 'live' && !scope.claimed,
   addsExposure: draft.side === 'BUY',
+  mayRest: true,
   amount,
 });
 

@@ -3,14 +3,27 @@
  * meet, a split meets; a merge is an exit, and no safeguard stands in its way.
  */
 import type { SetResponse, Sha256 } from '@bellwether/contract';
-import { formatMicro, type Micro } from '@bellwether/contract/decimals';
+import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
+import {
+  type ApprovalSubject,
+  findApproval,
+  type GivenApproval,
+  type ObtainApprovalNeeds,
+  obtainApproval,
+  requireApproval,
+  withApproval,
+} from '../approvals/index.ts';
 import type { MarketRecord } from '../domain/market.ts';
 import type { NewSetOrder } from '../domain/records.ts';
+import { approvalNeeded, assess, checkedFigures, type TradeFacts, verdicts } from '../domain/safeguards.ts';
+import { NOT_GRANTED } from '../domain/trade-checks.ts';
+import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { requireMarket } from '../markets/index.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Deadline } from '../platform/http/deadline.ts';
-import { refusal } from '../platform/refusal.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
 import type { Balance, VenueAnswer, VenueWith } from '../venues/venue.ts';
@@ -24,8 +37,10 @@ import {
   placeOrder,
   requireReady,
 } from './place-order.ts';
+import { type NoteRefusalNeeds, noteSetRefusal, notingRefusals } from './refused-attempts.ts';
 import {
   amountOf,
+  boundSetTerms,
   type SetCall,
   type SetTerms,
   setOrder,
@@ -37,7 +52,8 @@ import {
 import { settleWithoutFill } from './settle-without-fill.ts';
 import { firstAnswerOf, outcomeUnknown } from './trade-answers.ts';
 
-export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues {
+export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNeeds, ObtainApprovalNeeds {
+  readonly clock: Clock;
   readonly sha256: Sha256;
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
@@ -61,7 +77,11 @@ type SetPlacement = Placement<SoundSet, NewSetOrder, SetResponse>;
 export const placeSet = (
   needs: PlaceSetNeeds,
   call: SetCall & { readonly deadline: Deadline; readonly trace?: TradeTrace | undefined },
-): Promise<Placed<SetResponse>> => placeOrder(needs, call, placementOf(needs, call));
+): Promise<Placed<SetResponse>> =>
+  notingRefusals(
+    (refused) => noteSetRefusal(needs, call, refused),
+    () => placeOrder(needs, call, placementOf(needs, call)),
+  );
 
 function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
   const { caller, request } = call;
@@ -88,9 +108,13 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       const answer = replay(existing);
       return answer === null ? null : async () => answer;
     },
-    judge: (scope, sound) => judgeMerge(needs, call, sound, scope),
-    approval: (needed) => {
-      throw needed;
+    judge: (scope, sound, approval) =>
+      call.kind === 'merge'
+        ? judgeMerge(needs, call, sound, scope)
+        : judgeSplit(needs, call, sound, { scope, approval }),
+    approval(needed, sound, effect) {
+      const subject = approvalSubject(call, sound);
+      return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
     },
     handedOverBy: 'sending',
     send: async ({ order }) => answerTo(needs, order, await venue.sets.submit(venueSetOf(order))),
@@ -171,6 +195,74 @@ function judgeMerge(
       },
     );
   return recorded(needs, call, sound, { scope, reserves: 0n, checked: {} });
+}
+
+/** Everything that a BUY of the same collateral meets, under the same lock. @throws Refusal */
+function judgeSplit(
+  needs: PlaceSetNeeds,
+  call: SetCall,
+  sound: SoundSet,
+  { scope, approval }: { readonly scope: TradeScope; readonly approval: GivenApproval | null },
+): Recorded<NewSetOrder> {
+  const { venue, funder, orderId } = sound;
+  requireReady(venue);
+  const amount = amountOf(call.request);
+  const facts: TradeFacts = {
+    ...scope,
+    hasCredentials: scope.credentials.some(({ walletAddress }) => walletAddress === sound.walletAddress),
+    credentialsBySignature: venue.paper?.credentials !== undefined,
+    claimMissing: venue.backend === 'live' && !scope.claimed,
+    addsExposure: true,
+    mayRest: false,
+    amount,
+  };
+  const denial = assess(scope.safeguards, facts);
+  if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
+    throw new Refusal([{ ...denial, ...NOT_GRANTED }]);
+  if (denial !== null) throw new Refusal([denial]);
+  const { available } = balanceOf(sound, scope);
+  if (available < amount)
+    throw refusal(
+      'insufficient_balance',
+      `not enough balance: this split needs ${formatMicro(amount)} collateral, ${formatMicro(available)} is available on ${funder}.`,
+      { path: 'amount' },
+    );
+  const need = approvalNeeded(scope.safeguards, facts);
+  if (need !== null)
+    requireApproval(need, {
+      ...{ scope, amount, orderId, approval },
+      binds: boundSetTerms(funder),
+      now: needs.clock.now(),
+      verdicts: () => verdicts(scope.safeguards, facts),
+    });
+  const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
+  return recorded(needs, call, sound, { scope, checked, reserves: amount });
+}
+
+/** The split as its owner sees it. */
+function approvalSubject(
+  { caller, request }: SetCall,
+  { orderId, venue, market, funder }: SoundSet,
+): ApprovalSubject {
+  const binds = boundSetTerms(funder);
+  return {
+    ...{ caller, orderId, binds, endsAt: null },
+    terms: async (needed) => ({
+      ...{ venue: venue.id, marketId: market.id, marketConditionId: market.conditionId, tokenId: '', binds },
+      ...{ outcome: 'BOTH', side: 'BUY', price: 1, orderSize: request.amount },
+      ...{ amount: microToNumber(needed.amount), feeAtMost: 0, walletAddress: funder, book: null },
+      approvalAbove: microToNumber(needed.limit),
+      checks: needed.checks,
+      untrustedText: {
+        notice: UNTRUSTED_NOTICE,
+        marketQuestion: market.question,
+        agentsMarketQuestion: null,
+        reasoning: request.reasoning ?? null,
+        source: request.source ?? null,
+        skillSlug: request.skillSlug ?? null,
+      },
+    }),
+  };
 }
 
 function balanceOf({ balance, funder }: SoundSet, scope: TradeScope): Balance {

@@ -2,6 +2,7 @@
 import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
 import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
+import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow } from '../domain/records.ts';
@@ -71,6 +72,12 @@ export function setOrder(
     createdAt: now,
   };
 }
+
+/** Terms that an approval binds beyond those of which the order's id is made: the agent's own wallet may be another one by now. */
+export const boundSetTerms = (funder: Address): BoundTerms => ({
+  ...{ orderType: 'SPLIT', isLimitOrder: false, postOnly: false, deferExec: false, endsAt: null },
+  funder,
+});
 
 export const venueSetOf = ({
   kind,

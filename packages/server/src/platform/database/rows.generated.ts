@@ -373,6 +373,7 @@ export interface PositionsRow {
   readonly source: string | null;
   readonly skill_slug: string | null;
   readonly is_held: boolean | null;
+  readonly has_sets: boolean;
 }
 
 export interface PulseRow {

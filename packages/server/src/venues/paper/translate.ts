@@ -232,9 +232,10 @@ function conversions(event: Conversion, entry: Entry): FillEvidence[] {
     at: entry.at,
   });
   if (event.kind !== 'redeemed') {
-    const half = (event.amount * BigInt(HALF_PIPS)) / BigInt(WHOLE_PIPS);
+    // At the book's prices: selling one half of a set then says what a purchase of the other would have cost.
+    const yes = (event.amount * BigInt(event.yesPrice ?? HALF_PIPS)) / BigInt(WHOLE_PIPS);
     const side = event.kind === 'split' ? 'BUY' : 'SELL';
-    return [leg('YES', side, event.amount, half), leg('NO', side, event.amount, event.amount - half)];
+    return [leg('YES', side, event.amount, yes), leg('NO', side, event.amount, event.amount - yes)];
   }
   const { yes, no, payout } = event;
   const pays = factsOf(entry.markets, event.conditionId).payout;

@@ -9,3 +9,6 @@ alter table orders
       when 'merge' then signature_type is null and version is null and is_redemption
       else false
     end);
+
+-- The account has split in this market: then what it lost there counts as position, too (position_value).
+alter table positions add column has_sets boolean not null default false;
