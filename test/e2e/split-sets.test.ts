@@ -1,5 +1,5 @@
 /** Collateral is split into full sets: at once, once, and judged like a BUY of the same collateral. */
-import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import { buildMarketOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
@@ -140,6 +140,29 @@ test('the owner approves one split with its wallet; another one asks again, and 
   expect(await raw(trader, unwanted)).toMatchObject({
     ...{ status: 403, body: { code: 'approval_required', detail: 'The owner declined this order.' } },
   });
+});
+
+test('what a former owner locked and paused binds the wallet at its next agent, and no merge', async () => {
+  const agent = await newTrader(service);
+  await buy(agent, 5);
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  await claim(owner, agent);
+  const locks = {
+    maxTradeAmount: { limit: 6, locked: true },
+    dailyTradeAmountLimit: { limit: 20, locked: true },
+  };
+  const path = `/owner/agents/${agent.agentId}`;
+  expect((await owner.send('POST', `${path}/safeguards`, locks)).status).toBe(200);
+  const next = { ...agent, ...(await newAgent(service)), signer: agent.signer };
+  await linkSignersWallet({ client: next.client, signer: agent.signer, signatureType: 0 });
+  expect(await raw(next, of(7))).toMatchObject({ body: { code: 'max_trade_amount_exceeded' } });
+  for (const amount of [6, 6]) expect(await raw(next, of(amount))).toMatchObject({ status: 200 });
+  // Both agents' days are used up: it is one budget for the wallet.
+  expect(await raw(next, of(6))).toMatchObject({ body: { code: 'daily_trade_amount_exceeded' } });
+  await owner.send('POST', `${path}/pause`, { paused: true });
+  expect(await raw(next, of(1))).toMatchObject({ body: { code: 'trading_paused' } });
+  expect(await next.client.mergeSets(of(12))).toMatchObject({ success: true, amount: 12 });
 });
 
 test('one half sold leaves no room: what went in and has not come back is the position', async () => {
