@@ -1,5 +1,7 @@
 /** Full sets are merged into collateral: at once, once, and whatever stands in the way of trades. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import { OrderEventData } from '@bellwether/contract';
+import { type AgentEvent, buildLimitOrder, type Market } from '@bellwether/sdk';
+import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree } from '../books.ts';
@@ -114,6 +116,36 @@ test('its result is the agent’s of that day', async () => {
   expect(merged?.realizedPnl).toBeCloseTo(amount - paid, 4);
   expect(merged?.trades).toBe(0);
   await expectBooksToAgree(service, [agent]);
+});
+
+test('a stream tells of it: the order, both positions with their reason, and the collateral', async () => {
+  const agent = await newTrader(service);
+  const ending = new AbortController();
+  const events: AgentEvent[] = [];
+  for await (const event of agent.client.events({ signal: ending.signal })) {
+    if (event.type === 'ready') {
+      const terms = { marketId: market.id, amount: 3 };
+      await agent.client.splitSets({ clientOrderId: 'stream-split', ...terms });
+      await agent.client.mergeSets({ clientOrderId: 'stream-merge', ...terms });
+    }
+    events.push(event);
+    const done = events.filter((one) => one.type === 'position' && one.data.reason === 'merge');
+    if (done.length === 2) ending.abort();
+  }
+  const told = (type: string) => events.filter((event) => event.type === type).map(({ data }) => data);
+  const moved = events.flatMap((event) => (event.type === 'position' ? [event.data] : []));
+  expect(moved.map(({ reason, outcome, size }) => [reason, outcome, size])).toEqual([
+    ['split', 'YES', expect.any(Number)],
+    ['split', 'NO', expect.any(Number)],
+    ['merge', 'YES', 0],
+    ['merge', 'NO', 0],
+  ]);
+  expect(told('order.filled')).toMatchObject([
+    { outcome: 'BOTH', orderType: 'SPLIT', orderSize: 3 },
+    { outcome: 'BOTH', orderType: 'MERGE', orderSize: 3 },
+  ]);
+  for (const event of events.filter(({ type }) => type === 'order.filled'))
+    expect(Check(OrderEventData, event.data)).toBe(true);
 });
 
 describe('once', () => {

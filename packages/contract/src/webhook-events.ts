@@ -113,7 +113,7 @@ export const ApprovalEventData = Type.Object({
   venue: Type.String(),
   marketId: Type.String(),
   marketConditionId: Type.String(),
-  outcome: Outcome,
+  outcome: OrderOutcome,
   side: Side,
   amount: Type.Number({ description: 'collateral, fees apart' }),
   waitsUntil: Type.String({ format: 'date-time', description: 'the owner can decide until then' }),

@@ -26,7 +26,7 @@ import type { Deadline } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
-import type { Balance, VenueAnswer, VenueWith } from '../venues/venue.ts';
+import type { Balance, BalanceQuestion, VenueAnswer, VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { Recorded, TradeScope } from './admission.ts';
 import type { OrderStore } from './order-store.ts';
@@ -146,18 +146,16 @@ async function soundSet(
     ...{ orderId, venue, market, funder, credential },
     walletAddress: credential?.walletAddress ?? wallet,
     signer: credential?.eoa ?? wallet,
-    balance: await venue.sets
-      .balance(funder, {
-        conditionId: market.conditionId,
-        tokenIds: market.tokenIds,
-        pays: kind === 'split' ? 'collateral' : 'YES',
-      })
-      .then(
-        (known) => ({ known }),
-        (error: unknown) => ({ error }),
-      ),
+    balance: await venue.sets.balance(funder, ...toPay(kind, market)).then(
+      (known) => ({ known }),
+      (error: unknown) => ({ error }),
+    ),
   };
 }
+
+/** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
+const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
+  kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
 
 /** Sets are split while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
 function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
