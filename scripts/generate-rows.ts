@@ -59,11 +59,11 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'orders.funder': 'WalletAddress',
   'orders.journal': "OrderRow['journal']",
   'orders.kind': 'OrderKind',
-  'orders.outcome': 'Outcome',
+  'orders.outcome': 'OrderOutcome',
   'orders.side': 'Side',
   'orders.signature_type': 'SignatureType',
   'orders.status': 'OrderStatus',
-  'orders.time_in_force': 'TimeInForce',
+  'orders.time_in_force': 'OrderForce',
   'orders.version': 'OrderVersion',
   'orders.wallet_address': 'WalletAddress',
   'passkeys.transports': 'readonly string[]',
@@ -86,10 +86,9 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
 
 const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
-import type { TimeInForce } from '../../domain/draft.ts';
 import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';
-import type { FillRow, OrderRow } from '../../domain/records.ts';
+import type { FillRow, OrderForce, OrderOutcome, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';

@@ -54,7 +54,7 @@ export async function expectBooksToAgree(service: TestService, traders: readonly
 async function expectBudget(client: BellwetherClient, orders: readonly OrderRow[]): Promise<void> {
   const [market] = await client.listMarkets({ q: '*', limit: 1 });
   const { safeguards } = await client.getMarketContext(market?.id ?? '');
-  const counted = orders.filter(({ status }) => status !== 'rejected');
+  const counted = orders.filter(({ status, kind }) => status !== 'rejected' && kind !== 'merge');
   expect({
     trades: safeguards.tradesToday.used,
     amount: micro(safeguards.dailyTradeAmount.used),
@@ -67,10 +67,11 @@ async function expectFills(
   { funder }: Trader,
   orders: readonly OrderRow[],
 ): Promise<void> {
-  for (const { orderId, filled, cost, fees } of orders) {
+  for (const { orderId, filled, cost, fees, outcome } of orders) {
     const fills = filled === 0n ? [] : await needs.orders.fills(asAddress(funder), orderId);
     expect({
-      filled: sum(fills.map(({ size }) => size)),
+      // A set is a share of each outcome.
+      filled: sum(fills.map(({ size }) => size)) / (outcome === 'BOTH' ? 2n : 1n),
       cost: sum(fills.map((fill) => fill.cost)),
       fees: sum(fills.map(({ fee }) => fee)),
     }).toEqual({ filled, cost, fees });

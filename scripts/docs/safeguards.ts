@@ -5,6 +5,7 @@ import {
   CAPS_IN_ORDER,
   DEFAULT_SAFEGUARDS,
   meetsExits,
+  meetsSplits,
 } from '../../packages/server/src/domain/safeguards.ts';
 import { table } from './markdown.ts';
 
@@ -15,7 +16,15 @@ const initial = (value: number | bigint | null): string =>
 
 export const safeguardsTable = (): string =>
   table(
-    ['Setting', 'What it bounds', 'Values', 'Default', 'Binds a SELL of what is held', 'Refused with'],
+    [
+      'Setting',
+      'What it bounds',
+      'Values',
+      'Default',
+      'Binds a SELL of what is held',
+      'Binds a split',
+      'Refused with',
+    ],
     CAPS_IN_ORDER.map((name) => {
       const { label, unit, mayBeZero, maximum, optional, denial } = CAPS[name];
       const values = `${unit === 'count' ? 'integer, 0' : `collateral, ${mayBeZero ? '0' : 'above 0'}`} to ${grouped(maximum)}`;
@@ -25,6 +34,7 @@ export const safeguardsTable = (): string =>
         optional ? `${values}, or \`null\`` : values,
         initial(DEFAULT_SAFEGUARDS[name]),
         meetsExits(name) ? 'yes' : 'no',
+        meetsSplits(name) ? 'yes' : 'no',
         `\`${denial}\``,
       ];
     }),

@@ -366,6 +366,25 @@ describe('the program', () => {
   });
 });
 
+describe('full sets', () => {
+  test('are split and merged once under a name, within the spending limit', async () => {
+    const split = ['split', market.id, '4', '--client-order-id', 'cli-split', '--yes'];
+    const first = await json(...split);
+    expect(first).toMatchObject({ status: 'filled', amount: 4, clientOrderId: 'cli-split' });
+    expect(await json(...split)).toEqual(first);
+    const { spending: before } = await json('limits');
+    expect(await json('split', market.id, '1', '--yes')).toMatchObject({ status: 'filled', amount: 1 });
+    const { spending: after } = await json('limits');
+    expect(after.spent - before.spent).toBeCloseTo(1, 6);
+    expect(await json('merge', market.id, '5', '--yes')).toMatchObject({ status: 'filled', amount: 5 });
+    const { code, stderr } = await cli(['merge', market.id, '1', '--yes'], env);
+    expect(code).toBe(3);
+    expect(stderr).toContain('0 pairs can be merged');
+    const other = await cli(['split', market.id, '9', '--client-order-id', 'cli-split', '--yes'], env);
+    expect(other.stderr).toContain('client_order_id_already_used');
+  });
+});
+
 /** Last: time moves to the end of markets, and prepared orders have to be fresh. */
 describe('redeem', () => {
   test('pays a resolved market once, and then all there is', async () => {

@@ -18,7 +18,6 @@ const CASES = [...REQUEST_ROWS, ...ORDER_ROWS];
 
 /** Codes that a single request cannot cause; each names the test that causes it. */
 const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
-  client_order_id_already_used: 'client-order-ids.test.ts',
   invalid_target: 'edge-targets.test.ts',
   host_not_allowed: 'edge-targets.test.ts',
   headers_too_large: 'edge-connections.test.ts',
@@ -27,6 +26,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_key_limit_reached: 'edge-limits.test.ts',
   skill_limit_reached: 'edge-limits.test.ts',
   wallet_limit_reached: 'edge-limits.test.ts',
+  client_order_id_already_used: 'client-order-ids.test.ts',
   internal_error: 'unit test of the error handler',
   service_unavailable: 'crash tests',
   overloaded: 'overload.test.ts',

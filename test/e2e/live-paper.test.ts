@@ -69,6 +69,25 @@ describe('on live markets', () => {
     expect(again).toMatchObject({ success: false, errorCode: 'fak_no_match' });
   });
 
+  test('full sets are split and merged here alone, in a market that nobody has traded yet', async () => {
+    const agent = await newTrader(desk);
+    const untraded = (await openMarkets(agent.client)).find(
+      ({ conditionId }) => desk.exchange.market(conditionId) === undefined,
+    ) as Market;
+    const { id: marketId, conditionId } = untraded;
+    const middle = bookAt(venue, conditionId);
+    expect(await agent.client.splitSets({ clientOrderId: 'one', marketId, amount: 5 })).toMatchObject({
+      success: true,
+    });
+    const held = await agent.client.getCurrentPositions();
+    const yes = held.find(({ outcome }) => outcome === 'YES')?.avgPrice;
+    expect(yes).toBeCloseTo(price((middle.bids[0]![0] + middle.asks[0]![0]) / 2), 3);
+    expect(venue.exchange.holders(conditionId).some(({ account }) => account === agent.funder)).toBe(false);
+    expect(await agent.client.mergeSets({ clientOrderId: 'two', marketId, amount: 5 })).toMatchObject({
+      success: true,
+    });
+  });
+
   test('what changes at the venue changes here before the next order', async () => {
     const [other] = (await openMarkets(trader.client)).filter(({ id }) => id !== market.id);
     const bid = bookAt(venue, other!.conditionId).bids[0]![0];

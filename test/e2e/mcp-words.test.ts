@@ -69,6 +69,8 @@ test('each thing has one name, in arguments and in answers, which say paper', as
     ['list_positions', {}],
     ['get_portfolio', {}],
     ['get_briefing', {}],
+    ['split_sets', { market: market.market, amount: 2 }],
+    ['merge_sets', { market: market.market, amount: 2 }],
     ['quote_venue_b', quoted],
     ['trade_venue_b', { quoteId: quote.quoteId }],
     ['read_journal', {}],
@@ -188,5 +190,23 @@ test('a sale of a fraction on venue B names whole contracts', async () => {
   expect(await model.refusal('trade_venue_b', { quoteId: quote.quoteId })).toMatchObject({
     code: 'fraction_of_contract',
     fix: expect.stringContaining('whole number'),
+  });
+});
+
+test('full sets are split once under a name and within the spending limit, and merged', async () => {
+  const { spendingLimit: before } = await model.call('get_portfolio', {});
+  const terms = { market: market.market, amount: 4, clientOrderId: 'a-split' };
+  const first = await model.call('split_sets', terms);
+  expect(first).toMatchObject({ placed: true, status: 'filled', amount: 4, clientOrderId: 'a-split' });
+  expect(first.spendingLimit.spent - before.spent).toBeCloseTo(4, 6);
+  expect(await model.call('split_sets', terms)).toEqual(first);
+  const other = await model.refusal('split_sets', { ...terms, amount: 5 });
+  expect(other).toMatchObject({ code: 'client_order_id_already_used', clientOrderId: 'a-split' });
+  expect(await model.refusal('split_sets', { ...terms, amount: 1_000_000 })).toMatchObject({
+    code: 'spending_limit_reached',
+  });
+  await model.call('merge_sets', { market: market.market, amount: 4 });
+  expect(await model.refusal('merge_sets', { market: market.market, amount: 1_000 })).toMatchObject({
+    code: 'insufficient_balance',
   });
 });

@@ -317,6 +317,8 @@ async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
   if (isRead || id === 'listVenueBPositionsByPost') return world.reader;
   const actor = await newActor(world.service);
   await actor.client.placeTrade(await restingIn(actor, world.market));
+  if (id === 'mergeSets')
+    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId: world.market.id, amount: 5 });
   return actor;
 }
 

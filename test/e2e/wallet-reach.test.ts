@@ -116,6 +116,14 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       post('/markets/orders/cancel-market', () => ({ walletAddress: funder })),
       { totalCanceled: 0 },
     ],
+    'POST /markets/split walletAddress': [
+      post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
+      { status: 404, code: 'wallet_not_found' },
+    ],
+    'POST /markets/merge walletAddress': [
+      post('/markets/merge', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
+      { status: 404, code: 'wallet_not_found' },
+    ],
     'POST /markets/redeem walletAddress': [
       post('/markets/redeem', () => ({ marketId, walletAddress: funder })),
       { status: 400, code: 'market_not_resolved' },
@@ -159,6 +167,14 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     'POST /markets/orders/cancel-market address': [
       post('/markets/orders/cancel-market', () => ({ address: funder })),
       { totalCanceled: 0 },
+    ],
+    'POST /markets/split address': [
+      post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
+      { status: 404, code: 'wallet_not_found' },
+    ],
+    'POST /markets/merge address': [
+      post('/markets/merge', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
+      { status: 404, code: 'wallet_not_found' },
     ],
     'POST /markets/redeem address': [
       post('/markets/redeem', () => ({ marketId, address: funder })),

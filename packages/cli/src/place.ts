@@ -8,7 +8,8 @@ import { CliError } from './cli-error.ts';
 import type { Run } from './run.ts';
 
 export interface Placing<Answer, Found> {
-  readonly orderId: string;
+  /** Missing: the desk makes it. */
+  readonly orderId?: string;
   /** Through a client that tries once: behind a second try, a refusal proves nothing about the first. */
   readonly send: (once: BellwetherClient) => Promise<Answer>;
   /** The desk's knowledge of the order. */
@@ -32,7 +33,10 @@ export async function place<Answer, Found extends { readonly status: string }>(
     const found =
       run.stopReason === null ? await run.waiting('Looking for the order', look()).catch(() => null) : null;
     if (found !== null && !OPEN.has(found.status)) return { found };
-    throw new CliError('unknown', 'order_outcome_unknown', sentence(run, error), { orderId, fix: advice });
+    throw new CliError('unknown', 'order_outcome_unknown', sentence(run, error), {
+      ...(orderId === undefined ? {} : { orderId }),
+      fix: advice,
+    });
   }
 }
 

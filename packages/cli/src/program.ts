@@ -9,6 +9,7 @@ import { addLimitCommands } from './commands/limits.ts';
 import { addMarketCommands } from './commands/markets.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addQuotedCommands } from './commands/quoted.ts';
+import { addSetCommands } from './commands/sets.ts';
 import { addTradeCommands } from './commands/trade.ts';
 import { addTrustCommands } from './commands/trust.ts';
 import { addWatchCommand } from './commands/watch.ts';
@@ -77,6 +78,7 @@ export function buildProgram(start: Start, io: Pick<CommandIo, 'stdout' | 'stder
   addInitCommand(program, start);
   addMarketCommands(program, start);
   addTradeCommands(program, start);
+  addSetCommands(program, start);
   addOrderCommands(program, start);
   addAccountCommands(program, start);
   addWatchCommand(program, start);

@@ -211,6 +211,8 @@ export const EitherVenueQuery = Type.Optional(
 );
 
 export const Outcome = Type.Union([Type.Literal('YES'), Type.Literal('NO')]);
+/** Of an order: `BOTH` for a split or a merge, which is about full sets. */
+export const OrderOutcome = Type.Union([...Outcome.anyOf, Type.Literal('BOTH')]);
 export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 export const OrderType = Type.Union([
   Type.Literal('GTC'),

@@ -22,6 +22,7 @@ export * from './operations/quoted-orders.ts';
 export * from './operations/receipts.ts';
 export * from './operations/redeem.ts';
 export * from './operations/risk-settings.ts';
+export * from './operations/sets.ts';
 export * from './operations/skills.ts';
 export * from './operations/streams.ts';
 export * from './operations/trading.ts';

@@ -8,7 +8,7 @@
  * - A wallet on a chain also holds what came to it past the desk: a sale of shares that the desk does not know of is neither
  *   a gain nor a loss. At a paper venue nothing is sold that is not there.
  * - A resolution closes what is left worthless: a sale for nothing. A redemption is a sale for what the resolution pays; a split
- *   buys and a merge sells one share of each outcome for half a unit each.
+ *   buys and a merge sells one share of each outcome for one unit together.
  * - On a chain a fill may be reported late, and may be taken back when its settlement fails. Then the position is computed anew
  *   from all its fills (`recount`), which the caller has read.
  */

@@ -3,7 +3,7 @@
  * times ISO 8601. New types and fields may be added; a receiver ignores what it does not know.
  */
 import { type Static, type TSchema, Type } from 'typebox';
-import { Iso, Nullable, Outcome, Side } from './fields.ts';
+import { Iso, Nullable, OrderOutcome, Outcome, Side } from './fields.ts';
 
 export const WEBHOOK_ORDER_STATUSES = [
   'live',
@@ -27,7 +27,7 @@ export const OrderEventData = Type.Object({
   marketId: Type.String(),
   marketConditionId: Type.String(),
   tokenId: Type.String(),
-  outcome: Outcome,
+  outcome: OrderOutcome,
   side: Side,
   orderType: Type.String(),
   price: Type.Number(),
@@ -113,7 +113,7 @@ export const ApprovalEventData = Type.Object({
   venue: Type.String(),
   marketId: Type.String(),
   marketConditionId: Type.String(),
-  outcome: Outcome,
+  outcome: OrderOutcome,
   side: Side,
   amount: Type.Number({ description: 'collateral, fees apart' }),
   waitsUntil: Type.String({ format: 'date-time', description: 'the owner can decide until then' }),

@@ -19,7 +19,6 @@ import type {
   ConditionId,
   EngineEvent,
   HolderView,
-  NewOrder,
   OpenOrder,
   OrderId,
   Outcome,
@@ -55,6 +54,7 @@ import type {
   JournalTurn,
   OrderRecord,
   PaperExchange,
+  PlacedCommand,
   PostedOrder,
   PriceHistory,
   Recorder,
@@ -160,6 +160,11 @@ const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, P
   command.kind === 'mirror' ||
   command.kind === 'reverse';
 
+const isPlaced = (command: PublicCommand): command is PlacedCommand =>
+  command.kind === 'place' || ('orderId' in command && command.orderId !== undefined);
+
+const refOf = (command: PlacedCommand): UnplacedOrder => (command.kind === 'place' ? command.order : command);
+
 const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
   const shown = publicEvents(events);
   return { seq, at, events: shown, markets: marketsOf(world, shown) };
@@ -238,10 +243,10 @@ export class JournalledExchange implements PaperExchange {
     command: PublicCommand,
     { isNew = false, isSentAgain = false }: ExecuteOptions = {},
   ): Promise<readonly EngineEvent[]> {
-    const account = command.kind === 'place' ? command.order.account : command.account;
+    const { account } = command.kind === 'place' ? command.order : command;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
-    if (command.kind !== 'place') return this.#apply(command);
-    const { orderId, conditionId } = command.order;
+    if (!isPlaced(command)) return this.#apply(command);
+    const { orderId, conditionId } = refOf(command);
     const { orderIds } = this.#openTerm();
     const events = await orderIds.once(orderId, isNew && !isSentAgain, () => this.#apply(command));
     if (events !== undefined) return events;
@@ -251,7 +256,7 @@ export class JournalledExchange implements PaperExchange {
       if (record !== undefined) return record.events;
       // Its sender has recorded it, and needs the refusal among the evidence. The term may be another one by now.
       const { queue } = this.#openTerm();
-      return this.#settle(queue, this.#refuseDuplicate(queue, command.order, this.#now()));
+      return this.#settle(queue, this.#refuseDuplicate(queue, command, this.#now()));
     }
     return [{ kind: 'order_rejected', orderId, account, conditionId, reason: 'duplicate_order' }];
   }
@@ -388,14 +393,14 @@ export class JournalledExchange implements PaperExchange {
     }
   }
 
-  async refuseUnplaced(order: UnplacedOrder): Promise<OrderRecord> {
-    const { orderId } = order;
+  async refuseUnplaced({ orderId, account, conditionId }: UnplacedOrder): Promise<OrderRecord> {
     const { orderIds } = this.#openTerm();
     await orderIds.once(orderId, false, async () => {
       const { queue, orderIds: present } = this.#openTerm();
       if (present !== orderIds) throw new ExchangeUnavailable('no', 'it was reopened meanwhile');
       const row = this.#execute(queue, { kind: 'sweep' }, this.#now());
-      const refusal = { kind: 'order_rejected', ...order, reason: 'not_received' } as const;
+      const ref = { orderId, account, conditionId };
+      const refusal = { kind: 'order_rejected', ...ref, reason: 'not_received' } as const;
       orderIds.refuse(orderId);
       const events = [...row.entry.events, refusal];
       await this.#settle(queue, { ...row, entry: { ...row.entry, events } });
@@ -486,12 +491,11 @@ export class JournalledExchange implements PaperExchange {
    * Refuses an order whose id was posted at a door, although its sender has proof that it is new. The engine may have
    * forgotten the posted order, so what is journalled is a command without effect on it.
    */
-  #refuseDuplicate(queue: GroupCommit<JournalRow>, order: NewOrder, at: number): JournalRow {
-    const { orderId, account, conditionId } = order;
+  #refuseDuplicate(queue: GroupCommit<JournalRow>, command: PlacedCommand, at: number): JournalRow {
+    const { orderId, account, conditionId } = refOf(command);
     const row = this.#execute(queue, { kind: 'sweep' }, at);
     const refusal = { kind: 'order_rejected', orderId, account, conditionId } as const;
     const events = [...row.entry.events, { ...refusal, reason: 'duplicate_order' } as const];
-    const command = { kind: 'place', order } as const;
     return { ...row, entry: { ...row.entry, command, events, markets: marketsOf(this.#world, events) } };
   }
 
@@ -526,12 +530,12 @@ export class JournalledExchange implements PaperExchange {
   #turns(lead: Lead, orderIds: OrderIds, queueOf: () => GroupCommit<JournalRow>): Turns {
     return new Turns({
       lead,
-      place: (order) => {
+      place: (command) => {
         const queue = queueOf();
         const at = this.#now();
-        const row = orderIds.join(order.orderId)
-          ? this.#execute(queue, { kind: 'place', order }, at)
-          : this.#refuseDuplicate(queue, order, at);
+        const row = orderIds.join(refOf(command).orderId)
+          ? this.#execute(queue, command, at)
+          : this.#refuseDuplicate(queue, command, at);
         queue.append(row);
         return row.entry.events;
       },

@@ -13,6 +13,7 @@ import type {
   OrderId,
   Outcome,
   PostedLabel,
+  SetOrder,
   TokenId,
 } from './engine/types.ts';
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
@@ -55,6 +56,9 @@ export interface Reading {
   readonly term: bigint;
 }
 
+/** A command that has an id among those of orders. */
+export type PlacedCommand = { readonly kind: 'place'; readonly order: NewOrder } | SetOrder;
+
 /** One commit of the journal, in the hands of its holder, who reads, places orders according to what it read, and records. */
 export interface JournalTurn {
   /** The commit's transaction. What is issued before `begin` resolves reads behind the commit before. */
@@ -67,7 +71,7 @@ export interface JournalTurn {
    */
   begin(): Promise<void>;
   /** The holder must have proof that the order's id never reached the exchange. */
-  place(order: NewOrder): readonly EngineEvent[];
+  place(order: PlacedCommand): readonly EngineEvent[];
   /** Everything that this commit journals, which its holder records in place of the `Recorder`; no order is placed afterwards. */
   entries(): readonly Entry[];
   /** Sends the commit before it returns. Resolves when all of it is durable. @throws ExchangeUnavailable */
@@ -78,7 +82,7 @@ export interface JournalTurn {
 
 export interface ExecuteOptions {
   /**
-   * With `place`: the caller has proof, such as its own unique key, that this order id never reached the exchange. It
+   * With a command that has an order id: the caller has proof, such as its own unique key, that this order id never reached the exchange. It
    * saves a query of the record of all orders.
    */
   readonly isNew?: boolean;

@@ -112,7 +112,7 @@ export async function inTurn(
     await turn.giveUp(error);
     throw error;
   }
-  decide((order) => turn.place(order));
+  decide((order) => turn.place({ kind: 'place', order }));
   for (const statement of record(turn.tx, turn.entries())) statement.then(undefined, () => {});
   const durable = turn.commit();
   sent();

@@ -154,7 +154,9 @@ test('a turn that is given up after an order was placed: the exchange recovers w
   const { exchange } = await openWithMarks();
   const turn = await exchange.nextTurn();
   await turn.begin();
-  expect(turn.place(marketBuy(exchange, 1)).map(({ kind }) => kind)).toContain('fill');
+  expect(turn.place({ kind: 'place', order: marketBuy(exchange, 1) }).map(({ kind }) => kind)).toContain(
+    'fill',
+  );
   await turn.giveUp(new Error('its holder has failed'));
   await untilOpen(exchange);
   expect(exchange.account(ALICE).available).toBe(1_000n * MICRO);

@@ -87,6 +87,8 @@ const CALLS: Readonly<Record<string, object>> = {
   list_positions: { limit: 10, offset: 0 },
   get_portfolio: {},
   get_briefing: { limit: 3 },
+  split_sets: { market: '1042', amount: 5 },
+  merge_sets: { market: '1042', amount: 5 },
   redeem: { market: '1042' },
   quote_venue_b: QUOTE,
   trade_venue_b: { quoteId: '0190aaaa-0000-7000-8000-000000000001', waitSeconds: 1 },

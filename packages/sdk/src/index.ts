@@ -41,6 +41,7 @@ export type {
   RegisterRequest,
   RegisterResponse,
   RiskAlert,
+  SetResponse,
   Settings,
   SettingsUpdate,
   SignedOrder,

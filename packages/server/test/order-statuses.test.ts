@@ -28,11 +28,11 @@ async function insertOrder(
   const orderId = `order ${orders}`;
   const signed = kind === 'signed';
   await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
-      kind, signature_type, version, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
+      kind, signature_type, version, is_redemption, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares,
       money, funder, wallet_address, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount,
       updated_at, first_answer)
     values (gen_random_uuid(), ${orderId}, 1, 'v', 'm', 'c', 'q', 't', 'YES', ${kind}, ${signed ? 0 : null},
-      ${signed ? 2 : null}, 'BUY', true, 'GTC', false, false, 5000, 5000, 1, 1, 'w', 'w', 0, 'r', now(), ${status}, '[]',
+      ${signed ? 2 : null}, ${kind === 'merge'}, 'BUY', true, 'GTC', false, false, 5000, 5000, 1, 1, 'w', 'w', 0, 'r', now(), ${status}, '[]',
       current_date, 1, now(), ${firstAnswer === null ? null : sql.json(firstAnswer)})`;
   return orderId;
 }
@@ -73,12 +73,13 @@ test('the database refuses exactly the updates that the lifecycle forbids', asyn
 });
 
 test('an order starts as submitting, or as what its venue answered in the same commit; it never changes its kind', async () => {
-  for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting')) {
-    await expect(insertOrder('signed', status)).rejects.toThrow(`cannot begin as ${status}`);
-    const begun = insertOrder('signed', status, { success: true });
-    if (reachable('signed', 'submitting').includes(status)) await begun;
-    else await expect(begun).rejects.toThrow(`cannot begin as ${status}`);
-  }
+  for (const kind of ORDER_KINDS)
+    for (const status of ORDER_STATUSES.filter((one) => one !== 'submitting')) {
+      await expect(insertOrder(kind, status)).rejects.toThrow(`cannot begin as ${status}`);
+      const begun = insertOrder(kind, status, { success: true });
+      if (kind !== 'quoted' && reachable(kind, 'submitting').includes(status)) await begun;
+      else await expect(begun).rejects.toThrow(`cannot begin as ${status}`);
+    }
   const orderId = await insertOrder('signed');
   await expect(
     sql`update orders set kind = 'quoted', signature_type = null, version = null where order_id = ${orderId}`,

@@ -13,6 +13,7 @@ const FACTS: TradeFacts = {
   hasCredentials: true,
   claimMissing: false,
   addsExposure: true,
+  mayRest: true,
   amount: 50_000_000n,
   usage: { trades: 3, amount: 100_000_000n },
   positionValue: 20_000_000n,

@@ -5,6 +5,7 @@ import {
   type IntentField,
   type IntentTerms,
   intentFaults,
+  isProblem,
   type Market,
   priceToReach,
   type Signer,
@@ -184,4 +185,19 @@ export function repetition(
   const flags = [...(postOnly === true ? ['--post-only'] : []), ...(live === true ? ['--live'] : [])];
   const quoted = `'${market.replaceAll("'", '')}'`;
   return ['bellwether', side.toLowerCase(), quoted, which, ...options, ...flags].join(' ');
+}
+
+/**
+ * The owner is asked by the trade itself, and the order is sent again once it is approved. Without an owner, or after a decision
+ * against it, waiting is of no use: the desk says what is.
+ */
+export function afterApproval(error: unknown, again: string): unknown {
+  if (!isProblem(error, 'approval_required')) return error;
+  const { approvalId, context, fix } = error;
+  const isAsked = approvalId !== undefined && context?.approvalStatus !== 'declined';
+  return new CliError('refused', error.code, error.detail, {
+    fix: !isAsked
+      ? fix
+      : `Wait for the owner's decision: bellwether watch shows approval.decided. Then send the same order again: ${again}`,
+  });
 }

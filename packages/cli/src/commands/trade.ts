@@ -36,6 +36,7 @@ import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
 import { requireSameMarket, requireUse } from '../trusted.ts';
 import {
+  afterApproval,
   checkOptions,
   DEFAULT_SLIPPAGE,
   intentOf,
@@ -178,21 +179,6 @@ const mostOf = ({ verified: { body }, prepared: { feeAtMost } }: Ready): bigint 
   body.order.side === 'BUY'
     ? BigInt(body.order.makerAmount) + BigInt(Math.ceil(Math.max(0, feeAtMost) * MICRO))
     : 0n;
-
-/**
- * The owner is asked by the trade itself, and the order is sent again once it is approved. Without an owner, or after a decision
- * against it, waiting is of no use: the desk says what is.
- */
-function afterApproval(error: unknown, again: string): unknown {
-  if (!isProblem(error, 'approval_required')) return error;
-  const { approvalId, context, fix } = error;
-  const isAsked = approvalId !== undefined && context?.approvalStatus !== 'declined';
-  return new CliError('refused', error.code, error.detail, {
-    fix: !isAsked
-      ? fix
-      : `Wait for the owner's decision: bellwether watch shows approval.decided. Then send the same order again: ${again}`,
-  });
-}
 
 async function send(run: Run, ready: Ready, wanted: Wanted): Promise<TradeResponse | Order> {
   const { client, intent, verified, signer } = ready;

@@ -11,6 +11,10 @@ const ORDER = /^order\.(.+)$/;
 /** Words for a person about an event; `null`: it says nothing that others do not say. */
 function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
+  if (status !== undefined && data.outcome === 'BOTH')
+    return `${data.orderType === 'SPLIT' ? 'Split' : 'Merge of'} ${precise(data.orderSize)} full sets: ${status}${
+      data.errorCode ? ` (${data.errorCode})` : ''
+    }`;
   if (status !== undefined)
     return `${data.side} ${precise(data.orderSize)} ${data.outcome} at ${precise(data.price)}: ${status.replaceAll('_', ' ')}${
       data.errorCode ? ` (${data.errorCode})` : ''
@@ -29,7 +33,9 @@ function wordsFor({ type, data }: DeskEvent): string | null {
     case 'redemption':
       return `${precise(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
     case 'balance':
-      return data.reason === 'trade' ? null : `${signed(data.change)} collateral: ${data.reason}`;
+      return data.reason === 'trade' || data.reason === 'split' || data.reason === 'merge'
+        ? null
+        : `${signed(data.change)} collateral: ${data.reason}`;
     case 'safeguards':
       return 'Safeguards changed';
     case 'wallet.left':

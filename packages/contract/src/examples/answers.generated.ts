@@ -2384,6 +2384,38 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       ],
     },
   },
+  splitSets: {
+    status: 200,
+    body: {
+      success: true,
+      orderId: '0xb672052dc99070ba528e3fbcac0575bdba460056a3127bd18facc7c04fdc60c3',
+      clientOrderId: '3d8a34e8-bedb-4c01-97d3-97abfea978ac',
+      status: 'filled',
+      venue: 'polymarket',
+      marketId: '510076',
+      conditionId: '0xf878cad38d67d83044f36a9aa84286b653b31340cc1bad06cbd6131e55f95f05',
+      walletAddress: '0x10868cdbd5ac74932aface2f52a179dd1b695d1c',
+      amount: 5,
+      txHash: null,
+      submittedAt: '2026-11-26T02:52:58.980Z',
+    },
+  },
+  mergeSets: {
+    status: 200,
+    body: {
+      success: true,
+      orderId: '0xfecbc5f009ab64271a58be89c69a827e816b1832442b3c7e1f23f36830cceebe',
+      clientOrderId: '1aa91e33-1a67-4746-a368-385cd83159fd',
+      status: 'filled',
+      venue: 'polymarket',
+      marketId: '510076',
+      conditionId: '0xf878cad38d67d83044f36a9aa84286b653b31340cc1bad06cbd6131e55f95f05',
+      walletAddress: '0xd43f651fcd1278311a3eacba696cd24d48699074',
+      amount: 5,
+      txHash: null,
+      submittedAt: '2026-11-26T02:39:10.217Z',
+    },
+  },
   quoteVenueB: {
     status: 200,
     body: {

@@ -79,6 +79,8 @@ export const TRADING_EXAMPLES = {
   getExpiringPositions: { query: { hours: 8760 } },
   getPortfolio: {},
   redeemPosition: { body: { marketId: fill('resolvedMarketId') } },
+  splitSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
+  mergeSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
 
   quoteVenueB: {
     body: {

@@ -3,7 +3,7 @@
  * approval is for one order id; the agent then sends the same signed order again, which goes through every check.
  */
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, LIMITS, label, lines, Nullable, note, Outcome, PRINTABLE, Side } from '../fields.ts';
+import { HEX, Iso, LIMITS, label, lines, Nullable, note, OrderOutcome, PRINTABLE, Side } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { words } from '../order-words.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
@@ -42,7 +42,7 @@ export const Approval = Type.Object({
   marketId: Type.String(),
   marketConditionId: Type.String(),
   tokenId: Type.String(),
-  outcome: Outcome,
+  outcome: OrderOutcome,
   side: Side,
   orderType: Type.String(),
   isLimitOrder: Nullable(

@@ -16,7 +16,7 @@ export const AgentTrade = Type.Object({
   reasoning: Nullable(Type.String()),
   platform: Type.String({ description: 'venue name' }),
   actionType: Type.String({ description: 'BUY or SELL' }),
-  direction: Type.String({ description: 'YES or NO' }),
+  direction: Type.String({ description: 'YES or NO; BOTH: a split or a merge of full sets' }),
   orderSize: Type.Number({ description: 'shares' }),
   amount: Type.Number({ description: 'collateral asked for, fees apart' }),
   walletAddress: Type.String(),

@@ -156,7 +156,10 @@ export const Fill = Type.Object({
   cost: Type.Number({ description: 'collateral, before the fee' }),
   fee: Type.Number(),
   liquidity: Type.String({ description: 'maker or taker' }),
-  matchKind: Type.String({ description: 'COMPLEMENTARY, MINT or MERGE; on venue B DFLOW or REDEEM' }),
+  matchKind: Type.String({
+    description:
+      'COMPLEMENTARY, MINT or MERGE; SPLIT or MERGED: a share of full sets; on venue B DFLOW or REDEEM',
+  }),
   filledAt: Iso,
 });
 
@@ -202,10 +205,10 @@ export const Order = Type.Object({
   marketId: Type.String(),
   marketConditionId: Type.String(),
   marketQuestion: Type.String(),
-  tokenId: Type.String(),
-  outcome: Type.String(),
-  side: Type.String(),
-  orderType: Type.String(),
+  tokenId: Type.String({ description: 'empty: of full sets' }),
+  outcome: Type.String({ description: 'YES or NO; BOTH: full sets' }),
+  side: Type.String({ description: 'a split buys and a merge sells full sets, for one collateral each' }),
+  orderType: Type.String({ description: 'GTC, GTD, FOK or FAK; SPLIT or MERGE' }),
   isLimitOrder: Type.Boolean(),
   postOnly: Type.Boolean(),
   price: Type.Number(),
@@ -239,7 +242,7 @@ export const OrderDetail = Type.Object({
   ...Order.properties,
   counted: Type.Number({
     description:
-      'collateral that the safeguards counted: of a SELL what it could bring when it was judged; a redemption: 0',
+      'collateral that the safeguards counted: of a SELL what it could bring when it was judged; a redemption or a merge: 0',
   }),
   fills: Type.Array(Fill),
   journal: Type.Array(JournalEntry),

@@ -6,30 +6,37 @@
  * another one completes it, and then goes to the fees, so that the backing is always ceil(half of the outstanding
  * tokens) and ends at zero.
  */
-import type { Micro } from '@bellwether/contract/decimals';
+import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
-import type { AccountId, ConditionId, EngineEvent } from './types.ts';
+import type { AccountId, ConditionId, EngineEvent, RejectReason, SetCommand } from './types.ts';
 import { changeMicro, microAt, setMicro } from './units.ts';
 
 type RefusedSet = Extract<EngineEvent, { kind: 'refused' }>;
 
-interface SetCommand {
-  readonly kind: 'split' | 'merge';
-  readonly account: AccountId;
-  readonly conditionId: ConditionId;
-  readonly amount: Micro;
-}
+/** Reasons in the words of orders, whose record a named command has. */
+const REJECTED: Partial<Record<RefusedSet['reason'], RejectReason>> = {
+  market_not_found: 'market_not_found',
+  market_closed: 'market_closed',
+  market_resolved: 'market_closed',
+  amount_not_positive: 'amount_below_minimum',
+  insufficient_balance: 'insufficient_balance',
+};
 
 /**
  * Refused in this order: market_not_found, market_resolved, market_closed (split only: a merge is a way out),
  * amount_not_positive, insufficient_balance.
  */
 export function splitOrMerge(state: EngineState, command: SetCommand): EngineEvent {
-  const { kind, account: id, conditionId, amount } = command;
-  const refuse = (reason: RefusedSet['reason']): EngineEvent => ({ kind: 'refused', command: kind, reason });
+  const { kind, account: id, conditionId, amount, orderId } = command;
+  const refuse = (reason: RefusedSet['reason']): EngineEvent => {
+    if (orderId === undefined) return { kind: 'refused', command: kind, reason };
+    const rejected = REJECTED[reason];
+    if (rejected === undefined) throw new Error(`engine bug: a ${kind} is refused as ${reason}`);
+    return { kind: 'order_rejected', orderId, account: id, conditionId, reason: rejected };
+  };
   const market = state.markets.get(conditionId);
   if (market === undefined) return refuse('market_not_found');
   if (market.status === 'resolved') return refuse('market_resolved');
@@ -50,7 +57,17 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
   ledger.changeTokens(account, market.row, 'YES', sets);
   ledger.changeTokens(account, market.row, 'NO', sets);
   market.changeSets(sets);
-  return { kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount };
+  return {
+    ...{ kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount },
+    ...(orderId === undefined ? {} : { orderId, yesPrice: yesPriceOf(market) }),
+  };
+}
+
+/** The middle of the book, half pips rounded down; without both sides the last trade, else half. */
+function yesPriceOf({ book, lastTrade, spec }: Market): Pips {
+  const { bids, asks } = book;
+  if (bids.best === NONE || asks.best === NONE) return lastTrade ?? PIPS / 2;
+  return Math.floor(((bids.best + asks.best) * spec.tickSize) / 2);
 }
 
 /** Refused: market_not_found, market_not_resolved. Without tokens, the redemption reports zeros. */

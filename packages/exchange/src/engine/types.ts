@@ -57,6 +57,19 @@ export interface NewOrder {
   readonly posted?: PostedLabel;
 }
 
+/** Makes full sets of collateral, or collateral of full sets. */
+export interface SetCommand {
+  readonly kind: 'split' | 'merge';
+  readonly account: AccountId;
+  readonly conditionId: ConditionId;
+  readonly amount: Micro;
+  /** A name among the ids of orders: then its events tell of it, a refusal like that of an order. */
+  readonly orderId?: OrderId;
+}
+
+/** A set command that is recorded like an order: one effect under its id, permanently. */
+export type SetOrder = SetCommand & { readonly orderId: OrderId };
+
 /** Fields that a door shows of an order that was posted there, and the engine does not need. */
 export interface PostedLabel {
   /** The API key that posted it: its owner's address and its nonce. */
@@ -87,18 +100,7 @@ export type EngineCommand =
       readonly orderId: OrderId;
       readonly size: Micro;
     }
-  | {
-      readonly kind: 'split';
-      readonly account: AccountId;
-      readonly conditionId: ConditionId;
-      readonly amount: Micro;
-    }
-  | {
-      readonly kind: 'merge';
-      readonly account: AccountId;
-      readonly conditionId: ConditionId;
-      readonly amount: Micro;
-    }
+  | SetCommand
   /** Removes every GTD order that is due at the command's time from its book. */
   | { readonly kind: 'expire' }
   /** Stops trading and cancels resting orders; the market can still be resolved. */
@@ -216,8 +218,12 @@ export type EngineEvent =
       readonly account: AccountId;
       readonly conditionId: ConditionId;
       readonly amount: Micro;
+      /** Of a named command. */
+      readonly orderId?: OrderId;
+      /** With it: the price of YES at that moment, by which the collateral is divided between the two outcomes. */
+      readonly yesPrice?: Pips;
     }
-  /** A refused split, merge or redeem; nothing changed. */
+  /** A refused split, merge or redeem without a name; nothing changed. */
   | {
       readonly kind: 'refused';
       readonly command: 'deposit' | 'list' | 'split' | 'merge' | 'close' | 'resolve' | 'redeem';

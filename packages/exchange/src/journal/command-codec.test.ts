@@ -30,6 +30,7 @@ test.each<JournalCommand>([
   { kind: 'cancel', account: '0x02', orderIds: ['0x01', '7'] },
   { kind: 'split', account: '0x02', conditionId: '0x03', amount: 1n },
   { kind: 'merge', account: '0x02', conditionId: '0x03', amount: 1n },
+  { kind: 'merge', ...ref, amount: 2n ** 60n },
   { kind: 'redeem', account: '0x02', conditionId: '0x03' },
   {
     kind: 'mirror',

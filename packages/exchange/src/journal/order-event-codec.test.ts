@@ -20,6 +20,8 @@ const written = (events: readonly OrderEvent[]): string => events.map(encodeOrde
 describe('the events of an order', () => {
   test.each([
     ['accepted, filled and ended', filled],
+    ['a split', [{ kind: 'split', ...ref, amount: 2n ** 60n, yesPrice: 4_150 }]],
+    ['a merge', [{ kind: 'merged', ...ref, amount: 1n }]],
     ['rejected', [rejected('fok_not_filled')]],
     ['rejected for its balance', [{ ...rejected('insufficient_balance'), needed: 2n, available: 0n }]],
   ])('survive: %s', (_, events) => {

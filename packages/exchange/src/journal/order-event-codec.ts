@@ -5,9 +5,16 @@
  */
 import type { AccountId, ConditionId, EngineEvent, OrderId } from '../engine/types.ts';
 
-/** An event about one order that names its account. */
-export type OrderEvent = Extract<EngineEvent, { readonly orderId: OrderId; readonly account: AccountId }>;
+type Named = { readonly orderId: OrderId };
+
+/** An event about one order that names its account; sets of a command that has an order's id are such, too. */
+export type OrderEvent =
+  | Extract<EngineEvent, Named & { readonly account: AccountId }>
+  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' }> & Named);
 type Of<Kind> = Extract<OrderEvent, { readonly kind: Kind }>;
+
+export const isOfOrder = (event: EngineEvent): event is OrderEvent =>
+  'account' in event && 'orderId' in event && event.orderId !== undefined;
 
 const text = (amount: bigint): string => amount.toString();
 
@@ -29,10 +36,19 @@ export function encodeOrderEvent(event: OrderEvent): string {
       const { reason, filled, remaining, cost, fees } = event;
       return JSON.stringify(['d', reason, text(filled), text(remaining), text(cost), text(fees)]);
     }
+    case 'split':
+    case 'merged':
+      return JSON.stringify([
+        ...([SET_LETTERS[event.kind], event.conditionId, text(event.amount)] as const),
+        ...(event.yesPrice === undefined ? [] : [event.yesPrice]),
+      ]);
   }
 }
 
+const SET_LETTERS = { split: 's', merged: 'm' } as const;
+
 type EventLine =
+  | readonly ['s' | 'm', ConditionId, amount: string, yesPrice?: number]
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -95,6 +111,14 @@ function eventOf(
       return {
         ...{ kind: 'order_done', ...ref, reason },
         ...{ filled: BigInt(filled), remaining: BigInt(remaining), cost: BigInt(cost), fees: BigInt(fees) },
+      };
+    }
+    case 's':
+    case 'm': {
+      const [letter, conditionId, amount, yesPrice] = line;
+      return {
+        ...{ kind: letter === 's' ? 'split' : 'merged', ...ref, conditionId, amount: BigInt(amount) },
+        ...(yesPrice === undefined ? {} : { yesPrice }),
       };
     }
     default:

@@ -3,7 +3,7 @@ import type { Tag } from '@bellwether/durable';
 import type { AccountId, OrderId } from '../engine/types.ts';
 import type { Entry, OrderRecord } from '../paper-exchange.ts';
 import { isHouse } from '../world/house.ts';
-import { decodeOrderEvents, encodeOrderEvent } from './order-event-codec.ts';
+import { decodeOrderEvents, encodeOrderEvent, isOfOrder, type OrderEvent } from './order-event-codec.ts';
 
 export interface OrderAddition {
   readonly orderId: OrderId;
@@ -26,14 +26,14 @@ export function gatherOrders(entries: Iterable<Pick<Entry, 'seq' | 'command' | '
     const posted =
       command.kind === 'place' && command.order.posted !== undefined ? command.order.orderId : null;
     for (const event of events) {
-      if (!('orderId' in event) || !('account' in event) || isHouse(event.account)) continue;
+      if (!isOfOrder(event) || isHouse(event.account)) continue;
       if (event.kind === 'order_rejected') {
         if (event.reason === 'duplicate_order' || event.orderId === posted) continue;
       }
       const { orderId, account } = event;
       let addition = additions.get(orderId);
       if (addition === undefined) {
-        const isNew = event.kind === 'order_accepted' || event.kind === 'order_rejected';
+        const isNew = BEGINS.has(event.kind);
         addition = { orderId, account, seq, isNew, lines: [] };
         additions.set(orderId, addition);
       }
@@ -42,6 +42,10 @@ export function gatherOrders(entries: Iterable<Pick<Entry, 'seq' | 'command' | '
   }
   return [...additions.values()];
 }
+
+const BEGINS: ReadonlySet<OrderEvent['kind']> = new Set([
+  ...(['order_accepted', 'order_rejected', 'split', 'merged'] as const),
+]);
 
 export async function readRecords(
   sql: Tag,

@@ -3,13 +3,13 @@
  * commit is running, the holder of the next turn may already read: its statements go out behind the commit and see what it wrote.
  */
 import { openTransaction, type Take, type Transaction } from '@bellwether/durable';
-import type { EngineEvent, Entry, JournalTurn, NewOrder } from '../paper-exchange.ts';
+import type { EngineEvent, Entry, JournalTurn, PlacedCommand } from '../paper-exchange.ts';
 import { type JournalRow, journalRows, type Leading } from './commit.ts';
 
 /** Services of the exchange for the holder of a turn. */
 export interface TurnOptions {
   readonly lead: Leading;
-  place(order: NewOrder): readonly EngineEvent[];
+  place(order: PlacedCommand): readonly EngineEvent[];
   /** The commit is sent. @param seq its last entry's, if it has one @param durable its outcome */
   sent(seq: number | undefined, durable: Promise<void>): void;
   /** The orders are durable. */
@@ -67,7 +67,7 @@ export class Turn implements JournalTurn {
     this.#take = await this.#own.promise;
   }
 
-  place(order: NewOrder): readonly EngineEvent[] {
+  place(order: PlacedCommand): readonly EngineEvent[] {
     if (this.#take === undefined || this.#rows !== undefined) throw new Error('the turn takes no orders');
     this.#hasPlaced = true;
     return this.#options.place(order);

@@ -186,6 +186,31 @@ describe('sets', () => {
     expect(desk.apply(sets('merge', 1n))).toEqual(refused('merge', 'market_resolved'));
   });
 
+  test('under an order id say so in their events, and are refused like an order', () => {
+    const desk = new Desk();
+    const named = (kind: 'split' | 'merge', amount: bigint, account = 'ann', id = conditionId) => ({
+      ...sets(kind, amount, account, id),
+      orderId: 'one',
+    });
+    const rejected = (reason: string, id = conditionId) => [
+      { kind: 'order_rejected', orderId: 'one', account: 'ann', conditionId: id, reason },
+    ];
+    expect(desk.apply(named('split', 7n))).toEqual([
+      { kind: 'split', account: 'ann', conditionId, amount: 7n, orderId: 'one', yesPrice: 5_000 },
+    ]);
+    desk.place('bid', 'ann', ['BUY', 'YES', '10', 2_000]);
+    desk.place('ask', 'bob', ['SELL', 'YES', '10', 3_000]);
+    expect(desk.apply(named('merge', 7n))).toEqual([
+      { kind: 'merged', account: 'ann', conditionId, amount: 7n, orderId: 'one', yesPrice: 2_500 },
+    ]);
+    expect(desk.apply(named('split', 1n, 'ann', '0xnone'))).toEqual(rejected('market_not_found', '0xnone'));
+    expect(desk.apply(named('merge', 0n))).toEqual(rejected('amount_below_minimum'));
+    expect(desk.apply(named('merge', parseMicro('100.000001')))).toEqual(rejected('insufficient_balance'));
+    desk.apply({ kind: 'resolve', conditionId, payout: 'YES' });
+    expect(desk.apply(named('split', 1n))).toEqual(rejected('market_closed'));
+    expect(desk.apply(named('merge', 1n))).toEqual(rejected('market_closed'));
+  });
+
   test('deposits and listings are refused by name', () => {
     const desk = new Desk();
     expect(desk.apply({ kind: 'deposit', account: 'ann', amount: 0n })).toEqual([

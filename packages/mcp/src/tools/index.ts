@@ -8,6 +8,7 @@ import { cancelOrders, getOrder, listOrders } from './orders.ts';
 import { checkOrder, placeOrder } from './place-order.ts';
 import { QuoteShelf, quoteTool, tradeQuoteTool } from './quoted.ts';
 import { searchMarkets } from './search-markets.ts';
+import { mergeSets, splitSets } from './sets.ts';
 import { waitForEvent } from './wait-for-event.ts';
 
 /** One list for a process: its connections share the quotes. */
@@ -24,6 +25,8 @@ export function createTools(): readonly Tool[] {
     listPositions,
     getPortfolio,
     getBriefing,
+    splitSets,
+    mergeSets,
     redeem,
     quoteTool(shelf),
     tradeQuoteTool(shelf),

@@ -14,6 +14,8 @@ import { OrderRefused, ToolProblem } from '../tool-problem.ts';
 
 export interface Spending<Answer> {
   readonly order: AskedOrder;
+  /** Name in problems, where the order's id is not that of the desk. Default `order`. */
+  readonly shownAs?: Partial<AskedOrder>;
   /** In the spending limit: made of what is signed, once `prepare` has run. Default the order's id, where that is its digest. */
   readonly countedAs?: () => string | null;
   readonly cost: Micro;
@@ -27,7 +29,16 @@ export interface Spending<Answer> {
 
 export async function spend<Answer extends { readonly success: boolean }>(
   { desk, signal, approval }: Call,
-  { order, countedAs = () => order.orderId, cost, stake, question, prepare, send }: Spending<Answer>,
+  {
+    order,
+    shownAs = order,
+    countedAs = () => order.orderId,
+    cost,
+    stake,
+    question,
+    prepare,
+    send,
+  }: Spending<Answer>,
 ): Promise<{ readonly ask: InputRequiredResult } | { readonly answer: Answer }> {
   // The person is not asked about an order that the limit would refuse.
   const standing = desk.limit.standing();
@@ -45,19 +56,19 @@ export async function spend<Answer extends { readonly success: boolean }>(
   try {
     return { answer: await send() };
   } catch (error) {
-    if (provesNoEffect(error)) throw new OrderRefused(error, order);
+    if (provesNoEffect(error)) throw new OrderRefused(error, shownAs);
     if (error instanceof BellwetherApiError || error instanceof BellwetherConnectionError)
-      throw inDoubt(order);
+      throw inDoubt(shownAs);
     throw error;
   }
 }
 
-const inDoubt = ({ orderId, clientOrderId }: AskedOrder): ToolProblem =>
+const inDoubt = ({ orderId, clientOrderId }: Partial<AskedOrder>): ToolProblem =>
   new ToolProblem({
     code: 'order_outcome_unknown',
     message:
       'The order was sent, and no answer says what became of it. It stays reserved in the spending limit.',
     fix: 'Call the same tool again with the same terms and this clientOrderId (or the same quoteId): it is the same order and is executed at most once. Do not place it under another name.',
-    orderId,
+    ...(orderId === undefined ? {} : { orderId }),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
   });

@@ -48,6 +48,6 @@ function shownTerms(
   const { binds }: { binds?: BoundTerms } = terms;
   const { orderType = '' } = terms as { orderType?: string };
   if (binds === undefined) return { orderType, isLimitOrder: null, postOnly: null, deferExec: null };
-  const { endsAt: _, ...shown } = binds;
+  const { endsAt: _, funder: __, ...shown } = binds;
   return shown;
 }

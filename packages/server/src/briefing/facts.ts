@@ -3,7 +3,7 @@ import type { Briefing } from '@bellwether/contract';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import type { Limits } from '../agents/index.ts';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
-import type { OrderKind } from '../domain/lifecycle.ts';
+import type { inDoubtBefore } from '../domain/lifecycle.ts';
 import type { ActingAgent, ListedOrder, PositionRow, Standing } from '../domain/records.ts';
 
 /** The agent's own open orders in one market. */
@@ -52,7 +52,7 @@ export interface BriefingFacts {
 
 /** Orders submitted before this time that have no answer are in doubt. */
 export interface DoubtTimes {
-  readonly doubtBefore: Readonly<Record<OrderKind, number>>;
+  readonly doubtBefore: ReturnType<typeof inDoubtBefore>;
 }
 
 export interface BriefingQuestion extends DoubtTimes {

@@ -19,7 +19,7 @@ export interface Warning {
   readonly message: string;
 }
 
-export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'amount'> {
+export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'mayRest' | 'amount'> {
   readonly now: number;
   readonly trading: Trading;
   /** Quotes: a wallet is known, so that a quote can be signed. */
@@ -85,7 +85,7 @@ function refusals(facts: WarningFacts, warn: Warn): void {
       .filter((sweep) => sweep.side === side)
       .map((sweep) => (side === 'BUY' ? sweep.amount : sweep.cost));
     const amount = amounts.reduce((most, one) => (one > most ? one : most), 0n);
-    const trade = { ...facts, addsExposure: side === 'BUY', amount };
+    const trade = { ...facts, addsExposure: side === 'BUY', mayRest: true, amount };
     const denial = assess(facts.safeguards, trade);
     if (denial !== null) {
       warn('critical', denial.code, denial.detail);

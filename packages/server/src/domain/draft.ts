@@ -197,11 +197,13 @@ export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => (
  * here. Compared as a whole, so an order with another value asks anew.
  */
 export interface BoundTerms {
-  readonly orderType: TimeInForce;
+  readonly orderType: TimeInForce | 'SPLIT';
   readonly isLimitOrder: boolean;
   readonly postOnly: boolean;
   readonly deferExec: boolean;
   readonly endsAt: number | null;
+  /** The account that pays, of an order that no signature says it of. */
+  readonly funder?: string;
 }
 
 export const boundTerms = ({

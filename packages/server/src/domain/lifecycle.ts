@@ -17,9 +17,11 @@
  * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
  * it can still be canceled.
  *
+ * A split or a merge is an order of full sets, which a venue executes at once, completely or not at all.
+ *
  * No event changes a terminal status.
  */
-export const ORDER_KINDS = ['signed', 'quoted'] as const;
+export const ORDER_KINDS = ['signed', 'quoted', 'split', 'merge'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
 
 export const ORDER_STATUSES = [
@@ -84,6 +86,10 @@ const SUBMITTED: Row = {
   rejected: 'rejected',
   no_answer: 'unknown',
 };
+const SETS: Readonly<Partial<Record<OrderStatus, Row>>> = {
+  submitting: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
+  unknown: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
+};
 const ENDING: Row = {
   filled_completely: 'filled',
   rest_killed: 'partially_filled_closed',
@@ -125,6 +131,8 @@ const TABLE: Readonly<Record<OrderKind, Readonly<Partial<Record<OrderStatus, Row
     delayed: { ...ON_CHAIN, reverted: 'rejected' },
     partially_filled: ON_CHAIN,
   },
+  split: SETS,
+  merge: SETS,
 };
 
 const rowOf = (kind: OrderKind, status: OrderStatus): Row => TABLE[kind][status] ?? {};
@@ -174,10 +182,10 @@ export const isOpen = (status: OrderStatus): boolean => mayFill(status) && !isIn
  * How long an order may be `submitting` before its agent gets an alert. A quoted order's transaction either lands or
  * expires with its blockhash: after 150 blocks of at most 800 ms, and 32 more.
  */
-const IN_DOUBT_AFTER_MS: Readonly<Record<OrderKind, number>> = { signed: 5_000, quoted: 150_000 };
+const IN_DOUBT_AFTER_MS = { signed: 5_000, quoted: 150_000 };
 
-/** Orders without an answer that were created before this time are in doubt. */
-export const inDoubtBefore = (now: number): Readonly<Record<OrderKind, number>> => ({
+/** Orders without an answer that were created before this time are in doubt; `signed`: all but quoted ones. */
+export const inDoubtBefore = (now: number): Readonly<Record<'signed' | 'quoted', number>> => ({
   signed: now - IN_DOUBT_AFTER_MS.signed,
   quoted: now - IN_DOUBT_AFTER_MS.quoted,
 });

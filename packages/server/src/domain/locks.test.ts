@@ -20,6 +20,7 @@ const FACTS: TradeFacts = {
   hasCredentials: true,
   claimMissing: false,
   addsExposure: true,
+  mayRest: true,
   amount: 1n,
   usage: { trades: 0, amount: 0n },
   positionValue: 0n,

@@ -21,6 +21,12 @@ export interface Caller extends ActingAgent {
   readonly keyId: bigint;
 }
 
+/** `BOTH`: full sets. */
+export type OrderOutcome = 'YES' | 'NO' | 'BOTH';
+
+/** How an order is executed; a split or a merge at once, completely. */
+export type OrderForce = TimeInForce | 'SPLIT' | 'MERGE';
+
 /** The terms common to all orders. */
 interface OrderTerms {
   readonly orderId: string;
@@ -31,10 +37,10 @@ interface OrderTerms {
   readonly conditionId: string;
   readonly question: string;
   readonly tokenId: string;
-  readonly outcome: 'YES' | 'NO';
+  readonly outcome: OrderOutcome;
   readonly side: 'BUY' | 'SELL';
   readonly isLimitOrder: boolean;
-  readonly timeInForce: TimeInForce;
+  readonly timeInForce: OrderForce;
   readonly postOnly: boolean;
   readonly deferExec: boolean;
   readonly price: Pips;
@@ -57,6 +63,8 @@ interface OrderTerms {
 /** An order that is an EIP-712 message signed by the key of an EVM wallet. */
 export interface NewSignedOrder extends OrderTerms {
   readonly kind: 'signed';
+  readonly outcome: 'YES' | 'NO';
+  readonly timeInForce: TimeInForce;
   /** The order's maker: the account that pays. */
   readonly funder: Address;
   /** The wallet whose credential the trade used. */
@@ -68,6 +76,8 @@ export interface NewSignedOrder extends OrderTerms {
 /** An order that is a quoted and signed Solana transaction. */
 export interface NewQuotedOrder extends OrderTerms {
   readonly kind: 'quoted';
+  readonly outcome: 'YES' | 'NO';
+  readonly timeInForce: TimeInForce;
   /** The wallet that pays and signs; `walletAddress` is the same. */
   readonly funder: SolanaAddress;
   readonly walletAddress: SolanaAddress;
@@ -75,7 +85,17 @@ export interface NewQuotedOrder extends OrderTerms {
   readonly isRedemption: boolean;
 }
 
-export type NewOrder = NewSignedOrder | NewQuotedOrder;
+/** Full sets, made of collateral (a BUY of both outcomes) or merged back into it (a SELL of both), at one collateral each. */
+export interface NewSetOrder extends OrderTerms {
+  readonly kind: 'split' | 'merge';
+  readonly outcome: 'BOTH';
+  readonly timeInForce: 'SPLIT' | 'MERGE';
+  /** The account that pays. */
+  readonly funder: Address;
+  readonly walletAddress: Address;
+}
+
+export type NewOrder = NewSignedOrder | NewQuotedOrder | NewSetOrder;
 
 /** The current state of an order. */
 interface OrderState {
@@ -103,12 +123,17 @@ export type SignedOrderRow = NewSignedOrder & OrderState;
 
 export type QuotedOrderRow = NewQuotedOrder & OrderState;
 
-export type OrderRow = SignedOrderRow | QuotedOrderRow;
+export type SetOrderRow = NewSetOrder & OrderState;
+
+export type OrderRow = SignedOrderRow | QuotedOrderRow | SetOrderRow;
 
 type WithoutDetail<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
 
 /** An order as a list shows it. */
-export type ListedOrder = WithoutDetail<SignedOrderRow> | WithoutDetail<QuotedOrderRow>;
+export type ListedOrder =
+  | WithoutDetail<SignedOrderRow>
+  | WithoutDetail<QuotedOrderRow>
+  | WithoutDetail<SetOrderRow>;
 
 export interface FillRow {
   readonly tradeId: FillId;

@@ -66,8 +66,10 @@ export interface TradeFacts extends UsedFacts {
   readonly credentialsBySignature?: boolean;
   /** Live venues only. */
   readonly claimMissing: boolean;
-  /** A BUY adds exposure; selling held tokens does not. */
+  /** A BUY adds exposure, and so does a split; selling held tokens does not. */
   readonly addsExposure: boolean;
+  /** It may wait at its venue. */
+  readonly mayRest: boolean;
   readonly amount: Micro;
   readonly restrictions: readonly Restriction[];
 }
@@ -82,6 +84,8 @@ interface Rule<N extends CapName> {
   readonly place: number;
   /** True: it applies to selling held tokens, too. False: only to what adds exposure. */
   readonly bindsExits: boolean;
+  /** False: it applies only to what may wait at a venue. Missing: also to what is executed at once or refused, as a split is. */
+  readonly bindsAtOnce?: false;
   readonly used: (facts: UsedFacts) => bigint;
   readonly asked: (amount: Micro) => bigint;
   /** `reached`: refuses every order once the limit is used. `passed`: refuses an order that would exceed the limit. */
@@ -169,6 +173,7 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
     initial: null,
     place: 6,
     bindsExits: false,
+    bindsAtOnce: false,
     used: ({ openOrders }) => BigInt(openOrders),
     asked: () => 1n,
     refusedOnce: 'passed',
@@ -198,8 +203,6 @@ export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
 const APPROVABLE_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved === true);
 const FINAL_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved !== true);
 
-const EXIT_CAPS = CAP_NAMES.filter((name) => RULES[name].bindsExits);
-
 const initialCaps = Object.fromEntries(
   CAP_NAMES.map((name) => [name, RULES[name].initial]),
 ) as unknown as Caps;
@@ -213,6 +216,15 @@ export const DEFAULT_SAFEGUARDS: Safeguards = {
 
 /** Whether the cap applies to selling held tokens, too. */
 export const meetsExits = (name: CapName): boolean => RULES[name].bindsExits;
+
+/** Whether the cap applies to what is executed at once or refused, as a split is. */
+export const meetsSplits = (name: CapName): boolean => RULES[name].bindsAtOnce !== false;
+
+/** Whether the cap applies to an order. */
+const binds = (
+  name: CapName,
+  { addsExposure, mayRest }: Pick<TradeFacts, 'addsExposure' | 'mayRest'>,
+): boolean => (addsExposure || meetsExits(name)) && (mayRest || meetsSplits(name));
 
 /** A cap's figure as text. */
 export const figureText = (name: CapName, figure: number | bigint): string =>
@@ -322,7 +334,7 @@ export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): Appro
 }
 
 function denialOf(name: CapName, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
-  if (!facts.addsExposure && !meetsExits(name)) return null;
+  if (!binds(name, facts)) return null;
   for (const bound of bounds) {
     const denial = denialBy(name, bound, facts.amount);
     if (denial === null) continue;
@@ -357,7 +369,7 @@ export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
         ...caps[name],
         name,
         asked: RULES[name].asked(facts.amount),
-        binds: facts.addsExposure || meetsExits(name),
+        binds: binds(name, facts),
       },
     })),
   ];
@@ -428,7 +440,8 @@ export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): Check
   const strictest = facts.restrictions.length === 0 ? null : allowances(safeguards, facts).caps;
   const checked: CheckedFigures = {};
   if (strictest === null && !safeguards.tradeLimitEnabled) return checked;
-  for (const name of facts.addsExposure ? CAP_NAMES : EXIT_CAPS) {
+  for (const name of CAP_NAMES) {
+    if (!binds(name, facts)) continue;
     const limit = strictest === null ? safeguards[name] : strictest[name].limit;
     if (limit === null) continue;
     const { used, asked } = RULES[name];

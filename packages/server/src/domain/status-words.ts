@@ -1,6 +1,6 @@
 /**
  * An order's status on the wire: a status text, and the integer of the interface's records (1 live, 2 matched,
- * 3 canceled, 4 market resolved, 5 invalid). Signed orders use the texts of their venue's protocol; quoted orders use
+ * 3 canceled, 4 market resolved, 5 invalid). Signed orders, splits and merges use the texts of their venue's protocol; quoted orders use
  * submitted → open → filled, partially_filled or reverted, or expired, failed, canceled.
  */
 import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, type OrderStatus } from './lifecycle.ts';
@@ -8,23 +8,29 @@ import { ORDER_KINDS, ORDER_STATUSES, type OrderKind, type OrderStatus } from '.
 export type StatusNumber = 1 | 2 | 3 | 4 | 5;
 type Reading = readonly [word: string, number: StatusNumber];
 
-const READINGS: Readonly<Record<OrderKind, Readonly<Record<OrderStatus, Reading>>>> = {
-  signed: {
-    submitting: ['submitting', 1],
-    unknown: ['unknown', 1],
-    live: ['live', 1],
-    delayed: ['delayed', 1],
-    unmatched: ['unmatched', 1],
-    partially_filled: ['partially_filled', 1],
-    matched: ['matched', 2],
-    partially_filled_closed: ['matched', 2],
-    filled: ['filled', 2],
-    canceled: ['canceled', 3],
-    expired: ['expired', 3],
-    rejected: ['rejected', 5],
-    market_resolved: ['market_resolved', 4],
-    settlement_failed: ['settlement_failed', 5],
-  },
+type Readings = Readonly<Record<OrderStatus, Reading>>;
+
+const SIGNED: Readings = {
+  submitting: ['submitting', 1],
+  unknown: ['unknown', 1],
+  live: ['live', 1],
+  delayed: ['delayed', 1],
+  unmatched: ['unmatched', 1],
+  partially_filled: ['partially_filled', 1],
+  matched: ['matched', 2],
+  partially_filled_closed: ['matched', 2],
+  filled: ['filled', 2],
+  canceled: ['canceled', 3],
+  expired: ['expired', 3],
+  rejected: ['rejected', 5],
+  market_resolved: ['market_resolved', 4],
+  settlement_failed: ['settlement_failed', 5],
+};
+
+const READINGS: Readonly<Record<OrderKind, Readings>> = {
+  signed: SIGNED,
+  split: SIGNED,
+  merge: SIGNED,
   quoted: {
     submitting: ['submitted', 1],
     unknown: ['submitted', 1],
@@ -68,7 +74,7 @@ export const statusWord = (order: OrderStanding): string => readingOf(order)[0];
 export const statusNumber = (order: OrderStanding): StatusNumber => readingOf(order)[1];
 
 /** Webhooks use the status texts of signed orders for both kinds. */
-export const eventWord = (status: OrderStatus): string => READINGS.signed[status][0];
+export const eventWord = (status: OrderStatus): string => SIGNED[status][0];
 
 /** Error codes that change the text of a rejected quoted order. */
 export const WITHOUT_EFFECT_CODES: readonly string[] = Object.keys(WITHOUT_EFFECT);

@@ -18,8 +18,8 @@ export const createOperatorReads = (sql: Sql) => ({
         from (
           select count(*)::int as "inDoubt", min(created_at) as "oldestInDoubtAt" from orders
           where status in ('submitting', 'unknown') and created_at < case kind
-            when 'signed' then ${new Date(doubtBefore.signed)}::timestamptz
-            else ${new Date(doubtBefore.quoted)}::timestamptz end
+            when 'quoted' then ${new Date(doubtBefore.quoted)}::timestamptz
+            else ${new Date(doubtBefore.signed)}::timestamptz end
         ) d, (
           select (select count(*)::int from webhook_deliveries where status = 'pending') as "webhookDeliveries",
             (select count(*)::int from webhook_endpoints where not enabled) as "webhooksDisabled",

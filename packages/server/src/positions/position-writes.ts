@@ -96,15 +96,16 @@ const record = (ofWhom: string): string => `with taken as materialized (${ofWhom
     select distinct on (place) place, who, label_source, label_skill from taken
     where who is not null and (side = 'BUY' or is_trade) order by place, nth desc
   ), moved as (
-    insert into positions as p (${namesOf(POSITION)}, agent_id, source, skill_slug)
-    select ${POSITION.map(([name]) => `t.${name}`).join(', ')}, a.who, a.label_source, a.label_skill
+    insert into positions as p (${namesOf(POSITION)}, agent_id, source, skill_slug, has_sets)
+    select ${POSITION.map(([name]) => `t.${name}`).join(', ')}, a.who, a.label_source, a.label_skill,
+      exists (select from taken s where s.place = t.nth and s.match_kind = 'SPLIT')
     from ${FROM_POSITIONS} left join traders a on a.place = t.nth order by t.wallet, t.token_id
     on conflict (wallet, token_id) do update
       set size = p.size + excluded.size, cost = p.cost + excluded.cost, realized = p.realized + excluded.realized,
           fees = p.fees + excluded.fees, settled = p.settled + excluded.settled,
           bought_size = p.bought_size + excluded.bought_size, bought_cost = p.bought_cost + excluded.bought_cost,
           closed_at = excluded.closed_at, updated_at = excluded.updated_at,
-          agent_id = coalesce(excluded.agent_id, p.agent_id),
+          agent_id = coalesce(excluded.agent_id, p.agent_id), has_sets = p.has_sets or excluded.has_sets,
           source = case when excluded.agent_id is null then p.source else excluded.source end,
           skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end
   ), written as (

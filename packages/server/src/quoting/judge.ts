@@ -59,6 +59,7 @@ export function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Stand
     hasCredentials: true,
     claimMissing: backend === 'live' && !standing.claimed,
     addsExposure: trade.side === 'BUY',
+    mayRest: true,
     amount: budgetOf(trade),
   };
   const denial = assess(safeguards, facts);

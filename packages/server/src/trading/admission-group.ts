@@ -4,8 +4,8 @@
  */
 
 import type { Standing } from '../domain/records.ts';
-import type { VenueAnswer, VenueOrder } from '../venues/venue.ts';
-import { type Admission, nameKey, type Recorded, type TradeScope } from './admission.ts';
+import type { VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
+import { type Admission, isTrade, mayRest, nameKey, type Recorded, type TradeScope } from './admission.ts';
 import type { GroupFacts, LockedAgent } from './admission-reads.ts';
 import type { Accepted, UsedBudget } from './admission-writes.ts';
 import { orderRow } from './order-rows.ts';
@@ -17,7 +17,7 @@ type Restrictions = Standing['restrictions'];
 export interface VenueInCommit {
   balance: NonNullable<TradeScope['balance']>;
   book: NonNullable<TradeScope['book']>;
-  place(order: VenueOrder): VenueAnswer;
+  place(order: VenueOrder | VenueSet): VenueAnswer;
 }
 
 /**
@@ -102,20 +102,20 @@ function placeAt(venue: VenueInCommit, { toVenue }: Admission, { order }: Record
   return venue.place(toVenue(order));
 }
 
-const isTrade = ({ order }: Recorded): boolean => order.kind === 'signed' || !order.isRedemption;
-
 function withOrder(
   { trades, amount, openOrders, buys, names: before }: Reserved,
   recorded: Recorded,
 ): Reserved {
-  const { side, conditionId, money, clientOrderId, orderId } = recorded.order;
+  const { order } = recorded;
+  const { side, conditionId, money, clientOrderId, orderId } = order;
   const names = clientOrderId === null ? before : new Map(before).set(clientOrderId, orderId);
-  if (!isTrade(recorded)) return { trades, amount, openOrders: openOrders + 1, buys, names };
+  const open = openOrders + (mayRest(order) ? 1 : 0);
+  if (!isTrade(order)) return { trades, amount, openOrders: open, buys, names };
   return {
     names,
     trades: trades + 1,
     amount: amount + recorded.reserves,
-    openOrders: openOrders + 1,
+    openOrders: open,
     buys: side === 'BUY' ? new Map(buys).set(conditionId, (buys.get(conditionId) ?? 0n) + money) : buys,
   };
 }
@@ -173,7 +173,7 @@ function budgetsOf(facts: GroupFacts, accepted: readonly Accepted[]): UsedBudget
     if (hasReturns) used.set(agentId, { trades: 0, amount: 0n });
   for (const { recorded } of accepted) {
     const { trades, amount } = used.get(recorded.order.agentId) ?? { trades: 0, amount: 0n };
-    const counts = isTrade(recorded) ? 1 : 0;
+    const counts = isTrade(recorded.order) ? 1 : 0;
     used.set(recorded.order.agentId, { trades: trades + counts, amount: amount + recorded.reserves });
   }
   return [...used].map(([agentId, more]) => {

@@ -153,7 +153,7 @@ async function namedOrders(tx: Tx, questions: readonly TradeQuestion[]): Promise
     from unnest(${arrayOf('uuid', wanted, ({ agentId }) => agentId)},
       ${arrayOf('text', wanted, ({ clientOrderId }) => clientOrderId)}) as t(agent_id, client_order_id)
     join orders o using (agent_id, client_order_id)
-    where o.status <> 'rejected' and (o.kind = 'signed' or o.status <> 'canceled')`;
+    where o.status <> 'rejected' and (o.kind <> 'quoted' or o.status <> 'canceled')`;
   return new Map(rows.map((row) => [nameKey(row.agent_id, row.client_order_id as string), row.order_id]));
 }
 

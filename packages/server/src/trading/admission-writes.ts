@@ -7,7 +7,7 @@ import type { OutcomeEvidence } from '../domain/evidence.ts';
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
 import type { Tx } from '../platform/database/connection.ts';
 import type { OrdersRow } from '../platform/database/rows.generated.ts';
-import type { Recorded } from './admission.ts';
+import { isTrade, type Recorded } from './admission.ts';
 import type { TradeQuestion } from './admission-reads.ts';
 import { firstAnswerJson } from './evidence.ts';
 import { journalText } from './order-journal.ts';
@@ -75,7 +75,7 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
     ({ recorded: { order } }) => (order.kind === 'signed' ? order.signatureType : null),
   ],
   ['version', 'int2', ({ recorded: { order } }) => (order.kind === 'signed' ? order.version : null)],
-  ['is_redemption', 'bool', ({ recorded: { order } }) => order.kind === 'quoted' && order.isRedemption],
+  ['is_redemption', 'bool', ({ recorded: { order } }) => !isTrade(order)],
   [
     'expiration',
     'timestamptz',
@@ -184,7 +184,7 @@ function noteWallets(tx: Tx, { question, recorded: { order } }: Accepted): Promi
 /** Reserves what the order reserves in the budgets of other owners' agents, too. */
 export const bindOthers = (tx: Tx, { recorded, day, others }: Accepted): PromiseLike<unknown> => {
   const { order, reserves } = recorded;
-  const trades = order.kind === 'quoted' && order.isRedemption ? 0 : 1;
+  const trades = isTrade(order) ? 1 : 0;
   return tx`update safeguards set usage_day = ${day}::date,
       used_trades = case when usage_day = ${day}::date then used_trades else 0 end + ${trades}::integer,
       used_amount = case when usage_day = ${day}::date then used_amount else 0 end + ${reserves}

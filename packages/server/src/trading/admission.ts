@@ -6,7 +6,7 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import type { Book, VenueId } from '../domain/market.ts';
 import type { Caller, Checked, NewOrder, OrderRow, Standing } from '../domain/records.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { Balance, VenueAnswer, VenueOrder } from '../venues/venue.ts';
+import type { Balance, VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
 import type { CredentialRow } from '../wallets/index.ts';
 
 export interface StandingQuestion {
@@ -63,8 +63,8 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   readonly orderId: string;
   readonly clientOrderId: string | null;
   readonly wallets: readonly Address[];
-  /** The token that it sells; missing: it buys. */
-  readonly sells?: string;
+  /** The tokens that it sells; missing: it buys. */
+  readonly sells?: readonly string[];
   /** Quoted orders only. */
   readonly quoteId?: string;
   /** Throws when the request has ended. Called when the trade's turn comes, which may be long after this call. */
@@ -76,8 +76,15 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   judge(scope: TradeScope): Recorded<Order> | null;
   readonly trace?: TradeTrace | undefined;
   /** The order as its venue takes it. Missing: the order is recorded here, and sent later. */
-  toVenue?(order: Order): VenueOrder;
+  toVenue?(order: Order): VenueOrder | VenueSet;
 }
+
+/** Counts as a trade; a redemption and a merge do not: they only turn what is held into collateral. */
+export const isTrade = (order: NewOrder): boolean =>
+  order.kind === 'quoted' ? !order.isRedemption : order.kind !== 'merge';
+
+/** Waits at its venue, or may: a split and a merge are executed at once or refused. */
+export const mayRest = ({ kind }: Pick<NewOrder, 'kind'>): boolean => kind === 'signed' || kind === 'quoted';
 
 /** Key of a client order id among those of all agents. */
 export const nameKey = (agentId: string, clientOrderId: string): string => `${agentId} ${clientOrderId}`;

@@ -21,3 +21,4 @@ export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refused-attempts.ts';
 export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './resolve-doubt.ts';
 export { bindTrading } from './routes.ts';
+export { bindSets } from './set-routes.ts';

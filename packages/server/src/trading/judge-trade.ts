@@ -238,6 +238,7 @@ export const factsOf = (
   credentialsBySignature: venue.paper?.credentials !== undefined,
   claimMissing: venue.backend === 'live' && !scope.claimed,
   addsExposure: draft.side === 'BUY',
+  mayRest: true,
   amount,
 });
 

@@ -260,7 +260,7 @@ const turnInJournal = (turn: VenueTurn, positions: PositionsInPlay, broken: Brok
 });
 
 const soldBy = ({ funder, sells }: Admission): TokenKey[] =>
-  sells === undefined ? [] : [{ wallet: funder, tokenId: sells }];
+  (sells ?? []).map((tokenId) => ({ wallet: funder, tokenId }));
 
 const issue = (statements: readonly PromiseLike<unknown>[]): void => {
   // The commit reports their failure.

@@ -20,8 +20,12 @@ const words = ORDER_STATUSES.filter((status) => eventWord(status) !== status)
 
 const open = quoted(ORDER_STATUSES.filter(mayFill));
 
-/** Statuses with which a signed order may begin when its venue answered in the commit of its record. */
-const begun = quoted(reachable('signed', FIRST_STATUS));
+/** Kinds and statuses with which an order may begin when its venue answered in the commit of its record. */
+const begun = quoted(
+  ORDER_KINDS.filter((kind) => kind !== 'quoted').flatMap((kind) =>
+    reachable(kind, FIRST_STATUS).map((status) => `${kind} ${status}`),
+  ),
+);
 
 export const LIFECYCLE_FILE = 'order-lifecycle.sql';
 
@@ -63,11 +67,11 @@ begin
   return new;
 end
 $$;
--- A signed order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
+-- An order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
 -- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> '${FIRST_STATUS}'
-    and (new.first_answer is null or new.kind <> 'signed' or new.status not in (${begun})))
+    and (new.first_answer is null or new.kind || ' ' || new.status not in (${begun})))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

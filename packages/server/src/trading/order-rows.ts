@@ -1,24 +1,34 @@
 /** Orders from their rows. */
 
-import type { ListedOrder, OrderRow, QuotedOrderRow, SignedOrderRow } from '../domain/records.ts';
+import type {
+  ListedOrder,
+  OrderRow,
+  QuotedOrderRow,
+  SetOrderRow,
+  SignedOrderRow,
+} from '../domain/records.ts';
 import type { OrdersRow } from '../platform/database/rows.generated.ts';
 import type { AsJson } from '../platform/database/rows.ts';
 import { ms, msOrNull } from '../platform/database/rows.ts';
 import { journalEntries } from './order-journal.ts';
 
 /** A table constraint makes sure that each kind has its columns. */
-export const orderRow = (row: OrdersRow): OrderRow =>
-  row.kind === 'signed' ? signedOrderRow(row) : quotedOrderRow(row);
+export function orderRow(row: OrdersRow): OrderRow {
+  if (row.kind === 'signed') return signedOrderRow(row);
+  return row.kind === 'quoted'
+    ? { ...orderColumns(row), ...quotedColumns(row) }
+    : { ...orderColumns(row), ...setColumns(row, row.kind) };
+}
 
 export const signedOrderRow = (row: OrdersRow): SignedOrderRow => ({
   ...orderColumns(row),
   ...signedColumns(row),
 });
 
-const quotedOrderRow = (row: OrdersRow): QuotedOrderRow => ({ ...orderColumns(row), ...quotedColumns(row) });
-
 const signedColumns = (row: ListedOrdersRow) => ({
   kind: 'signed' as const,
+  outcome: row.outcome as SignedOrderRow['outcome'],
+  timeInForce: row.time_in_force as SignedOrderRow['timeInForce'],
   funder: row.funder as SignedOrderRow['funder'],
   walletAddress: row.wallet_address as SignedOrderRow['walletAddress'],
   signatureType: row.signature_type as SignedOrderRow['signatureType'],
@@ -27,9 +37,19 @@ const signedColumns = (row: ListedOrdersRow) => ({
 
 const quotedColumns = (row: ListedOrdersRow) => ({
   kind: 'quoted' as const,
+  outcome: row.outcome as QuotedOrderRow['outcome'],
+  timeInForce: row.time_in_force as QuotedOrderRow['timeInForce'],
   funder: row.funder as QuotedOrderRow['funder'],
   walletAddress: row.wallet_address as QuotedOrderRow['walletAddress'],
   isRedemption: row.is_redemption,
+});
+
+const setColumns = (row: ListedOrdersRow, kind: SetOrderRow['kind']) => ({
+  kind,
+  outcome: row.outcome as SetOrderRow['outcome'],
+  timeInForce: row.time_in_force as SetOrderRow['timeInForce'],
+  funder: row.funder as SetOrderRow['funder'],
+  walletAddress: row.wallet_address as SetOrderRow['walletAddress'],
 });
 
 const orderColumns = (row: OrdersRow) => ({
@@ -126,10 +146,8 @@ const listedColumns = (row: ListedOrdersRow) => ({
   conditionId: row.condition_id,
   question: row.question,
   tokenId: row.token_id,
-  outcome: row.outcome,
   side: row.side,
   isLimitOrder: row.is_limit,
-  timeInForce: row.time_in_force,
   postOnly: row.post_only,
   deferExec: row.defer_exec,
   price: row.price,
@@ -153,10 +171,12 @@ const listedColumns = (row: ListedOrdersRow) => ({
 });
 
 /** A table constraint makes sure that each kind has its columns. */
-export const listedOrder = (row: ListedOrdersRow): ListedOrder =>
-  row.kind === 'signed'
-    ? { ...listedColumns(row), ...signedColumns(row) }
-    : { ...listedColumns(row), ...quotedColumns(row) };
+export function listedOrder(row: ListedOrdersRow): ListedOrder {
+  if (row.kind === 'signed') return { ...listedColumns(row), ...signedColumns(row) };
+  return row.kind === 'quoted'
+    ? { ...listedColumns(row), ...quotedColumns(row) }
+    : { ...listedColumns(row), ...setColumns(row, row.kind) };
+}
 
 const named = (values: ListedJson): AsJson<ListedOrdersRow> =>
   Object.fromEntries(LISTED_NAMES.map((name, at) => [name, values[at]])) as AsJson<ListedOrdersRow>;

@@ -9,6 +9,7 @@ import type {
   FillRow,
   ListedOrder,
   OrderRow,
+  SetOrderRow,
   SignedOrderRow,
 } from '../domain/records.ts';
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
@@ -19,7 +20,7 @@ import type { FillsRow, OrdersRow } from '../platform/database/rows.generated.ts
 import { ms, only } from '../platform/database/rows.ts';
 import { writeOutcomes } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
-import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow, signedOrderRow } from './order-rows.ts';
+import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow } from './order-rows.ts';
 
 type FillOfAgent = FillsRow &
   Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
@@ -228,13 +229,13 @@ export function createOrderStore(sql: Sql) {
       };
     },
 
-    /** Signed orders only: a job follows the transactions of quoted orders. */
-    async inDoubt(olderThan: number): Promise<readonly SignedOrderRow[]> {
+    /** Without quoted orders: a job follows their transactions. */
+    async inDoubt(olderThan: number): Promise<readonly SentOrderRow[]> {
       const rows = await sql<OrdersRow[]>`
         select * from orders where status in ('submitting', 'unknown') and created_at < ${new Date(olderThan)}
-          and kind = 'signed'
+          and kind <> 'quoted'
         order by created_at limit 1000`;
-      return rows.map(signedOrderRow);
+      return rows.map(orderRow).filter((row) => row.kind !== 'quoted');
     },
 
     /** Orders whose time is over and that may still be filled; each is given out again later, until it has ended. */
@@ -280,6 +281,9 @@ export function createOrderStore(sql: Sql) {
     },
   };
 }
+
+/** An order that the desk sends, and its venue answers. */
+export type SentOrderRow = SignedOrderRow | SetOrderRow;
 
 export interface FillFilter {
   readonly venue?: string;

@@ -158,7 +158,7 @@ function questionOf({ venue, draft, market, verified }: FundedTrade): ReturnType
     signer: verified.eoa,
     conditionId: draft.conditionId,
     tokenIds: market.tokenIds,
-    ...(draft.side === 'SELL' ? { sells: market.tokenIds[draft.outcome === 'YES' ? 0 : 1] } : {}),
+    ...(draft.side === 'SELL' ? { sells: [market.tokenIds[draft.outcome === 'YES' ? 0 : 1]] } : {}),
     toVenue: venueOrderOf,
   };
 }

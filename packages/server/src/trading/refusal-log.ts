@@ -4,6 +4,7 @@
  */
 
 import type { Micro } from '@bellwether/contract/decimals';
+import type { OrderOutcome } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
 
 export interface RefusalLogOptions {
@@ -81,7 +82,7 @@ export interface RefusedAttempt {
   readonly venue: string;
   readonly conditionId: string;
   readonly question: string;
-  readonly outcome: 'YES' | 'NO';
+  readonly outcome: OrderOutcome;
   readonly side: 'BUY' | 'SELL';
   readonly shares: Micro;
   readonly money: Micro;

@@ -1,6 +1,6 @@
 /** Notes what the desk refused, behind the answer, so that an agent can read later what it tried. */
 
-import type { ErrorCode, TradeRequest } from '@bellwether/contract';
+import type { ErrorCode, SetRequest, TradeRequest } from '@bellwether/contract';
 import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { legsOf } from '../domain/quoted-amounts.ts';
@@ -77,6 +77,39 @@ export function noteRefusal(
     source: request.source ?? null,
     skillSlug: request.skillSlug ?? null,
     requestId,
+  });
+}
+
+interface SetAttempt {
+  readonly caller: Caller;
+  readonly kind: 'split' | 'merge';
+  readonly request: SetRequest;
+  readonly requestId: string;
+}
+
+/** The same for a split or a merge. The market may be unknown: it is noted as it was named. */
+export function noteSetRefusal(
+  needs: NoteRefusalNeeds,
+  { caller, kind, request, requestId }: SetAttempt,
+  refused: Refusal,
+): void {
+  const [{ code, detail }] = refused.denials;
+  if (NO_ATTEMPT.has(code)) return;
+  const amount = parseMicro(request.amount, 'floor');
+  needs.refusals.add({
+    agentId: caller.agentId,
+    at: needs.clock.now(),
+    ...{ code, detail, requestId },
+    venue: request.venue ?? needs.venues.default.id,
+    conditionId: conditionIdOfBothWidths(request.marketId),
+    question: '',
+    outcome: 'BOTH',
+    side: kind === 'split' ? 'BUY' : 'SELL',
+    ...{ shares: amount, money: amount },
+    walletAddress: request.walletAddress ?? '',
+    reasoning: request.reasoning ?? null,
+    source: request.source ?? null,
+    skillSlug: request.skillSlug ?? null,
   });
 }
 

@@ -2,10 +2,9 @@
  * Orders that their venue never answered for. It is asked by order id until there is proof; nothing is resent.
  */
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
-import type { SignedOrderRow } from '../domain/records.ts';
 import { venueOf } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import type { OrderStore } from './order-store.ts';
+import type { OrderStore, SentOrderRow } from './order-store.ts';
 import { type SettleNeeds, settleWithoutFill } from './settle-without-fill.ts';
 import { SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
@@ -61,7 +60,7 @@ const keptSince = ({ signedOrders }: Venue): number | null => signedOrders?.kept
  * earlier leader, or is too late. What it is asked for is proof in any case; an order that is asked for too early would
  * only be refused needlessly.
  */
-const isLeft = ({ status, createdAt }: SignedOrderRow, since: number, now: number): boolean =>
+const isLeft = ({ status, createdAt }: SentOrderRow, since: number, now: number): boolean =>
   status !== FIRST_STATUS ||
   (createdAt < since && now - since >= BROUGHT_WITHIN_MS) ||
   now - createdAt > SUBMIT_WITHIN_MS;

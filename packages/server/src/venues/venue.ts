@@ -39,6 +39,8 @@ export interface Venue {
   readonly cancel?: Cancel;
   /** Keeps a trade aside that no order can have. Absent where the venue's answers are the desk's own. */
   readonly keptAside?: KeptAside;
+  /** Makes full sets of collateral, and collateral of full sets. */
+  readonly sets?: Sets;
   /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
   readonly redemption?: Redemption;
   readonly history?: PriceHistory;
@@ -50,6 +52,7 @@ export type Capability =
   | 'signedOrders'
   | 'quotes'
   | 'cancel'
+  | 'sets'
   | 'keptAside'
   | 'redemption'
   | 'history'
@@ -209,6 +212,12 @@ export interface KeptAside {
   }): Promise<SignedOrderRow | null>;
 }
 
+/** Splits and merges, at once and completely or not at all. What became of one in doubt, `signedOrders` resolves. */
+export interface Sets extends Pick<SignedOrders, 'balance'> {
+  /** Resolves after the outcome is recorded. One effect under an order id. */
+  submit(set: VenueSet): Promise<VenueAnswer>;
+}
+
 export interface Redemption {
   /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
   redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
@@ -283,6 +292,13 @@ export interface VenueOrder {
    * and that proof has to stay true.
    */
   readonly deadline: number;
+}
+
+/** A split or a merge of full sets. */
+export interface VenueSet extends Pick<VenueOrder, 'orderId' | 'funder' | 'conditionId' | 'deadline'> {
+  readonly kind: 'split' | 'merge';
+  /** Sets, and collateral. */
+  readonly amount: Micro;
 }
 
 /** The venue's immediate answer to an order. Amounts are what was filled by then. */

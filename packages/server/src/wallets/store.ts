@@ -57,6 +57,16 @@ export function createWalletStore(sql: Sql) {
       return row === undefined ? null : credentialRow(row);
     },
 
+    /** The credential of a wallet, or of the wallet that an account pays for, within the agent's reach. */
+    async credentialOf(caller: ActingAgent, address: Address): Promise<CredentialRow | null> {
+      const [row] = await sql<
+        CredentialsRow[]
+      >`select * from credentials c where (wallet_address = ${address} or funder = ${address})
+        and user_id = ${caller.userId} and ${isReachable(sql, caller.agentId, sql`c.wallet_address`)}
+        order by wallet_address = ${address} desc, wallet_address limit 1`;
+      return row === undefined ? null : credentialRow(row);
+    },
+
     /** Every EVM wallet within the agent's reach, and the accounts that pay for them. */
     async wallets(caller: ActingAgent): Promise<readonly Address[]> {
       const rows = await sql<

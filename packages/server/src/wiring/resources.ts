@@ -15,7 +15,7 @@ import { bindChainPositions, bindPositions } from '../positions/index.ts';
 import { bindQuotes } from '../quoting/index.ts';
 import { bindSkills } from '../skills/index.ts';
 import { bindStreams, type Streams } from '../streams/index.ts';
-import { bindBatchTrade, bindPrepareTrade, bindTrading } from '../trading/index.ts';
+import { bindBatchTrade, bindPrepareTrade, bindSets, bindTrading } from '../trading/index.ts';
 import { bindWallet, bindWalletLink } from '../wallets/index.ts';
 import { bindWebhooks } from '../webhooks/index.ts';
 
@@ -33,6 +33,7 @@ const RESOURCES = [
   bindOwnerConsole,
   bindBatchTrade,
   bindPrepareTrade,
+  bindSets,
   bindPositions,
   bindQuotes,
   bindChainPositions,

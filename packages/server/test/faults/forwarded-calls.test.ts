@@ -111,10 +111,16 @@ async function examples(): Promise<Examples> {
     expiration: null,
     deadline: Date.now() + 10_000,
   } as const;
+  const split = {
+    kind: 'split',
+    ...{ orderId: `0x${randomBytes(32).toString('hex')}`, funder: FUNDER, conditionId },
+    ...{ amount: 1_000_000n, deadline: order.deadline },
+  } as const;
   return {
     venue: {
       deposit: [FUNDER, 1_000_000_000n, 'faucet'],
       submit: [order],
+      submitSet: [split],
       balance: [FUNDER],
       cancel: [FUNDER, [order.orderId]],
       resolve: [`0x${'00'.repeat(32)}`],

@@ -1,10 +1,9 @@
 /** Made by scripts/generate-rows.ts from the migrated schema. Do not edit. */
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
-import type { TimeInForce } from '../../domain/draft.ts';
 import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';
-import type { FillRow, OrderRow } from '../../domain/records.ts';
+import type { FillRow, OrderForce, OrderOutcome, OrderRow } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';
@@ -285,10 +284,10 @@ export interface OrdersRow {
   readonly condition_id: string;
   readonly question: string;
   readonly token_id: string;
-  readonly outcome: Outcome;
+  readonly outcome: OrderOutcome;
   readonly side: Side;
   readonly is_limit: boolean;
-  readonly time_in_force: TimeInForce;
+  readonly time_in_force: OrderForce;
   readonly post_only: boolean;
   readonly defer_exec: boolean;
   readonly price: number;
@@ -380,6 +379,7 @@ export interface PositionsRow {
   readonly source: string | null;
   readonly skill_slug: string | null;
   readonly is_held: boolean | null;
+  readonly has_sets: boolean;
 }
 
 export interface PulseRow {

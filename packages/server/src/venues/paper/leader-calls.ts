@@ -29,6 +29,7 @@ export const LEADER_CALLS = {
     keptSince: 'local',
     verifyCredentials: 'local',
     submit: { unanswered: 'unknown', asksNext: sentAgain },
+    submitSet: { unanswered: 'unknown', asksNext: sentAgain },
     cancel: { unanswered: 'unknown' },
     resolve: { unanswered: 'unknown', asksNext: unchanged },
     redeem: { unanswered: 'error' },

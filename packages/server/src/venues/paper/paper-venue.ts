@@ -3,13 +3,21 @@ import {
   type EngineEvent,
   ExchangeUnavailable,
   type JournalledExchange,
-  type NewOrder,
+  type PlacedCommand,
 } from '@bellwether/exchange';
 import type { Address } from '@bellwether/protocol';
 import type { Evidence } from '../../domain/evidence.ts';
 import type { Book, VenueId } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
-import type { Cancel, RedeemAnswer, Redemption, SignedOrders, VenueAnswer, VenueOrder } from '../venue.ts';
+import type {
+  Cancel,
+  RedeemAnswer,
+  Redemption,
+  SignedOrders,
+  VenueAnswer,
+  VenueOrder,
+  VenueSet,
+} from '../venue.ts';
 import { liveBalance, type PaperBalance } from './balance.ts';
 import { answerOf, toEvidence } from './translate.ts';
 
@@ -23,16 +31,21 @@ export interface ExchangeCalls
   keptSince(): number | null;
   /** The exchange takes orders that the desk has verified. */
   submit(order: SentOrder): Promise<VenueAnswer>;
+  submitSet(set: SentSet): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
   deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
 }
 
-export interface SentOrder extends VenueOrder {
+interface SentAgain {
   /** An earlier leader may have received it. */
   readonly isSentAgain?: true;
 }
+
+export interface SentOrder extends VenueOrder, SentAgain {}
+
+export interface SentSet extends VenueSet, SentAgain {}
 
 interface ExpiryTerms {
   /** Minimum lead of a GTD order's expiration, in seconds; it expires a third of that early, at most 60 s. */
@@ -49,19 +62,24 @@ export interface ExchangeCallsOptions extends ExpiryTerms {
 
 const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
   const earlyMs = Math.min(DEFAULT_EARLY_MS, Math.floor((gtdMinLeadS * 1000) / 3));
-  return (order: VenueOrder): NewOrder => ({
-    orderId: order.orderId,
-    account: order.funder,
-    conditionId: order.conditionId,
-    outcome: order.outcome,
-    side: order.side,
-    limit: order.limit,
-    size: order.shares,
-    ...(order.spend === null ? {} : { spend: order.spend }),
-    timeInForce: order.timeInForce,
-    postOnly: order.postOnly,
-    ...(order.expiration === null ? {} : { expiresAt: order.expiration - earlyMs }),
-  });
+  return (order: VenueOrder | VenueSet): PlacedCommand => {
+    const { orderId, funder: account, conditionId } = order;
+    if ('kind' in order) return { kind: order.kind, orderId, account, conditionId, amount: order.amount };
+    return {
+      kind: 'place',
+      order: {
+        ...{ orderId, account, conditionId },
+        outcome: order.outcome,
+        side: order.side,
+        limit: order.limit,
+        size: order.shares,
+        ...(order.spend === null ? {} : { spend: order.spend }),
+        timeInForce: order.timeInForce,
+        postOnly: order.postOnly,
+        ...(order.expiration === null ? {} : { expiresAt: order.expiration - earlyMs }),
+      },
+    };
+  };
 };
 
 export interface TurnsOptions extends ExpiryTerms {
@@ -81,7 +99,8 @@ export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
         balance: (account: Address): PaperBalance => liveBalance(exchange, account),
         book: (conditionId: string, outcome: Book['outcome']): Book | null =>
           exchange.book(conditionId, outcome) ?? null,
-        place: (order: VenueOrder): VenueAnswer => answerOf(turn.place(toEngine(order)), order.orderId),
+        place: (order: VenueOrder | VenueSet): VenueAnswer =>
+          answerOf(turn.place(toEngine(order)), order.orderId),
       },
       begin: () => turn.begin(),
       evidence: (): Evidence => toEvidence(turn.entries(), name),
@@ -119,27 +138,28 @@ export function createExchangeCalls({
 }: ExchangeCallsOptions): ExchangeCalls {
   const toEngine = engineOrders({ gtdMinLeadS });
 
+  const submit = async (order: SentOrder | SentSet): Promise<VenueAnswer> => {
+    if (now() > order.deadline) {
+      log.warn({ orderId: order.orderId }, 'an order reached the paper exchange after its deadline');
+      return { kind: 'unknown' };
+    }
+    try {
+      // The desk's row, inserted under a unique key, proves that this order is new, unless an earlier leader got it.
+      const isSentAgain = order.isSentAgain === true;
+      const events = await exchange.execute(toEngine(order), { isNew: true, isSentAgain });
+      return answerOf(events, order.orderId);
+    } catch (error) {
+      // Only the recovered exchange knows whether the journal has the order: until then it is unknown.
+      log.warn({ err: error, orderId: order.orderId }, 'the paper exchange gave no answer');
+      return { kind: 'unknown' };
+    }
+  };
+
   return {
     status: () => (exchange.status === 'open' ? 'ready' : `the paper exchange is ${exchange.status}`),
     verifyCredentials,
-    async submit(order): Promise<VenueAnswer> {
-      if (now() > order.deadline) {
-        log.warn({ orderId: order.orderId }, 'an order reached the paper exchange after its deadline');
-        return { kind: 'unknown' };
-      }
-      try {
-        // The desk's row, inserted under a unique key, proves that this order is new, unless an earlier leader got it.
-        const events = await exchange.execute(
-          { kind: 'place', order: toEngine(order) },
-          { isNew: true, isSentAgain: order.isSentAgain === true },
-        );
-        return answerOf(events, order.orderId);
-      } catch (error) {
-        // Only the recovered exchange knows whether the journal has the order: until then it is unknown.
-        log.warn({ err: error, orderId: order.orderId }, 'the paper exchange gave no answer');
-        return { kind: 'unknown' };
-      }
-    },
+    submit,
+    submitSet: submit,
     async cancel(funder, orderIds) {
       try {
         const events = await exchange.execute({ kind: 'cancel', account: funder, orderIds });

@@ -100,6 +100,9 @@ export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence 
           break;
         case 'split':
         case 'merged':
+          if (event.orderId !== undefined) applySet(draftOf(outcomes, event.orderId, entry.at), event);
+          took(entry, ...conversions(event, entry));
+          break;
         case 'redeemed':
           took(entry, ...conversions(event, entry));
           break;
@@ -158,6 +161,14 @@ function applyOrderEvent(
   } else move(draft, draft.status, ENDS[event.reason], DETAILS[event.reason]);
 }
 
+/** A set is made or merged completely, for one collateral. */
+function applySet(draft: Draft, { kind, amount }: Event<'split' | 'merged'>): void {
+  draft.filled += amount;
+  draft.cost += amount;
+  draft.status = requireTransition(kind === 'split' ? 'split' : 'merge', FIRST_STATUS, 'filled_completely');
+  draft.journal.push({ at: draft.at, event: 'filled_completely', status: draft.status });
+}
+
 /** No entry placed it, and none will: this is its first answer. */
 function refuseUnplaced(draft: Draft): void {
   draft.errorCode = NOT_RECEIVED;
@@ -200,11 +211,13 @@ const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidenc
   at,
 });
 
+const namedOf = (command: object): string | undefined => (command as { readonly orderId?: string }).orderId;
+
 /** Splits, merges and redemptions move positions too: as buys or sells at what they pay. */
 function conversions(event: Conversion, entry: Entry): FillEvidence[] {
   const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence => ({
     wallet: event.account,
-    orderId: `${event.kind}:${entry.seq}`,
+    orderId: namedOf(event) ?? `${event.kind}:${entry.seq}`,
     tradeId: outcome === 'YES' ? 0 : 1,
     conditionId: event.conditionId,
     tokenId: tokenOf(entry.markets, event.conditionId, outcome),
@@ -219,9 +232,10 @@ function conversions(event: Conversion, entry: Entry): FillEvidence[] {
     at: entry.at,
   });
   if (event.kind !== 'redeemed') {
-    const half = (event.amount * BigInt(HALF_PIPS)) / BigInt(WHOLE_PIPS);
+    // At the book's prices: selling one half of a set then says what a purchase of the other would have cost.
+    const yes = (event.amount * BigInt(event.yesPrice ?? HALF_PIPS)) / BigInt(WHOLE_PIPS);
     const side = event.kind === 'split' ? 'BUY' : 'SELL';
-    return [leg('YES', side, event.amount, half), leg('NO', side, event.amount, event.amount - half)];
+    return [leg('YES', side, event.amount, yes), leg('NO', side, event.amount, event.amount - yes)];
   }
   const { yes, no, payout } = event;
   const pays = factsOf(entry.markets, event.conditionId).payout;
@@ -235,8 +249,9 @@ function conversions(event: Conversion, entry: Entry): FillEvidence[] {
 
 /** Sets the first answer of the order that the entry placed. */
 function answerSubmission(outcomes: Map<string, Draft>, entry: Entry): void {
-  if (entry.command.kind !== 'place') return;
-  const draft = outcomes.get(entry.command.order.orderId);
+  const { command } = entry;
+  const orderId = command.kind === 'place' ? command.order.orderId : namedOf(command);
+  const draft = orderId === undefined ? undefined : outcomes.get(orderId);
   if (draft === undefined) return;
   const answer = answerOf(entry.events, draft.orderId);
   draft.first =
@@ -266,6 +281,10 @@ export function answerOf(
   for (const event of events) {
     if (!('orderId' in event) || event.orderId !== orderId) continue;
     if (event.kind === 'order_rejected') return { kind: 'rejected', reason: event.reason };
+    if (event.kind === 'split' || event.kind === 'merged') {
+      const { amount } = event;
+      return { kind: 'accepted', status: 'matched', filled: amount, cost: amount, fees: 0n };
+    }
     if (event.kind !== 'fill' || event.liquidity === 'maker') continue;
     filled += event.size;
     cost += event.cost;

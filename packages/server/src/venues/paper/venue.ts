@@ -30,6 +30,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
     accounts: createAccounts(exchange),
     signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve, keptSince },
     cancel: { orders: exchange.cancel },
+    sets: { balance, submit: exchange.submitSet },
     redemption: { redeem: exchange.redeem },
     history,
     paper: {

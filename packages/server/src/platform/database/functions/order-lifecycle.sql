@@ -14,6 +14,10 @@ language sql immutable parallel safe as $$
     when 'quoted submitting' then to_status in ('delayed', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'rejected')
     when 'quoted delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'rejected')
     when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
+    when 'split submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'split unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'merge submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'merge unknown' then to_status in ('unknown', 'filled', 'rejected')
     else false
   end
 $$;
@@ -44,11 +48,11 @@ begin
   return new;
 end
 $$;
--- A signed order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
+-- An order that its venue answered in the commit of its record begins with what the venue proved. The words stand here
 -- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> 'submitting'
-    and (new.first_answer is null or new.kind <> 'signed' or new.status not in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')))
+    and (new.first_answer is null or new.kind || ' ' || new.status not in ('signed unknown', 'signed live', 'signed delayed', 'signed partially_filled', 'signed matched', 'signed partially_filled_closed', 'signed filled', 'signed canceled', 'signed expired', 'signed rejected', 'signed market_resolved', 'signed settlement_failed', 'split unknown', 'split filled', 'split rejected', 'merge unknown', 'merge filled', 'merge rejected')))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

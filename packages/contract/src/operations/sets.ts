@@ -1,0 +1,130 @@
+/**
+ * Full sets: one YES and one NO share of a market are worth one collateral together. A split makes sets of collateral, a
+ * merge makes collateral of sets. Both are orders of the desk: under an id of their own, with one effect.
+ */
+import { type Static, Type } from 'typebox';
+import {
+  Address,
+  alias,
+  ClientOrderId,
+  EXACT,
+  HEX,
+  Iso,
+  LIMITS,
+  label,
+  Nullable,
+  note,
+  PRINTABLE,
+  text,
+} from '../fields.ts';
+import { operation } from '../operation.ts';
+import { refusedBecause, words } from '../order-words.ts';
+import { CAP_DENIALS } from '../safeguards.ts';
+
+const SETS_MAX = 1e9;
+
+export const SetRequest = Type.Object(
+  {
+    clientOrderId: {
+      ...ClientOrderId,
+      description:
+        'your own name for it. The same body under the same name is the same order: sent again, it answers what became of it and changes nothing. Another one under a name that is taken is 409 client_order_id_already_used, unless the first was refused',
+    },
+    venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
+    marketId: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: PRINTABLE,
+      ...HEX,
+      description: 'market id, condition id, slug or token id',
+    }),
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: SETS_MAX,
+      ...EXACT,
+      description: 'sets: so many YES and so many NO shares, and so much collateral',
+    }),
+    walletAddress: Type.Optional({
+      ...Address,
+      description: "whose sets they are. Default: the agent's own wallet",
+    }),
+    address: Type.Optional({ ...Address, description: 'the same as walletAddress' }),
+    reasoning: note(LIMITS.reasoningChars),
+    source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
+    skillSlug: label(LIMITS.skillSlugChars),
+  },
+  alias('address', 'walletAddress'),
+);
+
+export const SetResponse = Type.Object({
+  success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
+  orderId: Type.String({ description: 'GET /markets/orders/{orderId} and its receipt tell of it' }),
+  clientOrderId: Type.String(),
+  status: words(['filled', 'rejected'], 'completely, or not at all'),
+  venue: Type.String(),
+  marketId: Type.String(),
+  conditionId: Type.String(),
+  walletAddress: Type.String({ description: 'the account that paid, or was paid' }),
+  amount: Type.Number({ description: 'sets that were made or merged; 0 where the venue refused' }),
+  txHash: Nullable(Type.String({ description: 'null on paper' })),
+  submittedAt: Iso,
+  ...refusedBecause,
+});
+
+const ofSets = {
+  method: 'POST',
+  repeatable: true,
+  tag: 'positions',
+  permission: 'agent',
+  idempotent: true,
+  body: SetRequest,
+  unknownFields: 'refuse',
+  status: 200,
+  response: SetResponse,
+} as const;
+
+const ERRORS_OF_SETS = [
+  'unknown_venue',
+  'wrong_venue_route',
+  'market_not_found',
+  'market_not_active',
+  'wallet_required',
+  'wallet_not_found',
+  'insufficient_balance',
+  'client_order_id_already_used',
+  'order_outcome_unknown',
+  'service_unavailable',
+] as const;
+
+/** Makes full sets of collateral: an entry. */
+export const splitSets = operation({
+  ...ofSets,
+  id: 'splitSets',
+  path: '/markets/split',
+  summary: 'Split collateral into YES and NO shares of a market; judged like a BUY of that collateral',
+  description:
+    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again.',
+  rateClass: 'trade',
+  errors: [
+    ...ERRORS_OF_SETS,
+    'trading_paused',
+    'credentials_not_registered',
+    'claim_required',
+    ...CAP_DENIALS,
+  ],
+});
+
+/** Makes collateral of full sets: an exit. */
+export const mergeSets = operation({
+  ...ofSets,
+  id: 'mergeSets',
+  path: '/markets/merge',
+  summary: 'Merge YES and NO shares of a market into collateral; never blocked by a safeguard',
+  description:
+    'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead.',
+  rateClass: 'exit',
+  errors: ERRORS_OF_SETS,
+});
+
+export type SetRequest = Static<typeof SetRequest>;
+export type SetResponse = Static<typeof SetResponse>;

@@ -1,0 +1,82 @@
+/** Full sets: one YES and one NO share of a market, together worth one collateral. */
+import { randomUUID } from 'node:crypto';
+import { parseMicro } from '@bellwether/contract/decimals';
+import type { SetResponse } from '@bellwether/sdk';
+import { z } from 'zod';
+import { idOf, numberOf, wordOf } from '../facts.ts';
+import type { StrangersTexts } from '../strangers-texts.ts';
+import { ACTS, tool } from '../tool.ts';
+import { refusalOf } from '../tool-problem.ts';
+import { spend } from './spend.ts';
+import { CLIENT_ORDER_ID, MARKET, quantityOf, REASONING, spendingOf, VENUE } from './terms.ts';
+
+const input = z.strictObject({
+  market: MARKET,
+  venue: VENUE,
+  amount: quantityOf(1e9).describe('sets, and collateral'),
+  clientOrderId: CLIENT_ORDER_ID,
+  reasoning: REASONING,
+});
+
+type Terms = z.infer<typeof input>;
+
+const requestOf = ({ market, venue, amount, reasoning }: Terms, clientOrderId: string) => ({
+  ...{ clientOrderId, amount, marketId: market },
+  ...(venue === undefined ? {} : { venue }),
+  ...(reasoning === undefined ? {} : { reasoning }),
+});
+
+function doneFacts(answer: SetResponse, texts: StrangersTexts) {
+  if (!answer.success) texts.add('refusal.detail', answer.errorMessage);
+  return {
+    placed: answer.success,
+    status: wordOf(answer.status),
+    orderId: idOf(answer.orderId),
+    clientOrderId: idOf(answer.clientOrderId),
+    amount: numberOf(answer.amount),
+    ...(answer.success ? {} : { refusal: refusalOf(answer.errorCode) }),
+  };
+}
+
+export const splitSets = tool({
+  name: 'split_sets',
+  title: 'Split collateral into YES and NO shares',
+  description:
+    'Makes full sets: one YES and one NO share for each collateral, on paper. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  input,
+  async run(terms, { desk, texts, ...call }) {
+    const { asked } = call.approval;
+    const clientOrderId = terms.clientOrderId ?? asked?.clientOrderId ?? randomUUID();
+    const request = requestOf(terms, clientOrderId);
+    // Made of all that is sent: the desk takes other terms under this name for another order.
+    const orderId = `split ${JSON.stringify({ ...request, reasoning: undefined })}`;
+    const cost = parseMicro(terms.amount, 'ceil');
+    const spent = await spend(
+      { desk, texts, ...call },
+      {
+        order: { orderId, clientOrderId },
+        shownAs: { clientOrderId },
+        ...{ cost, stake: cost },
+        question: () =>
+          `Split ${terms.amount} collateral into ${terms.amount} YES and ${terms.amount} NO shares of market ${idOf(terms.market)}?`,
+        send: () => desk.once.splitSets(request),
+      },
+    );
+    if ('ask' in spent) return spent.ask;
+    return { ...doneFacts(spent.answer, texts), spendingLimit: spendingOf(desk.limit.standing()) };
+  },
+});
+
+export const mergeSets = tool({
+  name: 'merge_sets',
+  title: 'Merge YES and NO shares into collateral',
+  description:
+    'Each pair of one YES and one NO share becomes one collateral, on paper, also while trading is paused. The same terms under the same clientOrderId are done once.',
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  input,
+  async run(terms, { desk, texts, signal }) {
+    const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
+    return doneFacts(await desk.client.mergeSets(request, { signal }), texts);
+  },
+});

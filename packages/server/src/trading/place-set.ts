@@ -1,0 +1,292 @@
+/**
+ * A split or a merge: placed like a signed order, through the same admission, once. What a BUY of the same collateral would
+ * meet, a split meets; a merge is an exit, and no safeguard stands in its way.
+ */
+import type { SetResponse, Sha256 } from '@bellwether/contract';
+import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { type Address, asAddress } from '@bellwether/protocol';
+import type { AgentStore } from '../agents/index.ts';
+import {
+  type ApprovalSubject,
+  findApproval,
+  type GivenApproval,
+  type ObtainApprovalNeeds,
+  obtainApproval,
+  requireApproval,
+  withApproval,
+} from '../approvals/index.ts';
+import type { MarketRecord } from '../domain/market.ts';
+import type { NewSetOrder } from '../domain/records.ts';
+import { approvalNeeded, assess, checkedFigures, type TradeFacts, verdicts } from '../domain/safeguards.ts';
+import { NOT_GRANTED } from '../domain/trade-checks.ts';
+import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
+import { requireMarket } from '../markets/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Deadline } from '../platform/http/deadline.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
+import type { TradeTrace } from '../platform/tracing.ts';
+import { type HasVenues, venueFor } from '../venues/asking.ts';
+import type { Balance, BalanceQuestion, VenueAnswer, VenueWith } from '../venues/venue.ts';
+import type { CredentialRow, WalletStore } from '../wallets/index.ts';
+import type { Recorded, TradeScope } from './admission.ts';
+import type { OrderStore } from './order-store.ts';
+import {
+  type Placed,
+  type Placement,
+  type PlaceOrderNeeds,
+  placeOrder,
+  requireReady,
+} from './place-order.ts';
+import { type NoteRefusalNeeds, noteSetRefusal, notingRefusals } from './refused-attempts.ts';
+import {
+  amountOf,
+  boundSetTerms,
+  type SetCall,
+  type SetTerms,
+  setOrder,
+  setOrderId,
+  setReplayOf,
+  setResponse,
+  venueSetOf,
+} from './set-terms.ts';
+import { settleWithoutFill } from './settle-without-fill.ts';
+import { firstAnswerOf, outcomeUnknown } from './trade-answers.ts';
+
+export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNeeds, ObtainApprovalNeeds {
+  readonly clock: Clock;
+  readonly sha256: Sha256;
+  readonly agents: Pick<AgentStore, 'byId'>;
+  readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
+  readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+}
+
+type SetVenue = VenueWith<'sets'>;
+
+/** With what only the venue knows. */
+interface SoundSet extends Omit<SetTerms, 'venue'> {
+  readonly venue: SetVenue;
+  /** The wallet's key. */
+  readonly signer: Address;
+  readonly credential: CredentialRow | null;
+  /** Balance of its account, or the error that the venue gave instead. */
+  readonly balance: { readonly known: Balance } | { readonly error: unknown };
+}
+
+type SetPlacement = Placement<SoundSet, NewSetOrder, SetResponse>;
+
+export const placeSet = (
+  needs: PlaceSetNeeds,
+  call: SetCall & { readonly deadline: Deadline; readonly trace?: TradeTrace | undefined },
+): Promise<Placed<SetResponse>> =>
+  notingRefusals(
+    (refused) => noteSetRefusal(needs, call, refused),
+    () => placeOrder(needs, call, placementOf(needs, call)),
+  );
+
+function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
+  const { caller, request } = call;
+  const venue = venueFor(needs, request.venue, 'sets');
+  const orderId = setOrderId(call, venue.id, needs.sha256);
+  const replay = (row: Parameters<typeof setReplayOf>[0]) =>
+    setReplayOf(row, caller.agentId, needs.clock.now());
+  return {
+    duplicateLookup: 'before_refusal',
+    look: async () => replay((await needs.orders.byIds([orderId]))[0] ?? null),
+    judgeRequest: () => soundSet(needs, call, { venue, orderId }),
+    question: ({ market, funder, signer, walletAddress }) => ({
+      venue: venue.id,
+      orderId,
+      clientOrderId: request.clientOrderId,
+      wallets: [walletAddress],
+      ...{ funder, signer },
+      conditionId: market.conditionId,
+      tokenIds: market.tokenIds,
+      ...(call.kind === 'merge' ? { sells: market.tokenIds } : {}),
+      toVenue: venueSetOf,
+    }),
+    sameOrder(existing) {
+      const answer = replay(existing);
+      return answer === null ? null : async () => answer;
+    },
+    judge: (scope, sound, approval) =>
+      call.kind === 'merge'
+        ? judgeMerge(needs, call, sound, scope)
+        : judgeSplit(needs, call, sound, { scope, approval }),
+    approval(needed, sound, effect) {
+      const subject = approvalSubject(call, sound);
+      return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
+    },
+    handedOverBy: 'sending',
+    send: async ({ order }) => answerTo(needs, order, await venue.sets.submit(venueSetOf(order))),
+    answered: ({ order }, answer) => answerTo(needs, order, answer),
+  };
+}
+
+/** Market, wallet and balance. @throws Refusal */
+async function soundSet(
+  needs: PlaceSetNeeds,
+  { caller, kind, request }: SetCall,
+  { venue, orderId }: { readonly venue: SetVenue; readonly orderId: string },
+): Promise<SoundSet> {
+  const { market } = await requireMarket(needs, request.marketId, venue.id);
+  requireOpenFor(kind, market);
+  const own = request.walletAddress ?? (await needs.agents.byId(caller.agentId))?.walletAddress;
+  if (own == null)
+    throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
+      path: 'walletAddress',
+    });
+  const wallet = asAddress(own);
+  const [credential, reached] = await Promise.all([
+    needs.wallets.credentialOf(caller, wallet),
+    needs.wallets.wallets(caller),
+  ]);
+  if (!reached.includes(wallet)) throw refusal('wallet_not_found', undefined, { path: 'walletAddress' });
+  const funder = credential?.funder ?? wallet;
+  return {
+    ...{ orderId, venue, market, funder, credential },
+    walletAddress: credential?.walletAddress ?? wallet,
+    signer: credential?.eoa ?? wallet,
+    balance: await venue.sets.balance(funder, ...toPay(kind, market)).then(
+      (known) => ({ known }),
+      (error: unknown) => ({ error }),
+    ),
+  };
+}
+
+/** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
+const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
+  kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
+
+/** Sets are split while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
+function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
+  if (kind === 'split' ? status === 'open' : status !== 'resolved') return;
+  const isResolved = status === 'resolved';
+  throw refusal('market_not_active', isResolved ? 'The market is resolved.' : `The market is ${status}.`, {
+    path: 'marketId',
+    fix: isResolved
+      ? 'POST /markets/redeem pays for what is held of it.'
+      : 'Choose a market that is active: GET /markets?q=…. What is held of this one can still be merged.',
+  });
+}
+
+/** The venue's state and the pairs that there are: nothing else refuses an exit. @throws Refusal */
+function judgeMerge(
+  needs: PlaceSetNeeds,
+  call: SetCall,
+  sound: SoundSet,
+  scope: TradeScope,
+): Recorded<NewSetOrder> {
+  const { venue, market, funder } = sound;
+  requireReady(venue);
+  const { shares } = balanceOf(sound, scope);
+  const free = (['YES', 'NO'] as const).map((outcome) => shares(market.conditionId, outcome));
+  const [yes, no] = free as [Micro, Micro];
+  const pairs = yes < no ? yes : no;
+  const amount = amountOf(call.request);
+  if (pairs < amount)
+    throw refusal(
+      'insufficient_balance',
+      `${formatMicro(pairs)} pairs can be merged on ${funder}: ${formatMicro(yes)} YES and ${formatMicro(no)} NO shares are free.`,
+      {
+        path: 'amount',
+        fix: 'Merge at most that many; shares of open SELL orders are free once those are canceled.',
+      },
+    );
+  return recorded(needs, call, sound, { scope, reserves: 0n, checked: {} });
+}
+
+/** Everything that a BUY of the same collateral meets, under the same lock. @throws Refusal */
+function judgeSplit(
+  needs: PlaceSetNeeds,
+  call: SetCall,
+  sound: SoundSet,
+  { scope, approval }: { readonly scope: TradeScope; readonly approval: GivenApproval | null },
+): Recorded<NewSetOrder> {
+  const { venue, funder, orderId } = sound;
+  requireReady(venue);
+  const amount = amountOf(call.request);
+  const facts: TradeFacts = {
+    ...scope,
+    hasCredentials: scope.credentials.some(({ walletAddress }) => walletAddress === sound.walletAddress),
+    credentialsBySignature: venue.paper?.credentials !== undefined,
+    claimMissing: venue.backend === 'live' && !scope.claimed,
+    addsExposure: true,
+    mayRest: false,
+    amount,
+  };
+  const denial = assess(scope.safeguards, facts);
+  if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
+    throw new Refusal([{ ...denial, ...NOT_GRANTED }]);
+  if (denial !== null) throw new Refusal([denial]);
+  const { available } = balanceOf(sound, scope);
+  if (available < amount)
+    throw refusal(
+      'insufficient_balance',
+      `not enough balance: this split needs ${formatMicro(amount)} collateral, ${formatMicro(available)} is available on ${funder}.`,
+      { path: 'amount' },
+    );
+  const need = approvalNeeded(scope.safeguards, facts);
+  if (need !== null)
+    requireApproval(need, {
+      ...{ scope, amount, orderId, approval },
+      binds: boundSetTerms(funder),
+      now: needs.clock.now(),
+      verdicts: () => verdicts(scope.safeguards, facts),
+    });
+  const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
+  return recorded(needs, call, sound, { scope, checked, reserves: amount });
+}
+
+/** The split as its owner sees it. */
+function approvalSubject(
+  { caller, request }: SetCall,
+  { orderId, venue, market, funder }: SoundSet,
+): ApprovalSubject {
+  const binds = boundSetTerms(funder);
+  return {
+    ...{ caller, orderId, binds, endsAt: null },
+    terms: async (needed) => ({
+      ...{ venue: venue.id, marketId: market.id, marketConditionId: market.conditionId, tokenId: '', binds },
+      ...{ outcome: 'BOTH', side: 'BUY', price: 1, orderSize: request.amount },
+      ...{ amount: microToNumber(needed.amount), feeAtMost: 0, walletAddress: funder, book: null },
+      approvalAbove: microToNumber(needed.limit),
+      checks: needed.checks,
+      untrustedText: {
+        notice: UNTRUSTED_NOTICE,
+        marketQuestion: market.question,
+        agentsMarketQuestion: null,
+        reasoning: request.reasoning ?? null,
+        source: request.source ?? null,
+        skillSlug: request.skillSlug ?? null,
+      },
+    }),
+  };
+}
+
+function balanceOf({ balance, funder }: SoundSet, scope: TradeScope): Balance {
+  if (scope.balance !== null) return scope.balance(funder);
+  if ('error' in balance) throw balance.error;
+  return balance.known;
+}
+
+function recorded(
+  { clock }: Pick<PlaceSetNeeds, 'clock'>,
+  call: SetCall,
+  sound: SoundSet,
+  { scope, ...judged }: Pick<Recorded<NewSetOrder>, 'reserves' | 'checked'> & { readonly scope: TradeScope },
+): Recorded<NewSetOrder> {
+  const terms = { ...sound, venue: sound.venue.id };
+  return { order: setOrder(call, terms, { userId: scope.userId, now: clock.now() }), ...judged };
+}
+
+async function answerTo(
+  needs: Pick<PlaceSetNeeds, 'clock' | 'orders'>,
+  order: NewSetOrder,
+  answer: VenueAnswer,
+): Promise<SetResponse> {
+  const first = firstAnswerOf(answer);
+  if (first !== null) return setResponse(order, first);
+  // Visible at once. Where even that fails, the record still says `submitting`, which is in doubt too.
+  await settleWithoutFill(needs, order.orderId, 'no_answer').catch(() => {});
+  throw outcomeUnknown(order.orderId);
+}

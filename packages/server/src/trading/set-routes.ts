@@ -1,0 +1,23 @@
+import { mergeSets, type SetResponse, splitSets } from '@bellwether/contract';
+import { noteRefusal } from '../platform/http/metrics.ts';
+import { deadlineOf } from '../platform/http/request-deadline.ts';
+import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
+import { type PlaceSetNeeds, placeSet } from './place-set.ts';
+import type { SetKind } from './set-terms.ts';
+
+export function bindSets(bind: Bind, needs: PlaceSetNeeds): void {
+  const place = async (
+    kind: SetKind,
+    { caller, body, request, reply }: Input<typeof splitSets | typeof mergeSets>,
+  ): Promise<SetResponse> => {
+    const deadline = deadlineOf(request);
+    const trace = request.trace?.trade();
+    const call = { caller, kind, request: body, requestId: request.id, deadline, trace };
+    const { answer, isRepeated } = await placeSet(needs, call);
+    if (isRepeated) markRepeated(reply);
+    else noteRefusal(request, 'signed orders', answer);
+    return answer;
+  };
+  bind(splitSets, (input) => place('split', input));
+  bind(mergeSets, (input) => place('merge', input));
+}

@@ -1,0 +1,137 @@
+/** A split or a merge as it is asked for, and the answers to its sender. */
+import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
+import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
+import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
+import type { BoundTerms } from '../domain/draft.ts';
+import type { FirstAnswer } from '../domain/evidence.ts';
+import type { MarketRecord, VenueId } from '../domain/market.ts';
+import type { Caller, NewSetOrder, OrderRow } from '../domain/records.ts';
+import { type Refusal, refusal } from '../platform/refusal.ts';
+import type { VenueSet } from '../venues/venue.ts';
+import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
+
+export type SetKind = NewSetOrder['kind'];
+
+const FORCE = { split: 'SPLIT', merge: 'MERGE' } as const;
+const SIDE = { split: 'BUY', merge: 'SELL' } as const;
+const IN_FLIGHT_RETRY_S = 1;
+
+export interface SetCall {
+  readonly caller: Caller;
+  readonly kind: SetKind;
+  readonly request: SetRequest;
+  readonly requestId: string;
+}
+
+/** The same body under the same name has the same id, whatever became of the market and the agent's wallet since. */
+export function setOrderId(
+  { caller, kind, request }: Pick<SetCall, 'caller' | 'kind' | 'request'>,
+  venue: VenueId,
+  sha256: (text: string) => string,
+): string {
+  const { clientOrderId, marketId, walletAddress } = request;
+  const market = conditionIdOfBothWidths(marketId);
+  const terms = [kind, venue, market, amountOf(request).toString(), walletAddress ?? '', clientOrderId];
+  return `0x${sha256(JSON.stringify(['bellwether set order v1', caller.agentId, ...terms]))}`;
+}
+
+export const amountOf = ({ amount }: Pick<SetRequest, 'amount'>): Micro => parseMicro(amount);
+
+/** A set order of which nothing is wrong by itself. */
+export interface SetTerms {
+  readonly orderId: string;
+  readonly venue: VenueId;
+  readonly market: MarketRecord;
+  readonly funder: Address;
+  readonly walletAddress: Address;
+}
+
+export function setOrder(
+  { caller, kind, request, requestId }: SetCall,
+  { orderId, venue, market, funder, walletAddress }: SetTerms,
+  { userId, now }: { readonly userId: bigint; readonly now: number },
+): NewSetOrder {
+  const amount = amountOf(request);
+  return {
+    kind,
+    ...{ orderId, agentId: caller.agentId, userId, venue },
+    ...{ marketId: market.id, conditionId: market.conditionId, question: market.question },
+    // A set has no token of its own.
+    tokenId: '',
+    outcome: 'BOTH',
+    side: SIDE[kind],
+    timeInForce: FORCE[kind],
+    ...{ isLimitOrder: false, postOnly: false, deferExec: false },
+    ...{ price: PIPS, limit: PIPS, shares: amount, money: amount },
+    ...{ funder, walletAddress, expiration: null, feeAmount: 0n },
+    reasoning: request.reasoning ?? null,
+    source: request.source ?? null,
+    skillSlug: request.skillSlug ?? null,
+    clientOrderId: request.clientOrderId,
+    cancelAt: null,
+    requestId,
+    createdAt: now,
+  };
+}
+
+/** Terms that an approval binds beyond those of which the order's id is made: the agent's own wallet may be another one by now. */
+export const boundSetTerms = (funder: Address): BoundTerms => ({
+  ...{ orderType: 'SPLIT', isLimitOrder: false, postOnly: false, deferExec: false, endsAt: null },
+  funder,
+});
+
+export const venueSetOf = ({
+  kind,
+  orderId,
+  funder,
+  conditionId,
+  shares,
+  createdAt,
+}: NewSetOrder): VenueSet => ({
+  ...{ kind, orderId, funder, conditionId },
+  amount: shares,
+  deadline: createdAt + SUBMIT_WITHIN_MS,
+});
+
+const NAME_AGAIN = 'Nothing was changed. Ask again under another clientOrderId when the reason is gone.';
+
+export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse {
+  const refusedAs = first.errorCode as VenueRefusal | null;
+  return {
+    success: first.success,
+    orderId: order.orderId,
+    clientOrderId: order.clientOrderId ?? '',
+    status: first.success ? 'filled' : 'rejected',
+    venue: order.venue,
+    marketId: order.marketId,
+    conditionId: order.conditionId,
+    walletAddress: order.funder,
+    amount: microToNumber(first.filled),
+    txHash: null,
+    submittedAt: new Date(order.createdAt).toISOString(),
+    ...(refusedAs === null
+      ? {}
+      : {
+          errorCode: refusedAs,
+          errorMessage: first.detail ?? VENUE_REFUSALS[refusedAs].message,
+          fix: NAME_AGAIN,
+        }),
+  };
+}
+
+/**
+ * The first answer to the same order, or `null` when it is new.
+ * @throws Refusal idempotency_in_flight, order_outcome_unknown
+ */
+export function setReplayOf(row: OrderRow | null, agentId: string, now: number): SetResponse | null {
+  if (row === null || row.agentId !== agentId || (row.kind !== 'split' && row.kind !== 'merge')) return null;
+  if (row.first !== null) return setResponse(row, row.first);
+  if (row.status === 'unknown' || now - row.createdAt > SUBMIT_WITHIN_MS) throw outcomeUnknown(row.orderId);
+  throw beingMade(row.orderId);
+}
+
+const beingMade = (orderId: string): Refusal =>
+  refusal('idempotency_in_flight', 'The same order is being carried out right now.', {
+    orderId,
+    retryAfterS: IN_FLIGHT_RETRY_S,
+  });
