@@ -16,7 +16,7 @@ import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
-import type { FillsRow, OrdersRow } from '../platform/database/rows.generated.ts';
+import type { FillsRow, LateOrdersRow, OrdersRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
 import { writeOutcomes } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
@@ -241,8 +241,9 @@ export function createOrderStore(sql: Sql) {
     /** Orders whose time is over and that may still be filled; each is given out again later, until it has ended. */
     async late(at: number, most: number): Promise<readonly OrderRow[]> {
       // Mostly there is none, which a read finds out without a write.
-      const [due] = await sql`select 1 from late_orders where due_at <= ${new Date(at)} limit 1`;
-      if (due === undefined) return [];
+      const due = await sql<Pick<LateOrdersRow, 'order_id'>[]>`
+        select order_id from late_orders where due_at <= ${new Date(at)} limit 1`;
+      if (due.length === 0) return [];
       const now = sql`${new Date(at)}::timestamptz`;
       const rows = await sql<OrdersRow[]>`
         with due as materialized (
