@@ -52,7 +52,7 @@ export interface Service {
     readonly version: string;
     readonly database: string;
     readonly recovery: string;
-    /** Routes that everybody who reaches the service may use. */
+    /** Routes that any caller that reaches the service may use. */
     readonly open: readonly string[];
   };
   /** The paper exchange in this process; `null` while another replica leads it. */

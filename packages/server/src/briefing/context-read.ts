@@ -54,7 +54,7 @@ export function askContext(
       ? wallets.credential(isAsked)
       : sql`select coalesce(q.asked_wallet, a.sol_address, w.wallets[1]) as funder,
           coalesce(q.asked_wallet, a.sol_address, w.wallets[1]) as eoa`;
-  // A wallet that is only named shows nothing but what its chain shows everybody.
+  // The answer shows only public facts of a wallet that was named and not proven.
   const isProved = family === 'evm' ? sql`true` : sql`f.funder = any(w.wallets)`;
   return (questions) => sql<ContextRow[]>`
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, w.wallets,

@@ -80,7 +80,7 @@ export async function marketContext(
     throw refusal('wallet_not_found', "This wallet is none of your owner's, or out of this agent's reach.", {
       path: 'user',
     });
-  // A wallet that is only named shows nothing but what its chain shows everybody.
+  // The answer shows only public facts of a wallet that was named and not proven.
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
   const [account, standing] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
