@@ -173,9 +173,11 @@ const takenOf = ({ seq, at, events, world }: Replayed): Taken => {
 function marketsOf(world: World, events: readonly EngineEvent[]): Entry['markets'] {
   const markets = new Map<ConditionId, MarketFacts>();
   for (const event of events) {
-    if (!('conditionId' in event) || markets.has(event.conditionId)) continue;
-    const facts = world.facts(event.conditionId);
-    if (facts !== undefined) markets.set(event.conditionId, facts);
+    const further = event.kind === 'converted' ? event.made.map(({ conditionId }) => conditionId) : [];
+    for (const conditionId of 'conditionId' in event ? [event.conditionId, ...further] : further) {
+      const facts = markets.has(conditionId) ? undefined : world.facts(conditionId);
+      if (facts !== undefined) markets.set(conditionId, facts);
+    }
   }
   return markets;
 }

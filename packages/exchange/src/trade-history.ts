@@ -65,12 +65,12 @@ export interface AccountMove {
   /** Place in the journal: position of the command, and number within it. */
   readonly seq: number;
   readonly part: number;
-  readonly kind: 'deposit' | 'split' | 'merge' | 'redeem';
+  readonly kind: 'deposit' | 'split' | 'merge' | 'convert' | 'redeem';
   readonly conditionId?: ConditionId;
-  /** Tokens of each outcome that it made (split) or used up (merge, redeem). */
+  /** Tokens of each outcome that it made (split; YES of a conversion) or used up (merge, redeem; NO of a conversion). */
   readonly yes: Micro;
   readonly no: Micro;
-  /** Collateral that it paid (split) or brought. */
+  /** Collateral that it paid (split) or brought; of a conversion, in which no collateral moves, the worth of the tokens. */
   readonly collateral: Micro;
 }
 

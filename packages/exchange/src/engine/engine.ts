@@ -35,7 +35,7 @@ import { COST, FEES, FILLED, NONE } from './orders.ts';
 import type { Plan } from './plan.ts';
 import { finish, rest, shrink } from './resting.ts';
 import { reverse } from './reversal.ts';
-import { redeem, splitOrMerge } from './sets.ts';
+import { convert, redeem, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
 import { EngineState } from './state.ts';
 import { emptyBook, isBehind, isDead, settleAccount, sweep } from './sweeps.ts';
@@ -100,6 +100,9 @@ export class Engine {
       case 'split':
       case 'merge':
         events.push(splitOrMerge(state, command));
+        break;
+      case 'convert':
+        events.push(convert(state, command));
         break;
       case 'close':
         close(state, command.conditionId, events);

@@ -1,5 +1,6 @@
 /**
- * Full sets: split and merge at one collateral per set, and redemption once a market is resolved.
+ * Full sets: split and merge at one collateral per set, conversion of NO shares between the markets of an event, and redemption
+ * once a market is resolved.
  *
  * Redemption burns all tokens of both outcomes that the caller holds. YES or NO: one collateral per winning token.
  * HALF: floor(half) of each outcome's tokens; a half micro-unit lost to that rounding stays in the backing until
@@ -11,9 +12,17 @@ import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE } from './orders.ts';
 import type { EngineState } from './state.ts';
-import type { AccountId, ConditionId, EngineEvent, RejectReason, SetCommand } from './types.ts';
+import type {
+  AccountId,
+  ConditionId,
+  EngineCommand,
+  EngineEvent,
+  RejectReason,
+  SetCommand,
+} from './types.ts';
 import { changeMicro, microAt, setMicro } from './units.ts';
 
+type Convert = Extract<EngineCommand, { kind: 'convert' }>;
 type RefusedSet = Extract<EngineEvent, { kind: 'refused' }>;
 
 /** Reasons in the words of orders, whose record a named command has. */
@@ -21,6 +30,7 @@ const REJECTED: Partial<Record<RefusedSet['reason'], RejectReason>> = {
   market_not_found: 'market_not_found',
   market_closed: 'market_closed',
   market_resolved: 'market_closed',
+  market_not_convertible: 'market_not_convertible',
   amount_not_positive: 'amount_below_minimum',
   insufficient_balance: 'insufficient_balance',
 };
@@ -31,12 +41,7 @@ const REJECTED: Partial<Record<RefusedSet['reason'], RejectReason>> = {
  */
 export function splitOrMerge(state: EngineState, command: SetCommand): EngineEvent {
   const { kind, account: id, conditionId, amount, orderId } = command;
-  const refuse = (reason: RefusedSet['reason']): EngineEvent => {
-    if (orderId === undefined) return { kind: 'refused', command: kind, reason };
-    const rejected = REJECTED[reason];
-    if (rejected === undefined) throw new Error(`engine bug: a ${kind} is refused as ${reason}`);
-    return { kind: 'order_rejected', orderId, account: id, conditionId, reason: rejected };
-  };
+  const refuse = (reason: RefusedSet['reason']): EngineEvent => refusalOf(command, reason);
   const market = state.markets.get(conditionId);
   if (market === undefined) return refuse('market_not_found');
   if (market.status === 'resolved') return refuse('market_resolved');
@@ -61,6 +66,73 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
     ...{ kind: kind === 'split' ? 'split' : 'merged', account: id, conditionId, amount },
     ...(orderId === undefined ? {} : { orderId, yesPrice: yesPriceOf(market) }),
   };
+}
+
+/**
+ * Burns the NO shares' claim and makes claims of the same worth: `pool` takes the NO shares, splits `amount` sets in each of
+ * the others, and gives the YES shares. It must have the collateral. Its NO shares of all markets of the event pay it back: all
+ * but one of them win.
+ *
+ * Refused in this order: market_not_found, market_not_convertible (no others, or unknown ones), market_resolved, market_closed (of any
+ * of them), amount_not_positive, insufficient_balance.
+ */
+export function convert(state: EngineState, command: Convert): EngineEvent {
+  const { account: id, conditionId, amount, orderId, others, pool } = command;
+  const refuse = (reason: RefusedSet['reason']): EngineEvent => refusalOf(command, reason);
+  const market = state.markets.get(conditionId);
+  if (market === undefined) return refuse('market_not_found');
+  const made = others.flatMap((other) => state.markets.get(other) ?? []);
+  if (made.length === 0 || made.length < others.length || made.includes(market))
+    return refuse('market_not_convertible');
+  const all = [market, ...made];
+  if (all.some(({ status }) => status === 'resolved')) return refuse('market_resolved');
+  if (all.some(({ status }) => status === 'closed')) return refuse('market_closed');
+  if (amount <= 0n) return refuse('amount_not_positive');
+  const { ledger } = state;
+  const account = ledger.find(id);
+  const position = account === NONE ? NONE : ledger.position(account, market.row);
+  if (ledger.freeTokens(position, 'NO') < amount) return refuse('insufficient_balance');
+  const lender = ledger.find(pool);
+  if (lender === NONE) throw new Error('engine bug: a conversion without a pool');
+  ledger.changeTokens(account, market.row, 'NO', -amount);
+  ledger.changeTokens(lender, market.row, 'NO', amount);
+  ledger.changeMoney(lender, -amount * BigInt(made.length));
+  for (const other of made) {
+    ledger.changeTokens(account, other.row, 'YES', amount);
+    ledger.changeTokens(lender, other.row, 'NO', amount);
+    other.changeSets(amount);
+  }
+  const worth = amount - (amount * BigInt(yesPriceOf(market))) / BigInt(PIPS);
+  return {
+    ...{ kind: 'converted', account: id, conditionId, amount, worth, made: shared(worth, made) },
+    ...(orderId === undefined ? {} : { orderId }),
+  };
+}
+
+/** Divides by the prices of YES; the last one takes the rest. */
+function shared(
+  worth: Micro,
+  markets: readonly Market[],
+): { readonly conditionId: ConditionId; readonly worth: Micro }[] {
+  const prices = markets.map((market) => BigInt(yesPriceOf(market)));
+  const total = prices.reduce((sum, price) => sum + price, 0n);
+  let left = worth;
+  return markets.map(({ spec: { conditionId } }, at) => {
+    const isLast = at === markets.length - 1;
+    const part = isLast ? left : total === 0n ? 0n : (worth * (prices[at] ?? 0n)) / total;
+    left -= part;
+    return { conditionId, worth: part };
+  });
+}
+
+function refusalOf(
+  { kind, orderId, account, conditionId }: SetCommand | Convert,
+  reason: RefusedSet['reason'],
+): EngineEvent {
+  if (orderId === undefined) return { kind: 'refused', command: kind, reason };
+  const rejected = REJECTED[reason];
+  if (rejected === undefined) throw new Error(`engine bug: a ${kind} is refused as ${reason}`);
+  return { kind: 'order_rejected', orderId, account, conditionId, reason: rejected };
 }
 
 /** The middle of the book, half pips rounded down; without both sides the last trade, else half. */

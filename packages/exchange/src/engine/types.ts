@@ -67,8 +67,22 @@ export interface SetCommand {
   readonly orderId?: OrderId;
 }
 
-/** A set command that is recorded like an order: one effect under its id, permanently. */
-export type SetOrder = SetCommand & { readonly orderId: OrderId };
+/**
+ * Turns NO shares of one market of a negative-risk event into as many YES shares of each of the other markets: exactly one
+ * market of the event resolves YES, so both pay the same.
+ */
+export interface ConvertCommand {
+  readonly kind: 'convert';
+  readonly account: AccountId;
+  /** Market of the NO shares. */
+  readonly conditionId: ConditionId;
+  readonly amount: Micro;
+  /** As of a split. */
+  readonly orderId?: OrderId;
+}
+
+/** A command of sets that is recorded like an order: one effect under its id, permanently. */
+export type SetOrder = (SetCommand | ConvertCommand) & { readonly orderId: OrderId };
 
 /** Fields that a door shows of an order that was posted there, and the engine does not need. */
 export interface PostedLabel {
@@ -101,6 +115,8 @@ export type EngineCommand =
       readonly size: Micro;
     }
   | SetCommand
+  /** `pool` gives the YES shares, out of sets that it splits with its own collateral, and keeps every NO share. */
+  | (ConvertCommand & { readonly others: readonly ConditionId[]; readonly pool: AccountId })
   /** Removes every GTD order that is due at the command's time from its book. */
   | { readonly kind: 'expire' }
   /** Stops trading and cancels resting orders; the market can still be resolved. */
@@ -136,6 +152,8 @@ export type RejectReason =
   | 'size_below_minimum'
   | 'amount_below_minimum'
   | 'insufficient_balance'
+  /** Not of an event of which exactly one market resolves YES, or not all of its markets are listed here. */
+  | 'market_not_convertible'
   | 'size_above_maximum'
   | 'already_expired'
   | 'post_only_would_cross'
@@ -223,14 +241,26 @@ export type EngineEvent =
       /** With it: the price of YES at that moment, by which the collateral is divided between the two outcomes. */
       readonly yesPrice?: Pips;
     }
-  /** A refused split, merge or redeem without a name; nothing changed. */
+  | {
+      readonly kind: 'converted';
+      readonly account: AccountId;
+      readonly conditionId: ConditionId;
+      readonly amount: Micro;
+      readonly orderId?: OrderId;
+      /** Collateral that the NO shares were worth at the middle of their book. */
+      readonly worth: Micro;
+      /** The other markets, with the parts of `worth` by the middles of their books. */
+      readonly made: readonly { readonly conditionId: ConditionId; readonly worth: Micro }[];
+    }
+  /** A refused split, merge, conversion or redeem without a name; nothing changed. */
   | {
       readonly kind: 'refused';
-      readonly command: 'deposit' | 'list' | 'split' | 'merge' | 'close' | 'resolve' | 'redeem';
+      readonly command: 'deposit' | 'list' | 'split' | 'merge' | 'convert' | 'close' | 'resolve' | 'redeem';
       readonly reason:
         | 'market_not_found'
         | 'market_exists'
         | 'market_closed'
+        | 'market_not_convertible'
         | 'market_not_resolved'
         | 'market_resolved'
         | 'insufficient_balance'

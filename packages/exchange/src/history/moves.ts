@@ -2,20 +2,32 @@
 import type { EngineEvent } from '../paper-exchange.ts';
 import type { AccountMove } from '../trade-history.ts';
 
-type Amounts = Pick<AccountMove, 'kind' | 'yes' | 'no' | 'collateral'>;
+type Amounts = Pick<AccountMove, 'kind' | 'conditionId' | 'yes' | 'no' | 'collateral'>;
 
-function amountsOf(event: EngineEvent): Amounts | undefined {
+/** A conversion is a move in each of its markets; what is used up comes first. */
+function amountsOf(event: EngineEvent): readonly Amounts[] {
   switch (event.kind) {
     case 'deposited':
-      return { kind: 'deposit', yes: 0n, no: 0n, collateral: event.amount };
+      return [{ kind: 'deposit', yes: 0n, no: 0n, collateral: event.amount }];
     case 'split':
-      return { kind: 'split', yes: event.amount, no: event.amount, collateral: event.amount };
+      return [{ kind: 'split', yes: event.amount, no: event.amount, collateral: event.amount }];
     case 'merged':
-      return { kind: 'merge', yes: event.amount, no: event.amount, collateral: event.amount };
+      return [{ kind: 'merge', yes: event.amount, no: event.amount, collateral: event.amount }];
+    case 'converted': {
+      const { conditionId, amount, worth, made } = event;
+      const kind = 'convert';
+      return [
+        { kind, conditionId, yes: 0n, no: amount, collateral: worth },
+        ...made.map(
+          (one) =>
+            ({ kind, conditionId: one.conditionId, yes: amount, no: 0n, collateral: one.worth }) as const,
+        ),
+      ];
+    }
     case 'redeemed':
-      return { kind: 'redeem', yes: event.yes, no: event.no, collateral: event.payout };
+      return [{ kind: 'redeem', yes: event.yes, no: event.no, collateral: event.payout }];
     default:
-      return undefined;
+      return [];
   }
 }
 
@@ -26,10 +38,10 @@ export function movesOf(
 ): AccountMove[] {
   const moves: AccountMove[] = [];
   for (const event of events) {
-    const amounts = amountsOf(event);
-    if (amounts === undefined || !('account' in event)) continue;
+    if (!('account' in event)) continue;
     const market = 'conditionId' in event ? { conditionId: event.conditionId } : {};
-    moves.push({ account: event.account, at, seq, part: moves.length, ...amounts, ...market });
+    for (const amounts of amountsOf(event))
+      moves.push({ account: event.account, at, seq, part: moves.length, ...market, ...amounts });
   }
   return moves;
 }

@@ -50,7 +50,7 @@ const NOTHING = {
 
 const KEPT: ReadonlySet<Taken['events'][number]['kind']> = new Set([
   ...(['fill', 'market_resolved', 'trade_reversed', 'reversal_refused'] as const),
-  ...(['deposited', 'split', 'merged', 'redeemed'] as const),
+  ...(['deposited', 'split', 'merged', 'converted', 'redeemed'] as const),
 ]);
 const isKept = ({ kind }: Taken['events'][number]): boolean => KEPT.has(kind);
 

@@ -30,6 +30,7 @@ test.each<JournalCommand>([
   { kind: 'cancel', account: '0x02', orderIds: ['0x01', '7'] },
   { kind: 'split', account: '0x02', conditionId: '0x03', amount: 1n },
   { kind: 'merge', account: '0x02', conditionId: '0x03', amount: 1n },
+  { kind: 'convert', ...ref, amount: 2n ** 60n },
   { kind: 'merge', ...ref, amount: 2n ** 60n },
   { kind: 'redeem', account: '0x02', conditionId: '0x03' },
   {
@@ -98,7 +99,7 @@ const command: fc.Arbitrary<JournalCommand> = fc.oneof(
   order.map((placed) => ({ kind: 'place', order: placed }) as const),
   fc.record({ kind: fc.constant('deposit' as const), account: id, amount }),
   fc.record({
-    kind: fc.constantFrom('split' as const, 'merge' as const),
+    kind: fc.constantFrom('split' as const, 'merge' as const, 'convert' as const),
     account: id,
     conditionId: id,
     amount,

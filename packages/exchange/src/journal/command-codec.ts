@@ -44,6 +44,7 @@ export function encodeCommand(command: JournalCommand): string {
     case 'deposit':
     case 'split':
     case 'merge':
+    case 'convert':
       return JSON.stringify({ ...command, amount: text(command.amount) });
     case 'mirror':
     case 'reverse':

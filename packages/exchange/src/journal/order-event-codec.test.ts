@@ -21,6 +21,15 @@ describe('the events of an order', () => {
   test.each([
     ['accepted, filled and ended', filled],
     ['a split', [{ kind: 'split', ...ref, amount: 2n ** 60n, yesPrice: 4_150 }]],
+    [
+      'a conversion',
+      [
+        {
+          ...{ kind: 'converted', ...ref, amount: 3n, worth: 2n ** 60n },
+          made: [{ conditionId: '0x04', worth: 1n }],
+        },
+      ],
+    ],
     ['a merge', [{ kind: 'merged', ...ref, amount: 1n }]],
     ['rejected', [rejected('fok_not_filled')]],
     ['rejected for its balance', [{ ...rejected('insufficient_balance'), needed: 2n, available: 0n }]],

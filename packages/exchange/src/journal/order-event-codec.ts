@@ -10,7 +10,7 @@ type Named = { readonly orderId: OrderId };
 /** An event about one order that names its account; sets of a command that has an order's id are such, too. */
 export type OrderEvent =
   | Extract<EngineEvent, Named & { readonly account: AccountId }>
-  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' }> & Named);
+  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' | 'converted' }> & Named);
 type Of<Kind> = Extract<OrderEvent, { readonly kind: Kind }>;
 
 export const isOfOrder = (event: EngineEvent): event is OrderEvent =>
@@ -42,6 +42,11 @@ export function encodeOrderEvent(event: OrderEvent): string {
         ...([SET_LETTERS[event.kind], event.conditionId, text(event.amount)] as const),
         ...(event.yesPrice === undefined ? [] : [event.yesPrice]),
       ]);
+    case 'converted': {
+      const { conditionId, amount, worth, made } = event;
+      const parts = made.map((one) => [one.conditionId, text(one.worth)]);
+      return JSON.stringify(['c', conditionId, text(amount), text(worth), parts]);
+    }
   }
 }
 
@@ -49,6 +54,13 @@ const SET_LETTERS = { split: 's', merged: 'm' } as const;
 
 type EventLine =
   | readonly ['s' | 'm', ConditionId, amount: string, yesPrice?: number]
+  | readonly [
+      'c',
+      ConditionId,
+      amount: string,
+      worth: string,
+      made: readonly (readonly [ConditionId, string])[],
+    ]
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -119,6 +131,13 @@ function eventOf(
       return {
         ...{ kind: letter === 's' ? 'split' : 'merged', ...ref, conditionId, amount: BigInt(amount) },
         ...(yesPrice === undefined ? {} : { yesPrice }),
+      };
+    }
+    case 'c': {
+      const [, conditionId, amount, worth, made] = line;
+      return {
+        ...{ kind: 'converted', ...ref, conditionId, amount: BigInt(amount), worth: BigInt(worth) },
+        made: made.map(([other, part]) => ({ conditionId: other, worth: BigInt(part) })),
       };
     }
     default:

@@ -17,6 +17,9 @@ export const HOUSE_PREFIX = 'house:';
 export const isHouse = (account: AccountId): boolean => account.startsWith(HOUSE_PREFIX);
 export const makerOf = (category: Category): AccountId => `${HOUSE_PREFIX}${category.toLowerCase()}`;
 
+/** Gives YES shares for NO shares, and holds the NO shares of all markets of an event until it is resolved. */
+export const CONVERSIONS: AccountId = `${HOUSE_PREFIX}conversions`;
+
 /** Smallest top-up of a house account, in micro collateral. */
 export const TOP_UP: Micro = 2_000_000n * MICRO;
 /** Least pairs of one merge, in micro-shares. */

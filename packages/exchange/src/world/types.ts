@@ -1,6 +1,6 @@
 /** The world's public views and commands. */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { ConditionId, EngineCommand, Payout, TokenId } from '../engine/types.ts';
+import type { ConditionId, ConvertCommand, EngineCommand, Payout, TokenId } from '../engine/types.ts';
 
 /** The public view of a market, without the hidden probability. */
 export interface MarketView {
@@ -79,7 +79,7 @@ export interface MarketFacts {
 }
 
 /** The commands of an embedder; the world's own steps are not included. */
-export type PublicCommand = Extract<
-  EngineCommand,
-  { kind: 'deposit' | 'place' | 'cancel' | 'split' | 'merge' | 'redeem' }
->;
+export type PublicCommand =
+  | Extract<EngineCommand, { kind: 'deposit' | 'place' | 'cancel' | 'split' | 'merge' | 'redeem' }>
+  /** The world knows the other markets of the event. */
+  | ConvertCommand;

@@ -24,6 +24,7 @@ import type {
   AccountView,
   BookView,
   ConditionId,
+  ConvertCommand,
   EngineCommand,
   EngineEvent,
   HolderView,
@@ -35,7 +36,7 @@ import type {
 } from '../engine/types.ts';
 import { CROWD, crowdTrade } from './crowd.ts';
 import { firstOf } from './first-of.ts';
-import { HouseMaker, makerOf } from './house.ts';
+import { CONVERSIONS, HouseMaker, makerOf } from './house.ts';
 import { drawWinner, moveContest, moveMarket } from './latent.ts';
 import { Listing, type MarketIds, QUOTE_EVERY_MS, scaled } from './listing.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
@@ -169,7 +170,8 @@ export class World {
   execute(command: PublicCommand, at: number): EngineEvent[] {
     return this.#during(at, () => {
       if (command.kind === 'place' && this.#refuse(command.order)) return;
-      this.#run(command);
+      if (command.kind === 'convert') this.#convert(command);
+      else this.#run(command);
       this.#react();
     });
   }
@@ -354,6 +356,18 @@ export class World {
     return events;
   };
 
+  /** The pool has what it splits, and no more than that. The events of a live venue may have markets that are not listed here. */
+  #convert(command: ConvertCommand): void {
+    const { account, conditionId, amount } = command;
+    const event = this.#views.record(conditionId)?.event;
+    const markets = event === undefined || event.mirror !== undefined ? [] : event.markets;
+    const others = markets.map((market) => market.conditionId).filter((id) => id !== conditionId);
+    const lacks = amount * BigInt(others.length) - this.#engine.available(CONVERSIONS);
+    const isHeld = this.#engine.freeTokens(account, conditionId, 'NO') >= amount;
+    if (isHeld && lacks > 0n) this.#run({ kind: 'deposit', account: CONVERSIONS, amount: lacks });
+    this.#run({ ...command, others, pool: CONVERSIONS });
+  }
+
   /** @returns whether the order is refused by the terms of a mirrored market */
   #refuse(order: NewOrder): boolean {
     const { orderId, account, conditionId } = order;
@@ -441,7 +455,7 @@ export class World {
 
   #resolve(event: WorldEvent): void {
     const winner = drawWinner(event.markets, this.#random.latent);
-    const house = [makerOf(SLOTS[event.slot]!.category), ...CROWD];
+    const house = [makerOf(SLOTS[event.slot]!.category), ...CROWD, CONVERSIONS];
     for (const [index, market] of event.markets.entries()) {
       market.status = 'resolved';
       market.payout = index === winner ? 'YES' : 'NO';

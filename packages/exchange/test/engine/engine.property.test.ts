@@ -18,7 +18,7 @@ import type {
   TimeInForce,
 } from '../../src/engine/types.ts';
 import { NaiveExchange } from './naive.ts';
-import { ACCOUNTS, commandOf, conditionOf, MARKETS, type Recipe } from './recipes.ts';
+import { ACCOUNTS, commandOf, conditionOf, MARKETS, POOL, type Recipe } from './recipes.ts';
 
 const ALL_SEQUENCES = 10_000;
 const SEQUENCES = budget(ALL_SEQUENCES);
@@ -94,6 +94,10 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('split' as const), wait, account, market, amount }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('merge' as const), wait, account, market, amount }) },
   {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('convert' as const), wait, account, market, amount }),
+  },
+  {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('list' as const), wait, market: fc.nat({ max: 1 }) }),
   },
@@ -125,7 +129,9 @@ const wholeEnd: fc.Arbitrary<readonly Recipe[]> = fc
   .record({ market: fc.nat({ max: 1 }), payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF') })
   .map((how): readonly Recipe[] => [
     { kind: 'resolve', wait: 1, ...how },
-    ...ACCOUNTS.map((_, nth): Recipe => ({ kind: 'redeem', wait: 0, account: nth, market: how.market })),
+    ...[...ACCOUNTS, POOL].map(
+      (_, nth): Recipe => ({ kind: 'redeem', wait: 0, account: nth, market: how.market }),
+    ),
     { kind: 'archive', wait: 0, market: how.market },
   ]);
 
@@ -185,6 +191,8 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'price improvement': 5_000,
   merged: 1_000,
   split: 6_000,
+  converted: 400,
+  'refused market_not_convertible': 5,
   'redeemed something': 1_000,
   'redeemed with half a unit lost': 200,
   'order_done canceled': 400,
@@ -254,6 +262,7 @@ function runBoth(recipes: readonly Recipe[], restart: number): void {
     naive.dustDropped = 0;
   };
   for (const market of MARKETS) apply(undefined, 0, { kind: 'list', market });
+  apply(undefined, 0, { kind: 'deposit', account: POOL, amount: 1_000_000_000_000n });
   for (const account of ACCOUNTS.slice(0, 3)) {
     apply(undefined, 0, { kind: 'deposit', account, amount: 60_000_000n });
     for (const { conditionId } of MARKETS)
@@ -294,7 +303,7 @@ function archive(
 }
 
 function compareViews(engine: Engine, naive: NaiveExchange): void {
-  for (const account of ACCOUNTS) {
+  for (const account of [...ACCOUNTS, POOL]) {
     same('account', engine.account(account), naive.account(account));
     const orders = engine.openOrders(account);
     same('open orders', orders, naive.openOrders(account));

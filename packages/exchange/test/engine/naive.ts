@@ -64,7 +64,7 @@ export class NaiveExchange extends NaiveState {
   }
 
   private simple(
-    command: Extract<EngineCommand, { kind: 'deposit' | 'list' | 'split' | 'merge' | 'redeem' }>,
+    command: Extract<EngineCommand, { kind: 'deposit' | 'list' | 'split' | 'merge' | 'convert' | 'redeem' }>,
   ): EngineEvent {
     const refused = (reason: Refusal['reason']): EngineEvent => ({
       kind: 'refused',
@@ -94,6 +94,7 @@ export class NaiveExchange extends NaiveState {
     const market = this.market(conditionId);
     if (market === undefined) return refused('market_not_found');
     if (command.kind === 'redeem') return this.redeem(market, account) ?? refused('market_not_resolved');
+    if (command.kind === 'convert') return this.convert(command, market) ?? this.faultOfConversion(command);
     if (market.status === 'resolved') return refused('market_resolved');
     if (command.kind === 'split' && market.status === 'closed') return refused('market_closed');
     const amount = command.amount;
@@ -110,6 +111,59 @@ export class NaiveExchange extends NaiveState {
     this.give(account, conditionId, 'NO', sign * amount);
     market.backing += sign * amount;
     return { kind: command.kind === 'split' ? 'split' : 'merged', account, conditionId, amount };
+  }
+
+  /** Both markets exist; undefined where it is refused. */
+  private convert(
+    { account, conditionId, others, pool, amount }: Extract<EngineCommand, { kind: 'convert' }>,
+    market: NaiveMarket,
+  ): EngineEvent | undefined {
+    const made = others.map((other) => this.market(other)!);
+    if (made.some((one) => one?.status !== 'open') || market.status !== 'open' || amount <= 0n)
+      return undefined;
+    if (this.freeTokens(account, conditionId, 'NO') < amount) return undefined;
+    this.give(account, conditionId, 'NO', -amount);
+    this.give(pool, conditionId, 'NO', amount);
+    for (const other of made) {
+      const id = other.spec.conditionId;
+      this.pay(pool, -amount);
+      this.give(pool, id, 'YES', amount);
+      this.give(pool, id, 'NO', amount);
+      this.give(pool, id, 'YES', -amount);
+      this.give(account, id, 'YES', amount);
+      other.backing += amount;
+    }
+    const worth = amount - floor(amount, this.middle(market));
+    // There is one other market: it gets all of it.
+    return {
+      ...{ kind: 'converted', account, conditionId, amount, worth },
+      made: [{ conditionId: others[0]!, worth }],
+    };
+  }
+
+  private faultOfConversion({
+    conditionId,
+    others,
+    amount,
+  }: Extract<EngineCommand, { kind: 'convert' }>): EngineEvent {
+    const refused = (reason: Refusal['reason']): EngineEvent => ({
+      kind: 'refused',
+      command: 'convert',
+      reason,
+    });
+    const markets = [conditionId, ...others].map((id) => this.market(id));
+    if (markets.includes(undefined)) return refused('market_not_convertible');
+    const statuses = markets.map((one) => one!.status);
+    if (statuses.includes('resolved')) return refused('market_resolved');
+    if (statuses.includes('closed')) return refused('market_closed');
+    return refused(amount <= 0n ? 'amount_not_positive' : 'insufficient_balance');
+  }
+
+  private middle({ spec: { conditionId }, last }: NaiveMarket): number {
+    const [bid] = this.book(conditionId, 'YES')?.bids[0] ?? [];
+    const [ask] = this.book(conditionId, 'YES')?.asks[0] ?? [];
+    if (bid === undefined || ask === undefined) return last ?? 5_000;
+    return Math.floor((bid + ask) / 2);
   }
 
   /** Gives everything back, and takes the whole back when somebody is then short. */

@@ -34,6 +34,10 @@ const FINE: MarketSpec = {
 
 export const MARKETS = [COARSE, FINE] as const;
 
+/** Has the collateral of conversions. */
+export const POOL = 'pool';
+const OWNERS = [...ACCOUNTS, POOL];
+
 /** Also one that does not exist. */
 const CONDITIONS = [COARSE.conditionId, FINE.conditionId, '0xnone'] as const;
 
@@ -77,7 +81,7 @@ export type Recipe = { readonly wait: number } & (
     }
   | { readonly kind: 'deposit'; readonly account: number; readonly amount: bigint }
   | {
-      readonly kind: 'split' | 'merge';
+      readonly kind: 'split' | 'merge' | 'convert';
       readonly account: number;
       readonly market: number;
       readonly amount: bigint;
@@ -127,10 +131,12 @@ export function commandOf(recipe: Recipe, index: number, now: number): EngineCom
       return { kind: 'resolve', conditionId: CONDITIONS[recipe.market]!, payout: recipe.payout };
     default: {
       const conditionId = CONDITIONS[recipe.market]!;
-      const owner = ACCOUNTS[recipe.account]!;
-      return recipe.kind === 'redeem'
-        ? { kind: 'redeem', account: owner, conditionId }
-        : { kind: recipe.kind, account: owner, conditionId, amount: recipe.amount };
+      const owner = OWNERS[recipe.account]!;
+      if (recipe.kind === 'redeem') return { kind: 'redeem', account: owner, conditionId };
+      const terms = { account: owner, conditionId, amount: recipe.amount };
+      if (recipe.kind !== 'convert') return { kind: recipe.kind, ...terms };
+      const others = MARKETS.map((market) => market.conditionId).filter((other) => other !== conditionId);
+      return { kind: 'convert', ...terms, others, pool: POOL };
     }
   }
 }

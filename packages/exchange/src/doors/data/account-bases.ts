@@ -29,7 +29,7 @@ export type Pay = () => Promise<void>;
 const isFinal = (step: BasisStep): boolean =>
   'move' in step || step.trade.settlement.status === 'CONFIRMED' || step.trade.settlement.status === 'FAILED';
 
-/** At one time: what makes tokens, trades, what uses them up. */
+/** At one time: what makes tokens, trades, what uses them up (a conversion does both: its tokens come from before). */
 const rank = (step: BasisStep): number => ('trade' in step ? 1 : step.move.kind === 'split' ? 0 : 2);
 
 export class AccountBases {

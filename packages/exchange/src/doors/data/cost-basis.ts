@@ -2,7 +2,8 @@
  * Computes what an account paid for its tokens, and what it earned with those that it gave away. Pure, in micro-units. The arithmetic is that
  * of every position (`step`); fees stand beside it, for this door tells those of the tokens that are left.
  *
- * A split makes a token of each outcome for half a collateral each, a merge uses them up for the same.
+ * A split makes a token of each outcome for half a collateral each, a merge uses them up for the same. A conversion gives its NO
+ * tokens away for their worth, and takes the YES tokens for the same.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { NO_POSITION, type Position, step } from '@bellwether/contract/positions';
@@ -86,7 +87,7 @@ export class BasisChange {
     const { kind, market, at, collateral, yes, no } = move;
     if (market === undefined || kind === 'deposit') return;
     const worth = worthOf(move, market);
-    const side = kind === 'split' ? 'BUY' : 'SELL';
+    const side = kind === 'split' || (kind === 'convert' && yes > 0n) ? 'BUY' : 'SELL';
     const parts = [
       { outcome: 'YES', size: yes, cost: worth },
       { outcome: 'NO', size: no, cost: collateral - worth },
@@ -107,6 +108,7 @@ export class BasisChange {
 
 /** The YES tokens' part of the collateral of a move. */
 function worthOf({ kind, yes, no, collateral }: MoveRecord, { payout }: MarketFacts): Micro {
+  if (kind === 'convert') return yes > 0n ? collateral : 0n;
   if (kind !== 'redeem') return collateral / 2n;
   if (payout === 'YES') return collateral;
   if (payout === 'NO') return 0n;

@@ -7,7 +7,7 @@ import { wireAddress } from '../polymarket/index.ts';
 import { legsOf } from './cost-basis.ts';
 import { ratio, wordsOf } from './market-facts.ts';
 
-export type ActivityType = 'TRADE' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'DEPOSIT';
+export type ActivityType = 'TRADE' | 'SPLIT' | 'MERGE' | 'CONVERSION' | 'REDEEM' | 'DEPOSIT';
 
 export type HistoryRow = ReturnType<typeof rowOf>;
 
@@ -72,17 +72,21 @@ export function tradeRows(
     .map((leg) => rowOf({ type: 'TRADE', ...leg, market, at, hash }, find));
 }
 
-const MOVE_TYPES = { split: 'SPLIT', merge: 'MERGE', redeem: 'REDEEM', deposit: 'DEPOSIT' } as const;
+const MOVE_TYPES: Readonly<Record<MoveRecord['kind'], ActivityType>> = {
+  ...{ split: 'SPLIT', merge: 'MERGE', convert: 'CONVERSION', redeem: 'REDEEM', deposit: 'DEPOSIT' },
+};
 
-const moveTypeOf = ({ kind }: Pick<MoveRecord, 'kind'>): ActivityType => MOVE_TYPES[kind];
-
-/** A redemption has a row for each outcome that was held; a split or merge one for the pairs. */
+/** A redemption has a row for each outcome that was held; a split or merge one for the pairs, a conversion one for each market. */
 export function moveRows(move: MoveRecord, find: FindView): HistoryRow[] {
   const { account, at, seq, part, kind, market, yes, no, collateral } = move;
-  const type = moveTypeOf(move);
+  const type = MOVE_TYPES[kind];
   const hash = `0x${createHash('sha256').update(`move\0${account}\0${seq}\0${part}`).digest('hex')}`;
   const shared = { type, account, side: '', at, hash } as const;
   if (market === undefined || kind === 'deposit') return [depositRow(move, hash)];
+  if (kind === 'convert') {
+    const outcome = yes > 0n ? 'YES' : 'NO';
+    return [rowOf({ ...shared, market, outcome, size: yes + no, cost: collateral }, find)];
+  }
   if (kind !== 'redeem')
     return [rowOf({ ...shared, market, outcome: 'YES', size: yes, cost: collateral }, find)].map((row) => ({
       ...row,

@@ -34,7 +34,13 @@ const DIRECTIONS = ['ASC', 'DESC'] as const;
 const SIDES = ['BUY', 'SELL'] as const;
 const AMOUNTS = ['CASH', 'TOKENS'] as const;
 /** Kinds of moves that the paper venue has, by the API's names; the other names are known and never occur. */
-const MOVE_KINDS = { SPLIT: 'split', MERGE: 'merge', REDEEM: 'redeem', DEPOSIT: 'deposit' } as const;
+const MOVE_KINDS = {
+  SPLIT: 'split',
+  MERGE: 'merge',
+  CONVERSION: 'convert',
+  REDEEM: 'redeem',
+  DEPOSIT: 'deposit',
+} as const;
 const ACTIVITY_TYPES = [
   ...['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MIGRATION', 'REWARD', 'YIELD', 'MAKER_REBATE'],
   ...['TAKER_REBATE', 'REFERRAL_REWARD', 'DEPOSIT', 'WITHDRAWAL', 'TIP'],
