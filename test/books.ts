@@ -4,7 +4,7 @@ import { asAddress } from '@bellwether/protocol';
 import { BellwetherClient } from '@bellwether/sdk';
 import { expect } from 'vitest';
 import { isInDoubt, isTerminal } from '../packages/server/src/domain/lifecycle.ts';
-import type { OrderRow } from '../packages/server/src/domain/records.ts';
+import type { FillRow, OrderRow } from '../packages/server/src/domain/records.ts';
 import type { TestService, Trader } from './harness.ts';
 import { micro } from './world.ts';
 
@@ -67,8 +67,12 @@ async function expectFills(
   { funder }: Trader,
   orders: readonly OrderRow[],
 ): Promise<void> {
-  for (const { orderId, filled, cost, fees, outcome } of orders) {
+  for (const { orderId, filled, cost, fees, outcome, kind } of orders) {
     const fills = filled === 0n ? [] : await needs.orders.fills(asAddress(funder), orderId);
+    if (kind === 'convert') {
+      expectConversion(fills, filled);
+      continue;
+    }
     expect({
       // A set is a share of each outcome.
       filled: sum(fills.map(({ size }) => size)) / (outcome === 'BOTH' ? 2n : 1n),
@@ -76,6 +80,15 @@ async function expectFills(
       fees: sum(fills.map(({ fee }) => fee)),
     }).toEqual({ filled, cost, fees });
   }
+}
+
+/** The NO shares of one market went, and as many YES shares of at least one other came for the same. */
+function expectConversion(fills: readonly FillRow[], filled: bigint): void {
+  if (filled === 0n) return;
+  const [sold, ...made] = fills;
+  expect(new Set(fills.map(({ size }) => size))).toEqual(new Set([filled]));
+  expect(made.length).toBeGreaterThan(0);
+  expect(sum(made.map(({ cost }) => cost))).toBe(sold?.cost);
 }
 
 /** Positions, money, and open orders are the exchange's. */

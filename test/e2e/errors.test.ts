@@ -57,6 +57,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   webhook_disabled: 'webhooks.test.ts, an endpoint that failed for long',
   delegation_insufficient: 'fees.test.ts',
   blocked_by_policy: 'fees.test.ts',
+  conversion_not_supported: 'convert-sets.test.ts',
   signing_failed: 'charge-fee.test.ts',
   broadcast_failed: 'fee-on-chain.test.ts',
   fee_outcome_unknown: 'charge-fee-keys.test.ts',

@@ -39,6 +39,8 @@ export interface World {
   /** Traded by the reader, and resolved since. */
   readonly resolved: Market;
   readonly quoted: Market;
+  /** Of a negative-risk event. */
+  readonly ofEvent: Market;
   /** Has orders, fills, positions, quoted orders, a webhook and skills. */
   readonly reader: Actor;
   /** Owns the reader. */
@@ -169,6 +171,7 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
     signer: reader.solana,
   });
   await reader.client.venueB.wait(orderId);
+  const [ofEvent] = (await openMarkets(reader.client, '0.01', true)).slice(-1) as [Market];
   const webhookId = await newWebhook(service, reader);
   await reader.client.testWebhook(webhookId);
   await approve(service, (await submitSkill(reader)).skillCode);
@@ -179,7 +182,7 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
   // Receipts are made behind the trades: once this order has one, so have those before it.
   await hasReceipt(reader, (await reader.client.listOrders({ limit: 1 }))[0]?.orderId ?? '');
   await isAttempted(reader, webhookId);
-  return { service, market, resolved, quoted, reader, readersOwner, winner };
+  return { service, market, resolved, quoted, ofEvent, reader, readersOwner, winner };
 }
 
 /** Who sends an example: an agent, and a person's browser. */
@@ -269,7 +272,7 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
   };
 }
 
-function tradingValues({ service, market, resolved, quoted }: World, actor: Actor) {
+function tradingValues({ service, market, resolved, quoted, ofEvent }: World, actor: Actor) {
   const { client } = actor;
   const trade = once(() => restingIn(actor, market));
   const ask = { ticker: quoted.id, side: 'YES', action: 'BUY', amount: 10 } as const;
@@ -278,6 +281,7 @@ function tradingValues({ service, market, resolved, quoted }: World, actor: Acto
     marketId: () => market.id,
     conditionId: () => market.conditionId,
     tokenId: () => market.clobTokenIds[0],
+    eventMarketId: () => ofEvent.id,
     resolvedMarketId: () => resolved.id,
     salt: async () => (await trade()).order.salt,
     signature: async () => (await trade()).order.signature,
@@ -317,8 +321,10 @@ async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
   if (isRead || id === 'listVenueBPositionsByPost') return world.reader;
   const actor = await newActor(world.service);
   await actor.client.placeTrade(await restingIn(actor, world.market));
-  if (id === 'mergeSets')
-    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId: world.market.id, amount: 5 });
+  if (id === 'mergeSets' || id === 'convertSets') {
+    const { id: marketId } = id === 'mergeSets' ? world.market : world.ofEvent;
+    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId, amount: 5 });
+  }
   return actor;
 }
 

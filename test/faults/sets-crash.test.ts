@@ -23,12 +23,12 @@ import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, startSteppingProxy } from '../stepping-proxy.ts';
 
 const AGENTS = 4;
-const GROUPS_BEFORE = 3;
+const GROUPS_BEFORE = 5;
 const RESOLVED_AFTER_MS = 20_000;
 
 interface SentSet {
   readonly trader: Trader;
-  readonly kind: 'split' | 'merge';
+  readonly kind: 'split' | 'merge' | 'convert';
   readonly body: { readonly clientOrderId: string; readonly marketId: string; readonly amount: number };
   /** `null`: the connection ended. */
   readonly answer: RawAnswer | null;
@@ -37,7 +37,7 @@ interface SentSet {
 const send = (at: { readonly url: string }, { trader, kind, body }: Omit<SentSet, 'answer'>) =>
   call(at, 'POST', `/markets/${kind}`, { key: trader.apiKey, body });
 
-/** Every agent splits two sets, merges one, and so on, until one is not acknowledged. */
+/** Every agent splits two sets, merges a half, converts one NO share, and so on, until one is not acknowledged. */
 async function untilStopped(
   at: { readonly url: string },
   traders: readonly Trader[],
@@ -47,10 +47,10 @@ async function untilStopped(
   await Promise.all(
     traders.map(async (trader) => {
       for (let turn = 0; ; turn += 1) {
-        const kind = turn % 2 === 0 ? 'split' : 'merge';
+        const kind = (['split', 'merge', 'convert'] as const)[turn % 3] ?? 'split';
         const body = {
           ...{ clientOrderId: randomBytes(8).toString('hex'), marketId: market.id },
-          amount: kind === 'split' ? 2 : 1,
+          amount: { split: 2, merge: 0.5, convert: 1 }[kind],
         };
         const one = { trader, kind, body } as const;
         const answer = await send(at, one).catch(() => null);
@@ -86,7 +86,7 @@ test('at every step of a commit', async () => {
     const doomed = await startProcess({ env: { ...env, DATABASE_URL: proxy.url }, port });
     if (traders.length === 0)
       traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(doomed)));
-    const market = await aMarket((traders[0] as Trader).client);
+    const market = await aMarket((traders[0] as Trader).client, undefined, true);
     const stopped = proxy.stopAt({
       step,
       afterGroups: GROUPS_BEFORE,
@@ -101,7 +101,7 @@ test('at every step of a commit', async () => {
     all.push(...sent.filter(({ answer }) => answer?.status === 200));
     await next.stop();
   }
-  expect(all.some(({ kind }) => kind === 'merge')).toBe(true);
+  for (const one of ['merge', 'convert'] as const) expect(all.some(({ kind }) => kind === one)).toBe(true);
 });
 
 test('a follower that dies with its commit, before it sent what it recorded', async () => {
@@ -109,7 +109,7 @@ test('a follower that dies with its commit, before it sent what it recorded', as
   const leader = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   const proxy = await startSteppingProxy(leader.databaseUrl, 'pool');
   const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(leader)));
-  const market = await aMarket((traders[0] as Trader).client);
+  const market = await aMarket((traders[0] as Trader).client, undefined, true);
   const follower = await startProcess({
     env: {
       ...{ DATABASE_URL: proxy.url, MASTER_KEY: leader.masterKey, PAPER_WORLD: 'off' },

@@ -8,7 +8,8 @@
  * - A wallet on a chain also holds what came to it past the desk: a sale of shares that the desk does not know of is neither
  *   a gain nor a loss. At a paper venue nothing is sold that is not there.
  * - A resolution closes what is left worthless: a sale for nothing. A redemption is a sale for what the resolution pays; a split
- *   buys and a merge sells one share of each outcome for one unit together.
+ *   buys and a merge sells one share of each outcome for one unit together. A conversion sells NO shares for what they are worth and
+ *   buys YES shares of the other markets for the same.
  * - On a chain a fill may be reported late, and may be taken back when its settlement fails. Then the position is computed anew
  *   from all its fills (`recount`), which the caller has read.
  */
@@ -161,7 +162,14 @@ const REACHES: Readonly<Record<string, Reach>> = {
  */
 export const reachOf = (matchKind: string): Reach => REACHES[matchKind] ?? 'venue';
 
-const NO_TRADES: ReadonlySet<string> = new Set(['SPLIT', 'MERGED', 'REDEEM', 'REDEEMED', 'LOST']);
+const NO_TRADES: ReadonlySet<string> = new Set([
+  'SPLIT',
+  'MERGED',
+  'CONVERTED',
+  'REDEEM',
+  'REDEEMED',
+  'LOST',
+]);
 
 /**
  * Whether two parties traded: it counts as volume, and names the agent of the position.

@@ -19,7 +19,15 @@ export const STREAM_LIMITS = {
   heartbeatSeconds: 15,
 } as const;
 
-const POSITION_REASONS = ['trade', 'redemption', 'resolution', 'split', 'merge', 'reversal'] as const;
+const POSITION_REASONS = [
+  'trade',
+  'redemption',
+  'resolution',
+  'split',
+  'merge',
+  'conversion',
+  'reversal',
+] as const;
 
 export const PositionEventData = Type.Object({
   walletAddress: Type.String(),

@@ -34,7 +34,7 @@ export const VENUE_REFUSALS = {
     message: 'The venue does not list this market.',
     fix: 'Take conditionId and clobTokenIds from GET /markets?q=…',
   },
-  market_not_convertible: {
+  conversion_not_supported: {
     message:
       'The market is not of an event of which exactly one market resolves YES, or the venue does not list all of its markets.',
     fix: 'Sell the NO shares (POST /markets/trade), and buy the YES shares that you want.',

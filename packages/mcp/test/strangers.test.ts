@@ -89,6 +89,7 @@ const CALLS: Readonly<Record<string, object>> = {
   get_briefing: { limit: 3 },
   split_sets: { market: '1042', amount: 5 },
   merge_sets: { market: '1042', amount: 5 },
+  convert_no_shares: { market: '1042', amount: 5 },
   redeem: { market: '1042' },
   quote_venue_b: QUOTE,
   trade_venue_b: { quoteId: '0190aaaa-0000-7000-8000-000000000001', waitSeconds: 1 },

@@ -71,6 +71,12 @@ split submitting no_answer → unknown
 split unknown filled_completely → filled
 split unknown rejected → rejected
 split unknown no_answer → unknown
+convert submitting filled_completely → filled
+convert submitting rejected → rejected
+convert submitting no_answer → unknown
+convert unknown filled_completely → filled
+convert unknown rejected → rejected
+convert unknown no_answer → unknown
 merge submitting filled_completely → filled
 merge submitting rejected → rejected
 merge submitting no_answer → unknown

@@ -1,6 +1,6 @@
 /**
- * `split` and `merge`: full sets of a market out of collateral, and back. Nothing is signed for them on paper; the name makes each
- * of them one order, however often it is sent.
+ * `split` and `merge`: full sets of a market out of collateral, and back; `convert`: NO shares of a market into YES shares of the others
+ * of its event. Nothing is signed for them on paper; the name makes each of them one order, however often it is sent.
  */
 import { randomUUID } from 'node:crypto';
 import type { BellwetherClient } from '@bellwether/sdk';
@@ -21,15 +21,30 @@ interface SetOptions {
   readonly yes?: boolean;
 }
 
-type SetKind = 'split' | 'merge';
+const KINDS = {
+  split: {
+    does: 'make full sets, one YES and one NO share each, of collateral',
+    send: (client: BellwetherClient, request: SetRequest) => client.splitSets(request),
+    words: ({ amount, marketId }: SetRequest) =>
+      `Split ${amount} collateral into ${amount} YES and ${amount} NO of ${marketId}`,
+  },
+  merge: {
+    does: 'make collateral of full sets; possible while trading is paused',
+    send: (client: BellwetherClient, request: SetRequest) => client.mergeSets(request),
+    words: ({ amount, marketId }: SetRequest) =>
+      `Merge ${amount} YES and ${amount} NO of ${marketId} into ${amount} collateral`,
+  },
+  convert: {
+    does: 'make YES shares of all other markets of an event of NO shares of one',
+    send: (client: BellwetherClient, request: SetRequest) => client.convertSets(request),
+    words: ({ amount, marketId }: SetRequest) =>
+      `Convert ${amount} NO of ${marketId} into ${amount} YES of each other market of its event`,
+  },
+} as const;
+type SetKind = keyof typeof KINDS;
 type SetRequest = Parameters<BellwetherClient['splitSets']>[0];
 
 const MICRO = 1e6;
-
-const words = (kind: SetKind, { amount, marketId }: SetRequest): string =>
-  kind === 'split'
-    ? `Split ${amount} collateral into ${amount} YES and ${amount} NO of ${marketId}`
-    : `Merge ${amount} YES and ${amount} NO of ${marketId} into ${amount} collateral`;
 
 function again(kind: SetKind, { marketId, amount, clientOrderId, venue }: SetRequest): string {
   const where = venue === undefined ? '' : ` --venue '${venue}'`;
@@ -53,7 +68,7 @@ async function send(run: Run, kind: SetKind, request: SetRequest) {
   const repeated = again(kind, request);
   try {
     return await place(run, {
-      send: (once) => (kind === 'split' ? once.splitSets(request) : once.mergeSets(request)),
+      send: (once) => KINDS[kind].send(once, request),
       look: () => known(client, kind, request),
       advice: `The same order again has no second effect: ${repeated}`,
     });
@@ -71,7 +86,7 @@ async function sets(
   const request: SetRequest = { clientOrderId, ...terms, ...labels };
   if (kind === 'split')
     requireSpending(run, BigInt(Math.round(terms.amount * MICRO)), `split ${JSON.stringify(request)}`);
-  if (yes !== true) await run.confirm(`${words(kind, request)}?`);
+  if (yes !== true) await run.confirm(`${KINDS[kind].words(request)}?`);
   const placed = await send(run, kind, request);
   const answer = 'answer' in placed ? placed.answer : placed.found;
   if ('success' in answer ? !answer.success : answer.status === 'rejected')
@@ -93,17 +108,13 @@ async function sets(
 }
 
 export function addSetCommands(program: Command, start: Start): void {
-  for (const kind of ['split', 'merge'] as const)
+  for (const kind of Object.keys(KINDS) as SetKind[])
     examples(
       program
         .command(kind)
-        .description(
-          kind === 'split'
-            ? 'make full sets, one YES and one NO share each, of collateral'
-            : 'make collateral of full sets; possible while trading is paused',
-        )
+        .description(KINDS[kind].does)
         .argument('<market>', 'market id, condition id, slug or token id')
-        .argument('<amount>', 'how many sets', positive)
+        .argument('<amount>', kind === 'convert' ? 'how many NO shares' : 'how many sets', positive)
         .option('--venue <name>', 'where the market is, when its id alone does not say')
         .option('--reasoning <text>', "kept in the agent's journal")
         .option('--source <label>', "kept in the agent's journal")

@@ -8,11 +8,17 @@ const KEPT = 30;
 
 const ORDER = /^order\.(.+)$/;
 
+const SETS: Readonly<Record<string, string>> = {
+  SPLIT: 'Split',
+  MERGE: 'Merge of',
+  CONVERT: 'Conversion of',
+};
+
 /** Words for a person about an event; `null`: it says nothing that others do not say. */
 function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
   if (status !== undefined && data.outcome === 'BOTH')
-    return `${data.orderType === 'SPLIT' ? 'Split' : 'Merge of'} ${precise(data.orderSize)} full sets: ${status}${
+    return `${SETS[data.orderType]} ${precise(data.orderSize)} ${data.orderType === 'CONVERT' ? 'NO' : 'full sets'}: ${status}${
       data.errorCode ? ` (${data.errorCode})` : ''
     }`;
   if (status !== undefined)
@@ -33,7 +39,10 @@ function wordsFor({ type, data }: DeskEvent): string | null {
     case 'redemption':
       return `${precise(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
     case 'balance':
-      return data.reason === 'trade' || data.reason === 'split' || data.reason === 'merge'
+      return data.reason === 'trade' ||
+        data.reason === 'split' ||
+        data.reason === 'merge' ||
+        data.reason === 'conversion'
         ? null
         : `${signed(data.change)} collateral: ${data.reason}`;
     case 'safeguards':

@@ -34,6 +34,11 @@ export const ORDER_ERRORS = {
     title: 'Market not active',
     fix: 'Choose a market that is active and not resolved.',
   },
+  conversion_not_supported: {
+    status: 400,
+    title: 'Conversion not supported',
+    fix: 'Convert NO shares of a market with "negRisk": true. Else sell them, and buy the YES shares that you want.',
+  },
   market_version_not_supported: {
     status: 400,
     title: 'Contract version not supported',

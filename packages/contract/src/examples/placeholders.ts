@@ -38,6 +38,7 @@ export const PLACEHOLDERS = {
   marketId: '`id` of an open market of GET /markets whose tickSize is 0.01',
   conditionId: '`conditionId` of the same market',
   tokenId: 'its YES token: `clobTokenIds[0]`',
+  eventMarketId: '`id` of an open market of GET /markets with `negRisk: true`, of which you hold NO shares',
   resolvedMarketId: '`id` of a resolved market: GET /markets?q=*&closed=true',
   salt: 'a whole number below 2^53 that you have not used before',
   signature:
@@ -103,6 +104,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   marketId: '510001',
   conditionId: HASH,
   tokenId: '53693768433577238893975993993238702361395025765281392345981578723767801761975',
+  eventMarketId: '510003',
   resolvedMarketId: '510002',
   salt: 6026294733965314,
   signature: `0x${'5c'.repeat(64)}1b`,

@@ -80,6 +80,9 @@ export const TRADING_EXAMPLES = {
   getPortfolio: {},
   redeemPosition: { body: { marketId: fill('resolvedMarketId') } },
   splitSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
+  convertSets: {
+    body: { clientOrderId: fill('clientOrderId'), marketId: fill('eventMarketId'), amount: 5 },
+  },
   mergeSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
 
   quoteVenueB: {

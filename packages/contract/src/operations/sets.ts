@@ -1,6 +1,6 @@
 /**
  * Full sets: one YES and one NO share of a market are worth one collateral together. A split makes sets of collateral, a
- * merge makes collateral of sets. Both are orders of the desk: under an id of their own, with one effect.
+ * merge makes collateral of sets; a conversion makes YES shares of the other markets of an event of NO shares of one. All are orders of the desk: under an id of their own, with one effect.
  */
 import { type Static, Type } from 'typebox';
 import {
@@ -42,7 +42,8 @@ export const SetRequest = Type.Object(
       exclusiveMinimum: 0,
       maximum: SETS_MAX,
       ...EXACT,
-      description: 'sets: so many YES and so many NO shares, and so much collateral',
+      description:
+        'sets: so many YES and so many NO shares, and so much collateral; of a conversion the NO shares, which become as many YES shares of each of the other markets',
     }),
     walletAddress: Type.Optional({
       ...Address,
@@ -65,7 +66,9 @@ export const SetResponse = Type.Object({
   marketId: Type.String(),
   conditionId: Type.String(),
   walletAddress: Type.String({ description: 'the account that paid, or was paid' }),
-  amount: Type.Number({ description: 'sets that were made or merged; 0 where the venue refused' }),
+  amount: Type.Number({
+    description: 'sets that were made or merged, or shares that were converted; 0 where the venue refused',
+  }),
   txHash: Nullable(Type.String({ description: 'null on paper' })),
   submittedAt: Iso,
   ...refusedBecause,
@@ -124,6 +127,26 @@ export const mergeSets = operation({
     'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead.',
   rateClass: 'exit',
   errors: ERRORS_OF_SETS,
+});
+
+/** Makes YES shares of the other markets of an event of NO shares of one: an entry. */
+export const convertSets = operation({
+  ...ofSets,
+  id: 'convertSets',
+  path: '/markets/convert',
+  summary:
+    'Convert NO shares of a market into YES shares of all other markets of its event; judged like a BUY',
+  description:
+    'Exactly one market of a negative-risk event resolves YES, so both pay the same, and no collateral moves. It is an entry: a pause stops it, and it counts as one trade of one collateral a share under maxTradeAmount, dailyTradeAmountLimit, maxTradesPerDay, dailyLossLimit and approvalAbove. It makes positions in several markets at once, so it is refused while maxPositionValue is set. For NO shares of several markets convert one after another, and merge the pairs that come of it.',
+  rateClass: 'trade',
+  errors: [
+    ...ERRORS_OF_SETS,
+    'conversion_not_supported',
+    'trading_paused',
+    'credentials_not_registered',
+    'claim_required',
+    ...CAP_DENIALS,
+  ],
 });
 
 export type SetRequest = Static<typeof SetRequest>;

@@ -158,7 +158,7 @@ export const Fill = Type.Object({
   liquidity: Type.String({ description: 'maker or taker' }),
   matchKind: Type.String({
     description:
-      'COMPLEMENTARY, MINT or MERGE; SPLIT or MERGED: a share of full sets; on venue B DFLOW or REDEEM',
+      'COMPLEMENTARY, MINT or MERGE; SPLIT or MERGED: a share of full sets; CONVERTED: a part of a conversion; on venue B DFLOW or REDEEM',
   }),
   filledAt: Iso,
 });
@@ -208,7 +208,7 @@ export const Order = Type.Object({
   tokenId: Type.String({ description: 'empty: of full sets' }),
   outcome: Type.String({ description: 'YES or NO; BOTH: full sets' }),
   side: Type.String({ description: 'a split buys and a merge sells full sets, for one collateral each' }),
-  orderType: Type.String({ description: 'GTC, GTD, FOK or FAK; SPLIT or MERGE' }),
+  orderType: Type.String({ description: 'GTC, GTD, FOK or FAK; SPLIT, MERGE or CONVERT' }),
   isLimitOrder: Type.Boolean(),
   postOnly: Type.Boolean(),
   price: Type.Number(),

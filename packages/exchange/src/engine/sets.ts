@@ -30,7 +30,7 @@ const REJECTED: Partial<Record<RefusedSet['reason'], RejectReason>> = {
   market_not_found: 'market_not_found',
   market_closed: 'market_closed',
   market_resolved: 'market_closed',
-  market_not_convertible: 'market_not_convertible',
+  conversion_not_supported: 'conversion_not_supported',
   amount_not_positive: 'amount_below_minimum',
   insufficient_balance: 'insufficient_balance',
 };
@@ -73,7 +73,7 @@ export function splitOrMerge(state: EngineState, command: SetCommand): EngineEve
  * the others, and gives the YES shares. It must have the collateral. Its NO shares of all markets of the event pay it back: all
  * but one of them win.
  *
- * Refused in this order: market_not_found, market_not_convertible (no others, or unknown ones), market_resolved, market_closed (of any
+ * Refused in this order: market_not_found, conversion_not_supported (no others, or unknown ones), market_resolved, market_closed (of any
  * of them), amount_not_positive, insufficient_balance.
  */
 export function convert(state: EngineState, command: Convert): EngineEvent {
@@ -83,7 +83,7 @@ export function convert(state: EngineState, command: Convert): EngineEvent {
   if (market === undefined) return refuse('market_not_found');
   const made = others.flatMap((other) => state.markets.get(other) ?? []);
   if (made.length === 0 || made.length < others.length || made.includes(market))
-    return refuse('market_not_convertible');
+    return refuse('conversion_not_supported');
   const all = [market, ...made];
   if (all.some(({ status }) => status === 'resolved')) return refuse('market_resolved');
   if (all.some(({ status }) => status === 'closed')) return refuse('market_closed');

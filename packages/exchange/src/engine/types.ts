@@ -153,7 +153,7 @@ export type RejectReason =
   | 'amount_below_minimum'
   | 'insufficient_balance'
   /** Not of an event of which exactly one market resolves YES, or not all of its markets are listed here. */
-  | 'market_not_convertible'
+  | 'conversion_not_supported'
   | 'size_above_maximum'
   | 'already_expired'
   | 'post_only_would_cross'
@@ -260,7 +260,7 @@ export type EngineEvent =
         | 'market_not_found'
         | 'market_exists'
         | 'market_closed'
-        | 'market_not_convertible'
+        | 'conversion_not_supported'
         | 'market_not_resolved'
         | 'market_resolved'
         | 'insufficient_balance'

@@ -44,8 +44,9 @@ export function encodeCommand(command: JournalCommand): string {
     case 'deposit':
     case 'split':
     case 'merge':
-    case 'convert':
       return JSON.stringify({ ...command, amount: text(command.amount) });
+    case 'convert':
+      return JSON.stringify({ ...command, amount: text(command.amount) + NO_SHARES });
     case 'mirror':
     case 'reverse':
       return JSON.stringify(command, (_key, part: unknown) => (typeof part === 'bigint' ? text(part) : part));
@@ -53,6 +54,12 @@ export function encodeCommand(command: JournalCommand): string {
       return JSON.stringify(command);
   }
 }
+
+/**
+ * Releases before conversions pass over a command of an unknown kind. They cannot read this amount, so they do not lead an exchange
+ * whose state they would compute otherwise.
+ */
+const NO_SHARES = ' NO';
 
 /** The amounts of a change of a mirrored market, by name; a level's size is its third part. */
 const AMOUNTS: ReadonlySet<string> = new Set(['size', 'minOrderSize', 'feeRate']);
@@ -85,6 +92,7 @@ export function decodeCommand(line: string): JournalCommand {
     if (order.spend !== undefined) order.spend = BigInt(order.spend);
   } else if (command.kind === 'mirror') command.changes = command.changes.map(changeOf);
   else if (command.kind === 'reverse') command.legs = command.legs.map(legOf);
+  else if (command.kind === 'convert') command.amount = BigInt(String(command.amount).replace(NO_SHARES, ''));
   else if (command.amount !== undefined) command.amount = BigInt(command.amount);
   return command as JournalCommand;
 }

@@ -192,7 +192,7 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   merged: 1_000,
   split: 6_000,
   converted: 400,
-  'refused market_not_convertible': 5,
+  'refused conversion_not_supported': 5,
   'redeemed something': 1_000,
   'redeemed with half a unit lost': 200,
   'order_done canceled': 400,

@@ -152,7 +152,7 @@ export class NaiveExchange extends NaiveState {
       reason,
     });
     const markets = [conditionId, ...others].map((id) => this.market(id));
-    if (markets.includes(undefined)) return refused('market_not_convertible');
+    if (markets.includes(undefined)) return refused('conversion_not_supported');
     const statuses = markets.map((one) => one!.status);
     if (statuses.includes('resolved')) return refused('market_resolved');
     if (statuses.includes('closed')) return refused('market_closed');

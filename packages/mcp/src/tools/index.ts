@@ -8,7 +8,7 @@ import { cancelOrders, getOrder, listOrders } from './orders.ts';
 import { checkOrder, placeOrder } from './place-order.ts';
 import { QuoteShelf, quoteTool, tradeQuoteTool } from './quoted.ts';
 import { searchMarkets } from './search-markets.ts';
-import { mergeSets, splitSets } from './sets.ts';
+import { convertSets, mergeSets, splitSets } from './sets.ts';
 import { waitForEvent } from './wait-for-event.ts';
 
 /** One list for a process: its connections share the quotes. */
@@ -27,6 +27,7 @@ export function createTools(): readonly Tool[] {
     getBriefing,
     splitSets,
     mergeSets,
+    convertSets,
     redeem,
     quoteTool(shelf),
     tradeQuoteTool(shelf),

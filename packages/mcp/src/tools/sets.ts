@@ -1,4 +1,4 @@
-/** Full sets: one YES and one NO share of a market, together worth one collateral. */
+/** Full sets: one YES and one NO share of a market, together worth one collateral; and the conversion of NO shares. */
 import { randomUUID } from 'node:crypto';
 import { parseMicro } from '@bellwether/contract/decimals';
 import type { SetResponse } from '@bellwether/sdk';
@@ -78,5 +78,18 @@ export const mergeSets = tool({
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
     return doneFacts(await desk.client.mergeSets(request, { signal }), texts);
+  },
+});
+
+export const convertSets = tool({
+  name: 'convert_no_shares',
+  title: 'Convert NO shares into YES shares',
+  description:
+    'NO shares of one market of an event become as many YES shares of each of its other markets, which pay the same, on paper. Counts as a trade of one collateral a share. The same terms under the same clientOrderId are done once.',
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  input: input.extend({ amount: quantityOf(1e9).describe('NO shares') }),
+  async run(terms, { desk, texts, signal }) {
+    const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
+    return doneFacts(await desk.client.convertSets(request, { signal }), texts);
   },
 });

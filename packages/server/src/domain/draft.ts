@@ -197,7 +197,7 @@ export const takesOf = ({ side, shares, money, timeInForce }: Draft): Takes => (
  * here. Compared as a whole, so an order with another value asks anew.
  */
 export interface BoundTerms {
-  readonly orderType: TimeInForce | 'SPLIT';
+  readonly orderType: TimeInForce | 'SPLIT' | 'CONVERT';
   readonly isLimitOrder: boolean;
   readonly postOnly: boolean;
   readonly deferExec: boolean;

@@ -17,11 +17,11 @@
  * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
  * it can still be canceled.
  *
- * A split or a merge is an order of full sets, which a venue executes at once, completely or not at all.
+ * A split, a merge or a conversion is an order of sets, which a venue executes at once, completely or not at all.
  *
  * No event changes a terminal status.
  */
-export const ORDER_KINDS = ['signed', 'quoted', 'split', 'merge'] as const;
+export const ORDER_KINDS = ['signed', 'quoted', 'split', 'merge', 'convert'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
 
 export const ORDER_STATUSES = [
@@ -133,6 +133,7 @@ const TABLE: Readonly<Record<OrderKind, Readonly<Partial<Record<OrderStatus, Row
   },
   split: SETS,
   merge: SETS,
+  convert: SETS,
 };
 
 const rowOf = (kind: OrderKind, status: OrderStatus): Row => TABLE[kind][status] ?? {};

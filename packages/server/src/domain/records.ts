@@ -24,8 +24,9 @@ export interface Caller extends ActingAgent {
 /** `BOTH`: full sets. */
 export type OrderOutcome = 'YES' | 'NO' | 'BOTH';
 
-/** How an order is executed; a split or a merge at once, completely. */
-export type OrderForce = TimeInForce | 'SPLIT' | 'MERGE';
+/** How an order is executed; an order of sets at once, completely. */
+export type OrderForce = TimeInForce | SetForce;
+export type SetForce = 'SPLIT' | 'MERGE' | 'CONVERT';
 
 /** The terms common to all orders. */
 interface OrderTerms {
@@ -85,11 +86,14 @@ export interface NewQuotedOrder extends OrderTerms {
   readonly isRedemption: boolean;
 }
 
-/** Full sets, made of collateral (a BUY of both outcomes) or merged back into it (a SELL of both), at one collateral each. */
+/**
+ * Full sets, made of collateral (a BUY of both outcomes) or merged back into it (a SELL of both), at one collateral each; or NO shares
+ * of the market that become YES shares of all other markets of its event (a BUY of those).
+ */
 export interface NewSetOrder extends OrderTerms {
-  readonly kind: 'split' | 'merge';
+  readonly kind: 'split' | 'merge' | 'convert';
   readonly outcome: 'BOTH';
-  readonly timeInForce: 'SPLIT' | 'MERGE';
+  readonly timeInForce: SetForce;
   /** The account that pays. */
   readonly funder: Address;
   readonly walletAddress: Address;

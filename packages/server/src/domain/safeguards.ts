@@ -71,6 +71,8 @@ export interface TradeFacts extends UsedFacts {
   /** It may wait at its venue. */
   readonly mayRest: boolean;
   readonly amount: Micro;
+  /** It makes positions in several markets at once, so that no figure of one market says what it adds. */
+  readonly spreads?: boolean;
   readonly restrictions: readonly Restriction[];
 }
 
@@ -336,7 +338,7 @@ export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): Appro
 function denialOf(name: CapName, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
   if (!binds(name, facts)) return null;
   for (const bound of bounds) {
-    const denial = denialBy(name, bound, facts.amount);
+    const denial = denialBy(name, bound, facts);
     if (denial === null) continue;
     return bound.isFormer
       ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
@@ -375,15 +377,21 @@ export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
   ];
 }
 
+const SPREADS = {
+  detail: 'A conversion makes positions in all other markets of the event, and maxPositionValue is set.',
+  fix: 'Sell the NO shares and buy the YES shares that you want, or ask your owner to lift maxPositionValue.',
+};
+
 const limitOf = (caps: Ceilings, name: CapName): bigint | null => {
   const limit = caps[name];
   return limit === null ? null : BigInt(limit);
 };
 
-function denialBy(name: CapName, bound: Bound, amount: Micro): Denial | null {
+function denialBy(name: CapName, bound: Bound, { amount, spreads }: TradeFacts): Denial | null {
   const rule = RULES[name];
   const limit = limitOf(bound.caps, name);
   if (limit === null) return null;
+  if (spreads === true && name === 'maxPositionValue') return { code: rule.denial, ...SPREADS };
   const used = rule.used(bound);
   const asked = rule.asked(amount);
   const isRefused = rule.refusedOnce === 'reached' ? used >= limit : used + asked > limit;

@@ -31,6 +31,7 @@ const READINGS: Readonly<Record<OrderKind, Readings>> = {
   signed: SIGNED,
   split: SIGNED,
   merge: SIGNED,
+  convert: SIGNED,
   quoted: {
     submitting: ['submitted', 1],
     unknown: ['submitted', 1],

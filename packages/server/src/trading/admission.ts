@@ -83,7 +83,7 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
 export const isTrade = (order: NewOrder): boolean =>
   order.kind === 'quoted' ? !order.isRedemption : order.kind !== 'merge';
 
-/** Waits at its venue, or may: a split and a merge are executed at once or refused. */
+/** Waits at its venue, or may: an order of sets is executed at once or refused. */
 export const mayRest = ({ kind }: Pick<NewOrder, 'kind'>): boolean => kind === 'signed' || kind === 'quoted';
 
 /** Key of a client order id among those of all agents. */

@@ -140,14 +140,17 @@ export function createOrderStore(sql: Sql) {
       // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
       // a plan made while the tables were empty must not scan the agent's orders.
       const wanted = sql`from fills f
-        join lateral (select agent_id, venue, market_id from orders where order_id = f.order_id offset 0) o
+        join lateral (select agent_id, venue, market_id, condition_id from orders where order_id = f.order_id offset 0) o
           on o.agent_id = f.agent_id
         left join chain_orders c on c.order_id = f.order_id
         where f.agent_id = ${agentId}
           ${venue === undefined ? sql`` : sql`and o.venue = ${venue}`}
           ${conditionId === undefined ? sql`` : sql`and f.condition_id = ${conditionId}`}`;
       const rows = await sql<FillOfAgent[]>`
-        select f.*, o.venue, o.market_id, c.fills[f.trade_id::integer + 1] as transaction ${wanted}
+        select f.*, o.venue, c.fills[f.trade_id::integer + 1] as transaction,
+          -- A conversion has fills in other markets than its order's own.
+          case when f.condition_id = o.condition_id then o.market_id else (
+            select market_id from traded_markets m where m.condition_id = f.condition_id) end as market_id ${wanted}
           ${
             after === undefined
               ? sql``

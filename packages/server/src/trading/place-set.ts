@@ -1,6 +1,6 @@
 /**
- * A split or a merge: placed like a signed order, through the same admission, once. What a BUY of the same collateral would
- * meet, a split meets; a merge is an exit, and no safeguard stands in its way.
+ * A split, a merge or a conversion: placed like a signed order, through the same admission, once. What a BUY of the same collateral
+ * would meet, a split and a conversion meet; a merge is an exit, and no safeguard stands in its way.
  */
 import type { SetResponse, Sha256 } from '@bellwether/contract';
 import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
@@ -102,6 +102,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       conditionId: market.conditionId,
       tokenIds: market.tokenIds,
       ...(call.kind === 'merge' ? { sells: market.tokenIds } : {}),
+      ...(call.kind === 'convert' ? { sells: [market.tokenIds[1]] } : {}),
       toVenue: venueSetOf,
     }),
     sameOrder(existing) {
@@ -111,7 +112,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
     judge: (scope, sound, approval) =>
       call.kind === 'merge'
         ? judgeMerge(needs, call, sound, scope)
-        : judgeSplit(needs, call, sound, { scope, approval }),
+        : judgeEntry(needs, call, sound, { scope, approval, kind: call.kind }),
     approval(needed, sound, effect) {
       const subject = approvalSubject(call, sound);
       return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
@@ -130,6 +131,7 @@ async function soundSet(
 ): Promise<SoundSet> {
   const { market } = await requireMarket(needs, request.marketId, venue.id);
   requireOpenFor(kind, market);
+  if (kind === 'convert' && !market.negRisk) throw notConvertible();
   const own = request.walletAddress ?? (await needs.agents.byId(caller.agentId))?.walletAddress;
   if (own == null)
     throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
@@ -154,12 +156,14 @@ async function soundSet(
 }
 
 /** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
+const notConvertible = (): Refusal => refusal('conversion_not_supported', undefined, { path: 'marketId' });
+
 const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
   kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
 
-/** Sets are split while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
+/** Sets are split and converted while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
 function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
-  if (kind === 'split' ? status === 'open' : status !== 'resolved') return;
+  if (kind === 'merge' ? status !== 'resolved' : status === 'open') return;
   const isResolved = status === 'resolved';
   throw refusal('market_not_active', isResolved ? 'The market is resolved.' : `The market is ${status}.`, {
     path: 'marketId',
@@ -196,11 +200,19 @@ function judgeMerge(
 }
 
 /** Everything that a BUY of the same collateral meets, under the same lock. @throws Refusal */
-function judgeSplit(
+function judgeEntry(
   needs: PlaceSetNeeds,
   call: SetCall,
   sound: SoundSet,
-  { scope, approval }: { readonly scope: TradeScope; readonly approval: GivenApproval | null },
+  {
+    scope,
+    approval,
+    kind,
+  }: {
+    readonly scope: TradeScope;
+    readonly approval: GivenApproval | null;
+    readonly kind: 'split' | 'convert';
+  },
 ): Recorded<NewSetOrder> {
   const { venue, funder, orderId } = sound;
   requireReady(venue);
@@ -213,23 +225,18 @@ function judgeSplit(
     addsExposure: true,
     mayRest: false,
     amount,
+    spreads: kind === 'convert',
   };
   const denial = assess(scope.safeguards, facts);
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw new Refusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw new Refusal([denial]);
-  const { available } = balanceOf(sound, scope);
-  if (available < amount)
-    throw refusal(
-      'insufficient_balance',
-      `not enough balance: this split needs ${formatMicro(amount)} collateral, ${formatMicro(available)} is available on ${funder}.`,
-      { path: 'amount' },
-    );
+  requireBalance(kind, amount, sound, scope);
   const need = approvalNeeded(scope.safeguards, facts);
   if (need !== null)
     requireApproval(need, {
       ...{ scope, amount, orderId, approval },
-      binds: boundSetTerms(funder),
+      binds: boundSetTerms(kind, funder),
       now: needs.clock.now(),
       verdicts: () => verdicts(scope.safeguards, facts),
     });
@@ -237,12 +244,26 @@ function judgeSplit(
   return recorded(needs, call, sound, { scope, checked, reserves: amount });
 }
 
-/** The split as its owner sees it. */
+/** @throws Refusal insufficient_balance */
+function requireBalance(kind: 'split' | 'convert', amount: Micro, sound: SoundSet, scope: TradeScope): void {
+  const { market, funder } = sound;
+  const { available, shares } = balanceOf(sound, scope);
+  const free = kind === 'split' ? available : shares(market.conditionId, 'NO');
+  if (free >= amount) return;
+  const what = kind === 'split' ? 'collateral' : 'NO shares';
+  throw refusal(
+    'insufficient_balance',
+    `not enough balance: this ${kind === 'split' ? 'split' : 'conversion'} needs ${formatMicro(amount)} ${what}, ${formatMicro(free)} ${kind === 'split' ? 'is' : 'are'} available on ${funder}.`,
+    { path: 'amount' },
+  );
+}
+
+/** The split or conversion as its owner sees it. */
 function approvalSubject(
-  { caller, request }: SetCall,
+  { caller, request, kind }: SetCall,
   { orderId, venue, market, funder }: SoundSet,
 ): ApprovalSubject {
-  const binds = boundSetTerms(funder);
+  const binds = boundSetTerms(kind === 'convert' ? kind : 'split', funder);
   return {
     ...{ caller, orderId, binds, endsAt: null },
     terms: async (needed) => ({

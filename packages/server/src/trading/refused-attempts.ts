@@ -4,7 +4,7 @@ import type { ErrorCode, SetRequest, TradeRequest } from '@bellwether/contract';
 import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { legsOf } from '../domain/quoted-amounts.ts';
-import type { Caller } from '../domain/records.ts';
+import type { Caller, NewSetOrder } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { quotingVenue } from '../venues/asking.ts';
@@ -82,12 +82,12 @@ export function noteRefusal(
 
 interface SetAttempt {
   readonly caller: Caller;
-  readonly kind: 'split' | 'merge';
+  readonly kind: NewSetOrder['kind'];
   readonly request: SetRequest;
   readonly requestId: string;
 }
 
-/** The same for a split or a merge. The market may be unknown: it is noted as it was named. */
+/** The same for an order of sets. The market may be unknown: it is noted as it was named. */
 export function noteSetRefusal(
   needs: NoteRefusalNeeds,
   { caller, kind, request, requestId }: SetAttempt,
@@ -104,7 +104,7 @@ export function noteSetRefusal(
     conditionId: conditionIdOfBothWidths(request.marketId),
     question: '',
     outcome: 'BOTH',
-    side: kind === 'split' ? 'BUY' : 'SELL',
+    side: kind === 'merge' ? 'SELL' : 'BUY',
     ...{ shares: amount, money: amount },
     walletAddress: request.walletAddress ?? '',
     reasoning: request.reasoning ?? null,

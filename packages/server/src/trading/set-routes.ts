@@ -1,4 +1,4 @@
-import { mergeSets, type SetResponse, splitSets } from '@bellwether/contract';
+import { convertSets, mergeSets, type SetResponse, splitSets } from '@bellwether/contract';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
@@ -8,7 +8,7 @@ import type { SetKind } from './set-terms.ts';
 export function bindSets(bind: Bind, needs: PlaceSetNeeds): void {
   const place = async (
     kind: SetKind,
-    { caller, body, request, reply }: Input<typeof splitSets | typeof mergeSets>,
+    { caller, body, request, reply }: Input<typeof splitSets | typeof mergeSets | typeof convertSets>,
   ): Promise<SetResponse> => {
     const deadline = deadlineOf(request);
     const trace = request.trace?.trade();
@@ -20,4 +20,5 @@ export function bindSets(bind: Bind, needs: PlaceSetNeeds): void {
   };
   bind(splitSets, (input) => place('split', input));
   bind(mergeSets, (input) => place('merge', input));
+  bind(convertSets, (input) => place('convert', input));
 }

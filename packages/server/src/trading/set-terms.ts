@@ -1,19 +1,20 @@
-/** A split or a merge as it is asked for, and the answers to its sender. */
+/** A split, a merge or a conversion as it is asked for, and the answers to its sender. */
 import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
 import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
-import type { Caller, NewSetOrder, OrderRow } from '../domain/records.ts';
+import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { VenueSet } from '../venues/venue.ts';
 import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
 export type SetKind = NewSetOrder['kind'];
 
-const FORCE = { split: 'SPLIT', merge: 'MERGE' } as const;
-const SIDE = { split: 'BUY', merge: 'SELL' } as const;
+const FORCE = { split: 'SPLIT', merge: 'MERGE', convert: 'CONVERT' } as const;
+const SIDE = { split: 'BUY', merge: 'SELL', convert: 'BUY' } as const;
+const KINDS: ReadonlySet<string> = new Set(Object.keys(FORCE));
 const IN_FLIGHT_RETRY_S = 1;
 
 export interface SetCall {
@@ -75,8 +76,8 @@ export function setOrder(
 }
 
 /** Terms that an approval binds beyond those of which the order's id is made: the agent's own wallet may be another one by now. */
-export const boundSetTerms = (funder: Address): BoundTerms => ({
-  ...{ orderType: 'SPLIT', isLimitOrder: false, postOnly: false, deferExec: false, endsAt: null },
+export const boundSetTerms = (kind: 'split' | 'convert', funder: Address): BoundTerms => ({
+  ...{ orderType: FORCE[kind], isLimitOrder: false, postOnly: false, deferExec: false, endsAt: null },
   funder,
 });
 
@@ -124,11 +125,13 @@ export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse
  * @throws Refusal idempotency_in_flight, order_outcome_unknown
  */
 export function setReplayOf(row: OrderRow | null, agentId: string, now: number): SetResponse | null {
-  if (row === null || row.agentId !== agentId || (row.kind !== 'split' && row.kind !== 'merge')) return null;
+  if (row === null || row.agentId !== agentId || !isOfSets(row)) return null;
   if (row.first !== null) return setResponse(row, row.first);
   if (row.status === 'unknown' || now - row.createdAt > SUBMIT_WITHIN_MS) throw outcomeUnknown(row.orderId);
   throw beingMade(row.orderId);
 }
+
+const isOfSets = (row: OrderRow): row is SetOrderRow => KINDS.has(row.kind);
 
 const beingMade = (orderId: string): Refusal =>
   refusal('idempotency_in_flight', 'The same order is being carried out right now.', {

@@ -39,7 +39,7 @@ export interface Venue {
   readonly cancel?: Cancel;
   /** Keeps a trade aside that no order can have. Absent where the venue's answers are the desk's own. */
   readonly keptAside?: KeptAside;
-  /** Makes full sets of collateral, and collateral of full sets. */
+  /** Makes full sets of collateral, and collateral of full sets; converts NO shares. */
   readonly sets?: Sets;
   /** Pays out resolved tokens on request. A venue with `quotes` and without this redeems by a SELL quote. */
   readonly redemption?: Redemption;
@@ -294,10 +294,10 @@ export interface VenueOrder {
   readonly deadline: number;
 }
 
-/** A split or a merge of full sets. */
+/** A split, a merge or a conversion. */
 export interface VenueSet extends Pick<VenueOrder, 'orderId' | 'funder' | 'conditionId' | 'deadline'> {
-  readonly kind: 'split' | 'merge';
-  /** Sets, and collateral. */
+  readonly kind: 'split' | 'merge' | 'convert';
+  /** Sets, and collateral; of a conversion the NO shares. */
   readonly amount: Micro;
 }
 

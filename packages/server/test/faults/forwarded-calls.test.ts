@@ -121,6 +121,7 @@ async function examples(): Promise<Examples> {
       deposit: [FUNDER, 1_000_000_000n, 'faucet'],
       submit: [order],
       submitSet: [split],
+      submitConversion: [{ ...split, kind: 'convert', orderId: `0x${randomBytes(32).toString('hex')}` }],
       balance: [FUNDER],
       cancel: [FUNDER, [order.orderId]],
       resolve: [`0x${'00'.repeat(32)}`],

@@ -122,7 +122,7 @@ function refusal(
       return duplicated(orderId);
     case 'market_not_found':
     case 'market_closed':
-    case 'market_not_convertible':
+    case 'conversion_not_supported':
       return noOrderbook();
     case 'price_off_tick_grid':
     case 'price_out_of_range':

@@ -32,6 +32,8 @@ export interface ExchangeCalls
   /** The exchange takes orders that the desk has verified. */
   submit(order: SentOrder): Promise<VenueAnswer>;
   submitSet(set: SentSet): Promise<VenueAnswer>;
+  /** A leader of the release before does not know it, where it would journal a set of an unknown kind. */
+  submitConversion(set: SentSet): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
@@ -160,6 +162,7 @@ export function createExchangeCalls({
     verifyCredentials,
     submit,
     submitSet: submit,
+    submitConversion: submit,
     async cancel(funder, orderIds) {
       try {
         const events = await exchange.execute({ kind: 'cancel', account: funder, orderIds });

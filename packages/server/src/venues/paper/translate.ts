@@ -19,7 +19,7 @@ import type { VenueId } from '../../domain/market.ts';
 import type { VenueAnswer } from '../venue.ts';
 
 type DoneReason = Extract<EngineEvent, { kind: 'order_done' }>['reason'];
-type Conversion = Extract<EngineEvent, { kind: 'split' | 'merged' | 'redeemed' }>;
+type SetMove = Extract<EngineEvent, { kind: 'split' | 'merged' | 'redeemed' }>;
 type Event<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -101,10 +101,14 @@ export function toEvidence(entries: readonly Entry[], venue: VenueId): Evidence 
         case 'split':
         case 'merged':
           if (event.orderId !== undefined) applySet(draftOf(outcomes, event.orderId, entry.at), event);
-          took(entry, ...conversions(event, entry));
+          took(entry, ...setFills(event, entry));
+          break;
+        case 'converted':
+          if (event.orderId !== undefined) applySet(draftOf(outcomes, event.orderId, entry.at), event);
+          took(entry, ...conversionFills(event, entry));
           break;
         case 'redeemed':
-          took(entry, ...conversions(event, entry));
+          took(entry, ...setFills(event, entry));
           break;
         case 'market_resolved':
           resolutions.push({ conditionId: event.conditionId, payout: event.payout, at: entry.at });
@@ -161,11 +165,13 @@ function applyOrderEvent(
   } else move(draft, draft.status, ENDS[event.reason], DETAILS[event.reason]);
 }
 
-/** A set is made or merged completely, for one collateral. */
-function applySet(draft: Draft, { kind, amount }: Event<'split' | 'merged'>): void {
+const SET_KINDS = { split: 'split', merged: 'merge', converted: 'convert' } as const;
+
+/** A set is made, merged or converted completely, for one collateral. */
+function applySet(draft: Draft, { kind, amount }: Event<'split' | 'merged' | 'converted'>): void {
   draft.filled += amount;
   draft.cost += amount;
-  draft.status = requireTransition(kind === 'split' ? 'split' : 'merge', FIRST_STATUS, 'filled_completely');
+  draft.status = requireTransition(SET_KINDS[kind], FIRST_STATUS, 'filled_completely');
   draft.journal.push({ at: draft.at, event: 'filled_completely', status: draft.status });
 }
 
@@ -213,24 +219,42 @@ const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidenc
 
 const namedOf = (command: object): string | undefined => (command as { readonly orderId?: string }).orderId;
 
+type Moved = Pick<FillEvidence, 'conditionId' | 'outcome' | 'side' | 'size' | 'cost' | 'tradeId'>;
+
+const movedBy = (
+  event: SetMove | Event<'converted'>,
+  { seq, at, markets }: Entry,
+  { conditionId, outcome, side, size, cost, tradeId }: Moved,
+): FillEvidence => ({
+  wallet: event.account,
+  orderId: namedOf(event) ?? `${event.kind}:${seq}`,
+  tokenId: tokenOf(markets, conditionId, outcome),
+  ...{ conditionId, outcome, side, size, cost, tradeId, at },
+  price: size === 0n ? 0 : Number((cost * BigInt(WHOLE_PIPS)) / size),
+  fee: 0n,
+  liquidity: 'taker',
+  matchKind: event.kind.toUpperCase(),
+});
+
+/** The NO shares go for what they are worth, and the YES shares come for the same: no collateral moves. */
+function conversionFills(event: Event<'converted'>, entry: Entry): FillEvidence[] {
+  const { conditionId, amount: size, worth, made } = event;
+  const sold = { conditionId, outcome: 'NO', side: 'SELL', size, cost: worth, tradeId: 0 } as const;
+  return [
+    movedBy(event, entry, sold),
+    ...made.map((one, nth) =>
+      movedBy(event, entry, {
+        ...{ conditionId: one.conditionId, outcome: 'YES', side: 'BUY', size, cost: one.worth },
+        tradeId: nth + 1,
+      }),
+    ),
+  ];
+}
+
 /** Splits, merges and redemptions move positions too: as buys or sells at what they pay. */
-function conversions(event: Conversion, entry: Entry): FillEvidence[] {
-  const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence => ({
-    wallet: event.account,
-    orderId: namedOf(event) ?? `${event.kind}:${entry.seq}`,
-    tradeId: outcome === 'YES' ? 0 : 1,
-    conditionId: event.conditionId,
-    tokenId: tokenOf(entry.markets, event.conditionId, outcome),
-    outcome,
-    side,
-    price: size === 0n ? 0 : Number((cost * BigInt(WHOLE_PIPS)) / size),
-    size,
-    cost,
-    fee: 0n,
-    liquidity: 'taker',
-    matchKind: event.kind.toUpperCase(),
-    at: entry.at,
-  });
+function setFills(event: SetMove, entry: Entry): FillEvidence[] {
+  const leg = (outcome: 'YES' | 'NO', side: 'BUY' | 'SELL', size: bigint, cost: bigint): FillEvidence =>
+    movedBy(event, entry, { ...event, outcome, side, size, cost, tradeId: outcome === 'YES' ? 0 : 1 });
   if (event.kind !== 'redeemed') {
     // At the book's prices: selling one half of a set then says what a purchase of the other would have cost.
     const yes = (event.amount * BigInt(event.yesPrice ?? HALF_PIPS)) / BigInt(WHOLE_PIPS);
@@ -281,7 +305,7 @@ export function answerOf(
   for (const event of events) {
     if (!('orderId' in event) || event.orderId !== orderId) continue;
     if (event.kind === 'order_rejected') return { kind: 'rejected', reason: event.reason };
-    if (event.kind === 'split' || event.kind === 'merged') {
+    if (event.kind === 'split' || event.kind === 'merged' || event.kind === 'converted') {
       const { amount } = event;
       return { kind: 'accepted', status: 'matched', filled: amount, cost: amount, fees: 0n };
     }

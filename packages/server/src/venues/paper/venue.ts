@@ -30,7 +30,10 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
     accounts: createAccounts(exchange),
     signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve, keptSince },
     cancel: { orders: exchange.cancel },
-    sets: { balance, submit: exchange.submitSet },
+    sets: {
+      balance,
+      submit: (set) => (set.kind === 'convert' ? exchange.submitConversion(set) : exchange.submitSet(set)),
+    },
     redemption: { redeem: exchange.redeem },
     history,
     paper: {

@@ -18,6 +18,8 @@ language sql immutable parallel safe as $$
     when 'split unknown' then to_status in ('unknown', 'filled', 'rejected')
     when 'merge submitting' then to_status in ('unknown', 'filled', 'rejected')
     when 'merge unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'convert submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'convert unknown' then to_status in ('unknown', 'filled', 'rejected')
     else false
   end
 $$;
@@ -52,7 +54,7 @@ $$;
 -- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> 'submitting'
-    and (new.first_answer is null or new.kind || ' ' || new.status not in ('signed unknown', 'signed live', 'signed delayed', 'signed partially_filled', 'signed matched', 'signed partially_filled_closed', 'signed filled', 'signed canceled', 'signed expired', 'signed rejected', 'signed market_resolved', 'signed settlement_failed', 'split unknown', 'split filled', 'split rejected', 'merge unknown', 'merge filled', 'merge rejected')))
+    and (new.first_answer is null or new.kind || ' ' || new.status not in ('signed unknown', 'signed live', 'signed delayed', 'signed partially_filled', 'signed matched', 'signed partially_filled_closed', 'signed filled', 'signed canceled', 'signed expired', 'signed rejected', 'signed market_resolved', 'signed settlement_failed', 'split unknown', 'split filled', 'split rejected', 'merge unknown', 'merge filled', 'merge rejected', 'convert unknown', 'convert filled', 'convert rejected')))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

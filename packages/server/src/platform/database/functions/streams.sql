@@ -38,7 +38,8 @@ begin
     select g.seq, f.wallet, f.order_id, f.trade_id::text as trade_id, f.condition_id, f.token_id, f.outcome, f.size, f.cost,
       case f.side when 'BUY' then -f.cost else f.cost end - f.fee as change,
       case when f.match_kind in ('REDEEMED', 'REDEEM') then 'redemption' when f.match_kind = 'LOST' then 'resolution'
-        when f.match_kind = 'SPLIT' then 'split' when f.match_kind = 'MERGED' then 'merge' else 'trade' end as reason
+        when f.match_kind = 'SPLIT' then 'split' when f.match_kind = 'MERGED' then 'merge'
+        when f.match_kind = 'CONVERTED' then 'conversion' else 'trade' end as reason
     from given g cross join lateral (
       select * from fills x where x.wallet = g.p ->> 'walletAddress' and x.order_id = g.subject
         and x.trade_id = (g.p ->> 'tradeId')::bigint offset 0) f
