@@ -99,12 +99,16 @@ test('a stream tells of each position, with the reason', async () => {
   const moved: unknown[] = [];
   for await (const event of trader.client.events({ signal: ending.signal })) {
     if (event.type === 'ready') await trader.client.convertSets(of(2));
+    if (event.type === 'balance') expect(event.data.reason).not.toBe('conversion');
     if (event.type !== 'position' || event.data.reason !== 'conversion') continue;
-    moved.push([event.data.outcome, event.data.marketConditionId]);
+    moved.push([event.data.outcome, event.data.marketConditionId, event.data.marketId]);
     if (moved.length === others.length + 1) ending.abort();
   }
   expect(new Set(moved)).toEqual(
-    new Set([['NO', market.conditionId], ...others.map(({ conditionId }) => ['YES', conditionId])]),
+    new Set([
+      ['NO', market.conditionId, market.id],
+      ...others.map(({ conditionId, id }) => ['YES', conditionId, id]),
+    ]),
   );
 });
 

@@ -39,10 +39,7 @@ function wordsFor({ type, data }: DeskEvent): string | null {
     case 'redemption':
       return `${precise(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
     case 'balance':
-      return data.reason === 'trade' ||
-        data.reason === 'split' ||
-        data.reason === 'merge' ||
-        data.reason === 'conversion'
+      return data.reason === 'trade' || data.reason === 'split' || data.reason === 'merge'
         ? null
         : `${signed(data.change)} collateral: ${data.reason}`;
     case 'safeguards':

@@ -36,7 +36,8 @@ begin
     select f as fact, f.seq, f.kind, f.subject, f.payload as p from facts f where f.seq = any(about)
   ), moved as materialized (
     select g.seq, f.wallet, f.order_id, f.trade_id::text as trade_id, f.condition_id, f.token_id, f.outcome, f.size, f.cost,
-      case f.side when 'BUY' then -f.cost else f.cost end - f.fee as change,
+      -- A conversion moves no collateral.
+      case when f.match_kind = 'CONVERTED' then 0 when f.side = 'BUY' then -f.cost else f.cost end - f.fee as change,
       case when f.match_kind in ('REDEEMED', 'REDEEM') then 'redemption' when f.match_kind = 'LOST' then 'resolution'
         when f.match_kind = 'SPLIT' then 'split' when f.match_kind = 'MERGED' then 'merge'
         when f.match_kind = 'CONVERTED' then 'conversion' else 'trade' end as reason
@@ -60,7 +61,9 @@ begin
       'reversal'
     from given g where g.kind = 'reversal'
   ), placed as materialized (
-    select m.*, coalesce(o.venue, t.venue) as venue, coalesce(o.market_id, t.market_id) as market_id
+    -- A conversion has fills in other markets than its order's own.
+    select m.*, coalesce(o.venue, t.venue) as venue,
+      coalesce(case when o.condition_id = m.condition_id then o.market_id end, t.market_id) as market_id
     from moved m left join lateral (select * from orders x where x.order_id = m.order_id offset 0) o on true
     left join lateral (select * from traded_markets x where x.condition_id = m.condition_id offset 0) t on true
   )

@@ -23,7 +23,10 @@ create or replace function whole_payload(fact facts) returns jsonb language sql 
         'filledAmount', '0', 'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug)
       from orders o where o.order_id = fact.subject), '{}')
     when 'fill' then coalesce((
-      select jsonb_build_object('orderId', f.order_id, 'venue', o.venue, 'marketId', o.market_id,
+      -- A conversion has fills in other markets than its order's own.
+      select jsonb_build_object('orderId', f.order_id, 'venue', o.venue, 'marketId',
+        case when o.condition_id <> f.condition_id then (
+          select t.market_id from traded_markets t where t.condition_id = f.condition_id) else o.market_id end,
         'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'price', f.price,
         'size', f.size::text, 'cost', f.cost::text, 'fee', f.fee::text, 'liquidity', f.liquidity,
         'matchKind', f.match_kind, 'realized', f.realized::text)
