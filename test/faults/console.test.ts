@@ -84,11 +84,19 @@ describe.skipIf(executablePath === null)('the console', () => {
       code: 'trading_paused',
     });
     await page.getByRole('button', { name: 'Resume Test agent' }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     expect((await trader.client.getSettings()).tradingPaused).toBe(true);
     await page.getByRole('button', { name: 'Resume Test agent' }).click();
     await page.getByRole('button', { name: 'Resume trading' }).click();
     await page.getByText('Trading allowed').waitFor();
+
+    // What rests is taken off the book with one tap.
+    const [resting] = await trader.client.listOpenOrders();
+    await page.getByRole('button', { name: 'Cancel order' }).first().click();
+    await page.getByText('Canceled one order.').waitFor();
+    expect((await trader.client.listOpenOrders()).map(({ orderId }) => orderId)).not.toContain(
+      resting?.orderId,
+    );
 
     // An order above the limit appears by the stream, without a reload, and is approved with the passkey.
     await page.getByRole('link', { name: 'Approvals' }).click();

@@ -7,6 +7,7 @@ import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
 import { AlertText, Severity } from '../parts/alert.tsx';
+import { CancelOrders } from '../parts/cancel-orders.tsx';
 import { Decisions } from '../parts/decisions.tsx';
 import { Gain, money, precise, Time } from '../parts/figures.tsx';
 import { Interval } from '../parts/interval.tsx';
@@ -45,7 +46,7 @@ function Trading({ agentId }: { readonly agentId: string }) {
         <Positions positions={positions} priceNow={priceNow} />
       </Card>
       <Card title="Open orders" wide>
-        <OpenOrders orders={orders} priceNow={priceNow} />
+        <OpenOrders agentId={agentId} orders={orders} priceNow={priceNow} />
       </Card>
     </>
   );
@@ -85,10 +86,28 @@ function Positions({ positions, priceNow }: Prices & { readonly positions: Resou
   );
 }
 
-function OpenOrders({ orders, priceNow }: Prices & { readonly orders: Resource<readonly Order[]> }) {
+interface OpenOrdersProps extends Prices {
+  readonly agentId: string;
+  readonly orders: Resource<readonly Order[]>;
+}
+
+function OpenOrders({ agentId, orders, priceNow }: OpenOrdersProps) {
+  const action = useAction();
+  const path = `/owner/agents/${agentId}/orders`;
   return (
     <>
       <State of={orders} what="open orders" />
+      {(orders.data?.length ?? 0) > 1 && (
+        <div class="buttons">
+          <CancelOrders
+            label="Cancel all open orders of this agent"
+            path={`${path}/cancel-market`}
+            action={action}
+            onDone={orders.reload}
+          />
+        </div>
+      )}
+      <Said said={action.said} />
       {orders.data !== null && (
         <Table
           caption="Open orders"
@@ -115,6 +134,18 @@ function OpenOrders({ orders, priceNow }: Prices & { readonly orders: Resource<r
               cell: ({ status }) => <Badge kind={status === 'unknown' ? 'warn' : ''}>{status}</Badge>,
             },
             { head: 'Since', cell: ({ createdAt }) => <Time at={createdAt} short /> },
+            {
+              head: 'Stop',
+              cell: ({ orderId }) => (
+                <CancelOrders
+                  label="Cancel order"
+                  path={`${path}/cancel`}
+                  body={{ orderId }}
+                  action={action}
+                  onDone={orders.reload}
+                />
+              ),
+            },
           ]}
         />
       )}

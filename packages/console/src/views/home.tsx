@@ -5,6 +5,7 @@ import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { AgentSwitch, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
 import { AlertText, Severity } from '../parts/alert.tsx';
+import { CancelOrders } from '../parts/cancel-orders.tsx';
 import { Gain, money, Time } from '../parts/figures.tsx';
 import { Happenings } from '../parts/happenings.tsx';
 import { Interval } from '../parts/interval.tsx';
@@ -12,12 +13,28 @@ import { LeftWallets } from '../parts/left-wallets.tsx';
 import { type Action, Badge, Card, Said, State, Table, useAction } from '../parts/pieces.tsx';
 import { Days, Equity } from '../parts/results.tsx';
 
+const openOrdersOf = ({ agents }: OwnerHome): number =>
+  agents.reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
+
+/** A pause lets what rests go on resting: the page says so, beside the switch. */
+function Resting({ home }: { readonly home: OwnerHome }) {
+  const resting = home.agents
+    .filter(({ tradingPaused }) => tradingPaused)
+    .reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
+  if (resting === 0) return null;
+  return (
+    <p class="message">
+      {resting === 1 ? 'One order' : `${resting} orders`} of paused agents still rest on the books and may
+      fill.
+    </p>
+  );
+}
+
 const STATUS: Readonly<Record<string, string>> = { active: 'Active', idle: 'Idle', offline: 'Offline' };
 
 function Tiles({ home }: { readonly home: OwnerHome }) {
   const today = home.days.at(-1);
   const inDoubt = home.agents.reduce((sum, { ordersInDoubt }) => sum + ordersInDoubt.count, 0);
-  const open = home.agents.reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
   return (
     <dl class="tiles">
       <div>
@@ -36,7 +53,7 @@ function Tiles({ home }: { readonly home: OwnerHome }) {
       </div>
       <div>
         <dt>Open orders</dt>
-        <dd>{open}</dd>
+        <dd>{openOrdersOf(home)}</dd>
       </div>
       <div>
         <dt>In doubt</dt>
@@ -177,17 +194,28 @@ export function Home() {
       <div class="intro">
         <h1>Your agents</h1>
         {data !== null && data.agentsTotal > 0 && (
-          <PauseSwitch
-            what="all your agents"
-            label="everything"
-            isPaused={data.allPaused}
-            path="/owner/pause"
-            action={action}
-            onDone={home.reload}
-          />
+          <div class="buttons">
+            <PauseSwitch
+              what="all your agents"
+              label="everything"
+              isPaused={data.allPaused}
+              path="/owner/pause"
+              action={action}
+              onDone={home.reload}
+            />
+            {openOrdersOf(data) > 0 && (
+              <CancelOrders
+                label={`Cancel all open orders (${openOrdersOf(data)})`}
+                path="/owner/orders/cancel"
+                action={action}
+                onDone={home.reload}
+              />
+            )}
+          </div>
         )}
       </div>
       <Said said={action.said} />
+      {data !== null && <Resting home={data} />}
       <State of={home} what="your agents" />
       {data !== null && (
         <>

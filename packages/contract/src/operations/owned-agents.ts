@@ -1,5 +1,5 @@
 /**
- * Reads of an owner about one agent. Where the agent reads the same itself, the query and the answer are the agent's own; an
+ * Reads and cancels of an owner about one agent. Where the agent asks for the same itself, the query and the answer are the agent's own; an
  * agent of another owner does not exist here.
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
@@ -11,10 +11,20 @@ import { listAgentTrades } from './journal.ts';
 import { getCurrentPositions } from './markets.ts';
 import { EquitySeries, HomeAgent, intervalQuery } from './owner-home.ts';
 import { getClosedPositions, getPortfolio } from './positions.ts';
-import { AgentFill, getOrder, listFills, listOpenOrders, listOrders } from './trading.ts';
+import {
+  AgentFill,
+  cancelMarket,
+  cancelOrder,
+  getOrder,
+  listFills,
+  listOpenOrders,
+  listOrders,
+} from './trading.ts';
 import { enableWebhook, listWebhookDeliveries, listWebhooks } from './webhooks.ts';
 
-type OwnedPart<O extends Operation, K extends 'query' | 'params'> = O[K] extends TSchema ? O[K] : undefined;
+type OwnedPart<O extends Operation, K extends 'query' | 'params' | 'body'> = O[K] extends TSchema
+  ? O[K]
+  : undefined;
 
 /** An agent's operation, as its owner calls it. */
 interface ByOwner<O extends Operation, Id extends string, P extends TProperties> extends Operation {
@@ -22,6 +32,7 @@ interface ByOwner<O extends Operation, Id extends string, P extends TProperties>
   readonly permission: 'owner';
   readonly params: ReturnType<typeof Type.Object<P & (typeof OwnedAgent)['properties']>>;
   readonly query: OwnedPart<O, 'query'> & TSchema;
+  readonly body: OwnedPart<O, 'body'> & TSchema;
   readonly response: O['response'];
 }
 
@@ -33,12 +44,13 @@ function byOwner<const O extends Operation, const Id extends string, const P ext
   own: O,
   { id, path, params }: { readonly id: Id; readonly path: string; readonly params: P },
 ): ByOwner<O, Id, P> {
-  const { method, summary, rateClass, unknownFields, query, response } = own;
+  const { method, summary, rateClass, unknownFields, query, body, response } = own;
   const errors: readonly ErrorCode[] = [...own.errors, 'agent_not_found'];
   const mirrored = operation({
     ...{ id, method, summary, rateClass, response, errors },
     ...(unknownFields === undefined ? {} : { unknownFields }),
     ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
     path: `/owner/agents/{agentId}${path}`,
     description: `The same as ${method} ${own.path}, of an agent of the signed-in owner.`,
     params: Type.Object({ ...OwnedAgent.properties, ...params }),
@@ -79,6 +91,16 @@ export const getOwnerAgentOrder = byOwner(getOrder, {
   id: 'getOwnerAgentOrder',
   path: '/orders/{orderId}',
   params: getOrder.params.properties,
+});
+export const cancelOwnerAgentOrder = byOwner(cancelOrder, {
+  id: 'cancelOwnerAgentOrder',
+  path: '/orders/cancel',
+  params: {},
+});
+export const cancelOwnerAgentOrders = byOwner(cancelMarket, {
+  id: 'cancelOwnerAgentOrders',
+  path: '/orders/cancel-market',
+  params: {},
 });
 export const listOwnerAgentFills = byOwner(listFills, {
   id: 'listOwnerAgentFills',

@@ -4,6 +4,7 @@ import { Iso, Nullable } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RiskAlert } from './briefing.ts';
 import { OwnerAgent } from './owners.ts';
+import { CancelMarketResponse } from './trading.ts';
 
 export const OWNER_LIMITS = {
   /** The most agents of the home; GET /owner/agents lists all. */
@@ -162,6 +163,23 @@ export const pauseOwner = operation({
   rateClass: 'exit',
   body: Type.Object({ paused: Type.Boolean() }),
   response: Type.Array(OwnerAgent),
+  errors: ['service_unavailable'],
+});
+
+export const cancelOwnerOrders = operation({
+  ...shared,
+  id: 'cancelOwnerOrders',
+  method: 'POST',
+  path: '/owner/orders/cancel',
+  summary: 'Cancel every open order of every agent of the signed-in owner',
+  description:
+    'A pause lets what rests go on resting, and it may fill: this takes it off the books, on every venue. Trading that is not paused goes on. An order in doubt is asked for at its venue, too.',
+  idempotent: true,
+  sameOrigin: true,
+  unknownFields: 'refuse',
+  rateClass: 'exit',
+  body: Type.Object({}),
+  response: CancelMarketResponse,
   errors: ['service_unavailable'],
 });
 

@@ -1,5 +1,10 @@
-/** Reads that an agent's key and its owner's session open alike: one handler for both operations. */
+/** Reads and cancels that an agent's key and its owner's session open alike: one handler for both operations. */
 import {
+  type cancelMarket,
+  type cancelOrder,
+  cancelOwnerAgentOrder,
+  cancelOwnerAgentOrders,
+  cancelOwnerOrders,
   enableOwnerAgentWebhook,
   enableWebhook,
   getClosedPositions,
@@ -42,6 +47,7 @@ export type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
   PositionNeeds &
   PortfolioNeeds &
   orders.ListOrdersNeeds &
+  orders.CancelOrderNeeds &
   orders.GetOrderNeeds &
   webhooks.WebhookNeeds;
 
@@ -111,6 +117,16 @@ export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
     getOwnerAgentOrder,
     asAgent<typeof getOrder>(({ agent, params }) => orders.getOrder(needs, agent, params.orderId)),
   );
+
+  bind(
+    cancelOwnerAgentOrder,
+    asAgent<typeof cancelOrder>(({ agent, body }) => orders.cancelOrder(needs, agent, body.orderId)),
+  );
+  bind(
+    cancelOwnerAgentOrders,
+    asAgent<typeof cancelMarket>(({ agent, body }) => orders.cancelMarket(needs, agent, body)),
+  );
+  bind(cancelOwnerOrders, ({ owner }) => orders.cancelOfOwner(needs, owner));
 
   both(listWebhooks, listOwnerAgentWebhooks, ({ agent }) => webhooks.listWebhooks(needs, agent));
   both(enableWebhook, enableOwnerAgentWebhook, ({ agent, params }) =>

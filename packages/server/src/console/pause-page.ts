@@ -79,7 +79,7 @@ function stateOf({ tradingPaused, pausedByOwner }: OwnerAgent['settings']): Mark
   return html`<span class="badge go">Trading allowed</span>`;
 }
 
-const INTRO = html`<p>This page needs no scripts. A pause holds from the agent’s next trade on; cancels and redeems go through.</p>`;
+const INTRO = html`<p>This page needs no scripts. A pause holds from the agent’s next trade on; cancels and redeems go through. Orders that rest on a book stay there and may fill: the console and the agent can cancel them.</p>`;
 
 function agentsPage(
   site: Site,

@@ -4,7 +4,7 @@ import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@b
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
-import type { Caller, OrderRow } from '../domain/records.ts';
+import type { ActingAgent, Caller, OrderRow, Owner } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
@@ -97,7 +97,7 @@ const merge = (outcomes: Iterable<CancelOutcome>): CancelOutcome => {
 
 export async function cancelOrder(
   needs: CancelOrderNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   orderId: string,
 ): Promise<CancelResponse> {
   const row = await ownOrder(needs, caller, orderId);
@@ -114,7 +114,7 @@ export interface CancelScope {
 
 export async function cancelMarket(
   needs: CancelOrderNeeds,
-  caller: Caller,
+  caller: ActingAgent,
   scope: CancelScope,
 ): Promise<CancelMarketResponse> {
   const named = scope.walletAddress;
@@ -130,6 +130,19 @@ export async function cancelMarket(
       (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
       (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
   );
+  return cancelListed(needs, rows);
+}
+
+/** Everything of all agents of an owner. */
+export const cancelOfOwner = async (
+  needs: CancelOrderNeeds,
+  { userId }: Pick<Owner, 'userId'>,
+): Promise<CancelMarketResponse> => cancelListed(needs, await needs.orders.openOfOwner(userId));
+
+async function cancelListed(
+  needs: CancelOrderNeeds,
+  rows: readonly OrderRow[],
+): Promise<CancelMarketResponse> {
   const { canceled, notCanceled, known } = merge((await cancelRows(needs, rows)).values());
   return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
 }

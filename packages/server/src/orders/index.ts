@@ -1,4 +1,5 @@
 /** Orders that were placed, on every venue: read, canceled, and what came of them. */
+export { type CancelOrderNeeds, cancelMarket, cancelOfOwner, cancelOrder } from './cancel-orders.ts';
 export { orderJobs } from './jobs.ts';
 export { bindJournal } from './journal.ts';
 export {
