@@ -90,7 +90,7 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     await context.close();
   });
 
-  test('many trades that ask push no waiting one out, and none under the owner’s finger', async () => {
+  test('many trades that ask push no waiting one out, and one act stops the agent that asks them', async () => {
     const grace = await newBrowserVisitor(browser);
     const { page } = grace;
     const [quiet, noisy] = [await newTrader(service), await newTrader(service)];
@@ -105,16 +105,33 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     const size = Math.ceil(8 / Number(market.bestAsk));
     await ask(quiet, size, 'The first.');
     await open(page, '/approvals');
-    const cards = page.locator('section.card', { has: page.getByRole('button', { name: 'Decline' }) });
-    await cards.first().waitFor();
-    for (let i = 0; i < 101; i++) await ask(noisy, size + (i % 30), `Noise ${i}.`);
-    await expect.poll(() => cards.count()).toBe(21);
-    expect(await cards.first().innerText()).toContain('The first.');
-    await page.reload();
-    await cards.first().waitFor();
-    expect(await cards.last().innerText()).toContain('Noise 100.');
-    expect(await cards.first().innerText()).toContain('The first.');
+    const groups = page.locator('section.card', { has: page.locator('details.line') });
+    const lines = page.locator('details.line');
+    const decline = page.getByRole('button', { name: 'Decline', exact: true });
+    await page.getByText('The first.').waitFor();
+    const before = await decline.boundingBox();
+    for (let i = 0; i < 25; i++) await ask(noisy, size + i, `Noise ${i}.`);
+    const further = page.getByRole('button', { name: '20 new' });
+    await further.waitFor();
+    expect(await lines.count()).toBe(1);
+    expect(await decline.boundingBox()).toEqual(before);
+    await further.click();
+    await expect.poll(() => lines.count()).toBe(21);
+    expect(await groups.count()).toBe(2);
+    expect(await groups.first().textContent()).toContain('The first.');
+    expect(await lines.last().textContent()).toContain('Noise 19.');
+    await page.getByRole('button', { name: 'Newest first' }).click();
+    expect(await lines.first().textContent()).toContain('Noise 19.');
     expect(await page.locator('.count').innerText()).toContain('21');
+
+    // One act stops the flood.
+    await page.getByRole('button', { name: 'Decline all and pause' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Decline all and pause' }).click();
+    await page.getByText('is paused, and 20 of its orders are declined for good.').waitFor();
+    await expect.poll(() => lines.count()).toBe(1);
+    expect(await lines.first().textContent()).toContain('The first.');
+    expect((await noisy.client.getSettings()).tradingPaused).toBe(true);
+    expect((await quiet.client.getSettings()).tradingPaused).toBe(false);
     expect(grace.complaints).toEqual([]);
     await grace.context.close();
   });

@@ -1,29 +1,31 @@
-/** How far back a plot goes. */
+/** One of a few words: how far back a plot goes, or in which order a list is. */
 import type { EquityInterval } from '@bellwether/contract';
 
-const CHOICES: readonly (readonly [EquityInterval, string])[] = [
+const INTERVALS: readonly (readonly [EquityInterval, string])[] = [
   ['1d', 'Day'],
   ['1w', 'Week'],
   ['1m', 'Month'],
   ['1y', 'Year'],
 ];
 
-interface IntervalProps {
+interface ChoiceProps<Value extends string> {
   readonly name: string;
-  readonly value: EquityInterval;
-  readonly onChange: (value: EquityInterval) => void;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
 }
 
-export const Interval = ({ name, value, onChange }: IntervalProps) => (
+export const Interval = (props: ChoiceProps<EquityInterval>) => <Choices choices={INTERVALS} {...props} />;
+
+export const Choices = <Value extends string>({
+  name,
+  choices,
+  value,
+  onChange,
+}: ChoiceProps<Value> & { readonly choices: readonly (readonly [Value, string])[] }) => (
   <fieldset class="choices">
     <legend class="hidden">{name}</legend>
-    {CHOICES.map(([interval, label]) => (
-      <button
-        key={interval}
-        type="button"
-        aria-pressed={interval === value}
-        onClick={() => onChange(interval)}
-      >
+    {choices.map(([choice, label]) => (
+      <button key={choice} type="button" aria-pressed={choice === value} onClick={() => onChange(choice)}>
         {label}
       </button>
     ))}

@@ -1,11 +1,16 @@
-/** Trades above the owner's limit: everything to judge them by; a passkey approves one, a tap declines it. */
+/**
+ * Trades above the owner's limit, in one line each: everything to judge one by is under its line. A passkey approves one, a tap
+ * declines it, and one act stops an agent that floods the list. What comes in waits behind a button, so nothing moves under the finger.
+ */
 import type { Approval, SafeguardRow } from '@bellwether/contract';
-import { useState } from 'preact/hooks';
-import { send } from '../desk/call.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { send, Trouble } from '../desk/call.ts';
 import { answerChallenge } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { money, precise, Time } from '../parts/figures.tsx';
+import { Choices } from '../parts/interval.tsx';
 import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 import { useApprovals } from './approvals-list.ts';
 
@@ -77,7 +82,6 @@ function What({ approval }: { readonly approval: Approval }) {
   );
   return (
     <>
-      <Untrusted from="Market, in the venue’s words">{untrustedText.marketQuestion}</Untrusted>
       {untrustedText.agentsMarketQuestion !== null &&
         untrustedText.agentsMarketQuestion !== untrustedText.marketQuestion && (
           <Untrusted from="The agent calls the market">{untrustedText.agentsMarketQuestion}</Untrusted>
@@ -116,17 +120,10 @@ function What({ approval }: { readonly approval: Approval }) {
   );
 }
 
-function Waiting({
-  approval,
-  onDone,
-}: {
-  readonly approval: Approval;
-  readonly onDone: (said: string) => void;
-}) {
+function Waiting({ approval, onDone }: { readonly approval: Approval; readonly onDone: OnDone }) {
   const action = useAction();
   const [reason, setReason] = useState('');
   const path = `/owner/approvals/${approval.approvalId}`;
-  const title = `${approval.agentName}: ${approval.side} ${precise(approval.orderSize)} ${approval.outcome} at ${precise(approval.price)}`;
   const approve = async (): Promise<string> => {
     const options = await send(`${path}/passkey-options`);
     await send(`${path}/approve`, { response: await answerChallenge(options) });
@@ -138,11 +135,16 @@ function Waiting({
   };
   const decide = (work: () => Promise<string>) =>
     void action.run(async () => {
-      onDone(await work());
+      try {
+        onDone(await work());
+      } catch (error) {
+        if (!(error instanceof Trouble) || error.code !== 'approval_gone') throw error;
+        onDone(`Nothing was decided. ${error.message}`);
+      }
       return null;
     });
   return (
-    <Card title={title}>
+    <>
       <What approval={approval} />
       <Said said={action.said} />
       <label for={`reason-${approval.approvalId}`}>Reason, if you decline (the agent reads it)</label>
@@ -161,9 +163,114 @@ function Waiting({
           Approve with your passkey
         </button>
       </div>
+    </>
+  );
+}
+
+type OnDone = (said: string) => void;
+
+const TICK_MS = 5_000;
+
+/** The time, again and again: what has expired must not look as if it could be decided. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+interface LineProps {
+  readonly approval: Approval;
+  readonly isOpen: boolean;
+  readonly onDone: OnDone;
+}
+
+function Line({ approval, isOpen, onDone }: LineProps) {
+  const isOver = Date.parse(approval.waitsUntil) <= useNow();
+  return (
+    <details class="line" open={isOpen}>
+      <summary>
+        <strong>{money(approval.amount)}</strong>{' '}
+        {`${approval.side} ${precise(approval.orderSize)} ${approval.outcome} at ${precise(approval.price)}`}{' '}
+        <span class="note">
+          asked <Time at={approval.askedAt} short />
+        </span>{' '}
+        {isOver && <Badge kind="warn">expired</Badge>}
+      </summary>
+      {isOver ? (
+        <p class="note">It expired before it was decided. The agent may ask again.</p>
+      ) : (
+        <Waiting approval={approval} onDone={onDone} />
+      )}
+    </details>
+  );
+}
+
+interface GroupProps {
+  /** Of one agent, one market and one side; at least one. */
+  readonly approvals: readonly Approval[];
+  readonly opens: boolean;
+  readonly onDone: OnDone;
+}
+
+function Group({ approvals, opens, onDone }: GroupProps) {
+  const action = useAction();
+  const [asks, setAsks] = useState(false);
+  const [first] = approvals;
+  if (first === undefined) return null;
+  const { agentId, agentName, side, untrustedText } = first;
+  const total = approvals.reduce((sum, { amount }) => sum + amount, 0);
+  const stop = () =>
+    void action.run(async () => {
+      const { declined } = await send<{ declined: number }>(`/owner/agents/${agentId}/decline-all`, {});
+      onDone(`${agentName} is paused, and ${declined} of its orders are declined for good.`);
+      return null;
+    });
+  return (
+    <Card
+      title={`${agentName}: ${side}, ${approvals.length === 1 ? 'one order' : `${approvals.length} orders`}, ${money(total)}`}
+      aside={
+        <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsks(true)}>
+          Decline all and pause<span class="hidden"> {agentName}</span>
+        </button>
+      }
+      wide
+    >
+      <Untrusted from="Market, in the venue’s words">{untrustedText.marketQuestion}</Untrusted>
+      <Said said={action.said} />
+      {approvals.map((approval) => (
+        <Line key={approval.approvalId} approval={approval} isOpen={opens} onDone={onDone} />
+      ))}
+      {asks && (
+        <Confirm
+          title={`Decline everything of ${agentName}, and pause it?`}
+          yes="Decline all and pause"
+          onNo={() => setAsks(false)}
+          onYes={() => {
+            setAsks(false);
+            stop();
+          }}
+        >
+          <p>
+            Every order of this agent that waits is declined, in all markets. A declined order stays declined;
+            another one asks anew once you resume the agent.
+          </p>
+        </Confirm>
+      )}
     </Card>
   );
 }
+
+const groupsOf = (approvals: readonly Approval[]): readonly (readonly Approval[])[] => {
+  const groups = new Map<string, Approval[]>();
+  for (const approval of approvals) {
+    const key = `${approval.agentId} ${approval.marketConditionId} ${approval.side}`;
+    groups.set(key, [...(groups.get(key) ?? []), approval]);
+  }
+  return [...groups.values()];
+};
 
 const KIND: Readonly<Record<string, 'go' | 'stop' | 'warn' | ''>> = {
   approved: 'go',
@@ -216,18 +323,47 @@ function Decided({ approvals }: { readonly approvals: readonly Approval[] }) {
   );
 }
 
+type Order = 'oldest' | 'newest';
+const ORDERS: readonly (readonly [Order, string])[] = [
+  ['oldest', 'Oldest first'],
+  ['newest', 'Newest first'],
+];
+
+/** What is listed now: ids that were there when the owner looked. Later ones are counted until they are asked for. */
+function useListed(all: readonly Approval[] | null) {
+  const [listed, setListed] = useState<ReadonlySet<string>>(new Set());
+  const ids = all?.map(({ approvalId }) => approvalId) ?? [];
+  const isEmpty = !ids.some((id) => listed.has(id));
+  const listAll = () => setListed(new Set(ids));
+  // Where nothing is listed, nothing can move.
+  useEffect(() => {
+    if (isEmpty && ids.length > 0) listAll();
+  }, [isEmpty, ids.length]);
+  const shown = all?.filter(({ approvalId }) => listed.has(approvalId)) ?? [];
+  return { shown, further: isEmpty ? 0 : ids.length - shown.length, listAll };
+}
+
 export function Approvals() {
   // Asked for apart: one agent's many expired ones must not push out what waits.
   const waits = useApprovals('waiting');
   const latest = useApprovals(null);
   const [said, setSaid] = useState<string | null>(null);
-  // Oldest first: one that comes in now must not move the buttons under the owner's finger.
-  const waiting = waits.data?.toReversed() ?? [];
+  const [order, setOrder] = useState<Order>('oldest');
+  const { shown, further, listAll } = useListed(waits.data);
   const others = latest.data?.filter(({ status }) => status !== 'waiting') ?? [];
+  const groups = groupsOf(order === 'oldest' ? shown.toReversed() : shown);
+  const onDone: OnDone = (words) => {
+    setSaid(words);
+    waits.reload();
+    latest.reload();
+  };
   return (
     <main id="content" class="columns">
       <div class="intro">
         <h1>Approvals</h1>
+        {shown.length > 1 && (
+          <Choices name="Order of the list" choices={ORDERS} value={order} onChange={setOrder} />
+        )}
       </div>
       <p class="wide">
         Trades above the limit “Ask me above” of an agent wait here. Approving needs your passkey, and is for
@@ -235,16 +371,25 @@ export function Approvals() {
       </p>
       <State of={waits} what="approvals" />
       {said !== null && <Said said={{ text: said, isError: false }} />}
-      {waits.data !== null && waiting.length === 0 && <p class="note wide">Nothing waits for you.</p>}
-      {waiting.map((approval) => (
-        <Waiting
-          key={approval.approvalId}
-          approval={approval}
-          onDone={(words) => {
-            setSaid(words);
-            waits.reload();
-            latest.reload();
-          }}
+      {shown.length > 0 && (
+        // Its place is kept, so nothing moves when something comes in.
+        <div class="slot wide">
+          {further > 0 && (
+            <button type="button" onClick={listAll}>
+              {further === 1 ? '1 new' : `${further} new`}
+            </button>
+          )}
+        </div>
+      )}
+      {waits.data !== null && shown.length === 0 && further === 0 && (
+        <p class="note wide">Nothing waits for you.</p>
+      )}
+      {groups.map((approvals) => (
+        <Group
+          key={`${approvals[0]?.agentId} ${approvals[0]?.marketConditionId} ${approvals[0]?.side}`}
+          approvals={approvals}
+          opens={shown.length === 1}
+          onDone={onDone}
         />
       ))}
       <Card title="Before" wide>

@@ -55,6 +55,7 @@ export const PEOPLE_EXAMPLES = {
     path: { approvalId: fill('approvalId') },
     body: { response: fill('passkeyApproval') },
   },
+  declineAllTrades: { path: agent, body: { reason: 'It asks too often.' } },
   declineTrade: { path: { approvalId: fill('approvalId') }, body: { reason: 'Too much for one market.' } },
   liftOwnerWallet: { body: { walletAddress: fill('leftWallet') } },
 

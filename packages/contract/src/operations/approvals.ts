@@ -3,7 +3,19 @@
  * approval is for one order id; the agent then sends the same signed order again, which goes through every check.
  */
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, LIMITS, label, lines, Nullable, note, OrderOutcome, PRINTABLE, Side } from '../fields.ts';
+import {
+  HEX,
+  Iso,
+  LIMITS,
+  label,
+  lines,
+  Nullable,
+  note,
+  OrderOutcome,
+  OwnedAgent,
+  PRINTABLE,
+  Side,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { words } from '../order-words.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
@@ -15,7 +27,7 @@ export const APPROVAL_LIMITS = {
   waitsMs: 24 * 3_600_000,
   /** How long an approved order can be sent, unless it ends before. */
   approvedMs: 10 * 60_000,
-  /** Undecided ones of an agent; one more, and the oldest expires. */
+  /** Undecided ones of an agent; one more is not asked for. */
   waitingPerAgent: 20,
   /** The most approvals of an agent, decided or not; the oldest are forgotten. */
   keptPerAgent: 200,
@@ -248,6 +260,25 @@ export const declineTrade = operation({
   unknownFields: 'refuse',
   response: Approval,
   errors: ['approval_not_found', 'approval_gone'],
+});
+
+/** For an agent that floods its owner: one act. */
+export const declineAllTrades = operation({
+  ...ofOwner,
+  id: 'declineAllTrades',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/decline-all',
+  summary: 'Pause an agent, and decline everything of it that waits for approval',
+  description:
+    'A declined order stays declined, however many others were asked since. The agent reads the reason.',
+  rateClass: 'exit',
+  idempotent: true,
+  params: OwnedAgent,
+  body: declineTrade.body,
+  bodyOptional: true,
+  unknownFields: 'refuse',
+  response: Type.Object({ declined: Type.Integer(), paused: Type.Boolean() }),
+  errors: ['agent_not_found'],
 });
 
 export type Approval = Static<typeof Approval>;

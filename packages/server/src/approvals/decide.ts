@@ -10,8 +10,8 @@ import {
   type PasskeySignIn,
 } from '@bellwether/contract';
 import type { Caller, Owner } from '../domain/records.ts';
-import type { Challenge, OwnerStore, PasskeyOptions, Passkeys } from '../owners/index.ts';
-import { CHALLENGE_MS, takeChallenge } from '../owners/index.ts';
+import type { Challenge, OwnedAgentNeeds, OwnerStore, PasskeyOptions, Passkeys } from '../owners/index.ts';
+import { CHALLENGE_MS, pause, takeChallenge } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { approvalRecord } from './records.ts';
@@ -111,8 +111,8 @@ const purposeOf = (row: ApprovalRow, { userId }: Owner): Challenge['purpose'] =>
 function requireWaiting(row: ApprovalRow): void {
   if (row.status === 'waiting') return;
   if (row.decidedAt === null) {
-    const until = new Date(row.waitsUntil).toISOString();
-    throw refusal('approval_gone', `This approval waited until ${until}, or newer ones took its place.`);
+    const until = new Date(row.waitsUntil).toISOString().slice(0, 16).replace('T', ' at ');
+    throw refusal('approval_gone', `It expired: it could be decided until ${until} UTC.`);
   }
   throw refusal('approval_gone', `This is decided: ${row.status}.`);
 }
@@ -164,6 +164,26 @@ export async function decline(
   await ownersRow(needs, owner, approvalId);
   const words = reason?.trim() ?? '';
   return decide(needs, owner, { approvalId, verdict: 'declined', reason: words === '' ? null : words });
+}
+
+export interface DeclineAllNeeds extends OwnedAgentNeeds {
+  readonly approvals: Pick<ApprovalStore, 'declineWaiting'>;
+}
+
+/** Declines everything of an agent that waits, after it was paused, so that nothing new is asked meanwhile. */
+export async function declineAll(
+  needs: DeclineAllNeeds,
+  owner: Owner,
+  agentId: string,
+  reason: string | null | undefined,
+): Promise<{ readonly declined: number; readonly paused: boolean }> {
+  await pause(needs, owner, agentId, true);
+  const words = reason?.trim() ?? '';
+  const declined = await needs.approvals.declineWaiting({
+    ...{ agentId, owner: owner.userId, at: needs.clock.now() },
+    reason: words === '' ? null : words,
+  });
+  return { declined, paused: true };
 }
 
 /** Twice the same is once. @throws Refusal approval_gone */

@@ -138,7 +138,10 @@ export interface ApprovalSubject extends BoundOrder {
   readonly terms: (needed: ApprovalNeeded) => Promise<ApprovalTerms>;
 }
 
-/** The approval of this order, asked for where that was not done yet. @returns the row, in any status */
+/**
+ * The approval of this order, asked for where that was not done yet.
+ * @returns the row, in any status @throws Refusal where as many wait as may wait
+ */
 export async function askApproval(
   needs: ObtainApprovalNeeds,
   subject: ApprovalSubject,
@@ -149,7 +152,7 @@ export async function askApproval(
   if (found !== null && found.status !== 'expired') return found;
   const terms = await subject.terms(needed);
   const askedAt = needs.clock.now();
-  return needs.approvals.ask(
+  const asked = await needs.approvals.ask(
     {
       approvalId: needs.secrets.newId(),
       agentId: caller.agentId,
@@ -165,6 +168,20 @@ export async function askApproval(
       told: APPROVAL_LIMITS.toldPerTenMinutes,
     },
   );
+  if (asked === null) throw queueIsFull(needed);
+  return asked;
+}
+
+function queueIsFull(needed: ApprovalNeeded): Refusal {
+  const [denial] = needed.denials;
+  return new Refusal([
+    {
+      ...denial,
+      detail: `${denial.detail} The owner was not asked: ${APPROVAL_LIMITS.waitingPerAgent} orders of this agent wait for a decision already.`,
+      fix: 'Wait until some of them are decided or expire (GET /agents/approvals?status=waiting), then send the order again; or order for no more than approvalAbove.',
+      context: { ...denial.context, approvalStatus: 'not_asked' },
+    },
+  ]);
 }
 
 /** @throws Refusal that says where the approval stands */

@@ -1,6 +1,7 @@
 import {
   approvalPasskeyOptions,
   approveTrade,
+  declineAllTrades,
   declineTrade,
   getOwnerApproval,
   listApprovals,
@@ -11,7 +12,10 @@ import type { Bind } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
 import * as approvals from './decide.ts';
 
-export function bindApprovals(bind: Bind, needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds): void {
+export function bindApprovals(
+  bind: Bind,
+  needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds & approvals.DeclineAllNeeds,
+): void {
   bindUseCases(bind, {
     getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),
   });
@@ -34,6 +38,9 @@ export function bindApprovals(bind: Bind, needs: approvals.ReadApprovalsNeeds & 
     approvals.beginApproval(needs, owner, params.approvalId),
   );
   bind(approveTrade, ({ owner, params, body }) => approvals.approve(needs, owner, params.approvalId, body));
+  bind(declineAllTrades, ({ owner, params, body }) =>
+    approvals.declineAll(needs, owner, params.agentId, body?.reason),
+  );
   bind(declineTrade, ({ owner, params, body }) =>
     approvals.decline(needs, owner, params.approvalId, body?.reason),
   );

@@ -19,14 +19,14 @@ export function createApprovalStore(sql: Sql) {
       : sql`g.user_id = ${scope.userId} and g.claimed_at is not null`;
 
   return {
-    /** @returns the order's own row if it is not over, else the new one; over all replicas */
-    async ask(approval: NewApproval, bounds: ApprovalBounds): Promise<ApprovalRow> {
+    /** @returns the order's own row if it is not over, else the new one; `null`: as many wait as may wait; over all replicas */
+    async ask(approval: NewApproval, bounds: ApprovalBounds): Promise<ApprovalRow | null> {
       const { id } = only(
-        await sql<{ readonly id: string }[]>`
+        await sql<{ readonly id: string | null }[]>`
           select ask_approval(jsonb_populate_record(null::approvals, ${sql.json(columnsOf(approval))}),
             ${sql.json({ ...bounds })}) as id`,
       );
-      return approvalRow(only(await read(approval.askedAt, sql`a.approval_id = ${id}`)));
+      return id === null ? null : approvalRow(only(await read(approval.askedAt, sql`a.approval_id = ${id}`)));
     },
 
     /** The latest of an order with these terms; one that declined the order with any terms comes first. */
@@ -71,6 +71,20 @@ export function createApprovalStore(sql: Sql) {
             as decided`,
       );
       return decided;
+    },
+
+    /** @returns how many were declined: all that waited */
+    async declineWaiting({
+      agentId,
+      owner,
+      at,
+      reason,
+    }: Pick<Decision, 'owner' | 'at' | 'reason'> & { readonly agentId: string }): Promise<number> {
+      const { declined } = only(
+        await sql<{ readonly declined: number }[]>`
+          select decline_waiting(${agentId}::uuid, ${owner}, ${new Date(at)}, ${reason}) as declined`,
+      );
+      return declined;
     },
   };
 }

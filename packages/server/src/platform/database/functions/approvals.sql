@@ -30,8 +30,8 @@ create or replace function approval_of_order(agent uuid, id text, binds jsonb) r
   order by a.decision is not distinct from 'declined' desc, a.asked_at desc, a.approval_id desc limit 1
 $$;
 
--- Asks for an approval; the same order that waits, or is decided, has its row already. One agent asks at a time. What an agent
--- can fill is bounded: waiting rows, kept rows, and what is told of new ones.
+-- Asks for an approval; the same order that waits, or is decided, has its row already. One agent asks at a time. Null: as many
+-- wait as may wait; nothing that waits is pushed out. What an agent can fill is bounded: waiting rows, kept rows, and what is told of new ones.
 create or replace function ask_approval(asked approvals, bounds jsonb) returns uuid language plpgsql as $$
 declare
   found_id uuid;
@@ -43,14 +43,16 @@ begin
   if found_id is not null then
     return found_id;
   end if;
+  if (select count(*) from approvals a where a.agent_id = asked.agent_id and a.decision is null and a.superseded_at is null
+      and a.waits_until > asked.asked_at) >= (bounds ->> 'waiting')::integer then
+    return null;
+  end if;
   insert into approvals select asked.*;
-  update approvals set superseded_at = asked.asked_at where approval_id in (
-    select a.approval_id from approvals a
-    where a.agent_id = asked.agent_id and a.decision is null and a.superseded_at is null and a.waits_until > asked.asked_at
-    order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'waiting')::integer);
-  -- What an owner has declined stays declined; its number grows only with an owner's decisions.
+  -- What an owner has declined stays declined; its number grows only with an owner's decisions. What waits, or can still be sent, stays, too.
   delete from approvals where approval_id in (
     select a.approval_id from approvals a where a.agent_id = asked.agent_id and a.decision is distinct from 'declined'
+      and not (a.decision is null and a.superseded_at is null and a.waits_until > asked.asked_at)
+      and not coalesce(a.approved_until > asked.asked_at, false)
     order by a.asked_at desc, a.approval_id desc offset (bounds ->> 'kept')::integer);
   if (select count(*) from approvals a where a.agent_id = asked.agent_id
       and a.asked_at > asked.asked_at - interval '10 minutes') <= (bounds ->> 'told')::integer then
@@ -80,4 +82,12 @@ begin
     values (decided_row.agent_id, 'approval', about, decided, approval_told(decided_row, verdict));
   return true;
 end
+$$;
+
+-- Declines everything of an agent that waits, and says how many that were.
+create or replace function decline_waiting(of_agent uuid, owner bigint, decided timestamptz, reason text)
+returns integer language sql as $$
+  select count(*) filter (where decide_approval(a.approval_id, owner, 'declined', decided, decided, reason))::integer
+  from approvals a
+  where a.agent_id = of_agent and a.decision is null and a.superseded_at is null and a.waits_until > decided
 $$;
