@@ -390,53 +390,6 @@ describe('time and bounds', () => {
     }
   });
 
-  test('the twenty-first is not asked for, and says why; nothing that waits is pushed out', async () => {
-    const trader = await asking(0.01);
-    const ids: string[] = [];
-    for (let count = 0; count < 22; count += 1)
-      ids.push((await post(trader, await bigOrder(trader, 5))).body.approvalId);
-    const { body } = await get(trader, '/agents/approvals?status=waiting');
-    expect(body.map(({ approvalId }: { approvalId: string }) => approvalId)).toEqual(
-      ids.slice(0, 20).reverse(),
-    );
-    expect(ids.slice(20)).toEqual([undefined, undefined]);
-    const order = await bigOrder(trader, 5);
-    const refused = await post(trader, order);
-    expect(refused).toMatchObject({
-      status: 403,
-      body: {
-        ...{ code: 'approval_required', context: { approvalStatus: 'not_asked' } },
-        detail: expect.stringContaining('20 orders of this agent wait'),
-      },
-    });
-    // The oldest can be decided, and then there is room again.
-    expect((await approve(owner, ids[0] as string)).status).toBe(200);
-    expect((await post(trader, order)).body.approvalId).toBeDefined();
-  });
-
-  test('one act pauses an agent that floods its owner, and declines all that waits, for good', async () => {
-    const [trader, other] = [await asking(0.01), await asking(0.01)];
-    const orders = [await bigOrder(trader, 5), await bigOrder(trader, 6)];
-    for (const order of orders) await post(trader, order);
-    const { approvalId } = (await post(other, await bigOrder(other, 5))).body;
-    const path = `/owner/agents/${trader.agentId}/decline-all`;
-    const answer = await owner.send('POST', path, { reason: 'Too many.' });
-    expect(answer).toMatchObject({ status: 200, body: { declined: 2, paused: true } });
-    expect((await owner.send('POST', path)).body).toEqual({ declined: 0, paused: true });
-    expect((await post(trader, orders[0])).body.code).toBe('trading_paused');
-    await owner.send('POST', `/owner/agents/${trader.agentId}/pause`, { paused: false });
-    for (const order of orders)
-      expect((await post(trader, order)).body).toMatchObject({
-        ...{ code: 'approval_required', context: { approvalStatus: 'declined' } },
-        detail: expect.stringContaining('Too many.'),
-      });
-    // Of another agent, and by another owner: nothing.
-    expect((await owner.send('GET', `/owner/approvals/${approvalId}`)).body.status).toBe('waiting');
-    const stranger = new Visitor(service);
-    await stranger.register('Bob');
-    expect((await stranger.send('POST', path)).status).toBe(404);
-  });
-
   test.each([-1, '5', 2_000_000, {}])('%j is no value for it', async (approvalAbove) => {
     const { status, body } = await post(await newTrader(service), { approvalAbove }, '/agents/settings');
     expect({ status, path: body.errors[0].path }).toEqual({ status: 400, path: 'approvalAbove' });

@@ -11,10 +11,13 @@ import type { ErrorCode } from './errors.ts';
 import { EXACT, LIMITS, Nullable } from './fields.ts';
 
 const OPEN_ORDERS_MAX = 5000;
+const SILENCE_LEAST_S = 30;
+const SILENCE_MOST_S = 86_400;
 
 /** The values of a row: unit, bounds and format. */
 interface Values {
   readonly unit: 'count' | 'collateral';
+  readonly minimum: number;
   readonly mayBeZero: boolean;
   readonly maximum: number;
   /** Schema of the value in a change. */
@@ -27,6 +30,7 @@ const counted = (maximum: number, description?: string) => {
   const words = description === undefined ? {} : { description };
   return {
     unit: 'count',
+    minimum: 0,
     mayBeZero: true,
     maximum,
     setting: Type.Integer({ minimum: 0, maximum, ...words }),
@@ -39,10 +43,22 @@ const collateral = (maximum: number, description?: string, mayBeZero = false) =>
   const least = mayBeZero ? { minimum: 0 } : { exclusiveMinimum: 0 };
   return {
     unit: 'collateral',
+    minimum: 0,
     mayBeZero,
     maximum,
     setting: Type.Number({ ...least, maximum, ...EXACT, ...words }),
     shown: Type.Number(words),
+  } as const satisfies Values;
+};
+
+const seconds = (description: string) => {
+  const [minimum, maximum] = [SILENCE_LEAST_S, SILENCE_MOST_S];
+  return {
+    unit: 'count',
+    mayBeZero: false,
+    ...{ minimum, maximum },
+    setting: Type.Integer({ minimum, maximum, description }),
+    shown: Type.Integer({ description }),
   } as const satisfies Values;
 };
 
@@ -51,8 +67,8 @@ interface Words {
   /** For people, in the owner's form. */
   readonly label: string;
   readonly hint: string;
-  /** The error code of an order that this cap refuses. */
-  readonly denial: ErrorCode;
+  /** The error code of an order that this cap refuses; `null`: it judges no order. */
+  readonly denial: ErrorCode | null;
   /** The field of `safeguards` in a market's context with limit, used and left; `null`: the cap has only a limit. */
   readonly allowance: string | null;
 }
@@ -61,6 +77,7 @@ interface Words {
 const always = <V extends Values, const W extends Words>(values: V, words: W) => ({
   ...words,
   unit: values.unit as V['unit'],
+  minimum: values.minimum,
   mayBeZero: values.mayBeZero,
   maximum: values.maximum,
   optional: false as const,
@@ -73,6 +90,7 @@ const always = <V extends Values, const W extends Words>(values: V, words: W) =>
 const orNone = <V extends Values, const W extends Words>(values: V, words: W) => ({
   ...words,
   unit: values.unit as V['unit'],
+  minimum: values.minimum,
   mayBeZero: values.mayBeZero,
   maximum: values.maximum,
   optional: true as const,
@@ -140,9 +158,24 @@ export const CAPS = {
       allowance: null,
     },
   ),
+  silenceSeconds: orNone(
+    seconds(
+      'seconds without a request of the agent after which the desk cancels its open orders; a stream that is open is no request; null: never',
+    ),
+    {
+      label: 'Silence, in seconds',
+      hint: 'Seconds without a request after which its open orders are canceled. Empty: never.',
+      denial: null,
+      allowance: null,
+    },
+  ),
 } as const;
 
 export type CapName = keyof typeof CAPS;
+/** Those that judge orders. */
+export type JudgedCap = {
+  [N in CapName]: (typeof CAPS)[N]['denial'] extends null ? never : N;
+}[CapName];
 export const CAP_NAMES = Object.keys(CAPS) as readonly CapName[];
 
 /** One field of every row, keyed by cap. */
@@ -193,4 +226,4 @@ export const CAP_ALLOWANCES = Object.fromEntries(
 ) as { [A in Named]: typeof Allowance } & { [N in Unnamed]: typeof Limit };
 
 /** The error codes with which the caps refuse an order. */
-export const CAP_DENIALS = CAP_NAMES.map((name) => CAPS[name].denial);
+export const CAP_DENIALS = CAP_NAMES.flatMap((name) => CAPS[name].denial ?? []);

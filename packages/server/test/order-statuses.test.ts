@@ -98,8 +98,13 @@ test('only the statement for evidence writes statuses', () => {
     .filter((path) => /^[\w-]+\/src\/.*\.(ts|sql)$/.test(path) && !path.includes('migrations/'))
     .map((path) => ({ path, text: readFileSync(join(PACKAGES, path), 'utf8') }));
   const writers = (pattern: RegExp) =>
-    sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+    sources
+      .filter(({ text }) => pattern.test(text))
+      .map(({ path }) => path)
+      .sort();
   expect(writers(/\b(update|merge into)\s+(only\s+)?("?public"?\.)?"?orders\b/i)).toEqual([
+    // When the desk cancels, and why: no status.
+    'server/src/platform/database/functions/silence.sql',
     'server/src/trading/evidence.ts',
   ]);
   expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([

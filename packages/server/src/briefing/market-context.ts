@@ -2,7 +2,7 @@
  * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
  * by, from the same functions in the database; the rest from the venue's memory.
  */
-import { CAP_NAMES, CAPS, type MarketContext } from '@bellwether/contract';
+import { CAPS, type MarketContext } from '@bellwether/contract';
 import { MICRO, type Micro, microToNumber, parseMicro, pipsToNumber } from '@bellwether/contract/decimals';
 import { asAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
@@ -11,7 +11,7 @@ import { inDoubtBefore } from '../domain/lifecycle.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller, Standing } from '../domain/records.ts';
-import { allowances } from '../domain/safeguards.ts';
+import { allowances, CAPS_IN_ORDER } from '../domain/safeguards.ts';
 import {
   type Books,
   type Located,
@@ -184,7 +184,7 @@ function warningsOf(needs: MarketContextNeeds, parts: WarningParts): Warning[] {
 /** The rest that the caps leave, by the words of their rows. */
 function remaining(standing: Standing): MarketContext['safeguards'] {
   const { tradingPaused, caps } = allowances(standing.safeguards, standing);
-  const left = CAP_NAMES.map((name) => {
+  const left = CAPS_IN_ORDER.map((name) => {
     const { allowance, unit } = CAPS[name];
     const shown = (figure: bigint | null) =>
       figure === null ? null : unit === 'count' ? Number(figure) : microToNumber(figure);
@@ -193,7 +193,8 @@ function remaining(standing: Standing): MarketContext['safeguards'] {
       ? [name, shown(limit)]
       : [allowance, { limit: shown(limit), used: shown(used), left: shown(left) }];
   });
-  return { tradingPaused, ...Object.fromEntries(left) };
+  const { silenceSeconds } = standing.safeguards;
+  return { tradingPaused, silenceSeconds, ...Object.fromEntries(left) };
 }
 
 const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>

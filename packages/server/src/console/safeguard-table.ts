@@ -1,12 +1,12 @@
 /** The table of safeguards as data, from which a form can be made that knows every row. */
-import { CAP_NAMES, CAPS, type CapName, type SafeguardRow } from '@bellwether/contract';
+import { CAP_NAMES, CAPS, type CapName, type JudgedCap, type SafeguardRow } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { DEFAULT_SAFEGUARDS, meetsExits } from '../domain/safeguards.ts';
 
 const MICRO_DECIMALS = 6;
 
 function capRow(name: CapName): SafeguardRow {
-  const { unit, maximum, optional, label, hint, denial } = CAPS[name];
+  const { unit, minimum, maximum, optional, label, hint, denial } = CAPS[name];
   const initial = DEFAULT_SAFEGUARDS[name];
   const isCount = unit === 'count';
   return {
@@ -14,7 +14,7 @@ function capRow(name: CapName): SafeguardRow {
     kind: 'cap',
     unit,
     range: {
-      minimum: 0,
+      minimum,
       exclusiveMinimum: !isCount,
       maximum,
       decimals: isCount ? 0 : MICRO_DECIMALS,
@@ -25,7 +25,7 @@ function capRow(name: CapName): SafeguardRow {
     label,
     explanation: hint,
     denial,
-    bindsExits: meetsExits(name),
+    bindsExits: denial !== null && meetsExits(name as JudgedCap),
   };
 }
 

@@ -1,7 +1,8 @@
+import { CAP_NAMES } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
 import { decideOwnerChange, type OwnerChange } from '../owners/owner-change.ts';
 import { lockedDenials, NO_LOCKS, type OwnerLocks } from './locks.ts';
-import { assess, CAP_NAMES, DEFAULT_SAFEGUARDS, type TradeFacts } from './safeguards.ts';
+import { assess, CAPS_IN_ORDER, DEFAULT_SAFEGUARDS, type TradeFacts } from './safeguards.ts';
 
 const RUNNING = { ownerPaused: false };
 const PAUSED = { ownerPaused: true };
@@ -13,6 +14,7 @@ const LOCKS: OwnerLocks = {
   dailyLossLimit: 10_000_000n,
   maxOpenOrders: 8,
   approvalAbove: 15_000_000n,
+  silenceSeconds: 300,
   tradeLimitEnabled: true,
 };
 
@@ -60,7 +62,12 @@ describe('what an agent’s key may change', () => {
     ).toHaveLength(1);
   });
 
-  test.each([...CAP_NAMES, 'tradeLimitEnabled'] as const)('%s locked: the caps stay on', (name) => {
+  test('a locked silence is no cap of orders: the caps can be switched off beside it', () => {
+    const locks = { ...NO_LOCKS, silenceSeconds: 300 };
+    expect(lockedDenials(RUNNING, locks, { tradeLimitEnabled: false })).toEqual([]);
+  });
+
+  test.each([...CAPS_IN_ORDER, 'tradeLimitEnabled'] as const)('%s locked: the caps stay on', (name) => {
     const locks = { ...NO_LOCKS, [name]: LOCKS[name] };
     expect(lockedDenials(RUNNING, locks, { tradeLimitEnabled: false })).toHaveLength(1);
     expect(lockedDenials(RUNNING, locks, { tradeLimitEnabled: true })).toEqual([]);

@@ -4,8 +4,9 @@
  *
  * Switching the caps off would make a ceiling useless, so one locked ceiling also locks `tradeLimitEnabled`.
  */
+import { CAP_NAMES } from '@bellwether/contract';
 import type { Denial } from './denial.ts';
-import { CAP_NAMES, type Ceilings, figureText, type Safeguards } from './safeguards.ts';
+import { type Ceilings, figureText, hasCeiling, type Safeguards } from './safeguards.ts';
 
 export interface OwnerLocks extends Ceilings {
   /** The caps cannot be switched off. */
@@ -17,8 +18,7 @@ export const NO_LOCKS: OwnerLocks = {
   tradeLimitEnabled: false,
 };
 
-export const capsLocked = (locks: OwnerLocks): boolean =>
-  locks.tradeLimitEnabled || CAP_NAMES.some((name) => locks[name] !== null);
+export const capsLocked = (locks: OwnerLocks): boolean => locks.tradeLimitEnabled || hasCeiling(locks);
 
 /** The change that an agent's key requests; absent fields stay unchanged. */
 export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;

@@ -103,6 +103,8 @@ export type NewOrder = NewSignedOrder | NewQuotedOrder | NewSetOrder;
 
 /** The current state of an order. */
 interface OrderState {
+  /** Why the desk cancels at `cancelAt`; `null`: the order said so. */
+  readonly cancelCause: 'silence' | null;
   readonly status: OrderStatus;
   readonly filled: Micro;
   readonly cost: Micro;

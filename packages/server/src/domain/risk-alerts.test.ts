@@ -52,6 +52,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   balance: 1_000n * M,
   positions: [],
   openOrders: [],
+  silence: null,
   silentVenues: [],
   ...fields,
 });
@@ -119,6 +120,8 @@ const ROWS: readonly Row[] = [
     { openOrders: [open({ trading: 'quotes', market: market({ endDate: NOW + MARKET_CLOSING_MS }) })] },
     ['warning market_closing_soon'],
   ],
+  ['a silence of a day ago', { silence: { at: NOW - 24 * 3_600_000, orders: 2 } }, ['warning agent_silent']],
+  ['a silence before that', { silence: { at: NOW - 24 * 3_600_000 - 1, orders: 2 } }, []],
   ['a venue that is silent', { silentVenues: ['kalshi'] }, ['warning venue_not_answering']],
   ['a lost bet', { positions: [held({ market: market({ status: 'resolved' }), value: 0n })] }, []],
   [

@@ -13,6 +13,7 @@ import {
   MAX_ALERTS,
   NEAR_RESOLUTION_MS,
   NEARLY_USED_PERCENT,
+  SILENCE_SHOWN_MS,
   STALE_ORDER_MS,
   VERY_NEAR_RESOLUTION_MS,
 } from './thresholds.ts';
@@ -68,6 +69,8 @@ export interface RiskFacts {
   readonly balance: Micro;
   readonly positions: readonly HeldInMarket[];
   readonly openOrders: readonly OpenInMarket[];
+  /** When the open orders of the agent were canceled last because it made no request, and how many; `null`: never. */
+  readonly silence: { readonly at: number; readonly orders: number } | null;
   /** Venues that do not answer: their figures are the last known ones. */
   readonly silentVenues: readonly string[];
 }
@@ -94,6 +97,7 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
       `${venue} does not answer now: its balance and prices are the last known ones.`,
     );
   }
+  silenceAlert(facts, raise);
   quotaAlerts(facts, raise);
   for (const orders of facts.openOrders) orderAlerts(orders, facts.now, raise);
   for (const position of facts.positions) positionAlerts(position, facts, raise);
@@ -101,6 +105,15 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
   return SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity)).slice(
     0,
     MAX_ALERTS,
+  );
+}
+
+function silenceAlert({ silence, now }: RiskFacts, raise: Raise): void {
+  if (silence === null || now - silence.at > SILENCE_SHOWN_MS) return;
+  raise(
+    'warning',
+    'agent_silent',
+    `The agent made no request for silenceSeconds; ${several(silence.orders, 'open order was', 'open orders were')} handed over to be canceled at ${new Date(silence.at).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
   );
 }
 

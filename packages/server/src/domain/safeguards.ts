@@ -4,7 +4,7 @@
  *
  * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
-import type { CAPS, CapName, ErrorCode } from '@bellwether/contract';
+import { CAPS, type CapName, type ErrorCode, type JudgedCap } from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
@@ -77,7 +77,7 @@ export interface TradeFacts extends UsedFacts {
 }
 
 /** A cap's row. Figures are bigint here, in every unit. */
-interface Rule<N extends CapName> {
+interface Rule<N extends JudgedCap> {
   readonly unit: (typeof CAPS)[N]['unit'];
   readonly denial: (typeof CAPS)[N]['denial'];
   /** A new agent's value. */
@@ -107,7 +107,7 @@ const tradesToday = ({ usage }: DayFacts): bigint => BigInt(usage.trades);
 const amountToday = ({ usage }: DayFacts): Micro => usage.amount;
 const lossToday = ({ realizedToday }: DayFacts): Micro => (realizedToday < 0n ? -realizedToday : 0n);
 
-const RULES: { readonly [N in CapName]: Rule<N> } = {
+const RULES: { readonly [N in JudgedCap]: Rule<N> } = {
   maxTradesPerDay: {
     unit: 'count',
     denial: 'max_trades_per_day_exceeded',
@@ -196,18 +196,18 @@ const RULES: { readonly [N in CapName]: Rule<N> } = {
   },
 };
 
-/** In the order in which settings and forms show them. */
-export const CAP_NAMES = Object.keys(RULES) as readonly CapName[];
+const JUDGED_CAPS = Object.keys(RULES) as readonly JudgedCap[];
 /** In the order of assessment. */
-export const CAPS_IN_ORDER: readonly CapName[] = CAP_NAMES.toSorted(
+export const CAPS_IN_ORDER: readonly JudgedCap[] = JUDGED_CAPS.toSorted(
   (a, b) => RULES[a].place - RULES[b].place,
 );
 const APPROVABLE_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved === true);
 const FINAL_CAPS = CAPS_IN_ORDER.filter((name) => RULES[name].mayBeApproved !== true);
 
-const initialCaps = Object.fromEntries(
-  CAP_NAMES.map((name) => [name, RULES[name].initial]),
-) as unknown as Caps;
+const initialCaps = {
+  ...(Object.fromEntries(JUDGED_CAPS.map((name) => [name, RULES[name].initial])) as unknown as Caps),
+  silenceSeconds: null,
+};
 
 export const DEFAULT_SAFEGUARDS: Safeguards = {
   tradingPaused: false,
@@ -217,20 +217,24 @@ export const DEFAULT_SAFEGUARDS: Safeguards = {
 };
 
 /** Whether the cap applies to selling held tokens, too. */
-export const meetsExits = (name: CapName): boolean => RULES[name].bindsExits;
+export const meetsExits = (name: JudgedCap): boolean => RULES[name].bindsExits;
 
 /** Whether the cap applies to what is executed at once or refused, as a split is. */
-export const meetsSplits = (name: CapName): boolean => RULES[name].bindsAtOnce !== false;
+export const meetsSplits = (name: JudgedCap): boolean => RULES[name].bindsAtOnce !== false;
 
 /** Whether the cap applies to an order. */
 const binds = (
-  name: CapName,
+  name: JudgedCap,
   { addsExposure, mayRest }: Pick<TradeFacts, 'addsExposure' | 'mayRest'>,
 ): boolean => (addsExposure || meetsExits(name)) && (mayRest || meetsSplits(name));
 
+/** Whether one of the ceilings binds orders. */
+export const hasCeiling = (ceilings: Ceilings): boolean =>
+  JUDGED_CAPS.some((name) => ceilings[name] !== null);
+
 /** A cap's figure as text. */
 export const figureText = (name: CapName, figure: number | bigint): string =>
-  RULES[name].unit === 'count' ? String(figure) : formatMicro(BigInt(figure));
+  CAPS[name].unit === 'count' ? String(figure) : formatMicro(BigInt(figure));
 
 /** The caps that apply to one order, and what is used of them. */
 interface Bound extends UsedFacts {
@@ -335,7 +339,7 @@ export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): Appro
   return null;
 }
 
-function denialOf(name: CapName, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
+function denialOf(name: JudgedCap, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
   if (!binds(name, facts)) return null;
   for (const bound of bounds) {
     const denial = denialBy(name, bound, facts);
@@ -354,7 +358,7 @@ export interface Verdict {
   readonly denial: Denial | null;
   /** `null`: a safeguard without figures. */
   readonly cap:
-    | (Allowance & { readonly name: CapName; readonly asked: bigint; readonly binds: boolean })
+    | (Allowance & { readonly name: JudgedCap; readonly asked: bigint; readonly binds: boolean })
     | null;
 }
 
@@ -382,12 +386,12 @@ const SPREADS = {
   fix: 'Sell the NO shares and buy the YES shares that you want, or ask your owner to lift maxPositionValue.',
 };
 
-const limitOf = (caps: Ceilings, name: CapName): bigint | null => {
+const limitOf = (caps: Ceilings, name: JudgedCap): bigint | null => {
   const limit = caps[name];
   return limit === null ? null : BigInt(limit);
 };
 
-function denialBy(name: CapName, bound: Bound, { amount, spreads }: TradeFacts): Denial | null {
+function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts): Denial | null {
   const rule = RULES[name];
   const limit = limitOf(bound.caps, name);
   if (limit === null) return null;
@@ -415,9 +419,9 @@ export interface Allowance {
 export function allowances(
   safeguards: Safeguards,
   standing: AssessedStanding,
-): { readonly tradingPaused: boolean; readonly caps: Readonly<Record<CapName, Allowance>> } {
+): { readonly tradingPaused: boolean; readonly caps: Readonly<Record<JudgedCap, Allowance>> } {
   const bounds = boundsOf(safeguards, standing);
-  const allowance = (name: CapName): Allowance => {
+  const allowance = (name: JudgedCap): Allowance => {
     let least: Allowance = { limit: null, used: RULES[name].used(standing), left: null };
     for (const bound of bounds) {
       const limit = limitOf(bound.caps, name);
@@ -433,12 +437,15 @@ export function allowances(
       safeguards.tradingPaused ||
       safeguards.ownerPaused ||
       standing.restrictions.some(({ paused }) => paused),
-    caps: Object.fromEntries(CAP_NAMES.map((name) => [name, allowance(name)])) as Record<CapName, Allowance>,
+    caps: Object.fromEntries(JUDGED_CAPS.map((name) => [name, allowance(name)])) as Record<
+      JudgedCap,
+      Allowance
+    >,
   };
 }
 
 /** Limit, used and asked of the caps with a limit that bind an order: counts, or micro collateral. */
-export type CheckedFigures = { [N in CapName]?: [limit: number, used: number, asked: number] };
+export type CheckedFigures = { [N in JudgedCap]?: [limit: number, used: number, asked: number] };
 
 /**
  * Figures by which an order was judged, for its journal; of several bounds the one that leaves least. Made for every trade, so as plain
@@ -448,7 +455,7 @@ export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): Check
   const strictest = facts.restrictions.length === 0 ? null : allowances(safeguards, facts).caps;
   const checked: CheckedFigures = {};
   if (strictest === null && !safeguards.tradeLimitEnabled) return checked;
-  for (const name of CAP_NAMES) {
+  for (const name of JUDGED_CAPS) {
     if (!binds(name, facts)) continue;
     const limit = strictest === null ? safeguards[name] : strictest[name].limit;
     if (limit === null) continue;
@@ -474,7 +481,7 @@ export interface CapUse {
 /** The agent's own daily caps, and what is used of them; empty while the caps are switched off. */
 export function dailyCaps(safeguards: Safeguards, facts: DayFacts): CapUse[] {
   if (!safeguards.tradeLimitEnabled) return [];
-  return CAP_NAMES.flatMap((name) => {
+  return JUDGED_CAPS.flatMap((name) => {
     const { alert } = RULES[name];
     const limit = limitOf(safeguards, name);
     if (alert === undefined || limit === null) return [];

@@ -30,3 +30,5 @@ export const CONCENTRATION_FROM_MARKETS = 2;
 export const WIDE_SPREAD_PIPS: Pips = 500;
 /** An average price worse than the best by this much: a trade of this size is expensive. */
 export const HIGH_IMPACT_PIPS: Pips = 200;
+/** For so long a silence of the agent is an alert, also once it is back. */
+export const SILENCE_SHOWN_MS = 24 * 3_600_000;

@@ -21,7 +21,7 @@ export interface CancelOrderNeeds extends CancelQuotedNeeds {
 
 export interface CancelLateNeeds extends CancelOrderNeeds {
   readonly clock: Clock;
-  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner' | 'late'>;
+  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner' | 'late' | 'cancelSilent'>;
 }
 
 export interface CancelAllNeeds extends CancelOrderNeeds {
@@ -146,6 +146,10 @@ async function cancelListed(
   const { canceled, notCanceled, known } = merge((await cancelRows(needs, rows)).values());
   return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
 }
+
+/** Agents that are dead, frozen or cut off: what rests of them is canceled as late orders are. */
+export const cancelSilent = ({ orders, clock }: CancelLateNeeds): Promise<void> =>
+  orders.cancelSilent(clock.now());
 
 /** At most so many late orders in one turn. */
 const LATE_AT_ONCE = 200;

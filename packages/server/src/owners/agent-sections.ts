@@ -86,14 +86,14 @@ function lowered(settings: Settings, name: CapName): Markup | null {
 
 function capRow(agent: OwnerAgent, name: CapName): Markup {
   const { settings } = agent;
-  const { label, hint, maximum, optional, unit } = CAPS[name];
+  const { label, hint, minimum, maximum, optional, unit } = CAPS[name];
   const ceiling = settings.lockedByOwner[name];
   const value = ceiling ?? settings[name];
   const id = `${name}-${agent.agentId}`;
   return html`<div class="row" data-safeguard="${name}">
 <div class="field">
 <label for="${id}">${label}</label>
-<input id="${id}" name="limit" type="number" inputmode="decimal" min="0" max="${maximum}" step="${unit === 'count' ? '1' : 'any'}" value="${value === null ? '' : value}"${optional ? html` placeholder="no limit"` : html` required`} aria-describedby="${id}-hint">
+<input id="${id}" name="limit" type="number" inputmode="decimal" min="${minimum}" max="${maximum}" step="${unit === 'count' ? '1' : 'any'}" value="${value === null ? '' : value}"${optional ? html` placeholder="no limit"` : html` required`} aria-describedby="${id}-hint">
 <p class="hint" id="${id}-hint">${hint}${lowered(settings, name)}</p>
 </div>
 <label class="lock"><input type="checkbox" name="locked"${ceiling !== undefined && html` checked`}> <span>Lock<span class="hidden"> ${label}</span></span></label>

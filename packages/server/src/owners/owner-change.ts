@@ -3,9 +3,10 @@
  * replaces the agent's at once.
  */
 
+import { CAP_NAMES } from '@bellwether/contract';
 import type { Denial } from '../domain/denial.ts';
 import { capsLocked, type OwnerLocks } from '../domain/locks.ts';
-import { CAP_NAMES, type Caps, type Safeguards } from '../domain/safeguards.ts';
+import type { Caps, Safeguards } from '../domain/safeguards.ts';
 
 export type OwnerChange = {
   readonly [N in keyof Caps]?: { readonly limit: Caps[N]; readonly locked: boolean };

@@ -110,9 +110,14 @@ export const journalOf = (row: OrderRow): QuotedOrderDetail['journal'] =>
   row.journal.map(({ checked, ...entry }) => ({
     ...entry,
     status: statusWord({ ...row, status: entry.status }),
-    ...(isLateCancel(row, entry) ? { detail: 'not filled by cancelAt' } : {}),
+    ...(isLateCancel(row, entry) ? { detail: WHY_LATE[row.cancelCause ?? 'asked'] } : {}),
     ...(checked === undefined ? {} : { checked: checkedRecord(checked) }),
   }));
+
+const WHY_LATE = {
+  asked: 'not filled by cancelAt',
+  silence: 'canceled by the desk: the agent had made no request for silenceSeconds',
+} as const;
 
 /** The order was canceled because its time was over: by the desk, or by its agent at the same moment. */
 const isLateCancel = (

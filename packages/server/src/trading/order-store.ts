@@ -16,7 +16,12 @@ import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
-import type { FillsRow, LateOrdersRow, OrdersRow } from '../platform/database/rows.generated.ts';
+import type {
+  FillsRow,
+  LateOrdersRow,
+  OrdersRow,
+  SafeguardsRow,
+} from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
 import { writeOutcomes } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
@@ -264,6 +269,15 @@ export function createOrderStore(sql: Sql) {
       return rows.map(orderRow);
     },
 
+    /** Has the open orders of agents canceled that have made no request for as long as their settings say. */
+    async cancelSilent(at: number): Promise<void> {
+      // Mostly no agent has such a setting, which a read finds out without a write.
+      const set = await sql<Pick<SafeguardsRow, 'agent_id'>[]>`
+        select agent_id from safeguards where silence_seconds is not null limit 1`;
+      if (set.length === 0) return;
+      await sql`select cancel_silent(${new Date(at)}, ${SILENCE.gap}::interval, ${SILENCE.slack}::interval)`;
+    },
+
     /** Records the outcome of an order when the venue's own evidence does not. */
     async settle(
       orderId: string,
@@ -288,6 +302,9 @@ export function createOrderStore(sql: Sql) {
     },
   };
 }
+
+/** The watch looks every second; calls of agents are written every five. */
+const SILENCE = { gap: '10 seconds', slack: '6 seconds' };
 
 /** An order that the desk sends, and its venue answers. */
 export type SentOrderRow = SignedOrderRow | SetOrderRow;

@@ -132,6 +132,12 @@ export interface DailyResultsRow {
   readonly fees: bigint;
 }
 
+export interface DeskWatchRow {
+  readonly one: boolean;
+  readonly seen_at: Date;
+  readonly since: Date;
+}
+
 export interface EquityOpenWalletsRow {
   readonly wallet: string;
 }
@@ -321,6 +327,7 @@ export interface OrdersRow {
   readonly journal_lines: string;
   readonly client_order_id: string | null;
   readonly cancel_at: Date | null;
+  readonly cancel_cause: string | null;
 }
 
 export interface OrdersBeforeReceiptsRow {
@@ -531,6 +538,15 @@ export interface SafeguardsRow {
   readonly locked_max_open_orders: number | null;
   readonly approval_above: bigint | null;
   readonly locked_approval_above: bigint | null;
+  readonly silence_seconds: number | null;
+  readonly locked_silence_seconds: number | null;
+}
+
+export interface SilencesRow {
+  readonly agent_id: string;
+  readonly called_at: Date;
+  readonly fired_at: Date;
+  readonly orders: number;
 }
 
 export interface SimulationCreditsRow {
