@@ -168,6 +168,8 @@ describe('trading', () => {
       '--post-only',
       '--reasoning',
       'cheap',
+      '--cancel-after',
+      '1.5h',
       '--yes',
     );
     expect(order.trade.status).toBe('live');
@@ -176,6 +178,7 @@ describe('trading', () => {
     expect(table).toContain(order.orderId);
     const [one, story] = await both('orders', order.orderId);
     expect(one).toMatchObject({ reasoning: 'cheap', journal: expect.any(Array) });
+    expect(Date.parse(one.cancelAt) - Date.parse(one.createdAt)).toBe(5_400_000);
     expect(story).toContain('No fills.');
     expect(await json('cancel', order.orderId)).toMatchObject({ canceled: [order.orderId] });
     const again = await cli(['cancel', order.orderId], env);
