@@ -8,22 +8,7 @@ import { VERSION } from '../../packages/cli/src/program.ts';
 import { cli } from '../cli-process.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
-import { endingMarkets, type ManualClock, resolveMarket } from '../world.ts';
-
-/** It runs as every clock, and can be moved forward. */
-function movingClock(): ManualClock {
-  let ahead = 0;
-  const now = () => Date.now() + ahead;
-  return {
-    now,
-    advance: (ms) => {
-      ahead += ms;
-    },
-    moveTo: (at) => {
-      ahead += Math.max(0, at - now());
-    },
-  };
-}
+import { endingMarkets, type ManualClock, movingClock, resolveMarket } from '../world.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 
