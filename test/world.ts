@@ -22,6 +22,21 @@ export function manualClock(start = Date.now()): ManualClock {
   };
 }
 
+/** Runs as every clock does, and can be moved forward. */
+export function movingClock(): ManualClock {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  return {
+    now,
+    advance: (ms) => {
+      ahead += ms;
+    },
+    moveTo: (at) => {
+      ahead += Math.max(0, at - now());
+    },
+  };
+}
+
 const RESOLVE_AFTER_MS = 61_000;
 const ARCHIVE_AFTER_MS = 24 * 3_600_000 + 1_000;
 const MAX_STEPS = 60;

@@ -8,22 +8,7 @@ import { VERSION } from '../../packages/cli/src/program.ts';
 import { cli } from '../cli-process.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
-import { endingMarkets, type ManualClock, resolveMarket } from '../world.ts';
-
-/** It runs as every clock, and can be moved forward. */
-function movingClock(): ManualClock {
-  let ahead = 0;
-  const now = () => Date.now() + ahead;
-  return {
-    now,
-    advance: (ms) => {
-      ahead += ms;
-    },
-    moveTo: (at) => {
-      ahead += Math.max(0, at - now());
-    },
-  };
-}
+import { endingMarkets, type ManualClock, movingClock, resolveMarket } from '../world.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 
@@ -168,6 +153,8 @@ describe('trading', () => {
       '--post-only',
       '--reasoning',
       'cheap',
+      '--cancel-after',
+      '1.5h',
       '--yes',
     );
     expect(order.trade.status).toBe('live');
@@ -176,6 +163,7 @@ describe('trading', () => {
     expect(table).toContain(order.orderId);
     const [one, story] = await both('orders', order.orderId);
     expect(one).toMatchObject({ reasoning: 'cheap', journal: expect.any(Array) });
+    expect(Date.parse(one.cancelAt) - Date.parse(one.createdAt)).toBe(5_400_000);
     expect(story).toContain('No fills.');
     expect(await json('cancel', order.orderId)).toMatchObject({ canceled: [order.orderId] });
     const again = await cli(['cancel', order.orderId], env);

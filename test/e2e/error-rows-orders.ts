@@ -24,6 +24,14 @@ import {
   withOrder,
 } from './errors-stage.ts';
 
+/** Its orders sign a builder under every order profile. */
+async function aMarketOfV2() {
+  const found = [...service.exchange.markets()].find(
+    ({ version, status }) => version === 'v2' && status === 'open',
+  );
+  return trader.client.getMarket(found?.id ?? '');
+}
+
 export const ORDER_ROWS: readonly Case[] = [
   [
     'unknown_market',
@@ -35,6 +43,14 @@ export const ORDER_ROWS: readonly Case[] = [
   ['taker_not_supported', 'a private taker', () => withOrder({ taker: stranger.signer.address })],
   ['salt_out_of_range', 'a salt above 2^53−1', () => withOrder({ salt: '9007199254740992' })],
   ['fee_rate_out_of_range', 'a fee rate above 10 %', () => withOrder({ feeRateBps: '1001' })],
+  [
+    'builder_not_allowed',
+    'a builder code that the operator has not configured',
+    async () => {
+      const { order, ...request } = await restingOrder(trader, await aMarketOfV2());
+      return trade({ ...request, order: { ...order, builder: `0x${'9'.repeat(64)}` } });
+    },
+  ],
   ['amount_out_of_range', 'a zero amount', () => withOrder({ makerAmount: '0' })],
   ['amount_out_of_range', 'an amount above 256 bits', () => withOrder({ makerAmount: '9'.repeat(78) })],
   ['order_size_mismatch', 'a size that is not the signed one', () => withFields({ orderSize: 11 })],

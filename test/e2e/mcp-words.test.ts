@@ -1,5 +1,6 @@
 /** Words that a language model reads of the MCP server: few, one name for each thing, and a way on from each mistake. */
-import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
+import { BellwetherClient } from '@bellwether/sdk';
+import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedTestService } from '../harness.ts';
 import { connect, type Facts, type Model, readyEnvironment } from '../mcp-client.ts';
@@ -12,12 +13,14 @@ const OTHER_NAMES =
 
 let model: Model;
 let market: Facts;
+let client: BellwetherClient;
 
 beforeAll(async () => {
   const { url } = await sharedTestService();
   const env = await readyEnvironment(url, { BELLWETHER_CONFIRM_ABOVE: '1000000' });
   // As a person does in a terminal.
   new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
+  client = new BellwetherClient({ baseUrl: url, apiKey: (await loadKeys({ env })).keys.apiKey });
   model = await connect(env, { transport: 'http' });
   const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
   market = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
@@ -176,6 +179,26 @@ test('changed terms under a clientOrderId are refused, as place_order says', asy
   const other = await model.call('place_order', taking(6));
   expect(other).toMatchObject({ placed: true, repeated: false });
   expect(other.orderId).not.toBe(first.orderId);
+});
+
+test('what is not filled by cancelAfterMs is canceled, and a wrong time is refused with its bounds', async () => {
+  const resting = { market: market.market, outcome: 'YES', side: 'BUY', price: 0.01, size: 10 };
+  const { orderId } = await model.call('place_order', { ...resting, cancelAfterMs: 300 });
+  await expect.poll(async () => (await model.call('get_order', { orderId })).order.status).toBe('canceled');
+  for (const cancelAfterMs of [99, 604_800_001, 0.5])
+    expect(await model.refusal('place_order', { ...resting, cancelAfterMs })).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('cancelAfterMs'),
+    });
+});
+
+test('the time of a quoted order reaches the desk', async () => {
+  const [ticker] = (await model.call('search_markets', { query: '*', venue: 'kalshi' })).markets;
+  const terms = { market: ticker.market, outcome: 'YES', side: 'BUY', amount: 5 };
+  const { quoteId } = await model.call('quote_venue_b', terms);
+  const { orderId } = await model.call('trade_venue_b', { quoteId, cancelAfterMs: 600_000, waitSeconds: 0 });
+  const order = await client.getVenueBOrder(orderId);
+  expect(Date.parse(order.cancelAt as string) - Date.parse(order.createdAt)).toBe(600_000);
 });
 
 test('a sale of a fraction on venue B names whole contracts', async () => {

@@ -72,6 +72,10 @@ describe('the command line itself', () => {
       'buy --help',
     ],
     [['sell', '1', 'YES', '--size', '3', '--price', '0.5', '--slippage', '0'], /no --price/, 'sell --help'],
+    // A number without a unit is a second to one person, and a thousandth of it to another.
+    [['buy', '1', 'YES', '--amount', '3', '--cancel-after', '10'], /with its unit from 100ms to 7d/, 'buy'],
+    [['buy', '1', 'YES', '--amount', '3', '--cancel-after', '99ms'], /with its unit from 100ms/, 'buy'],
+    [['trade', 'buy', 'T', 'YES', '--amount', '3', '--cancel-after', '8d'], /from 100ms to 7d/, 'trade'],
     [['cancel'], /Say what to cancel/, 'bellwether orders'],
     [['--url', 'ftp://somewhere', 'markets'], /address of the desk/, 'BELLWETHER_URL'],
   ] as const)('%j', async (args, message, fix) => {
@@ -289,11 +293,13 @@ describe('an order on its way', () => {
     await client.updateSettings({ approvalAbove: 1 });
     const spent = async () => JSON.parse((await cli(['limits', '--json'], env)).stdout).spending.spent;
     const before = await spent();
-    const named = ['--client-order-id', 'wanted'];
+    const named = ['--client-order-id', 'wanted', '--cancel-after', '5m'];
     const error = failure(await cli(buy('--yes', '--url', `${service.url}/`, ...named), env), 'refused');
     expect(error).toMatchObject({
       code: 'approval_required',
-      fix: expect.stringMatching(/bellwether watch[\s\S]*bellwether buy .*--client-order-id 'wanted'/),
+      fix: expect.stringMatching(
+        /bellwether watch[\s\S]*bellwether buy .*--cancel-after '300000ms' .*--client-order-id 'wanted'/,
+      ),
     });
     // Requests of the desk that the command line named.
     expect(error.fix).toContain(`--url '${service.url}'`);

@@ -97,12 +97,27 @@ async function walk({ desks, markets }: Stage, trader: Trader, random: () => num
               price: Number((bid + (ask - bid) * random()).toFixed(2)),
               ...(random() < 0.2 ? { postOnly: true } : {}),
             } as never);
-      await tryIt(() => client.placeTrade(order));
+      // Some go there with others.
+      if (random() < 0.25) await tryIt(() => batchOf(client, trader, market, order));
+      else await tryIt(() => client.placeTrade(order));
       // An agent without an answer asks again with the same order, perhaps elsewhere.
       if (random() < 0.3) await tryIt(() => pick(clients).placeTrade(order));
     }
   }
   return unexpected;
+}
+
+/** Three orders in one request. @throws the first error that one of them alone would have */
+async function batchOf(
+  client: BellwetherClient,
+  trader: Trader,
+  market: Market,
+  order: Awaited<ReturnType<typeof liveOrder>>,
+): Promise<void> {
+  const bids = [5, 6].map((size) => liveOrder(trader, market, { side: 'BUY', size }));
+  const { results } = await client.batchTrade([order, ...(await Promise.all(bids))]);
+  for (const { problem } of results)
+    if (problem !== null) throw new BellwetherApiError(problem.status, problem as never);
 }
 
 interface DeskOrder {

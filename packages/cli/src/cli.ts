@@ -51,7 +51,9 @@ export async function runCli(args: readonly string[], io: CommandIo = process): 
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    const command = program.commands.find((one) => args.includes(one.name()))?.name();
+    const names = new Set(program.commands.map((one) => one.name()));
+    // The first of them: `trade buy` is not `buy`.
+    const command = args.find((argument) => names.has(argument));
     const failure = error instanceof CommanderError ? usageFailure(error, command) : failureIn(run, error);
     if (failure !== null) {
       output.failure(failure);

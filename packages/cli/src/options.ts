@@ -43,6 +43,25 @@ export function time(text: string): number {
   return Math.floor(at / 1000);
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const LEAST_MS = 100;
+const MOST_MS = 7 * 86_400_000;
+
+/** Milliseconds, from a number with its unit: a bare number could mean seconds to one person and milliseconds to another. */
+export function duration(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.toLowerCase()) ?? [];
+  const ms = Math.round(Number(digits) * (UNITS_MS[unit] ?? Number.NaN));
+  if (!(ms >= LEAST_MS && ms <= MOST_MS))
+    throw new InvalidArgumentError('Give a time with its unit from 100ms to 7d, such as 30s, 10m or 2h.');
+  return ms;
+}
+
 /** In any case. */
 export const upper =
   <const Word extends string>(...words: readonly Word[]) =>

@@ -26,6 +26,8 @@ export interface UnsignedTradeTerms extends OrderParties {
   readonly salt: number;
   /** Whether the struct has the venue's own fields timestamp, metadata and builder. */
   readonly hasExtras: boolean;
+  /** Default: none. Signed only with the fields above. */
+  readonly builder?: string | undefined;
 }
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
@@ -103,7 +105,11 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
       feeRateBps: '0',
       signatureType,
       ...(terms.hasExtras
-        ? { timestamp: String(intent.timestamp), metadata: ZERO_BYTES32, builder: ZERO_BYTES32 }
+        ? {
+            timestamp: String(intent.timestamp),
+            metadata: ZERO_BYTES32,
+            builder: terms.builder ?? ZERO_BYTES32,
+          }
         : {}),
     },
   };

@@ -338,6 +338,38 @@ test('prices of a token come in pages, of both outcomes, for a span, an interval
     expect((await get(`/v2/prices-history?token_id=1&${bad}`)).status, bad).toBe(400);
 });
 
+describe('lists of version 1 about a market and an event', () => {
+  test('/v1/market-positions shows who has what, by outcome, of all or of one', async () => {
+    const path = `/v1/market-positions?market=${order.conditionId}`;
+    const all = await bodyOf(path);
+    expect(all.map(({ token }: { token: string }) => token)).toEqual(tokens);
+    const sizes = (of: typeof all) =>
+      of.map(({ positions }: { positions: { proxyWallet: string; size: number }[] }) =>
+        Object.fromEntries(positions.map(({ proxyWallet, size }) => [proxyWallet, size])),
+      );
+    expect(sizes(all)).toEqual([{ [ALICE]: 3, [BOB]: 9, [CAROL]: 33 }, { [CAROL]: 45 }]);
+    expect(sizes(await bodyOf(`${path}&user=${BOB}&status=OPEN`))).toEqual([{ [BOB]: 9 }, {}]);
+    expect(sizes(await bodyOf(`${path}&user=${BOB}&status=CLOSED`))).toEqual([{}, {}]);
+    const [yes] = await bodyOf(`${path}&sortBy=TOKENS&sortDirection=ASC&limit=2`);
+    expect(yes.positions.map(({ proxyWallet }: { proxyWallet: string }) => proxyWallet)).toEqual([
+      ALICE,
+      BOB,
+    ]);
+    expect((await get('/v1/market-positions')).status).toBe(400);
+    expect((await get(`${path}&status=HALF`)).status).toBe(400);
+  });
+
+  test('/live-volume is that of an event, and of an unknown one nothing', async () => {
+    const { eventId, volume } = exchange.market(order.conditionId)!;
+    const [{ total, markets }] = await bodyOf(`/live-volume?id=${eventId}`);
+    const row = { market: order.conditionId, value: Number(volume) / Number(MICRO) };
+    expect(markets).toContainEqual(row);
+    expect(total).toBeGreaterThanOrEqual(row.value);
+    expect(await bodyOf('/live-volume?id=none')).toEqual([{ total: 0, markets: [] }]);
+    expect((await get('/live-volume')).status).toBe(400);
+  });
+});
+
 describe('refusals', () => {
   test('of version 2 have a code, a trace and the parameter', async () => {
     const bad: readonly [string, string][] = [

@@ -22,6 +22,7 @@ import {
   exchangeDomain,
   exchangeDomains,
   exchangeVersionOf,
+  hexToBytes,
   type OrderExtras,
   type OrderFields,
   orderDigest,
@@ -57,6 +58,8 @@ export interface PreparedPins
     Market,
     'id' | 'venue' | 'conditionId' | 'question' | 'clobTokenIds' | 'tickSize' | 'negRisk' | 'version'
   >;
+  /** A builder code that the order may carry beside none, 0x and 64 hex digits: the venue pays its owner a fee of the order. */
+  readonly builder?: string;
   /** An answer that is older is refused. Default 60,000. */
   readonly maxAgeMs?: number;
   /** Epoch milliseconds; default the local clock. */
@@ -119,7 +122,7 @@ export function verifyPrepared(
   needOptions('verifyPrepared', { prepared, intent, pins }, PARTS);
   needOptions('verifyPrepared', intent, INTENT_NEEDS);
   needOptions('verifyPrepared', pins, PIN_NEEDS);
-  const expected = computed(intent, pins);
+  const expected = computed(intent, pins, builderOf(prepared, pins));
   for (const [field, value] of Object.entries(expected.fields))
     requireSame(field, value, (prepared as Readonly<Record<string, unknown>>)[field]);
   requireFresh(prepared.preparedAt, intent, pins);
@@ -144,8 +147,15 @@ export async function signPrepared(
 }
 
 const ZERO_BYTES32 = new Uint8Array(32);
+const ZERO_CODE = `0x${'0'.repeat(64)}`;
 
-function computed(intent: TradeIntent, pins: PreparedPins) {
+/** The code that the pins name, where the answer has it; else none, and any other is a difference. */
+function builderOf({ body }: PreparedTrade, { builder }: PreparedPins): string | undefined {
+  const pinned = builder?.toLowerCase();
+  return pinned !== undefined && body?.order?.builder === pinned ? pinned : undefined;
+}
+
+function computed(intent: TradeIntent, pins: PreparedPins, builder: string | undefined) {
   const { market, signer, agentId, profile = 'interface', depositKind } = pins;
   const { chainId = POLYGON_CHAIN_ID, contracts = POLYGON_EXCHANGES } = pins;
   const tokenIds = tokensOf(pins);
@@ -172,6 +182,7 @@ function computed(intent: TradeIntent, pins: PreparedPins) {
     negRisk: market.negRisk,
     salt: saltOf(agentId, intent.clientOrderId),
     hasExtras,
+    builder,
   });
   const domain = exchangeDomain(exchangeDomains(chainId, contracts), version, market.negRisk);
   const signing = signingOf(body, { domain, chainId, hasExtras, wallet: wrapped ? maker : null });
@@ -249,7 +260,11 @@ function signingOf({ order }: UnsignedTrade, { domain, chainId, hasExtras, walle
     signatureType: order.signatureType,
   };
   const extras: OrderExtras | null = hasExtras
-    ? { timestamp: BigInt(order.timestamp ?? 0), metadata: ZERO_BYTES32, builder: ZERO_BYTES32 }
+    ? {
+        timestamp: BigInt(order.timestamp ?? 0),
+        metadata: ZERO_BYTES32,
+        builder: hexToBytes(order.builder ?? ZERO_CODE),
+      }
     : null;
   const contentsHash =
     extras === null ? orderStructHash(fields) : polymarketOrderStructHash({ ...fields, ...extras });

@@ -27,6 +27,7 @@ export interface OrderOptions {
   readonly slippage?: number;
   readonly type?: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly expires?: number;
+  readonly cancelAfter?: number;
   readonly postOnly?: boolean;
   readonly walletType?: WalletType;
   readonly venue?: string;
@@ -55,7 +56,7 @@ function termsOf(wanted: Wanted) {
   const { side, outcome, price, worstPrice, amount, size, type, expires, postOnly } = wanted;
   return {
     ...{ side, outcome, price, worstPrice, amount, size, postOnly, orderType: type, expiration: expires },
-    ...{ reasoning: wanted.reasoning, source: wanted.source },
+    ...{ cancelAfterMs: wanted.cancelAfter, reasoning: wanted.reasoning, source: wanted.source },
   } satisfies Partial<IntentTerms>;
 }
 
@@ -169,6 +170,7 @@ export function repetition(
   url: string | null,
 ): string {
   const { worstPrice, price: limit, amount, size, orderType, expiration, postOnly, timestamp } = intent;
+  const { cancelAfterMs } = intent;
   const options = [
     ['amount', amount],
     ['size', size],
@@ -176,6 +178,7 @@ export function repetition(
     ['worst-price', worstPrice],
     ['type', orderType],
     ['expires', expiration],
+    ['cancel-after', cancelAfterMs === undefined ? undefined : `${cancelAfterMs}ms`],
     ['wallet-type', type === undefined ? undefined : WALLET_NAMES[type]],
     ['timestamp', timestamp],
     ['client-order-id', intent.clientOrderId],

@@ -16,7 +16,7 @@ import type { Command } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError, usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
-import { outcome, positive, upper } from '../options.ts';
+import { duration, outcome, positive, upper } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { requireSpending, reserveSpending } from '../spending.ts';
@@ -32,6 +32,7 @@ interface TradeOptions extends AskOptions {
   readonly reasoning?: string;
   readonly source?: string;
   readonly clientOrderId?: string;
+  readonly cancelAfter?: number;
   readonly validateOnly?: boolean;
   readonly yes?: boolean;
   readonly wait: boolean;
@@ -129,10 +130,11 @@ const mostOf = ({ ask }: WantedQuote, verified: VerifiedQuote | null): bigint =>
 /** The signed bytes name the order in the spending limit: the desk could give one name to many. */
 const spendingIdOf = ({ digest }: VerifiedQuote): string => `b:${digest}`;
 
-const labelsOf = ({ reasoning, source, clientOrderId }: WantedQuote): QuoteLabels => ({
+const labelsOf = ({ reasoning, source, clientOrderId, cancelAfter }: WantedQuote): QuoteLabels => ({
   ...(reasoning === undefined ? {} : { reasoning }),
   ...(source === undefined ? {} : { source }),
   ...(clientOrderId === undefined ? {} : { clientOrderId }),
+  ...(cancelAfter === undefined ? {} : { cancelAfterMs: cancelAfter }),
 });
 
 async function submit(
@@ -317,6 +319,11 @@ export function addQuotedCommands(program: Command, start: Start): void {
       .option('--reasoning <text>', "kept in the agent's journal")
       .option('--source <label>', "kept in the agent's journal")
       .option('--client-order-id <id>', 'your own name for the order: another order under it is refused')
+      .option(
+        '--cancel-after <time>',
+        'the desk cancels what has not reached the chain so long after its submission, such as 30s',
+        duration,
+      )
       .option('--no-wait', 'do not wait for the fill')
       .option('--validate-only', 'quote and verify, sign nothing')
       .option('--yes', 'do not ask; for programs')

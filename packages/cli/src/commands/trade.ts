@@ -22,6 +22,7 @@ import { CliError } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
 import {
   count,
+  duration,
   fraction,
   outcome,
   positive,
@@ -110,6 +111,14 @@ function orderText(run: Run, { market, intent, prepared, verified }: Ready): str
       ['market', market.question],
       ['order', what],
       ['type', orderType ?? (limit === undefined ? 'FAK' : 'GTC')],
+      ...(intent.cancelAfterMs === undefined
+        ? []
+        : [
+            [
+              'canceled',
+              `if not filled ${intent.cancelAfterMs / 1000} s after the desk received it`,
+            ] as const,
+          ]),
       ['wallet', order.maker],
       [
         'fills now',
@@ -278,6 +287,11 @@ export function addTradeCommands(program: Command, start: Start): void {
           .argParser(upper('GTC', 'GTD', 'FOK', 'FAK')),
       )
       .option('--expires <time>', 'with --type GTD: ISO time with zone, or epoch seconds', time)
+      .option(
+        '--cancel-after <time>',
+        'the desk cancels what is not filled so long after it received the order, such as 30s, 10m or 2h',
+        duration,
+      )
       .option('--post-only', 'limit order: be refused rather than take what is on the book')
       .addOption(
         new Option('--wallet-type <type>', 'which wallet of your key pays; default: that of the keystore')

@@ -82,6 +82,11 @@ export const ORDER_ERRORS = {
     title: 'Fee rate out of range',
     fix: 'Sign feeRateBps between 0 and 1000.',
   },
+  builder_not_allowed: {
+    status: 400,
+    title: 'Builder code not allowed',
+    fix: 'Sign builder as 64 zeros, or as the code in rules.builder of GET /venues/{id}/signing, where there is one.',
+  },
   amount_out_of_range: {
     status: 400,
     title: 'Amount out of range',

@@ -25,10 +25,11 @@ export const batchTrade = operation({
   method: 'POST',
   path: '/markets/batch-trade',
   repeatable: true,
-  summary: 'Place up to 20 signed orders, one after the other, each checked separately',
+  summary: 'Place up to 20 signed orders, judged one after the other, each checked separately',
   description:
     'No order depends on another, except that they draw on the same budgets in the order given: one that is malformed ' +
-    'is refused alone. The request as a whole is refused only where it is no array of 1 to 20 orders.',
+    'is refused alone. A live venue is sent them together, once all are judged: none counts what another one of the batch would ' +
+    'bring. The request as a whole is refused only where it is no array of 1 to 20 orders.',
   tag: 'trading',
   permission: 'agent',
   rateClass: 'trade',

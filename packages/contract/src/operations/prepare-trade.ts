@@ -5,6 +5,7 @@ import {
   CancelAfterMs,
   ClientOrderId,
   ExchangeV3,
+  HEX,
   Iso,
   LIMITS,
   label,
@@ -73,6 +74,14 @@ export const TradeIntent = Type.Object({
     }),
   ),
   orderVersion: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)], { default: 2 })),
+  builder: Type.Optional(
+    Type.String({
+      pattern: '^0x[a-fA-F0-9]{64}$',
+      ...HEX,
+      description:
+        'a builder code, 0x and 64 hex digits: the venue pays its owner a fee of the order. Only the one that the operator allows, and only where orders sign such a field',
+    }),
+  ),
   timestamp: Type.Optional(
     Type.Integer({
       minimum: 1,

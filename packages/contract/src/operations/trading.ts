@@ -287,6 +287,7 @@ export const placeTrade = operation({
     'taker_not_supported',
     'salt_out_of_range',
     'fee_rate_out_of_range',
+    'builder_not_allowed',
     'amount_out_of_range',
     'order_size_mismatch',
     'price_mismatch',

@@ -71,6 +71,15 @@ export const OrderSigning = Type.Object({
     tickSizes: Type.Array(Type.String()),
     amounts: Type.Array(Type.String()),
     gtdMinLeadS: Type.Integer(),
+    builder: Type.Optional(
+      Type.Object(
+        { code: Type.String(), feeBps: Type.Integer() },
+        {
+          description:
+            'the one builder code that orders may carry beside none, and the most that limits and approvals count for it, in hundredths of a percent. Absent: orders carry none',
+        },
+      ),
+    ),
   }),
   wrapped: Type.Object(
     {

@@ -15,7 +15,16 @@ import type { AskedOrder } from '../approval.ts';
 import { idOf, money, wordOf } from '../facts.ts';
 import type { Call } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
-import { CLIENT_ORDER_ID, MARKET, OUTCOME, QUANTITY, REASONING, SIDE, VENUE } from './terms.ts';
+import {
+  CANCEL_AFTER_MS,
+  CLIENT_ORDER_ID,
+  MARKET,
+  OUTCOME,
+  QUANTITY,
+  REASONING,
+  SIDE,
+  VENUE,
+} from './terms.ts';
 
 const PRICE = z.number().gt(0).lt(1);
 
@@ -38,6 +47,7 @@ const FIELDS = {
     .datetime({ offset: true })
     .optional()
     .describe('of a GTD order: when it ends. A time, so that the same terms stay the same order'),
+  cancelAfterMs: CANCEL_AFTER_MS.describe('what is not filled by then is canceled, from the receipt on'),
   postOnly: z.boolean().optional().describe('refuse rather than take from the book'),
   clientOrderId: CLIENT_ORDER_ID.describe(
     'of an earlier answer, to try that order again with the same terms; other terms under it are refused',

@@ -14,7 +14,7 @@ import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { spend } from './spend.ts';
-import { CLIENT_ORDER_ID, OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
+import { CANCEL_AFTER_MS, CLIENT_ORDER_ID, OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
 
 /** A quote as it was shown, and what it was asked for. */
 interface KeptQuote {
@@ -182,9 +182,10 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
       clientOrderId: CLIENT_ORDER_ID.describe(
         'your own name for the trade: another trade under it is refused, so a repetition cannot buy twice',
       ),
+      cancelAfterMs: CANCEL_AFTER_MS.describe('what has not left the desk by then is canceled'),
       reasoning: REASONING,
     }),
-    async run({ quoteId, waitSeconds, clientOrderId, reasoning }, call) {
+    async run({ quoteId, waitSeconds, clientOrderId, cancelAfterMs, reasoning }, call) {
       const { desk, texts } = call;
       const kept = shelf.find(quoteId);
       const { ask } = kept;
@@ -212,7 +213,8 @@ export const tradeQuoteTool = (shelf: QuoteShelf) =>
           if (ask.action === 'BUY' && !mintIsBelieved)
             rememberPurchase(desk.config.place, { ticker: ask.ticker, side: ask.side, mint });
           const name = clientOrderId === undefined ? {} : { clientOrderId };
-          return desk.once.venueB.submit(quoteId, signed, { ...labels, ...name });
+          const time = cancelAfterMs === undefined ? {} : { cancelAfterMs };
+          return desk.once.venueB.submit(quoteId, signed, { ...labels, ...name, ...time });
         },
       });
       if ('ask' in spent) return spent.ask;

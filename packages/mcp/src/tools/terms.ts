@@ -22,6 +22,8 @@ export const CLIENT_ORDER_ID = z
   .regex(/^[\x21-\x7e]{1,64}$/)
   .optional();
 
+export const CANCEL_AFTER_MS = z.int().min(100).max(604_800_000).optional();
+
 export const REASONING = z
   .string()
   .max(1000)

@@ -4,6 +4,7 @@
  */
 import { formatMicro, formatPips, MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { ZERO_ADDRESS } from '@bellwether/protocol';
+import { type BuilderTerms, builderFault } from './builder.ts';
 import type { Denial } from './denial.ts';
 import { type Draft, isImmediate, signedLimit } from './draft.ts';
 
@@ -22,6 +23,8 @@ export interface MarketTerms {
 export interface VenueRules {
   /** Seconds that a GTD order's expiration must lie ahead. */
   readonly gtdMinLeadS: number;
+  /** The one builder whose code orders may carry; absent: none. */
+  readonly builder?: BuilderTerms | undefined;
 }
 
 const SIZE_TOLERANCE: Micro = 10_000n;
@@ -42,6 +45,7 @@ export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRule
     ...tokenFaults(draft, market),
     ...typeFaults(draft),
     ...rangeFaults(draft),
+    ...present([builderFault(draft, rules.builder)]),
     ...(draft.shares > 0n && draft.money > 0n ? amountFaults(draft, market) : []),
     ...expirationFaults(draft, rules, now),
     ...addressFaults(draft),

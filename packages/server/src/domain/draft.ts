@@ -7,6 +7,7 @@ import { divide, type Micro, PIPS, type Pips, parseMicro, parsePips } from '@bel
 import {
   type Address,
   asAddress,
+  bytesToHex,
   conditionIdOfBothWidths,
   exchangeVersionOf,
   hexToBytes,
@@ -42,6 +43,8 @@ export interface Draft {
   readonly fields: OrderFields;
   /** timestamp, metadata and builder, if the request has any of them in their form. */
   readonly extras: OrderExtras | null;
+  /** The builder's code that is signed, 0x and 64 hex digits in lower case; `null`: none, or no such field. */
+  readonly builder: string | null;
   readonly signature: string;
   readonly signatureType: SignatureType;
   readonly version: OrderVersion | null;
@@ -99,6 +102,9 @@ function extrasOf(order: TradeRequest['order'], malformed: Denial[]): OrderExtra
   };
 }
 
+const builderOf = (extras: OrderExtras | null): string | null =>
+  extras === null || extras.builder.every((byte) => byte === 0) ? null : bytesToHex(extras.builder);
+
 /**
  * @returns the draft, or the fields that cannot be represented, each with its path: numbers beyond 256 bits, and, under the
  *   profile that signs them, deprecated fields in another form. The other profile drops these, with any content.
@@ -152,6 +158,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
     money: side === 'BUY' ? fields.makerAmount : fields.takerAmount,
     fields,
     extras,
+    builder: areExtrasSigned && request.orderVersion !== 1 ? builderOf(extras) : null,
     signature: order.signature,
     signatureType: order.signatureType,
     version: request.orderVersion ?? null,

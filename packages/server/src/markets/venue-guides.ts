@@ -90,6 +90,7 @@ const orderSigning = ({ signing, rules }: VenueWith<'signedOrders'>['signedOrder
     tickSizes: Object.keys(TICK_SIZES),
     amounts: AMOUNT_RULES,
     gtdMinLeadS: rules.gtdMinLeadS,
+    ...(rules.builder === undefined ? {} : { builder: { ...rules.builder } }),
   },
 });
 

@@ -1,14 +1,13 @@
 /** Terms of a signed order that waits for approval, as the owner sees them. */
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { ApprovalNeeded, ApprovalSubject, ApprovalTerms } from '../approvals/index.ts';
-import { boundTerms, signedLimit, takesOf } from '../domain/draft.ts';
-import { highestTakerFee } from '../domain/fees.ts';
+import { boundTerms, signedLimit } from '../domain/draft.ts';
 import type { Book } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Caller } from '../domain/records.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
-import type { SoundTrade } from './judge-trade.ts';
+import { mostFee, type SoundTrade } from './judge-trade.ts';
 
 export function approvalSubject(caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject {
   const binds = boundTerms(sound.draft);
@@ -21,7 +20,8 @@ export function approvalSubject(caller: Pick<Caller, 'agentId'>, sound: SoundTra
   };
 }
 
-async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNeeded): Promise<ApprovalTerms> {
+async function termsOf(sound: SoundTrade, needed: ApprovalNeeded): Promise<ApprovalTerms> {
+  const { venue, market, draft } = sound;
   const limit = signedLimit(draft, market.tickSize);
   const book = await within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
   return {
@@ -35,7 +35,7 @@ async function termsOf({ venue, market, draft }: SoundTrade, needed: ApprovalNee
     price: pipsToNumber(limit),
     orderSize: microToNumber(draft.shares),
     amount: microToNumber(needed.amount),
-    feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
+    feeAtMost: microToNumber(mostFee(sound, limit)),
     walletAddress: draft.fields.maker,
     approvalAbove: microToNumber(needed.limit),
     book: book === null ? null : shown({ market, draft }, book, limit),

@@ -53,6 +53,15 @@ export function requireFitting({ orderVersion, timestamp }: TradeIntent, version
   if (first !== undefined) throw new Refusal([first, ...rest]);
 }
 
+export const noBuilderField = (): Refusal =>
+  refusal(
+    'invalid_request',
+    'Orders of this market carry no builder code under the order profile of this service: leave builder out.',
+    {
+      path: 'builder',
+    },
+  );
+
 /** @throws Refusal for a price or quantity of which no order can be made */
 export function unsignedOf(intent: TradeIntent, terms: UnsignedTradeTerms): UnsignedTrade {
   try {
@@ -88,6 +97,7 @@ const INTENT_PATHS: Readonly<Record<string, string>> = {
   'order.makerAmount': 'amount',
   'order.takerAmount': 'size',
   'order.expiration': 'expiration',
+  'order.builder': 'builder',
   expirationTime: 'expiration',
 };
 

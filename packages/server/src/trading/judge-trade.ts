@@ -1,5 +1,5 @@
 /** Reasons to refuse a signed order: first those that need no lock, then those that are judged while the agent's lock is held. */
-import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { formatMicro, type Micro, microToNumber, type Pips } from '@bellwether/contract/decimals';
 import {
   type Address,
   firstRecovery,
@@ -8,10 +8,11 @@ import {
   type VerifiedOrder,
 } from '@bellwether/protocol';
 import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
+import { mostBuilderFee } from '../domain/builder.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
-import { boundTerms, type Draft, signedLimit } from '../domain/draft.ts';
-import { takerFee } from '../domain/fees.ts';
+import { boundTerms, type Draft, signedLimit, takesOf } from '../domain/draft.ts';
+import { highestTakerFee, takerFee } from '../domain/fees.ts';
 import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
@@ -22,7 +23,7 @@ import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { RecoverElsewhere } from '../platform/system/recovery.ts';
-import type { Balance, BalanceQuestion, VenueWith } from '../venues/venue.ts';
+import type { Balance, BalanceQuestion, SignedOrders, VenueWith } from '../venues/venue.ts';
 import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
 import { DEPTH } from './expected-fill.ts';
 import { type FundingNeeds, waysToFund } from './funding-advice.ts';
@@ -115,9 +116,9 @@ export const balanceQuestion = (terms: FundedTerms): BalanceQuestion => {
 
 /** Asks the venue before the lock is taken, because nothing may wait under it. */
 export async function withBalance(sound: SoundTrade): Promise<FundedTrade> {
-  const { venue, draft, market } = sound;
+  const { venue, draft } = sound;
   const [balance, book] = await Promise.all([
-    venue.signedOrders.balance(draft.fields.maker, balanceQuestion({ draft, market })).then(
+    venue.signedOrders.balance(draft.fields.maker, balanceQuestion(sound)).then(
       (known) => ({ known }),
       (error: unknown) => ({ error }),
     ),
@@ -134,9 +135,19 @@ const believedBook = ({
 }: Pick<SoundTrade, 'venue' | 'market' | 'draft'>): Promise<Book | null> =>
   within(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
 
-/** The collateral that the safeguards count: what a BUY spends, or what a SELL may bring. Fees apart. */
-export const amountOf = ({ draft, market }: FundedTerms, book: Book | null): Micro =>
-  draft.side === 'BUY' ? draft.money : mayBring(draft, saleMarket(market, draft.outcome, book));
+/** The collateral that the safeguards count: what a BUY spends, or what a SELL may bring, and what a builder takes of it. The venue's own fees apart. */
+export function amountOf({ venue, draft, market }: FundedTerms, book: Book | null): Micro {
+  const moves = draft.side === 'BUY' ? draft.money : mayBring(draft, saleMarket(market, draft.outcome, book));
+  return moves + mostBuilderFee(draft, venue.signedOrders.rules.builder, moves);
+}
+
+/** The most that venue and builder take of an order as fees. */
+export function mostFee({ venue, draft, market }: FundedTerms, limit: Pips): Micro {
+  // Of a SELL at its best price.
+  const moves = draft.side === 'BUY' ? draft.money : draft.shares;
+  const ofBuilder = mostBuilderFee(draft, venue.signedOrders.rules.builder, moves);
+  return highestTakerFee(market, takesOf(draft), limit) + ofBuilder;
+}
 
 export interface TradeToJudge {
   readonly caller: Caller;
@@ -277,19 +288,22 @@ export function credentialFault(
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-type FundedTerms = Pick<SoundTrade, 'draft' | 'market'>;
+type FundedTerms = Pick<SoundTrade, 'draft' | 'market'> & {
+  readonly venue: { readonly signedOrders: Pick<SignedOrders, 'rules'> };
+};
 
 /** Funds that an order needs, and those that there are: for a BUY collateral with the fee, for a SELL shares. */
 export function fundsFor(
-  { draft, market }: FundedTerms,
+  terms: FundedTerms,
   balance: Balance,
 ): { readonly needed: Micro; readonly available: Micro } {
-  return { needed: neededFor({ draft, market }), available: heldOf({ draft })(balance) };
+  return { needed: neededFor(terms), available: heldOf(terms)(balance) };
 }
 
-function neededFor({ draft, market }: FundedTerms): Micro {
+function neededFor({ venue, draft, market }: FundedTerms): Micro {
   if (draft.side === 'SELL') return draft.shares;
-  return draft.money + takerFee(market, draft.shares, signedLimit(draft, market.tickSize));
+  const ofBuilder = mostBuilderFee(draft, venue.signedOrders.rules.builder, draft.money);
+  return draft.money + ofBuilder + takerFee(market, draft.shares, signedLimit(draft, market.tickSize));
 }
 
 /** Shortage that the venue would refuse anyway, with figures; `null`: there is enough. */

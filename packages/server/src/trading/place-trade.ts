@@ -11,6 +11,7 @@ import { venueFor } from '../venues/asking.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../venues/venue.ts';
 import type { TradeLedger } from './admission.ts';
 import { approvalSubject } from './approval-terms.ts';
+import type { SubmitOrder } from './batch-submission.ts';
 import {
   asRefusal,
   explainShortage,
@@ -58,6 +59,8 @@ export interface TradeCall {
   readonly requestId: string;
   readonly deadline: Deadline;
   readonly trace?: TradeTrace | undefined;
+  /** Sends it together with others of its request. */
+  readonly submit?: SubmitOrder | undefined;
 }
 
 export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
@@ -104,7 +107,7 @@ type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
 function placementOf(
   needs: PlaceTradeNeeds,
-  { caller, request, requestId }: Omit<TradeCall, 'deadline' | 'trace'>,
+  { caller, request, requestId, submit = submitAlone }: Omit<TradeCall, 'deadline' | 'trace'>,
   begin: (orderId: string) => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
@@ -136,14 +139,12 @@ function placementOf(
     explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
     handedOverBy: 'sending',
     send: async ({ order }, sound) =>
-      answerTo(
-        needs,
-        order,
-        await sound.venue.signedOrders.submit(venueOrderOf(order), messageOf(order, sound)),
-      ),
+      answerTo(needs, order, await submit(sound.venue, venueOrderOf(order), messageOf(order, sound))),
     answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }
+
+const submitAlone: SubmitOrder = ({ signedOrders }, order, message) => signedOrders.submit(order, message);
 
 const isFaults = (value: Draft | readonly Denial[]): value is readonly Denial[] => Array.isArray(value);
 

@@ -31,9 +31,8 @@ import type { AgentStore } from '../agents/index.ts';
 import { approvalOf, type LookForApprovalNeeds } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
-import { boundTerms, type Draft, readDraft, signedLimit, takesOf } from '../domain/draft.ts';
+import { boundTerms, type Draft, readDraft, signedLimit } from '../domain/draft.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
-import { highestTakerFee } from '../domain/fees.ts';
 import { type MarketRecord, termsOf } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts } from '../domain/safeguards.ts';
@@ -47,7 +46,7 @@ import type { VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { TradeLedger, TradeScope } from './admission.ts';
 import { DEPTH, expectationOf } from './expected-fill.ts';
-import { inIntent, requireCoherent, requireFitting, unsignedOf } from './intent.ts';
+import { inIntent, noBuilderField, requireCoherent, requireFitting, unsignedOf } from './intent.ts';
 import {
   amountOf,
   asRefusal,
@@ -55,6 +54,7 @@ import {
   credentialFault,
   factsOf,
   fundsFor,
+  mostFee,
   pickCredential,
   shortageOf,
 } from './judge-trade.ts';
@@ -97,11 +97,13 @@ export async function prepareTrade(
   const version = exchangeVersionOf(BigInt(tokenId), orderVersion);
   const hasExtras = signsExtras(version, profile);
   requireFitting(intent, version);
+  if (intent.builder !== undefined && !hasExtras) throw noBuilderField();
   const { parties, isProved } = await partiesOf(needs, caller, intent, profile === 'polymarket');
   const { conditionId, question, tokenIds, tickSize: tick, negRisk } = market;
   const body = unsignedOf(intent, {
     ...parties,
     ...{ venue: venue.id, conditionId, question, tokenIds, tick, negRisk, hasExtras },
+    ...(intent.builder === undefined ? {} : { builder: intent.builder }),
     salt: saltOf(caller.agentId, intent.clientOrderId),
   });
   const draft = draftOf(body, profile);
@@ -110,7 +112,7 @@ export async function prepareTrade(
   if (faults.length > 0) throw asRefusal(faults.map(inIntent));
   const signing = signingOf({ venue, market, draft, parties });
   const book = await venue.markets.book(market.conditionId, draft.outcome, DEPTH);
-  const amount = amountOf({ draft, market }, book);
+  const amount = amountOf({ venue, draft, market }, book);
   const judged = { caller, venue, market, draft, parties, orderId: signing.orderId, now, isProved, amount };
   const checks = await checksOf(needs, judged);
   const limit = signedLimit(draft, market.tickSize);
@@ -142,7 +144,7 @@ export async function prepareTrade(
       limit: pipsToNumber(limit),
     },
     ...expectationOf(market, draft, book, limit),
-    feeAtMost: microToNumber(highestTakerFee(market, takesOf(draft), limit)),
+    feeAtMost: microToNumber(mostFee({ venue, draft, market }, limit)),
     counted: microToNumber(amount),
     checks,
     accepted: checks.every(({ passed }) => passed),

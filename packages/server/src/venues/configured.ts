@@ -2,11 +2,13 @@
  * A venue of this service as its folder declares it: settings, the line of the banner, doors, jobs, and how it is opened. The
  * registry (wiring/venue-registry.ts) has a line for each; nothing else of the service knows which venues there are.
  */
+
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import type { RecoverPublicKey, SigningTerms } from '@bellwether/protocol';
 import type { FastifyInstance, preHandlerAsyncHookHandler } from 'fastify';
+import type { BuilderTerms } from '../domain/builder.ts';
 import type { EvidenceLog } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -115,7 +117,11 @@ export interface PaperTools
   readonly keys: VenueKeys;
   readonly gtdMinLeadS: number;
   /** A venue whose orders the paper exchange executes. */
-  createVenue(of: { readonly id: VenueId; readonly signing: SigningTerms }): Venue;
+  createVenue(of: {
+    readonly id: VenueId;
+    readonly signing: SigningTerms;
+    readonly builder?: BuilderTerms | undefined;
+  }): Venue;
 }
 
 /** Given to a door by the edge. */

@@ -176,6 +176,10 @@ export interface SignedOrders {
    * @param message what the agent signed, for a venue that verifies it
    */
   submit(order: VenueOrder, message: SignedMessage): Promise<VenueAnswer>;
+  /** The same for several at once, of a venue that takes them so: an answer for each, in their order. */
+  submitAll?(
+    orders: readonly { readonly order: VenueOrder; readonly message: SignedMessage }[],
+  ): readonly Promise<VenueAnswer>[];
   /** Why the venue would not take an order now, although others may pass; `null`: it would. No I/O. */
   pause?(order: { readonly postOnly: boolean; readonly signer: Address }): VenuePause | null;
   /**

@@ -90,13 +90,13 @@ const paperTools = ({ config, sql, paper, isCredited, keys }: VenueParts): Paper
   ...paper,
   keys,
   gtdMinLeadS: config.paper.gtdMinLeadS,
-  createVenue: (of) =>
+  createVenue: ({ builder, ...of }) =>
     createPaperVenue({
       ...of,
       exchange: paper.venue,
       markets: paper.markets,
       history: createPriceHistory(sql),
-      rules: { gtdMinLeadS: config.paper.gtdMinLeadS },
+      rules: { gtdMinLeadS: config.paper.gtdMinLeadS, builder },
       simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
       isCredited,
       async credentials(eoa) {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AccountId, ConditionId, PaperExchange, PriceHistory } from '../../paper-exchange.ts';
 import type { TradeHistory } from '../../trade-history.ts';
 import { charge, ENTRIES_PER_TOKEN, type Guarded, TooManyRequests } from '../limits.ts';
+import { wireAddress } from '../polymarket/index.ts';
 import { AccountBases } from './account-bases.ts';
 import { DataError, invalid } from './data-error.ts';
 import { marketsOfEvent } from './market-facts.ts';
@@ -28,6 +29,8 @@ const TOKENS_PER_READ = 4;
 /** Tokens for a look at all positions of all accounts. */
 const TOKENS_PER_SCAN = 5;
 const MOST_CONDITIONS = 20;
+/** Accounts whose positions in a market one answer shows: each of them has a history of its own. */
+const MOST_HOLDERS_POSITIONS = 20;
 /** Markets of the events that a request names. */
 const MOST_MARKETS = 50;
 const CONDITION = /^0x[0-9a-f]{64}$/;
@@ -87,6 +90,17 @@ export class Reads {
   async holders(request: FastifyRequest, conditionId: ConditionId) {
     await charge(this.#options.guard, request, TOKENS_PER_SCAN);
     return this.exchange.holders(conditionId);
+  }
+
+  /** Those who hold most in a market; the house is not among them. */
+  async largestHolders(request: FastifyRequest, conditionId: ConditionId): Promise<readonly AccountId[]> {
+    const holders = (await this.holders(request, conditionId)).filter(
+      ({ account }) => wireAddress(account) === account,
+    );
+    return holders
+      .toSorted((a, b) => Number(b.yes + b.no - (a.yes + a.no)))
+      .slice(0, MOST_HOLDERS_POSITIONS)
+      .map(({ account }) => account);
   }
 
   /** The markets that a request names by condition or event. `null`: it names none. @throws DataError */

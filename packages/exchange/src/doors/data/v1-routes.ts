@@ -10,6 +10,7 @@ import { Params } from './params.ts';
 import { isRedeemable, legacyPositionRow, type Position, unrealizedOf } from './positions.ts';
 import { profileOf } from './profile.ts';
 import type { Reads } from './reads.ts';
+import { v1MarketLists } from './v1-market-lists.ts';
 import { activitySources } from './v2-routes.ts';
 
 const DIRECTIONS = ['ASC', 'DESC'] as const;
@@ -64,6 +65,7 @@ export function v1Routes(door: FastifyInstance, reads: Reads): void {
   bindPositions(door, reads);
   bindHistory(door, reads);
   bindMarkets(door, reads);
+  v1MarketLists(door, reads);
   door.get('/', (_request, reply) => reply.send({ data: 'OK' }));
 }
 

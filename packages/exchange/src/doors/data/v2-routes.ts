@@ -2,7 +2,6 @@
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccountId } from '../../paper-exchange.ts';
-import { wireAddress } from '../polymarket/index.ts';
 import { invalid } from './data-error.ts';
 import { readPage, type Source } from './history-pages.ts';
 import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
@@ -24,8 +23,6 @@ import type { Reads } from './reads.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_LIMIT = 1_000;
-/** Accounts whose positions in a market one answer shows: each of them has a history of its own. */
-const MOST_HOLDERS_POSITIONS = 20;
 const YEARS_3_MS = 3 * 365 * 86_400_000;
 /** A cent: what the venue hides unless it is asked for. */
 const SMALLEST_SHOWN = 10_000n;
@@ -84,7 +81,7 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
       ascending: params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC',
     };
     const fits = positionFilter(params, conditions);
-    const accounts = user === undefined ? await largest(reads, request, conditions?.[0] ?? '') : [user];
+    const accounts = user === undefined ? await reads.largestHolders(request, conditions?.[0] ?? '') : [user];
     const found: Position[] = [];
     for (const account of accounts) found.push(...(await reads.positions(request, account)));
     const shown = found.filter((position) => hasStatus(position, order.status) && fits(position));
@@ -108,17 +105,6 @@ function positionFilter(
     (title === undefined || facts.question.toLowerCase().includes(title)) &&
     lastAt >= (start ?? 0) &&
     lastAt <= (end ?? Number.MAX_SAFE_INTEGER);
-}
-
-/** Those who hold most in a market; the house is not among them. */
-async function largest(reads: Reads, request: FastifyRequest, conditionId: string): Promise<AccountId[]> {
-  const holders = (await reads.holders(request, conditionId)).filter(
-    ({ account }) => wireAddress(account) === account,
-  );
-  return holders
-    .toSorted((a, b) => Number(b.yes + b.no - (a.yes + a.no)))
-    .slice(0, MOST_HOLDERS_POSITIONS)
-    .map(({ account }) => account);
 }
 
 function amountFilter(params: Params, fallback: Micro): (row: HistoryRow) => boolean {

@@ -128,7 +128,8 @@ function relatedTo(directory: Directory, { id }: TagRecord): readonly TagRecord[
 
 /** The paper world has no series, sports data, comments or profiles: the answers say so in the venue's shapes. */
 function bindAbsent(door: FastifyInstance): void {
-  for (const path of ['/series', '/sports', '/teams']) door.get(path, (_request, reply) => reply.send([]));
+  for (const path of ['/series', '/sports', '/teams', '/market-clarifications'])
+    door.get(path, (_request, reply) => reply.send([]));
   door.get('/sports/market-types', (_request, reply) => reply.send({ marketTypes: [] }));
   door.get('/series/:id', () => {
     throw notFound('id');
@@ -141,6 +142,8 @@ function bindAbsent(door: FastifyInstance): void {
     if (query.text('parent_entity_id') === undefined) throw invalid('parent_entity_id is required');
     return reply.send([]);
   });
+  for (const path of ['/comments/:id', '/comments/user_address/:address'])
+    door.get(path, (_request, reply) => reply.send([]));
   door.get('/public-profile', (request) => {
     if (!/^0x[0-9a-f]{40}$/i.test(Query.of(request).text('address') ?? '')) throw invalid('invalid address');
     throw notFound('id');

@@ -25,7 +25,7 @@ const DEFAULT_EARLY_MS = 60_000;
 
 /** Flat, so that each call can be forwarded to the replica that leads. */
 export interface ExchangeCalls
-  extends Omit<SignedOrders, 'signing' | 'rules' | 'submit' | 'pause'>,
+  extends Omit<SignedOrders, 'signing' | 'rules' | 'submit' | 'submitAll' | 'pause'>,
     Pick<Redemption, 'redeem'> {
   status(): string;
   keptSince(): number | null;

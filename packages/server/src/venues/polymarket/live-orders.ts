@@ -47,7 +47,7 @@ export interface LiveOrdersOptions {
 
 export interface LiveOrders
   extends Pick<SignedOrders, 'submit' | 'resolve' | 'verifyCredentials'>,
-    Required<Pick<SignedOrders, 'pause'>> {
+    Required<Pick<SignedOrders, 'pause' | 'submitAll'>> {
   readonly cancel: Cancel['orders'];
   readonly keptAside: KeptAside;
   readonly keysOf: KeysOf;
@@ -106,7 +106,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
   const watchDoubt = doubts.watch;
 
   return {
-    submit: createSubmit({
+    ...createSubmit({
       ...{ ...shared, log: logger, modes, sends, shortageReason },
       ...{ onUnmapped, onOpen, watchDoubt, onPlaced: follower.placed },
     }),

@@ -21,7 +21,9 @@ export function openPolymarket(settings: PolymarketSettings, tools: VenueTools):
   if (settings.live !== null) return openLive(settings, settings.live, tools);
   const faults = tools.faults ?? openFaults(settings.faults, tools.clock);
   return {
-    venue: tools.paper.createVenue({ id: settings.name, signing: signingOf(settings, tools) }),
+    venue: tools.paper.createVenue({
+      ...{ id: settings.name, signing: signingOf(settings, tools), builder: settings.builder },
+    }),
     doors: (doorTools) =>
       clobDoors({ ...tools, ...doorTools, faults, orderVersion: settings.profile === 'interface' ? 1 : 2 }),
   };
@@ -33,7 +35,7 @@ function openLive(settings: PolymarketSettings, live: LivePolymarket, tools: Ven
   const { venue, stop } = createPolymarketVenue({
     ...{ id: settings.name, clock, log, openSecrets, send: pooled.send, ...live },
     signing: signingOf(settings, tools),
-    rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S },
+    rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S, builder: settings.builder },
     orders: tools.liveOrders(settings.name),
     holder: tools.replicaId,
     bucketsOf: tools.bucketsOf,

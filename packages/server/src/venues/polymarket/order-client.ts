@@ -18,6 +18,7 @@ export interface TradeFilter {
 
 export interface OrderClient {
   post(key: AccountKeys, body: string, timeoutMs: number): Promise<Outcome>;
+  postAll(key: AccountKeys, bodies: readonly string[], timeoutMs: number): Promise<Outcome>;
   cancel(key: AccountKeys, orderIds: readonly string[]): Promise<Outcome>;
   /** `null`: the venue has no such order, or no longer. @throws VenueUnavailable */
   order(key: AccountKeys, orderId: string): Promise<WireOrder | null>;
@@ -62,6 +63,9 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
   return {
     post: (key, body, timeoutMs) =>
       http.send(signed(key, { method: 'POST', path: '/order', body, timeoutMs })),
+
+    postAll: (key, bodies, timeoutMs) =>
+      http.send(signed(key, { method: 'POST', path: '/orders', body: `[${bodies.join(',')}]`, timeoutMs })),
 
     cancel: (key, orderIds) =>
       http.send(signed(key, { method: 'DELETE', path: '/orders', body: JSON.stringify(orderIds) })),

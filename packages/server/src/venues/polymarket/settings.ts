@@ -1,4 +1,5 @@
 /** Venue A: which backend it has, how its orders are signed, and where the live venue's services are. */
+
 import {
   choice,
   type EnvironmentOf,
@@ -30,6 +31,15 @@ const variables = {
     180,
     [5, 3_600],
     'Live venue A: after so many seconds without an answer, an order that the venue does not know counts as never received.',
+  ),
+  VENUE_A_BUILDER_CODE: optionalText(
+    'The builder code that orders of venue A may carry beside none: the venue pays its owner a fee of each. Orders with any other are refused.',
+    { values: '0x and 64 hex digits', pattern: '^0x[0-9a-fA-F]{64}$' },
+  ),
+  VENUE_A_BUILDER_FEE_BPS: integer(
+    100,
+    [0, 100],
+    'The most that the builder of VENUE_A_BUILDER_CODE takes of the collateral that an order moves, in hundredths of a percent: what limits and approvals count. The venue allows 100.',
   ),
   LIVE_ORDERS: flag(
     'on',
@@ -77,6 +87,8 @@ export interface PolymarketSettings {
   /** On paper: JSON of the faults that its doors show. */
   readonly faults: string | null;
   readonly profile: 'interface' | 'polymarket';
+  /** The one builder whose code orders may carry. */
+  readonly builder: { readonly code: string; readonly feeBps: number } | undefined;
 }
 
 export const polymarketSettings = {
@@ -115,6 +127,10 @@ export const polymarketSettings = {
       followed: env.PAPER_MARKETS === 'live' ? polymarketUrls(env) : null,
       faults: env.PAPER_FAULTS ?? null,
       profile: env.VENUE_A_ORDER_PROFILE ?? 'interface',
+      builder:
+        env.VENUE_A_BUILDER_CODE === undefined
+          ? undefined
+          : { code: env.VENUE_A_BUILDER_CODE.toLowerCase(), feeBps: env.VENUE_A_BUILDER_FEE_BPS },
     };
   },
 };

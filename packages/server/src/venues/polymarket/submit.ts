@@ -4,24 +4,32 @@
  * refusal then says nothing of the first attempt.
  */
 import type { VenueRefusal } from '@bellwether/contract';
-import { type Micro, PIPS } from '@bellwether/contract/decimals';
+import { PIPS } from '@bellwether/contract/decimals';
 import type { MarketRecord } from '../../domain/market.ts';
 import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
 import type { ShortageReason } from './approvals.ts';
-import type { Outcome, VenueReply } from './http.ts';
+import {
+  type Accepted,
+  type Attempt,
+  MIN_ATTEMPT_MS,
+  type Outgoing,
+  readAnswer,
+  rejected,
+  UNKNOWN,
+} from './attempts.ts';
+import type { Outcome } from './http.ts';
 import type { Keyring } from './keyring.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { isIncomplete, sumOfTrades, tradesSeen } from './look-up.ts';
 import type { Modes } from './modes.ts';
 import type { Observation } from './observations.ts';
 import { type OrderClient, orderBody } from './order-client.ts';
-import { errorTextOf, legVerdict, verdictOf } from './order-refusals.ts';
-import { microOf } from './order-wire.ts';
+import { errorTextOf, verdictOf } from './order-refusals.ts';
 import type { Recorder } from './recorder.ts';
-import { DUST } from './signed-bounds.ts';
+import { attemptBatch, MOST_ORDERS } from './submit-batch.ts';
 
 export interface SubmitParts {
   readonly client: OrderClient;
@@ -43,25 +51,8 @@ export interface SubmitParts {
   readonly onOpen: (walletAddress: string, isUrgent: boolean) => void;
 }
 
-/** Proof of an attempt. */
-type Attempt =
-  | { readonly kind: 'accepted'; readonly reply: Accepted }
-  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
-  | { readonly kind: 'unknown'; readonly mayRepeat: boolean };
-
 type Unsent = 'not_sent' | 'over_quota';
 
-const rejected = (reason: VenueRefusal): Attempt => ({ kind: 'rejected', reason, detail: null });
-
-interface Accepted {
-  readonly word: 'live' | 'matched' | 'delayed' | 'unmatched';
-  readonly making: Micro;
-  readonly taking: Micro;
-  readonly tradeIds: readonly string[];
-}
-
-/** Less time than this is none for another attempt. */
-const MIN_ATTEMPT_MS = 250;
 const LEAST_TIMEOUT_MS = 1;
 /** Trades are listed by their own times, which the clock of the venue decides. */
 const CLOCK_MARGIN_S = 120;
@@ -71,13 +62,38 @@ const MAX_TRADE_IDS = 5;
 export function createSubmit(parts: SubmitParts) {
   const { keyring, modes, recorder, now, log } = parts;
 
-  return async (order: VenueOrder, message: SignedMessage): Promise<VenueAnswer> => {
+  const submit = (order: VenueOrder, message: SignedMessage): Promise<VenueAnswer> =>
+    conclude({ order, message }, () => attemptAll(parts, order, message));
+
+  /** Together where they have one API key, at most so many as the venue takes; each with an answer of its own. */
+  const submitAll = (outgoing: readonly Outgoing[]): readonly Promise<VenueAnswer>[] => {
+    const answers = new Map<Outgoing, Promise<VenueAnswer>>();
+    for (const ofKey of Map.groupBy(outgoing, ({ message }) => message.walletAddress).values())
+      for (let from = 0; from < ofKey.length; from += MOST_ORDERS) {
+        const batch = ofKey.slice(from, from + MOST_ORDERS);
+        // Begins behind the loop: evidence about an order may come before its answer, and is awaited by then.
+        const attempts = Promise.resolve().then(() =>
+          attemptBatch(parts, batch, ({ order, message }) => attemptAll(parts, order, message)),
+        );
+        for (const [at, one] of batch.entries())
+          answers.set(
+            one,
+            conclude(one, async () => (await attempts)[at] ?? UNKNOWN),
+          );
+      }
+    return outgoing.map((one) => answers.get(one) as Promise<VenueAnswer>);
+  };
+
+  return { submit, submitAll };
+
+  /** Records what an attempt proves. @returns the first answer of the order, as it is recorded */
+  async function conclude({ order, message }: Outgoing, send: () => Promise<Attempt>): Promise<VenueAnswer> {
     const finish = recorder.await(order.orderId);
     const sentAt = now();
     let seen: readonly Observation[] = [];
     let market: MarketRecord | null = null;
     try {
-      const attempt = await attemptAll(parts, order, message);
+      const attempt = await send();
       if (attempt.kind === 'accepted') {
         // A delayed order has news when it is matched.
         if (attempt.reply.word !== 'delayed') parts.onPlaced(message.walletAddress, order.orderId, sentAt);
@@ -105,7 +121,7 @@ export function createSubmit(parts: SubmitParts) {
       );
       return { kind: 'unknown' };
     }
-  };
+  }
 
   /** The reason as the desk knows it, beyond the venue's words. */
   async function known(
@@ -193,46 +209,8 @@ export function createSubmit(parts: SubmitParts) {
       const isSafe = reply.status === 500 && /order timed out/i.test(errorTextOf(reply));
       return verdict.kind === 'rejected' ? verdict : { kind: 'unknown', mayRepeat: isSafe };
     }
-    const attempt = readAnswer(reply, order.orderId, p.onUnmapped);
-    if (attempt.kind !== 'accepted' || attempt.reply.making <= message.fields.makerAmount + DUST)
-      return attempt;
-    // The venue has it, and its amounts are wrong: its trades will say the right ones, or be kept aside.
-    log.warn({ orderId: order.orderId }, 'the venue answers that an order gave more than it signed');
-    return { kind: 'unknown', mayRepeat: false };
+    return readAnswer(reply.value, { order, message }, { onUnmapped: p.onUnmapped, log });
   }
-}
-
-const WORDS: ReadonlySet<unknown> = new Set(['live', 'matched', 'delayed', 'unmatched']);
-
-/** Taken only where success, an empty errorMsg and this order's id are there; what is half understood proves nothing. */
-function readAnswer({ value }: VenueReply, orderId: string, onUnmapped: (text: string) => void): Attempt {
-  const unknown: Attempt = { kind: 'unknown', mayRepeat: false };
-  if (typeof value !== 'object' || value === null) return unknown;
-  const row = value as Readonly<Record<string, unknown>>;
-  const text = row.errorMsg ?? '';
-  if (typeof text !== 'string') return unknown;
-  if (text !== '') {
-    // Words beside an order that is there contradict it.
-    if (WORDS.has(row.status)) return unknown;
-    const verdict = legVerdict(text, onUnmapped);
-    return verdict.kind === 'rejected' ? verdict : unknown;
-  }
-  const isTaken = row.success === true && typeof row.orderID === 'string' && WORDS.has(row.status);
-  if (!isTaken || (row.orderID as string).toLowerCase() !== orderId) return unknown;
-  const word = row.status as Accepted['word'];
-  const amount = (field: unknown): Micro | null =>
-    field === '' || field === undefined ? 0n : microOf(field);
-  const making = amount(row.makingAmount);
-  const taking = amount(row.takingAmount);
-  if (making === null || taking === null || (word === 'matched' && (making === 0n || taking === 0n)))
-    return unknown;
-  return { kind: 'accepted', reply: { word, making, taking, tradeIds: idsIn(row.tradeIDs) } };
-}
-
-/** None where one of them is not understood: the others would stand for the whole match. */
-function idsIn(value: unknown): readonly string[] {
-  const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';
-  return Array.isArray(value) && value.every(isId) ? [...new Set(value)] : [];
 }
 
 async function acceptedAs(

@@ -101,6 +101,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
           return accounts.balance(account, question);
         },
         submit: orders.submit,
+        submitAll: orders.submitAll,
         resolve: orders.resolve,
         pause: orders.pause,
       },
