@@ -120,6 +120,10 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
       { status: 404, code: 'wallet_not_found' },
     ],
+    'POST /markets/convert walletAddress': [
+      post('/markets/convert', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
+      { status: 404, code: 'wallet_not_found' },
+    ],
     'POST /markets/merge walletAddress': [
       post('/markets/merge', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
       { status: 404, code: 'wallet_not_found' },
@@ -170,6 +174,10 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     ],
     'POST /markets/split address': [
       post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
+      { status: 404, code: 'wallet_not_found' },
+    ],
+    'POST /markets/convert address': [
+      post('/markets/convert', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
       { status: 404, code: 'wallet_not_found' },
     ],
     'POST /markets/merge address': [

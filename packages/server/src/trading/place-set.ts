@@ -131,7 +131,6 @@ async function soundSet(
 ): Promise<SoundSet> {
   const { market } = await requireMarket(needs, request.marketId, venue.id);
   requireOpenFor(kind, market);
-  if (kind === 'convert' && !market.negRisk) throw notConvertible();
   const own = request.walletAddress ?? (await needs.agents.byId(caller.agentId))?.walletAddress;
   if (own == null)
     throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
@@ -143,6 +142,8 @@ async function soundSet(
     needs.wallets.wallets(caller),
   ]);
   if (!reached.includes(wallet)) throw refusal('wallet_not_found', undefined, { path: 'walletAddress' });
+  if (kind === 'convert' && !market.negRisk)
+    throw refusal('conversion_not_supported', undefined, { path: 'marketId' });
   const funder = credential?.funder ?? wallet;
   return {
     ...{ orderId, venue, market, funder, credential },
@@ -156,8 +157,6 @@ async function soundSet(
 }
 
 /** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
-const notConvertible = (): Refusal => refusal('conversion_not_supported', undefined, { path: 'marketId' });
-
 const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
   kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
 
