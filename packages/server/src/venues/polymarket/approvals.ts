@@ -6,11 +6,11 @@ import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
 import {
   type Address,
   approvalCalls,
+  type ContractMarket,
   OLDER_NEG_RISK_ADAPTER,
   olderAdapterApprovalCall,
   POLYGON_EXCHANGES,
-  POSITION_ROUTER,
-  redemptionAdapter,
+  positionContract,
 } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { within } from '../../domain/patience.ts';
@@ -25,10 +25,6 @@ export type Approval = 'given' | 'missing' | 'unknown';
 
 type Contracted = Pick<MarketRecord, 'negRisk' | 'version'>;
 
-/** The contract through which tokens of a market are redeemed. */
-export const redemptionContract = ({ negRisk, version }: Contracted): Address =>
-  version === 'v2' ? POSITION_ROUTER : redemptionAdapter(negRisk);
-
 /** The contract that takes the orders of a market. */
 const orderContract = ({ negRisk, version }: Contracted): Address => {
   if (version === 'v2') return POLYGON_EXCHANGES.v3;
@@ -41,10 +37,10 @@ type Allowances = Pick<LiveAccounts, 'allowances' | 'outdated'>;
 export async function redemptionApproval(
   accounts: Allowances,
   account: Address,
-  { tokenId, market }: { readonly tokenId: string; readonly market: Contracted },
+  { tokenId, market }: { readonly tokenId: string; readonly market: ContractMarket },
 ): Promise<Approval> {
   const allowed = await accounts.allowances(account, tokenId).catch(() => null);
-  const amount = allowed?.get(redemptionContract(market));
+  const amount = allowed?.get(positionContract(market));
   return amount === undefined ? 'unknown' : amount > 0n ? 'given' : 'missing';
 }
 

@@ -4,12 +4,12 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, ContractCall } from '@bellwether/protocol';
-import { ownerCall, redeemCall, redeemPositionCall } from '@bellwether/protocol';
+import { ownerCalls, positionContract, redeemCall, redeemPositionCall } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
-import { type Approval, redemptionApproval, redemptionContract, tokenApproval } from './approvals.ts';
+import { type Approval, redemptionApproval, tokenApproval } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { createRedeemedReads } from './redeemed.ts';
@@ -87,19 +87,17 @@ function unsigned(wanted: WantedRedemption): UnsignedCall[] {
   const owner = { eoa: keys?.eoa ?? account, wallet: account, type };
   const kind = market.negRisk ? 'a neg-risk market' : 'a market';
   const burns = market.version === 'v2' ? BURNS_ONE : BURNS;
-  const redemptions = redemptionCalls(wanted).map((call) => {
-    const { from, to, data } = ownerCall(owner, call);
-    return {
+  const redemptions = redemptionCalls(wanted).flatMap((call) =>
+    ownerCalls(owner, [call]).map(({ from, to, data }) => ({
       ...{ to, data, value: '0', chainId },
       description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW[type]} ${APPROVALS[approval]} ${burns}`,
-    };
-  });
+    })),
+  );
   if (approval !== 'missing') return redemptions;
-  const adapter = redemptionContract(market);
-  const approves = ownerCall(owner, tokenApproval(adapter));
-  const first = {
-    ...{ to: approves.to, data: approves.data, value: '0', chainId },
-    description: `Approve ${adapter} for the outcome tokens of ${account} (setApprovalForAll), from ${approves.from}. ${HOW[type]}`,
-  };
-  return [first, ...redemptions];
+  const adapter = positionContract(market);
+  const approves = ownerCalls(owner, [tokenApproval(adapter)]).map(({ from, to, data }) => ({
+    ...{ to, data, value: '0', chainId },
+    description: `Approve ${adapter} for the outcome tokens of ${account} (setApprovalForAll), from ${from}. ${HOW[type]}`,
+  }));
+  return [...approves, ...redemptions];
 }
