@@ -157,6 +157,14 @@ export {
   verifyReceipts,
 } from './verify-receipts.ts';
 export {
+  verifyWalletCalls,
+  type WalletAction,
+  WalletCallsError,
+  type WalletPins,
+  type WalletTransaction,
+  walletTransactions,
+} from './verify-wallet-calls.ts';
+export {
   type ReceivedWebhook,
   verifyWebhook,
   WebhookSignatureError,

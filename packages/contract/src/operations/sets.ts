@@ -20,6 +20,7 @@ import {
 import { operation } from '../operation.ts';
 import { refusedBecause, words } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
+import { UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const SETS_MAX = 1e9;
 
@@ -60,14 +61,29 @@ export const SetResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'GET /markets/orders/{orderId} and its receipt tell of it' }),
   clientOrderId: Type.String(),
-  status: words(['filled', 'rejected'], 'completely, or not at all'),
+  status: words(
+    ['filled', 'rejected', 'unsigned', 'expired'],
+    'completely, or not at all. unsigned (live venues): the owner of the wallet has transactions to sign and send; expired: none of them was seen in time',
+  ),
   venue: Type.String(),
   marketId: Type.String(),
   conditionId: Type.String(),
   walletAddress: Type.String({ description: 'the account that paid, or was paid' }),
-  amount: Type.Number({ description: 'sets that were made or merged; 0 where the venue refused' }),
-  txHash: Nullable(Type.String({ description: 'null on paper' })),
+  amount: Type.Number({
+    description: 'sets that were made or merged; 0 where the venue refused, or before they are',
+  }),
+  txHash: Nullable(Type.String({ description: 'null on paper, and before it is known' })),
   submittedAt: Iso,
+  transactions: Type.Optional(
+    Type.Array(UnsignedTransaction, {
+      description:
+        'live venues, with status unsigned: check these against your own (verifyWalletCalls of the SDK), sign and send them once, in this order. The service holds no key. If you have sent them, do not send them again',
+    }),
+  ),
+  expiresAt: Type.Optional({
+    ...Iso,
+    description: 'until when the desk looks for the transaction and keeps the budget of a split reserved',
+  }),
   ...refusedBecause,
 });
 
@@ -103,7 +119,7 @@ export const splitSets = operation({
   path: '/markets/split',
   summary: 'Split collateral into YES and NO shares of a market; judged like a BUY of that collateral',
   description:
-    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again.',
+    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again. On a live venue nothing is split yet: the answer is `unsigned`, with the transactions that the owner of the wallet signs. The budget is reserved from then on, until the split is seen on the chain, or for a day; what was counted for its day stays counted.',
   rateClass: 'trade',
   errors: [
     ...ERRORS_OF_SETS,
@@ -121,7 +137,7 @@ export const mergeSets = operation({
   path: '/markets/merge',
   summary: 'Merge YES and NO shares of a market into collateral; never blocked by a safeguard',
   description:
-    'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead.',
+    'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead. On a live venue the answer is `unsigned`, with the transactions that the owner of the wallet signs.',
   rateClass: 'exit',
   errors: ERRORS_OF_SETS,
 });

@@ -7,6 +7,7 @@ import { idOf, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, tool } from '../tool.ts';
 import { refusalOf } from '../tool-problem.ts';
+import { requireAsked } from '../wallet-calls.ts';
 import { spend } from './spend.ts';
 import { CLIENT_ORDER_ID, MARKET, quantityOf, REASONING, spendingOf, VENUE } from './terms.ts';
 
@@ -19,6 +20,17 @@ const input = z.strictObject({
 });
 
 type Terms = z.infer<typeof input>;
+
+/** At a live venue: the transactions that the wallet's owner signs, as they were built here. */
+async function toSign(
+  call: Parameters<typeof requireAsked>[0],
+  kind: 'split' | 'merge',
+  { answer, terms }: { readonly answer: SetResponse; readonly terms: Terms },
+) {
+  if (answer.status !== 'unsigned') return {};
+  const { market, venue, amount } = terms;
+  return { transactions: await requireAsked(call, { answer, action: { kind, amount }, market, venue }) };
+}
 
 const requestOf = ({ market, venue, amount, reasoning }: Terms, clientOrderId: string) => ({
   ...{ clientOrderId, amount, marketId: market },
@@ -42,7 +54,7 @@ export const splitSets = tool({
   name: 'split_sets',
   title: 'Split collateral into YES and NO shares',
   description:
-    'Makes full sets: one YES and one NO share for each collateral, on paper. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
+    'Makes full sets: one YES and one NO share for each collateral. At a live venue the status is "unsigned": the owner of the wallet has to sign and send the transactions elsewhere, once. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
   input,
   async run(terms, { desk, texts, ...call }) {
@@ -64,7 +76,12 @@ export const splitSets = tool({
       },
     );
     if ('ask' in spent) return spent.ask;
-    return { ...doneFacts(spent.answer, texts), spendingLimit: spendingOf(desk.limit.standing()) };
+    const { answer } = spent;
+    return {
+      ...doneFacts(answer, texts),
+      ...(await toSign({ desk, ...call }, 'split', { answer, terms })),
+      spendingLimit: spendingOf(desk.limit.standing()),
+    };
   },
 });
 
@@ -72,11 +89,13 @@ export const mergeSets = tool({
   name: 'merge_sets',
   title: 'Merge YES and NO shares into collateral',
   description:
-    'Each pair of one YES and one NO share becomes one collateral, on paper, also while trading is paused. The same terms under the same clientOrderId are done once.',
+    'Each pair of one YES and one NO share becomes one collateral, also while trading is paused. At a live venue the status is "unsigned", as for split_sets. The same terms under the same clientOrderId are done once.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
   input,
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
-    return doneFacts(await desk.client.mergeSets(request, { signal }), texts);
+    const answer = await desk.client.mergeSets(request, { signal });
+    const unsigned = await toSign({ desk, signal }, 'merge', { answer, terms });
+    return { ...doneFacts(answer, texts), ...unsigned };
   },
 });

@@ -26,9 +26,10 @@ import type { Deadline } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
-import type { Balance, BalanceQuestion, VenueAnswer, VenueWith } from '../venues/venue.ts';
+import type { Balance, BalanceQuestion, UnsignedSet, VenueAnswer, VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { Recorded, TradeScope } from './admission.ts';
+import type { HandedOutSets } from './handed-out-sets.ts';
 import type { OrderStore } from './order-store.ts';
 import {
   type Placed,
@@ -47,6 +48,7 @@ import {
   setOrderId,
   setReplayOf,
   setResponse,
+  unsignedResponse,
   venueSetOf,
 } from './set-terms.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
@@ -58,6 +60,7 @@ export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNe
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
   readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+  readonly handedOutSets: Pick<HandedOutSets, 'handOut' | 'endsAt'>;
 }
 
 type SetVenue = VenueWith<'sets'>;
@@ -87,11 +90,13 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
   const { caller, request } = call;
   const venue = venueFor(needs, request.venue, 'sets');
   const orderId = setOrderId(call, venue.id, needs.sha256);
-  const replay = (row: Parameters<typeof setReplayOf>[0]) =>
-    setReplayOf(row, caller.agentId, needs.clock.now());
+  const replay = (row: Parameters<typeof setReplayOf>[0]) => {
+    const same = setReplayOf(row, caller.agentId, needs.clock.now());
+    return same === null ? null : () => repeated(needs, venue, same);
+  };
   return {
     duplicateLookup: 'before_refusal',
-    look: async () => replay((await needs.orders.byIds([orderId]))[0] ?? null),
+    look: async () => (await replay((await needs.orders.byIds([orderId]))[0] ?? null)?.()) ?? null,
     judgeRequest: () => soundSet(needs, call, { venue, orderId }),
     question: ({ market, funder, signer, walletAddress }) => ({
       venue: venue.id,
@@ -104,10 +109,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       ...(call.kind === 'merge' ? { sells: market.tokenIds } : {}),
       toVenue: venueSetOf,
     }),
-    sameOrder(existing) {
-      const answer = replay(existing);
-      return answer === null ? null : async () => answer;
-    },
+    sameOrder: replay,
     judge: (scope, sound, approval) =>
       call.kind === 'merge'
         ? judgeMerge(needs, call, sound, scope)
@@ -117,7 +119,11 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
     },
     handedOverBy: 'sending',
-    send: async ({ order }) => answerTo(needs, order, await venue.sets.submit(venueSetOf(order))),
+    async send({ order }) {
+      const answer = await venue.sets.submit(venueSetOf(order));
+      if (venue.sets.made === undefined && answer.kind !== 'unsigned') return answerTo(needs, order, answer);
+      return handOut(needs, order, answer);
+    },
     answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }
@@ -146,16 +152,22 @@ async function soundSet(
     ...{ orderId, venue, market, funder, credential },
     walletAddress: credential?.walletAddress ?? wallet,
     signer: credential?.eoa ?? wallet,
-    balance: await venue.sets.balance(funder, ...toPay(kind, market)).then(
+    balance: await venue.sets.balance(funder, ...toPay(kind, venue, market)).then(
       (known) => ({ known }),
       (error: unknown) => ({ error }),
     ),
   };
 }
 
-/** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
-const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
-  kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
+/** A venue of live markets on paper brings a market here that a split names; a merge needs none of it: what is held is here. */
+function toPay(
+  kind: SetCall['kind'],
+  { sets }: SetVenue,
+  { conditionId, tokenIds }: MarketRecord,
+): [BalanceQuestion?] {
+  if (kind === 'split') return [{ conditionId, tokenIds, pays: 'collateral' }];
+  return sets.made === undefined ? [] : [{ conditionId, tokenIds, pays: 'sets' }];
+}
 
 /** Sets are split while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
 function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
@@ -277,6 +289,45 @@ function recorded(
 ): Recorded<NewSetOrder> {
   const terms = { ...sound, venue: sound.venue.id };
   return { order: setOrder(call, terms, { userId: scope.userId, now: clock.now() }), ...judged };
+}
+
+const LOOKED_FOR_MS = 24 * 60 * 60 * 1000;
+const FIRST_LOOK_MS = 5_000;
+
+/** Gives the transactions to the caller once the record says so; a venue that could not make any of them refused the order. */
+async function handOut(
+  needs: Pick<PlaceSetNeeds, 'clock' | 'orders' | 'handedOutSets'>,
+  order: NewSetOrder,
+  answer: VenueAnswer | UnsignedSet,
+): Promise<SetResponse> {
+  const at = needs.clock.now();
+  if (answer.kind !== 'unsigned') {
+    const first = firstAnswerOf(answer);
+    if (first === null || first.success) throw new Error('an order that the owner signs was executed');
+    await needs.orders.settle(order.orderId, { ...first, status: 'rejected', event: 'rejected' }, at);
+    return setResponse(order, first);
+  }
+  const endsAt = order.createdAt + LOOKED_FOR_MS;
+  const isOut = await needs.handedOutSets.handOut(order, { at, endsAt, dueAt: at + FIRST_LOOK_MS });
+  // Refused meanwhile as left by a process that had stopped: these transactions must reach no one.
+  if (!isOut) throw outcomeUnknown(order.orderId);
+  return unsignedResponse(order, { transactions: answer.transactions, endsAt });
+}
+
+/** The answer to the same order: where the owner still has to sign, the same transactions again. */
+async function repeated(
+  needs: Pick<PlaceSetNeeds, 'handedOutSets'>,
+  { sets }: SetVenue,
+  same: NonNullable<ReturnType<typeof setReplayOf>>,
+): Promise<SetResponse> {
+  if (!('handedOut' in same)) return same;
+  const { handedOut: order } = same;
+  const [answer, endsAt] = await Promise.all([
+    sets.submit(venueSetOf(order)),
+    needs.handedOutSets.endsAt(order.orderId),
+  ]);
+  if (answer.kind !== 'unsigned' || endsAt === null) throw outcomeUnknown(order.orderId);
+  return unsignedResponse(order, { transactions: answer.transactions, endsAt });
 }
 
 async function answerTo(

@@ -135,7 +135,8 @@ export interface Spendable {
 
 /** Question about the means to pay an order of one market. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
-  readonly pays: 'collateral' | 'YES' | 'NO';
+  /** `sets`: shares of both outcomes. */
+  readonly pays: 'collateral' | 'YES' | 'NO' | 'sets';
   /** The amount that the order needs: a venue need not be asked while its last known figure covers that. */
   readonly needed?: Micro;
 }
@@ -212,10 +213,34 @@ export interface KeptAside {
   }): Promise<SignedOrderRow | null>;
 }
 
-/** Splits and merges, at once and completely or not at all. What became of one in doubt, `signedOrders` resolves. */
+/** Splits and merges, completely or not at all. */
 export interface Sets extends Pick<SignedOrders, 'balance'> {
-  /** Resolves after the outcome is recorded. One effect under an order id. */
-  submit(set: VenueSet): Promise<VenueAnswer>;
+  /**
+   * Where the venue executes them: resolves after the outcome is recorded; one effect under an order id, and what became of
+   * one in doubt, `signedOrders` resolves. Where a wallet's owner does: the transactions, the same each time; it has no effect.
+   */
+  submit(set: VenueSet): Promise<VenueAnswer | UnsignedSet>;
+  /**
+   * Where owners send them: what the chain has of the account's since then. Absent where the venue executes them.
+   * @throws VenueUnavailable
+   */
+  made?(
+    account: Address,
+    asked: { readonly since: number; readonly conditionIds: readonly string[] },
+  ): Promise<readonly MadeSet[]>;
+}
+
+/** Transactions for the owner of the wallet to sign. */
+export interface UnsignedSet {
+  readonly kind: 'unsigned';
+  readonly transactions: readonly UnsignedCall[];
+}
+
+/** A split or a merge on the chain. */
+export interface MadeSet extends Pick<VenueSet, 'kind' | 'conditionId' | 'amount'> {
+  readonly transactionHash: string;
+  /** Time of its block. */
+  readonly at: number;
 }
 
 export interface Redemption {
@@ -331,6 +356,8 @@ export type RedeemAnswer =
   | { readonly kind: 'unknown' };
 
 export interface UnsignedCall {
+  /** The wallet itself or its owner. */
+  readonly from: Address;
   readonly to: Address;
   readonly data: string;
   readonly value: string;

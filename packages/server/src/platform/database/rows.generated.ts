@@ -218,6 +218,12 @@ export interface FillsRow {
   readonly counts_at: Date | null;
 }
 
+export interface HandedOutSetsRow {
+  readonly order_id: string;
+  readonly ends_at: Date;
+  readonly due_at: Date;
+}
+
 export interface IdempotencyKeysRow {
   readonly scope: string;
   readonly route: string;
@@ -531,6 +537,14 @@ export interface SafeguardsRow {
   readonly locked_max_open_orders: number | null;
   readonly approval_above: bigint | null;
   readonly locked_approval_above: bigint | null;
+}
+
+export interface SetTransactionsRow {
+  readonly wallet: string;
+  readonly transaction_hash: string;
+  readonly condition_id: string;
+  readonly kind: string;
+  readonly order_id: string;
 }
 
 export interface SimulationCreditsRow {

@@ -14,6 +14,7 @@ import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
+import { createLiveSets } from './sets.ts';
 import { startVenueClock } from './venue-clock.ts';
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
@@ -73,7 +74,9 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const { keysOf } = orders;
   const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
-  const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
+  const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
+  const redemption = createLiveRedemption(chainParts);
+  const sets = createLiveSets({ ...chainParts, sends: options.sends });
 
   const status = (): string => {
     const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');
@@ -106,6 +109,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       },
       cancel: { orders: orders.cancel },
       keptAside: orders.keptAside,
+      sets,
       redemption,
       history: createLivePriceHistory({ clob, clock }),
     },

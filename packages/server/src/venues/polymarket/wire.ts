@@ -149,6 +149,16 @@ const Activity = Type.Object({
   transaction_hash: maybe(Text),
 });
 
+/** A split or a merge is of both outcomes: its row names no token. */
+const SetActivity = Type.Object({
+  type: Type.String({ maxLength: 40 }),
+  proxy_wallet: Text,
+  condition_id: Text,
+  size: Amount,
+  timestamp: Type.Integer({ minimum: 0 }),
+  transaction_hash: Text,
+});
+
 const MAX_POINTS = 100_000;
 const PriceHistory = Type.Object({
   history: Type.Array(Type.Object({ t: Type.Integer({ minimum: 0 }), p: Amount }), { maxItems: MAX_POINTS }),
@@ -188,6 +198,7 @@ export const READ = {
   ),
   dataPosition: checkedBy(DataPosition),
   activity: checkedBy(Activity),
+  setActivity: checkedBy(SetActivity),
   priceHistory: checkedBy(PriceHistory),
   openOrder: checkedBy(OpenOrder),
   ordersPage: checkedBy(Type.Object({ data: Listed, next_cursor: maybe(Text) })),

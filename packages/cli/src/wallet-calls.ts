@@ -1,0 +1,62 @@
+/** Transactions that the owner of a wallet has to sign: shown only once they are the ones that were built here, and so built. */
+import {
+  type BellwetherClient,
+  type Market,
+  verifyWalletCalls,
+  type WalletAction,
+  type WalletTransaction,
+} from '@bellwether/sdk';
+import type { Run } from './run.ts';
+
+type Answer = Parameters<typeof verifyWalletCalls>[0];
+
+/** The wallet of this machine's key that trades. */
+export async function ownWallet(run: Run) {
+  const { signer, key } = await run.tradingKey();
+  return { signer, wallet: signer.wallet(key.signatureType) };
+}
+
+export interface Unsigned {
+  readonly market: Market;
+  readonly transactions: readonly WalletTransaction[];
+}
+
+/** @throws WalletCallsError for anything else than what was asked for; OrderBuildError */
+export async function requireAsked(
+  run: Run,
+  client: BellwetherClient,
+  {
+    answer,
+    action,
+    marketId,
+    venue,
+  }: {
+    readonly answer: Answer;
+    readonly action: WalletAction;
+    readonly marketId: string;
+    readonly venue: string | undefined;
+  },
+): Promise<Unsigned> {
+  const own = await ownWallet(run);
+  const market = await run.waiting(
+    'Reading the market',
+    client.getMarket(marketId, venue === undefined ? {} : { venue }),
+  );
+  return { market, transactions: verifyWalletCalls(answer, action, { ...own, market }) };
+}
+
+/** For a person: what to sign, and where from. */
+export const transactionText = (run: Run, { market, transactions }: Unsigned): string =>
+  transactions
+    .map(({ from, to, data, value, chainId }, at) =>
+      run.output.facts([
+        ['sign and send', `transaction ${at + 1} of ${transactions.length}, once, in this order`],
+        ['market', market.question],
+        ['from', from],
+        ['to', to],
+        ['data', data],
+        ['value', value],
+        ['chain', chainId],
+      ]),
+    )
+    .join('\n\n');
