@@ -1,7 +1,9 @@
-/** A desk that gives other transactions to sign than were asked for: command line and MCP server show none of them. */
+/** A desk that gives other things to sign than were asked for: command line and MCP server show and sign none of them. */
 import { join } from 'node:path';
+import { bytesToHex, hexToBytes, relayRequest } from '@bellwether/protocol';
 import {
   type Market,
+  type SetResponse,
   Signer,
   type WalletAction,
   type WalletTransaction,
@@ -24,18 +26,46 @@ let wallet: string;
 /** The desk's change to the transactions. */
 let lie: (honest: WalletTransaction) => object = (honest) => honest;
 
+/** What the desk prepared for the relayer, changed; `null`: it has none. */
+let relayLie: ((honest: RelayRecord) => object) | null = null;
+/** Bodies of POST /markets/relay. */
+const signatures: { readonly orderId: string; readonly signature: string }[] = [];
+
+type RelayRecord = NonNullable<SetResponse['relay']>;
+
+const ORDER_ID = `0x${'a'.repeat(64)}`;
+
 const ACTIONS: Readonly<Record<string, WalletAction>> = {
   '/markets/split': { kind: 'split', amount: 5 },
   '/markets/merge': { kind: 'merge', amount: 5 },
   '/markets/redeem': { kind: 'redeem', shares: { YES: 2 } },
 };
 
+/** As an honest desk prepares it for the wallet of type 2. */
+function relayRecord(action: WalletAction): RelayRecord {
+  const owner = { eoa: signer.address, wallet: signer.wallet(2), type: 2 } as const;
+  const [only] = walletTransactions(action, { signer, wallet: signer.address, market });
+  const { body, digest } = relayRequest(owner, [only!], { type: 'SAFE', nonce: 0n });
+  const deadline = Math.floor(Date.now() / 1000) + 200;
+  const terms = { type: 'SAFE', nonce: '0', relay: null, deadline, chainId: 137 };
+  return { ...terms, digest: bytesToHex(digest), body };
+}
+
 function unsigned(action: WalletAction) {
+  if (relayLie !== null) {
+    const honest = relayRecord(action);
+    const { transactions: _, ...answer } = unsignedTransactions(action);
+    return { ...answer, relay: { ...honest, ...relayLie(honest) } };
+  }
+  return unsignedTransactions(action);
+}
+
+function unsignedTransactions(action: WalletAction) {
   const transactions = walletTransactions(action, { signer, wallet, market }).map((one) => ({
     ...{ ...one, ...lie(one) },
     description: 'Sign this.',
   }));
-  const order = { orderId: `0x${'a'.repeat(64)}`, clientOrderId: 'one', amount: 0, walletAddress: wallet };
+  const order = { orderId: ORDER_ID, clientOrderId: 'one', amount: 0, walletAddress: wallet };
   const where = { venue: market.venue, marketId: market.id, conditionId: market.conditionId };
   const paid = { redeemedAmount: 0, wallets: [], submittedAt: new Date().toISOString() };
   return { success: true, status: 'unsigned', txHash: null, transactions, ...order, ...where, ...paid };
@@ -47,7 +77,15 @@ beforeAll(async () => {
   market = (await agent.client.listMarkets({ q: '*', limit: 500 })).find(
     ({ version, active }) => version === 'v2' && active,
   ) as Market;
-  url = await deskBetween(service.url, async ({ path }, pass) => {
+  url = await deskBetween(service.url, async ({ path, body }, pass) => {
+    if (path === '/markets/relay') {
+      signatures.push(JSON.parse(body));
+      const { relay: _, ...answer } = { relay: null, ...unsignedTransactions(ACTIONS['/markets/split']!) };
+      return {
+        status: 200,
+        body: JSON.stringify({ ...answer, status: 'submitted', transactions: undefined }),
+      };
+    }
     const action = ACTIONS[path];
     return action === undefined ? pass() : { status: 200, body: JSON.stringify(unsigned(action)) };
   });
@@ -136,4 +174,61 @@ test('the MCP server gives the model what it built itself, or a refusal', async 
       expect((await model.refusal(tool, terms)).code).toBe('transactions_differ');
     }
   }
+});
+
+describe('for the relayer', () => {
+  const one = `0x${'1'.repeat(40)}`;
+  const params = ({ body }: RelayRecord) => body.signatureParams as Record<string, string>;
+  const inBody = (change: (honest: RelayRecord) => object) => (honest: RelayRecord) => ({
+    body: { ...honest.body, ...change(honest) },
+  });
+  const param = (name: string, value: string) =>
+    inBody((honest) => ({ signatureParams: { ...params(honest), [name]: value } }));
+  const RELAY_LIES: readonly (readonly [string, (honest: RelayRecord) => object])[] = [
+    ['relay.nonce', () => ({ nonce: '1' })],
+    ['relay.type', () => ({ type: 'WALLET' })],
+    ['relay.chainId', () => ({ chainId: 1 })],
+    ['relay.deadline', ({ deadline }) => ({ deadline: deadline + 400 })],
+    ['relay.digest', ({ digest }) => ({ digest: other(digest) })],
+    ['relay.body.nonce', inBody(() => ({ nonce: '1' }))],
+    ['relay.body.to', inBody(() => ({ to: one }))],
+    ['relay.body.from', inBody(() => ({ from: one }))],
+    ['relay.body.proxyWallet', inBody(() => ({ proxyWallet: one }))],
+    ['relay.body.data', inBody(({ body }) => ({ data: other(String(body.data)) }))],
+    ['relay.body.value', inBody(() => ({ value: '1' }))],
+    ['relay.body.signatureParams.operation', param('operation', '1')],
+    ['relay.body.signatureParams.gasPrice', param('gasPrice', '1')],
+    ['relay.body.signatureParams.baseGas', param('baseGas', '1')],
+    ['relay.body.signatureParams.safeTxnGas', param('safeTxnGas', '1')],
+    ['relay.body.signatureParams.gasToken', param('gasToken', one)],
+    ['relay.body.signatureParams.refundReceiver', param('refundReceiver', one)],
+  ];
+  const relayer = () => ({
+    BELLWETHER_RELAYER_URL: `${service.url}/paper/relayer`,
+    BELLWETHER_SIGNATURE_TYPE: '2',
+  });
+
+  test('the command line signs what it built itself, and nothing else', async () => {
+    signer = Signer.fromPrivateKey(env.BELLWETHER_PRIVATE_KEY as string, { use: 'paper' });
+    wallet = signer.wallet(2);
+    const words = ['split', market.id, '5', '--yes', '--json'];
+    const run = () => cli(words, { ...env, ...relayer() });
+    relayLie = () => ({});
+    signatures.length = 0;
+    const { stdout, stderr, code } = await run();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout).status).toBe('submitted');
+    const digest = hexToBytes(relayRecord(ACTIONS['/markets/split']!).digest);
+    expect(signatures).toEqual([{ orderId: ORDER_ID, signature: await signer.signDigest(digest) }]);
+    for (const [field, change] of RELAY_LIES) {
+      relayLie = change;
+      const refused = await run();
+      expect(refused.code).not.toBe(0);
+      expect(refused.stdout + refused.stderr).toContain('transactions_differ');
+      // A field of the body that the relayer does not have is named, too.
+      expect(refused.stdout + refused.stderr).toMatch(new RegExp(field.replaceAll('.', '\\.')));
+    }
+    expect(signatures).toHaveLength(1);
+    relayLie = null;
+  });
 });

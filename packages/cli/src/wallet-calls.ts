@@ -2,6 +2,9 @@
 import {
   type BellwetherClient,
   type Market,
+  readRelayTerms,
+  signRelay,
+  verifyRelay,
   verifyWalletCalls,
   type WalletAction,
   type WalletTransaction,
@@ -16,6 +19,42 @@ export async function ownWallet(run: Run) {
   return { signer, wallet: signer.wallet(key.signatureType) };
 }
 
+/** Where the relayer is asked for its own terms; the desk is not believed about them. */
+const relayerOf = ({ env }: Run) => {
+  const url = env.BELLWETHER_RELAYER_URL;
+  return url === undefined || url === '' ? {} : { relayerUrl: url };
+};
+
+type SetAnswer = Awaited<ReturnType<BellwetherClient['splitSets']>>;
+
+/**
+ * Signs what the desk prepared for the relayer, once it is what was asked for, and has the desk forward it.
+ * @throws WalletCallsError for anything else than what was asked for; OrderBuildError
+ */
+export async function relayAsked(
+  run: Run,
+  client: BellwetherClient,
+  { answer, action, marketId, venue }: Asked & { readonly answer: SetAnswer },
+): Promise<SetAnswer> {
+  const own = await ownWallet(run);
+  const [market, terms] = await run.waiting(
+    'Reading the market and the relayer',
+    Promise.all([
+      client.getMarket(marketId, venue === undefined ? {} : { venue }),
+      readRelayTerms({ ...own, ...relayerOf(run) }),
+    ]),
+  );
+  const verified = verifyRelay(answer, action, { ...own, market, terms });
+  const signed = await signRelay(verified, own.signer);
+  return run.waiting('Sending the signature', client.relaySet(signed));
+}
+
+interface Asked {
+  readonly action: WalletAction;
+  readonly marketId: string;
+  readonly venue: string | undefined;
+}
+
 export interface Unsigned {
   readonly market: Market;
   readonly transactions: readonly WalletTransaction[];
@@ -25,17 +64,7 @@ export interface Unsigned {
 export async function requireAsked(
   run: Run,
   client: BellwetherClient,
-  {
-    answer,
-    action,
-    marketId,
-    venue,
-  }: {
-    readonly answer: Answer;
-    readonly action: WalletAction;
-    readonly marketId: string;
-    readonly venue: string | undefined;
-  },
+  { answer, action, marketId, venue }: Asked & { readonly answer: Answer },
 ): Promise<Unsigned> {
   const own = await ownWallet(run);
   const market = await run.waiting(

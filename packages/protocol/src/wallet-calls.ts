@@ -3,12 +3,12 @@
  * network for. Several calls of a contract wallet are one transaction, so that an approval and what needs it happen together or
  * not at all. Tests compare the encoding with a library's and with the venue's own client.
  */
-import { type Address, addressToBytes } from './address.ts';
+import { type Address, addressToBytes, parseAddress } from './address.ts';
 import { bytesToHex, concatBytes, hexToBytes, uint256 } from './bytes.ts';
 import type { ContractCall } from './contract-calls.ts';
 import { addressWord } from './eip712.ts';
 import type { SignatureType } from './order.ts';
-import { PROXY_FACTORY } from './wallets.ts';
+import { PROXY_FACTORY, signatureTypeOf } from './wallets.ts';
 
 /** Makes a Safe call several contracts. It is the only contract that a wallet ever calls as a delegate. */
 export const SAFE_MULTISEND = '0xa238cbeb142c10ef7ad8442c6d1f9e89e07e7761' as Address;
@@ -41,6 +41,17 @@ export interface OwnerCall extends ContractCall {
 /** A call of a Safe. `delegate` only with {@link SAFE_MULTISEND}. */
 export interface SafeCall extends ContractCall {
   readonly operation: 'call' | 'delegate';
+}
+
+/**
+ * The wallet of a key, with its type; `null`: it is none of the key's.
+ * @example
+ * const owner = ownerOf(eoa, deriveSafeWallet(eoa));
+ */
+export function ownerOf(eoa: Address, wallet: string): WalletOwner | null {
+  const address = parseAddress(wallet);
+  const type = address === null ? null : signatureTypeOf(eoa, address);
+  return address === null || type === null ? null : { eoa, wallet: address, type };
 }
 
 /** Length, then the bytes filled up to whole words. */

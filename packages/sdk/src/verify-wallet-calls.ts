@@ -7,20 +7,20 @@ import { type Market, parseMicro, type UnsignedTransaction } from '@bellwether/c
 import {
   type Address,
   approvalCalls,
-  asAddress,
   type ContractCall,
   type ContractMarket,
   convertCall,
   mergeCall,
   type OwnerCall,
   ownerCalls,
+  ownerOf,
   POLYGON_CHAIN_ID,
   POSITION_ROUTER,
   positionContract,
   redeemCall,
   redeemPositionCall,
-  signatureTypeOf,
   splitCall,
+  type WalletOwner,
 } from '@bellwether/protocol';
 import { knownTokens } from './known-tokens.ts';
 import type { Signer } from './signer.ts';
@@ -92,23 +92,27 @@ export function walletTransactions(
   pins: WalletPins,
   isApproved = true,
 ): readonly WalletTransaction[] {
+  const { owner, calls, chainId } = walletCalls(action, pins, isApproved);
+  return ownerCalls(owner, calls).map((call) => ({ ...call, value: '0', chainId }));
+}
+
+/** @internal The calls themselves, and the wallet that makes them. @throws WalletCallsError, OrderBuildError */
+export function walletCalls(
+  action: WalletAction,
+  pins: WalletPins,
+  isApproved: boolean,
+): { readonly owner: WalletOwner; readonly calls: readonly ContractCall[]; readonly chainId: number } {
   needOptions('walletTransactions', action, ACTION_NEEDS);
   needOptions('walletTransactions', pins, PIN_NEEDS);
   const { signer, market, chainId = POLYGON_CHAIN_ID } = pins;
   // A market that lies about its kind would send collateral to another contract.
   knownTokens(market, signer.use);
-  const wallet = asAddress(pins.wallet);
-  const type = signatureTypeOf(signer.address, wallet);
-  if (type === null)
-    throw new WalletCallsError('wallet', `${wallet} is no wallet of the key ${signer.address}.`);
+  const owner = ownerOf(signer.address, pins.wallet);
+  if (owner === null)
+    throw new WalletCallsError('wallet', `${pins.wallet} is no wallet of the key ${signer.address}.`);
   const contract = { conditionId: market.conditionId, negRisk: market.negRisk };
   const calls = actionCalls(action, contract);
-  const all = isApproved ? calls : [approvalOf(action, contract), ...calls];
-  return ownerCalls({ eoa: signer.address, wallet, type }, all).map((call) => ({
-    ...call,
-    value: '0',
-    chainId,
-  }));
+  return { owner, calls: isApproved ? calls : [approvalOf(action, contract), ...calls], chainId };
 }
 
 /**

@@ -68,6 +68,7 @@ signed matched settlement_failed → settlement_failed
 split submitting handed_out → live
 split live filled_completely → filled
 split live expired → expired
+split live rejected → rejected
 split submitting filled_completely → filled
 split submitting rejected → rejected
 split submitting no_answer → unknown
@@ -77,6 +78,7 @@ split unknown no_answer → unknown
 merge submitting handed_out → live
 merge live filled_completely → filled
 merge live expired → expired
+merge live rejected → rejected
 merge submitting filled_completely → filled
 merge submitting rejected → rejected
 merge submitting no_answer → unknown

@@ -11,7 +11,7 @@ import { positive } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { requireSpending, reserveSpending } from '../spending.ts';
-import { requireAsked, transactionText } from '../wallet-calls.ts';
+import { relayAsked, requireAsked, transactionText } from '../wallet-calls.ts';
 import { afterApproval } from './order-intent.ts';
 
 interface SetOptions {
@@ -76,12 +76,16 @@ async function sets(
   const placed = await send(run, kind, request);
   const client = await run.client();
   // What is known of an order names no transactions; the same order again has them, and no second effect.
-  const answer =
+  const first =
     'answer' in placed
       ? placed.answer
       : placed.found.status === 'live'
         ? await (kind === 'split' ? client.splitSets(request) : client.mergeSets(request))
         : placed.found;
+  const { marketId, amount } = terms;
+  const asked = { action: { kind, amount }, marketId, venue: labels.venue };
+  const isForRelayer = 'relay' in first && first.status === 'unsigned' && first.relay !== undefined;
+  const answer = isForRelayer ? await relayAsked(run, client, { answer: first, ...asked }) : first;
   if ('success' in answer ? !answer.success : answer.status === 'rejected')
     throw new CliError(
       'refused',
@@ -89,11 +93,8 @@ async function sets(
       answer.errorMessage ?? 'The venue refused.',
       { fix: answer.fix ?? undefined, orderId: answer.orderId },
     );
-  const { marketId, amount } = terms;
   const unsigned =
-    answer.status === 'unsigned'
-      ? await requireAsked(run, client, { answer, action: { kind, amount }, marketId, venue: labels.venue })
-      : null;
+    answer.status === 'unsigned' ? await requireAsked(run, client, { answer, ...asked }) : null;
   const transactions = unsigned === null ? {} : { transactions: unsigned.transactions };
   run.output.answer({ ...answer, ...transactions, clientOrderId }, () =>
     [

@@ -2400,6 +2400,22 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       submittedAt: '2026-11-26T03:19:48.899Z',
     },
   },
+  relaySet: {
+    status: 200,
+    body: {
+      success: true,
+      orderId: '0x81313c8216e3359ed546821221801faf7b317829017c691159a2da202c87dd44',
+      clientOrderId: '0909fbbb-d083-40eb-b7b5-3d978e9e9aab',
+      status: 'filled',
+      venue: 'polymarket',
+      marketId: '510001',
+      conditionId: '0x2404bfa6621cf68281d61c3abb6a5d3585bd561de4067621c36816ce3ac3170d',
+      walletAddress: '0x8ab2d9c958e68b5d5ee790167f085d4d8ede89bc',
+      amount: 1,
+      txHash: null,
+      submittedAt: '2026-11-26T05:47:03.819Z',
+    },
+  },
   mergeSets: {
     status: 200,
     body: {

@@ -80,6 +80,7 @@ export const TRADING_EXAMPLES = {
   getPortfolio: {},
   redeemPosition: { body: { marketId: fill('resolvedMarketId') } },
   splitSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
+  relaySet: { body: { orderId: fill('setOrderId'), signature: fill('signature') } },
   mergeSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
 
   quoteVenueB: {

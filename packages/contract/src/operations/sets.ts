@@ -62,8 +62,8 @@ export const SetResponse = Type.Object({
   orderId: Type.String({ description: 'GET /markets/orders/{orderId} and its receipt tell of it' }),
   clientOrderId: Type.String(),
   status: words(
-    ['filled', 'rejected', 'unsigned', 'expired'],
-    'completely, or not at all. unsigned (live venues): the owner of the wallet has transactions to sign and send; expired: none of them was seen in time',
+    ['filled', 'rejected', 'unsigned', 'submitted', 'expired'],
+    'completely, or not at all. unsigned (live venues): the owner of the wallet has something to sign; submitted: the relayer has it, or may have it; expired: nothing was seen in time',
   ),
   venue: Type.String(),
   marketId: Type.String(),
@@ -79,6 +79,27 @@ export const SetResponse = Type.Object({
       description:
         'live venues, with status unsigned: check these against your own (verifyWalletCalls of the SDK), sign and send them once, in this order. The service holds no key. If you have sent them, do not send them again',
     }),
+  ),
+  relay: Type.Optional(
+    Type.Object(
+      {
+        type: words(['PROXY', 'SAFE', 'WALLET'], 'by the kind of the wallet'),
+        nonce: Type.String(),
+        relay: Nullable(Type.String({ description: 'PROXY: the only account that may deliver it' })),
+        deadline: Type.Integer({
+          description: 'epoch seconds: the desk does not forward it later; part of what is signed for WALLET',
+        }),
+        chainId: Type.Integer(),
+        digest: Type.String({ description: '32 bytes: what the key of the owner signs, as it is' }),
+        body: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'what the relayer gets, without the signature: every field of it is in the digest',
+        }),
+      },
+      {
+        description:
+          'live venues with a relayer, with status unsigned: compare it with your own (verifyRelay of the SDK), sign the digest, and send the signature with POST /markets/relay. No network price is paid',
+      },
+    ),
   ),
   expiresAt: Type.Optional({
     ...Iso,
@@ -142,5 +163,40 @@ export const mergeSets = operation({
   errors: ERRORS_OF_SETS,
 });
 
+export const RelayRequest = Type.Object({
+  orderId: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: PRINTABLE,
+    description: 'of the split or merge',
+  }),
+  signature: Type.String({
+    pattern: '^0x[0-9a-fA-F]{130}$',
+    description: 'of the digest, by the key of the wallet’s owner: 65 bytes',
+  }),
+});
+
+/** Has the venue's relayer make what the wallet's owner signed. */
+export const relaySet = operation({
+  id: 'relaySet',
+  method: 'POST',
+  path: '/markets/relay',
+  repeatable: true,
+  summary:
+    'Give the signature of a prepared split or merge; the desk forwards the request to the relayer once',
+  description:
+    'The desk forwards the request that it prepared, byte for byte, and only before its deadline: the caller gives a signature and nothing else. Sent again, it is not forwarded again; the answer says what has become of it. A pause since then stops a split, never a merge.',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'relay',
+  idempotent: true,
+  body: RelayRequest,
+  unknownFields: 'refuse',
+  status: 200,
+  response: SetResponse,
+  errors: ['order_not_found', 'transaction_signature_invalid', 'trading_paused', 'service_unavailable'],
+});
+
+export type RelayRequest = Static<typeof RelayRequest>;
 export type SetRequest = Static<typeof SetRequest>;
 export type SetResponse = Static<typeof SetResponse>;

@@ -97,7 +97,7 @@ const SETS: Readonly<Partial<Record<OrderStatus, Row>>> = {
     no_answer: 'unknown',
   },
   unknown: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
-  live: { filled_completely: 'filled', expired: 'expired' },
+  live: { filled_completely: 'filled', expired: 'expired', rejected: 'rejected' },
 };
 const ENDING: Row = {
   filled_completely: 'filled',

@@ -1,6 +1,7 @@
 /**
- * Splits and merges that wallets' owners sign and send themselves. The desk sees no signature: it looks for the transaction in what
- * the venue lists of the chain, and books it once. What is not seen in a day counts as never sent (ADR 0074).
+ * Splits and merges that wallets' owners sign. Of those that they send themselves the desk sees no signature: it looks for the
+ * transaction in what the venue lists of the chain, and books it once. What is not seen in a day counts as never sent (ADR 0074).
+ * Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for (ADR 0075).
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { PIPS } from '@bellwether/contract/decimals';
@@ -50,11 +51,38 @@ async function followWallet(needs: FollowSetsNeeds, sets: readonly HandedOutSet[
   const conditionIds = [...new Set(sets.map(({ order }) => order.conditionId))];
   const found = made === undefined ? [] : await made(first.funder, { since, conditionIds });
   let seen = 0;
-  for (const { order, endsAt } of sets) {
+  for (const set of sets) {
+    const { order, endsAt } = set;
     if (await isBooked(needs, { venue, order }, found)) seen += 1;
+    else if (await isWaitedFor(needs, venue, set)) continue;
     else if (askedAt > endsAt) await needs.handedOutSets.expire(order.orderId, askedAt);
   }
   return seen;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What the relayer says of it. @returns whether it is decided there, so that no time ends it */
+async function isWaitedFor(
+  { clock, handedOutSets }: FollowSetsNeeds,
+  { sets }: Venue,
+  { order, signature, transactionId, relayState }: HandedOutSet,
+): Promise<boolean> {
+  const { orderId } = order;
+  if (signature === null || sets?.relayed === undefined) return false;
+  if (relayState === 'confirmed') return true;
+  const id = transactionId ?? (await sets.relayed.find(signature));
+  if (id === null) return false;
+  if (transactionId === null) await handedOutSets.noteRelayed(orderId, { transactionId: id });
+  const state = await sets.relayed.stateOf(id);
+  const at = clock.now();
+  if (state === 'failed') {
+    await handedOutSets.reject(orderId, { errorCode: 'transaction_failed', words: null, at });
+    return true;
+  }
+  // While the relayer has it, it can still be made.
+  await handedOutSets.noteRelayed(orderId, { state, endsAt: at + DAY_MS });
+  return true;
 }
 
 async function isBooked(

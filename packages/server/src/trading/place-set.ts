@@ -48,6 +48,7 @@ import {
   setOrderId,
   setReplayOf,
   setResponse,
+  submittedResponse,
   unsignedResponse,
   venueSetOf,
 } from './set-terms.ts';
@@ -60,7 +61,7 @@ export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNe
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
   readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
-  readonly handedOutSets: Pick<HandedOutSets, 'handOut' | 'endsAt'>;
+  readonly handedOutSets: Pick<HandedOutSets, 'handOut' | 'find'>;
 }
 
 type SetVenue = VenueWith<'sets'>;
@@ -307,11 +308,14 @@ async function handOut(
     await needs.orders.settle(order.orderId, { ...first, status: 'rejected', event: 'rejected' }, at);
     return setResponse(order, first);
   }
-  const endsAt = order.createdAt + LOOKED_FOR_MS;
-  const isOut = await needs.handedOutSets.handOut(order, { at, endsAt, dueAt: at + FIRST_LOOK_MS });
+  const { transactions, relay = null } = answer;
+  // What the relayer was to make, the desk itself forwards or does not: no one waits for it after its deadline.
+  const endsAt = relay === null ? order.createdAt + LOOKED_FOR_MS : relay.deadlineS * 1000;
+  const times = { at, endsAt, dueAt: at + FIRST_LOOK_MS };
+  const isOut = await needs.handedOutSets.handOut(order, { ...times, relay });
   // Refused meanwhile as left by a process that had stopped: these transactions must reach no one.
   if (!isOut) throw outcomeUnknown(order.orderId);
-  return unsignedResponse(order, { transactions: answer.transactions, endsAt });
+  return unsignedResponse(order, { transactions, relay, endsAt });
 }
 
 /** The answer to the same order: where the owner still has to sign, the same transactions again. */
@@ -322,12 +326,14 @@ async function repeated(
 ): Promise<SetResponse> {
   if (!('handedOut' in same)) return same;
   const { handedOut: order } = same;
-  const [answer, endsAt] = await Promise.all([
-    sets.submit(venueSetOf(order)),
-    needs.handedOutSets.endsAt(order.orderId),
-  ]);
-  if (answer.kind !== 'unsigned' || endsAt === null) throw outcomeUnknown(order.orderId);
-  return unsignedResponse(order, { transactions: answer.transactions, endsAt });
+  const handed = await needs.handedOutSets.find(order.orderId);
+  if (handed === null) throw outcomeUnknown(order.orderId);
+  const { relay, endsAt, submittedAt } = handed;
+  if (submittedAt !== null) return submittedResponse(order, endsAt);
+  if (relay !== null) return unsignedResponse(order, { transactions: [], relay, endsAt });
+  const answer = await sets.submit(venueSetOf(order));
+  if (answer.kind !== 'unsigned' || answer.relay !== undefined) throw outcomeUnknown(order.orderId);
+  return unsignedResponse(order, { transactions: answer.transactions, relay, endsAt });
 }
 
 async function answerTo(

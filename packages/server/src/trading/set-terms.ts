@@ -1,13 +1,13 @@
 /** A split or a merge as it is asked for, and the answers to its sender. */
 import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
-import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
+import { type Address, bytesToHex, conditionIdOfBothWidths, relayRequest } from '@bellwether/protocol';
 import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
-import type { UnsignedCall, VenueSet } from '../venues/venue.ts';
+import type { PreparedRelay, UnsignedCall, VenueSet } from '../venues/venue.ts';
 import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
 export type SetKind = NewSetOrder['kind'];
@@ -103,16 +103,43 @@ export const UNSIGNED: FirstAnswer = {
 /** Transactions that are with the owner of the wallet. */
 export interface HandedOut {
   readonly transactions: readonly UnsignedCall[];
+  readonly relay: PreparedRelay | null;
   readonly endsAt: number;
 }
 
 /** The answer while the owner of the wallet has the transactions to sign. */
-export const unsignedResponse = (order: NewSetOrder, { transactions, endsAt }: HandedOut): SetResponse => ({
+export const unsignedResponse = (
+  order: NewSetOrder,
+  { transactions, relay, endsAt }: HandedOut,
+): SetResponse => ({
   ...setResponse(order, UNSIGNED),
   status: 'unsigned',
-  transactions: [...transactions],
+  ...(relay === null ? { transactions: [...transactions] } : { relay: relayRecord(relay) }),
   expiresAt: new Date(endsAt).toISOString(),
 });
+
+/** Once the relayer may have it. */
+export const submittedResponse = (order: NewSetOrder, endsAt: number): SetResponse => ({
+  ...setResponse(order, UNSIGNED),
+  status: 'submitted',
+  expiresAt: new Date(endsAt).toISOString(),
+});
+
+function relayRecord({
+  owner,
+  calls,
+  terms,
+  chainId,
+  deadlineS,
+}: PreparedRelay): NonNullable<SetResponse['relay']> {
+  const { body, digest } = relayRequest(owner, calls, terms, chainId);
+  return {
+    ...{ type: terms.type, nonce: terms.nonce.toString(), deadline: deadlineS, chainId },
+    relay: terms.type === 'PROXY' ? terms.relay : null,
+    digest: bytesToHex(digest),
+    body,
+  };
+}
 
 export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;
@@ -157,7 +184,13 @@ export function setReplayOf(
   throw beingMade(row.orderId);
 }
 
-function endedResponse(row: SetOrderRow): SetResponse {
+/** What has become of an order whose transactions were handed out. */
+export function endedResponse(row: SetOrderRow): SetResponse {
+  if (row.status === 'rejected') {
+    const { detail } = row.journal.findLast(({ event }) => event === 'rejected') ?? {};
+    const refused = { ...UNSIGNED, success: false, errorCode: row.errorCode ?? 'refused_by_venue' };
+    return setResponse(row, detail === undefined ? refused : { ...refused, detail });
+  }
   const made = row.journal.find(({ event }) => event === 'filled_completely');
   return {
     ...setResponse(row, { ...UNSIGNED, filled: row.filled }),

@@ -8,7 +8,15 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, OrderExtras, OrderFields, SigningTerms } from '@bellwether/protocol';
+import type {
+  Address,
+  ContractCall,
+  OrderExtras,
+  OrderFields,
+  RelayTerms,
+  SigningTerms,
+  WalletOwner,
+} from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
@@ -215,9 +223,11 @@ export interface KeptAside {
 
 /** Splits and merges, completely or not at all. */
 export interface Sets extends Pick<SignedOrders, 'balance'> {
+  /** Where a relayer makes what owners sign. */
+  readonly relayed?: RelayedSets;
   /**
    * Where the venue executes them: resolves after the outcome is recorded; one effect under an order id, and what became of
-   * one in doubt, `signedOrders` resolves. Where a wallet's owner does: the transactions, the same each time; it has no effect.
+   * one in doubt, `signedOrders` resolves. Where a wallet's owner does: what there is to sign; it has no effect.
    */
   submit(set: VenueSet): Promise<VenueAnswer | UnsignedSet>;
   /**
@@ -230,11 +240,43 @@ export interface Sets extends Pick<SignedOrders, 'balance'> {
   ): Promise<readonly MadeSet[]>;
 }
 
-/** Transactions for the owner of the wallet to sign. */
+/** Transactions for the owner of the wallet to sign; or, where the venue's relayer makes them, its request. */
 export interface UnsignedSet {
   readonly kind: 'unsigned';
   readonly transactions: readonly UnsignedCall[];
+  /** Another one each time: its record is what counts. */
+  readonly relay?: PreparedRelay;
 }
+
+/** A request to the relayer as the desk prepared it: digest and body follow from it. */
+export interface PreparedRelay {
+  readonly owner: WalletOwner;
+  readonly calls: readonly ContractCall[];
+  readonly terms: RelayTerms;
+  readonly chainId: number;
+  /** Epoch seconds. After it the desk does not forward the request. */
+  readonly deadlineS: number;
+}
+
+/** Makes what wallets' owners signed. */
+export interface RelayedSets {
+  /** Sends it once. Never throws. */
+  submit(body: object): Promise<RelayOutcome>;
+  /** `null`: the relayer does not know it. @throws VenueUnavailable */
+  stateOf(transactionId: string): Promise<RelayState | null>;
+  /** The transaction with this signature; `null` proves nothing. @throws VenueUnavailable */
+  find(signature: string): Promise<string | null>;
+}
+
+/** `confirmed` and `failed` are final; what failed had no effect. */
+export type RelayState = 'pending' | 'confirmed' | 'failed';
+
+/** `not_taken` and `refused` are proof that nothing happened; the first may be sent again. */
+export type RelayOutcome =
+  | { readonly kind: 'taken'; readonly transactionId: string }
+  | { readonly kind: 'not_taken'; readonly words: string | null }
+  | { readonly kind: 'refused'; readonly words: string }
+  | { readonly kind: 'unknown' };
 
 /** A split or a merge on the chain. */
 export interface MadeSet extends Pick<VenueSet, 'kind' | 'conditionId' | 'amount'> {

@@ -140,15 +140,13 @@ async function builderOf(keys: VenueKeys, request: FastifyRequest, mount: string
 
 /** Does what a transaction says, once: also when the process stopped between taking it and doing it. */
 async function advanced(
-  { exchange: open, relayed, recover, chainId, now }: RelayerDoorOptions,
+  { exchange: open, relayed, recover, chainId }: RelayerDoorOptions,
   row: RelayedRow,
 ): Promise<RelayedRow> {
   if (row.state !== 'STATE_NEW') return row;
   const exchange = open();
   if (exchange === null) return row;
-  // It was read when it was taken; a batch's deadline counted then.
-  const at = Math.min(now(), row.created_at.getTime());
-  const { effect, owner } = readSubmission(row.body, { recover, chainId, now: at, relay: RELAY });
+  const { effect, owner } = readSubmission(row.body, { recover, chainId, now: null, relay: RELAY });
   const state = effect === null ? 'STATE_CONFIRMED' : await executed(exchange, owner.wallet, { effect, row });
   await relayed.end(row.digest, state);
   return { ...row, state };

@@ -32,8 +32,8 @@ export interface Submission {
 export interface SubmissionTerms {
   readonly recover: RecoverPublicKey;
   readonly chainId: number;
-  /** Epoch milliseconds. */
-  readonly now: number;
+  /** Epoch milliseconds; `null`: the deadline was judged when it was taken. */
+  readonly now: number | null;
   /** The only account that delivers for proxy wallets. */
   readonly relay: Address;
 }
@@ -108,8 +108,8 @@ function partsOf(
     case 'WALLET': {
       const given = fieldsOf(body.depositWalletParams);
       const deadlineS = Number(numberOf(given.deadline, 'deadline'));
-      const nowS = now / 1000;
-      if (deadlineS <= nowS || deadlineS > nowS + MOST_AHEAD_S) throw refused('invalid deadline');
+      const aheadS = now === null ? 1 : deadlineS - now / 1000;
+      if (aheadS <= 0 || aheadS > MOST_AHEAD_S) throw refused('invalid deadline');
       const wallet = addressOf(given.depositWallet, 'depositWallet');
       return {
         owner: { eoa, wallet, type: 3 },

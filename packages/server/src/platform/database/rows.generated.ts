@@ -222,6 +222,11 @@ export interface HandedOutSetsRow {
   readonly order_id: string;
   readonly ends_at: Date;
   readonly due_at: Date;
+  readonly relay: unknown;
+  readonly signature: string | null;
+  readonly submitted_at: Date | null;
+  readonly transaction_id: string | null;
+  readonly relay_state: string | null;
 }
 
 export interface IdempotencyKeysRow {

@@ -4,11 +4,12 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { type Address, mergeCall, ownerCalls, splitCall } from '@bellwether/protocol';
-import type { MadeSet, MarketData, Sets, UnsignedCall, VenueSet } from '../venue.ts';
+import type { MadeSet, MarketData, PreparedRelay, Sets, UnsignedCall, VenueSet } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
 import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
 import { nextOf } from './paging.ts';
+import type { Relayer } from './relayer.ts';
 import { conditionOf, microOf } from './translate-market.ts';
 import { READ } from './wire.ts';
 
@@ -18,6 +19,9 @@ export interface LiveSetsOptions {
   readonly data: Pick<VenueHttp, 'read' | 'lists'>;
   readonly keysOf: KeysOf;
   readonly chainId: number;
+  /** `null`: there are no credentials of it. */
+  readonly relayer: Relayer | null;
+  readonly clock: { now(): number };
   /** False: no transaction is handed out. */
   readonly sends: boolean;
 }
@@ -27,6 +31,8 @@ const ROWS_PER_PAGE = 1_000;
 const MAX_PAGES = 20;
 const CONDITIONS_PER_QUESTION = 20;
 const SECOND_MS = 1_000;
+/** The venue grants a batch at most 300 seconds, by its own clock. */
+const RELAYED_WITHIN_S = 240;
 const TYPES = { SPLIT: 'split', MERGE: 'merge' } as const;
 
 const APPROVALS: Readonly<Record<Approval, string>> = {
@@ -36,9 +42,13 @@ const APPROVALS: Readonly<Record<Approval, string>> = {
     'The wallet must have approved this contract once (pUSD for a split, outcome tokens for a merge); the venue does not say whether it has. npm run doctor prints the approvals.',
 };
 
+const WITHOUT_GAS =
+  ' Without the network’s price it goes through the venue’s relayer, for which the operator of this service sets POLYMARKET_RELAYER_API_KEY or POLYMARKET_BUILDER_API_KEY.';
+
 export function createLiveSets(options: LiveSetsOptions): Sets {
-  const { markets, accounts, keysOf, chainId, sends } = options;
+  const { markets, accounts, keysOf, chainId, sends, relayer, clock } = options;
   return {
+    ...(relayer === null ? {} : { relayed: relayer }),
     async balance(account, question) {
       if (question === undefined) throw new Error('a balance of the live venue is of one market');
       if (question.pays !== 'sets') return accounts.balance(account, question);
@@ -66,10 +76,17 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
       const action = (kind === 'split' ? splitCall : mergeCall)(market, amount);
       const asset = kind === 'split' ? 'collateral' : 'tokens';
       const calls = approval === 'missing' ? [positionApprovalCall(market, asset), action] : [action];
+      if (relayer !== null && owner.type !== 0) {
+        const deadlineS = Math.floor(clock.now() / SECOND_MS) + RELAYED_WITHIN_S;
+        const terms = await relayer.terms(owner, deadlineS).catch(() => null);
+        if (terms === null) return { kind: 'rejected', reason: 'venue_unavailable' };
+        const relay: PreparedRelay = { owner, calls, terms, chainId, deadlineS };
+        return { kind: 'unsigned', transactions: [], relay };
+      }
       const transactions = ownerCalls(owner, calls).map(
         ({ from, to, data }): UnsignedCall => ({
           ...{ from, to, data, value: '0', chainId },
-          description: `${wordsOf(set)}, from ${from}. ${HOW_SENT[owner.type]} ${APPROVALS[approval]}`,
+          description: `${wordsOf(set)}, from ${from}. ${HOW_SENT[owner.type]}${owner.type === 0 ? '' : WITHOUT_GAS} ${APPROVALS[approval]}`,
         }),
       );
       return { kind: 'unsigned', transactions };

@@ -14,6 +14,7 @@ import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
+import { createRelayer, type RelayerCredentials } from './relayer.ts';
 import { createLiveSets } from './sets.ts';
 import { startVenueClock } from './venue-clock.ts';
 
@@ -27,6 +28,8 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   /** Names this replica in leases. */
   readonly holder: string;
+  /** `null`: the relayer is not used. */
+  readonly relayer: RelayerCredentials | null;
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
@@ -76,7 +79,11 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const shortageReason = createShortageReason({ accounts, markets });
   const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
   const redemption = createLiveRedemption(chainParts);
-  const sets = createLiveSets({ ...chainParts, sends: options.sends });
+  const relayer =
+    options.relayer === null
+      ? null
+      : createRelayer({ http: open.relayer, credentials: options.relayer, clock: venueClock });
+  const sets = createLiveSets({ ...chainParts, relayer, clock: venueClock, sends: options.sends });
 
   const status = (): string => {
     const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');

@@ -16,10 +16,10 @@ language sql immutable parallel safe as $$
     when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
     when 'split submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
     when 'split unknown' then to_status in ('unknown', 'filled', 'rejected')
-    when 'split live' then to_status in ('filled', 'expired')
+    when 'split live' then to_status in ('filled', 'expired', 'rejected')
     when 'merge submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
     when 'merge unknown' then to_status in ('unknown', 'filled', 'rejected')
-    when 'merge live' then to_status in ('filled', 'expired')
+    when 'merge live' then to_status in ('filled', 'expired', 'rejected')
     else false
   end
 $$;
