@@ -1,4 +1,6 @@
 /** Splits and merges without gas: prepared by the desk, signed by the owner, forwarded to the relayer once, followed to their end. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import {
   createVenueCredentials,
   type Market,
@@ -235,4 +237,22 @@ test('an agent has a part of what the relayer grants the service', async () => {
   const statuses = [];
   for (let at = 0; at < 3; at += 1) statuses.push((await post(trader, request, own)).status);
   expect(statuses).toEqual([200, 200, 429]);
+});
+
+test('the doctor says whether the relayer takes the credentials, and shows none of them', async () => {
+  const script = join(import.meta.dirname, '../../scripts/doctor.ts');
+  const look = (more: Readonly<Record<string, string>>) =>
+    new Promise<{ readonly status: number; readonly said: string }>((done) => {
+      const env = { PATH: process.env.PATH ?? '', POLYMARKET_RELAYER_URL: relayerUrl, ...key, ...more };
+      execFile(process.execPath, [script, '--relayer'], { env }, (error, stdout, stderr) =>
+        done({ status: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+      );
+    });
+  const good = await look({});
+  expect(good.status).toBe(0);
+  expect(good.said).toContain('takes these credentials');
+  const bad = await look({ POLYMARKET_RELAYER_API_KEY: crypto.randomUUID() });
+  expect(bad.status).toBe(1);
+  expect(bad.said).toContain('refuses these credentials (401)');
+  expect(good.said + bad.said).not.toContain(key.POLYMARKET_RELAYER_API_KEY);
 });

@@ -75,14 +75,17 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
       const owner = { eoa: keys.eoa, wallet: account, type: keys.signatureType };
       const action = (kind === 'split' ? splitCall : mergeCall)(market, amount);
       const asset = kind === 'split' ? 'collateral' : 'tokens';
-      const calls = approval === 'missing' ? [positionApprovalCall(market, asset), action] : [action];
+      const approve = positionApprovalCall(market, asset);
       if (relayer !== null && owner.type !== 0) {
+        // It costs nothing there, and without it nothing could be moved.
+        const calls = approval === 'given' ? [action] : [approve, action];
         const deadlineS = Math.floor(clock.now() / SECOND_MS) + RELAYED_WITHIN_S;
         const terms = await relayer.terms(owner, deadlineS).catch(() => null);
         if (terms === null) return { kind: 'rejected', reason: 'venue_unavailable' };
         const relay: PreparedRelay = { owner, calls, terms, chainId, deadlineS };
         return { kind: 'unsigned', transactions: [], relay };
       }
+      const calls = approval === 'missing' ? [approve, action] : [action];
       const transactions = ownerCalls(owner, calls).map(
         ({ from, to, data }): UnsignedCall => ({
           ...{ from, to, data, value: '0', chainId },
