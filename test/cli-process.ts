@@ -136,7 +136,7 @@ export interface Passed {
 
 /** Decides what a desk that is dishonest, or not well, does with a request: `pass` asks the real one. */
 export type Instead = (
-  request: { readonly method: string; readonly path: string },
+  request: { readonly method: string; readonly path: string; readonly body: string },
   pass: () => Promise<Passed>,
 ) => Promise<Passed | 'hang' | 'cut'>;
 
@@ -163,7 +163,7 @@ export async function deskBetween(url: string, instead: Instead): Promise<string
       });
       return { status: answer.status, body: await answer.text() };
     };
-    const answer = await instead({ method, path }, pass);
+    const answer = await instead({ method, path, body }, pass);
     if (answer === 'cut') response.destroy();
     else if (answer !== 'hang')
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);

@@ -7,6 +7,7 @@ export const liveEnvironment = (venueUrl: string): Readonly<Record<string, strin
   POLYMARKET_GAMMA_URL: `${venueUrl}/paper/gamma`,
   POLYMARKET_DATA_URL: `${venueUrl}/paper/data`,
   POLYMARKET_SITE_URL: venueUrl,
+  POLYMARKET_RELAYER_URL: `${venueUrl}/paper/relayer`,
   POLYMARKET_WS_URL: `${venueUrl.replace(/^http/, 'ws')}/paper/ws`,
   PAPER_WORLD: 'off',
   PAPER_DOORS: 'off',

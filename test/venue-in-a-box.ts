@@ -12,6 +12,11 @@ import {
   polymarketSocketDoor,
   VenueKeys,
 } from '../packages/exchange/src/doors/polymarket/index.ts';
+import {
+  createRelayedStore,
+  RELAYED_SCHEMA,
+  relayerDoor,
+} from '../packages/exchange/src/doors/relayer/index.ts';
 import { EXCHANGE_SCHEMA, type JournalledExchange, openExchange } from '../packages/exchange/src/index.ts';
 import { exchangeDomains, nobleRecover } from '../packages/protocol/src/index.ts';
 
@@ -26,7 +31,7 @@ export interface VenueInABox {
 
 /** Nothing trades there by itself; trades settle, or fail, as the faults say. @param sql a database for it alone */
 export async function openVenueInABox(sql: Sql, faults: Faults): Promise<VenueInABox> {
-  for (const schema of [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA]) await sql.unsafe(schema);
+  for (const schema of [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, RELAYED_SCHEMA]) await sql.unsafe(schema);
   const exchange = await openExchange({
     ...{ sql, seed: '1', autoStep: false, log: () => {} },
     failingTrades: ({ number }) => faults.fails(number),
@@ -44,6 +49,10 @@ export async function openVenueInABox(sql: Sql, faults: Faults): Promise<VenueIn
   await app.register(dataDoor, { ...shared, prefix: '/paper/data' });
   await app.register(polymarketSocketDoor, {
     ...{ prefix: '/paper/ws', find: () => exchange, keys, now: Date.now, guard, faults },
+  });
+  await app.register(relayerDoor, {
+    ...{ ...shared, keys, faults, prefix: '/paper/relayer', recover: nobleRecover, chainId: CHAIN_ID },
+    relayed: createRelayedStore(sql),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

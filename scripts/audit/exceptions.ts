@@ -26,6 +26,10 @@ export const LICENCE_REASONS: Readonly<Record<string, string>> = {
   eyes: 'Its package.json names no licence, its readme MIT; comes with a client of the tests.',
   'text-encoding-utf-8':
     'Its package.json names no licence, its readme the public domain; comes with a client of the tests.',
+  '@polymarket/builder-relayer-client':
+    'It declares no licence: the venue’s client of its relayer, run unchanged by tests as their examiner, and not shipped. It brings an old axios (0.27), for the tests alone too.',
+  '@polymarket/builder-abstract-signer':
+    'It declares no licence: a part of the venue’s client of its relayer, in tests alone.',
 };
 
 /** By advisory (GHSA-…), for those that do not concern this service. */

@@ -35,6 +35,7 @@ async function openPaper(url: string) {
       gamma: `${url}/paper/gamma`,
       data: `${url}/paper/data`,
       site: url,
+      relayer: url,
       sockets: `${url.replace(/^http/, 'ws')}/paper/ws`,
     },
     send: pool.send,

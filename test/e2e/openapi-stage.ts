@@ -311,6 +311,11 @@ function tradingValues({ service, market, resolved, quoted, ofEvent }: World, ac
         client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: actor.solana.use }),
         actor.solana,
       ),
+    setOrderId: async () => {
+      const [market] = await openMarkets(client);
+      const split = { clientOrderId: randomUUID(), marketId: market?.id ?? '', amount: 1 };
+      return (await client.splitSets(split)).orderId;
+    },
     quotedOrderId: async () => (await client.venueB.orders({ limit: 1 }))[0]?.orderId,
   };
 }

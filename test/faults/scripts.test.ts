@@ -51,6 +51,7 @@ test.each(COMMANDS)('%s says with --help how it is used', async (script, known) 
 
 test.each([
   ['no wallet', 'doctor', [], 2, 'Say which wallet is to pay'],
+  ['no credentials of the relayer', 'doctor', ['--relayer'], 2, 'Set POLYMARKET_RELAYER_API_KEY and'],
   ['a broken key', 'doctor', ['--wallet', `0x${'1'.repeat(40)}`], 1, 'A private key is 0x and 64 hex digits'],
   ['no file', 'backup', ['--to'], 2, '--to'],
   ['an argument', 'restore', ['backup.tar'], 2, "Unexpected argument 'backup.tar'"],

@@ -12,6 +12,7 @@ import {
   QuoteError,
   UnsafeTransaction,
   VenueCredentialsError,
+  WalletCallsError,
 } from '@bellwether/sdk';
 import { KeystoreError, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import { adviceFor } from './advice.ts';
@@ -24,6 +25,11 @@ interface Details {
 }
 
 /** Ends the run in a way that the table of exit codes names. */
+const TRANSACTION_FIXES: Readonly<Record<string, string>> = {
+  action: 'Give what the wallet holds with --held-yes and --held-no, as the explorer or the venue shows it.',
+  wallet: 'Use the key that the wallet belongs to.',
+};
+
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exit: ExitName;
@@ -133,6 +139,15 @@ export function failureOf(error: unknown): Failure {
       code: 'prepared_order_differs',
       message: error.message,
       fix: 'Run the command again. If it happens again, do not trade with this desk.',
+    };
+  if (error instanceof WalletCallsError)
+    return {
+      exit: 'unverified',
+      code: 'transactions_differ',
+      message: error.message,
+      fix:
+        TRANSACTION_FIXES[error.field] ??
+        'Run the command again. If it happens again, do not trade with this desk.',
     };
   if (error instanceof UnsafeTransaction)
     return {

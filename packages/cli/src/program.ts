@@ -38,6 +38,7 @@ export const ENVIRONMENT = [
     'paper or live: what these keys are for; unset: every check of a live venue applies',
   ],
   ['BELLWETHER_DFLOW_METADATA', "another address of venue B's own metadata; never the desk"],
+  ['BELLWETHER_RELAYER_URL', "the venue's relayer, where it is not the live one; never the desk"],
   ['BELLWETHER_ORDER_PROFILE', 'polymarket for a desk on the live venue; the desk cannot choose it'],
   ['BELLWETHER_SOLANA_RPC', 'Solana node of your own: simulates what cannot be read on a live chain'],
   ['NO_COLOR', 'no bold titles'],

@@ -39,6 +39,7 @@ export * from './safeguards.ts';
 export * from './service.ts';
 export * from './stream-events.ts';
 export * from './unsigned-trade.ts';
+export * from './unsigned-transactions.ts';
 export * from './venue-refusals.ts';
 export * from './wallet-challenge.ts';
 export * from './webhook-events.ts';

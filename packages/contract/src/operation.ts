@@ -16,7 +16,7 @@ export type Permission =
   | 'operator';
 
 /** Which token bucket a call draws from. */
-export type RateClass = 'register' | 'claim' | 'trade' | 'exit' | 'search' | 'read' | 'none';
+export type RateClass = 'register' | 'claim' | 'trade' | 'relay' | 'exit' | 'search' | 'read' | 'none';
 
 /**
  * Decides about a field or query parameter that the operation does not declare. `near`: refused when it is within two

@@ -152,6 +152,8 @@ const REACHES: Readonly<Record<string, Reach>> = {
   LIVE: 'chain',
   DFLOW: 'chain',
   REDEEM: 'chain',
+  // At a live venue it may use shares that came past the desk; on paper the exchange itself knows what there is.
+  MERGED: 'chain',
   REDEEMED: 'ends',
   LOST: 'ends',
 };

@@ -10,6 +10,8 @@ export interface McpConfig {
   /** As the desk's venue wants orders signed. It is pinned here, so that the desk cannot choose. */
   readonly profile: 'interface' | 'polymarket';
   readonly timeoutMs: number;
+  /** Asked for its own terms before a request for it is signed; `null`: the venue's own. */
+  readonly relayerUrl: string | null;
   /** A Solana node of the person's own, which simulates what cannot be read on a live chain. */
   readonly solanaRpc: string | null;
 }
@@ -34,6 +36,9 @@ export function readConfig(env: Environment): McpConfig {
   const rpc = text('BELLWETHER_SOLANA_RPC', '');
   if (rpc !== '' && !(/^https?:\/\//.test(rpc) && URL.canParse(rpc)))
     wrong.push('BELLWETHER_SOLANA_RPC is not an address that begins with http:// or https://.');
+  const relayer = text('BELLWETHER_RELAYER_URL', '');
+  if (relayer !== '' && !(/^https?:\/\//.test(relayer) && URL.canParse(relayer)))
+    wrong.push('BELLWETHER_RELAYER_URL is not an address that begins with http:// or https://.');
   if (wrong.length > 0)
     throw new KeystoreError('environment_invalid', wrong.join(' '), 'Correct the environment.');
   return {
@@ -42,6 +47,7 @@ export function readConfig(env: Environment): McpConfig {
     confirmAbove: parseMicro(confirm),
     profile: profile as McpConfig['profile'],
     timeoutMs: timeout,
+    relayerUrl: relayer === '' ? null : relayer,
     solanaRpc: rpc === '' ? null : rpc,
   };
 }

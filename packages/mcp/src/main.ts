@@ -24,6 +24,7 @@ const HELP = `bellwether-mcp ${VERSION}: prediction markets for language models,
 
 Environment:
   BELLWETHER_URL              the desk (default http://127.0.0.1:8080)
+  BELLWETHER_RELAYER_URL      the venue's relayer, where it is not the live one
   BELLWETHER_DESK_HOST        what the desk calls itself, where it stands behind a proxy
   BELLWETHER_HOME             where keys and limit are (default ~/.bellwether)
   BELLWETHER_PASSPHRASE_FILE  a file with the passphrase of the keys, or

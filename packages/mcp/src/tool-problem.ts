@@ -10,6 +10,7 @@ import {
   PreparedOrderError,
   QuoteError,
   UnsafeTransaction,
+  WalletCallsError,
 } from '@bellwether/sdk';
 import { KeystoreError, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import { idOf, money, numberOf, wordOf } from './facts.ts';
@@ -199,6 +200,12 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
       code: 'prepared_order_differs',
       message: 'The desk prepared another order than the one that was asked for, so nothing was signed.',
       fix: 'Call the tool once more. If it happens again, stop trading and tell the person: the desk may be wrong or compromised.',
+    };
+  if (error instanceof WalletCallsError)
+    return {
+      code: 'transactions_differ',
+      message: 'The desk gave other transactions than those that were asked for, so none is shown.',
+      fix: 'error.detail in untrusted.texts names the field. If it happens again, stop trading and tell the person: the desk may be wrong or compromised.',
     };
   if (error instanceof UnsafeTransaction)
     return {

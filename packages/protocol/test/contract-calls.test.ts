@@ -1,39 +1,44 @@
-/** Calls for owners to sign, compared with what viem encodes. */
-import {
-  type Abi,
-  encodeFunctionData,
-  maxUint256,
-  parseAbi,
-  toFunctionSelector,
-  zeroAddress,
-  zeroHash,
-} from 'viem';
+/** Calls of the venue's contracts, compared with what viem encodes. */
+import { type Abi, encodeFunctionData, maxUint256, parseAbi, toFunctionSelector, zeroHash } from 'viem';
 import { expect, test } from 'vitest';
-import type { Address } from '../src/address.ts';
 import {
   approvalCalls,
   CONDITIONAL_TOKENS,
-  ownerCall,
+  CTF_COLLATERAL_ADAPTER,
+  convertCall,
+  mergeCall,
+  NEG_RISK_COLLATERAL_ADAPTER,
+  negRiskConditionId,
   POSITION_MANAGER,
   POSITION_ROUTER,
   PUSD,
+  positionContract,
   redeemCall,
   redeemPositionCall,
+  splitCall,
 } from '../src/contract-calls.ts';
 import { POLYGON_EXCHANGES } from '../src/order.ts';
-import { deriveProxyWallet, deriveSafeWallet, PROXY_FACTORY } from '../src/wallets.ts';
+import { conditionIdOf } from '../src/position-ids.ts';
 
 const ABI: Abi = parseAbi([
   'function redeemPositions(address collateral, bytes32 parent, bytes32 condition, uint256[] indexSets)',
   'function approve(address spender, uint256 amount)',
   'function redeem(bytes31 condition, uint256 outcome, uint256 amount)',
   'function setApprovalForAll(address operator, bool approved)',
-  'struct ProxyCall { uint8 kind; address to; uint256 value; bytes data; }',
-  'function proxy(ProxyCall[] calls)',
-  'function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures)',
+  'function splitPosition(address collateral, bytes32 parent, bytes32 condition, uint256[] partition, uint256 amount)',
+  'function mergePositions(address collateral, bytes32 parent, bytes32 condition, uint256[] partition, uint256 amount)',
+  'function convertPositions(bytes32 eventId, uint256 indexSet, uint256 amount)',
+  'function split(bytes31 condition, uint256 amount)',
+  'function merge(bytes31 condition, uint256 amount)',
+  'function convert(bytes29 eventId, uint16 index, uint256 amount)',
 ]);
 const CONDITION = `0x${'5f'.repeat(32)}` as const;
-const EOA = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address;
+const BINARY = `0x01${'ab'.repeat(16)}${'00'.repeat(14)}` as const;
+/** The third of five questions that exclude each other. */
+const EXCLUSIVE = conditionIdOf({ module: 2, baseHash: 0xabcdefn, arity: 5, index: 2 });
+/** A real question and its market, of November 2024. */
+const QUESTION = '0xe3b1bc389210504ebcb9cffe4b0ed06ccac50561e0f24abb6379984cec030f00';
+const ITS_CONDITION = '0xdd22472e552920b8438158ea7238bfadfa4f736aa4cee91a6b86c39ead110917';
 
 const redeemData = encodeFunctionData({
   abi: ABI,
@@ -49,41 +54,6 @@ test('a redemption goes to the adapter of the market’s kind', () => {
   expect(redeemCall(CONDITION, true)).toEqual({
     to: '0xada2005600dec949baf300f4c6120000bdb6eaab',
     data: redeemData,
-  });
-});
-
-test('an EOA and a deposit wallet make the call itself', () => {
-  const call = redeemCall(CONDITION, false);
-  expect(ownerCall({ eoa: EOA, wallet: EOA, type: 0 }, call)).toEqual({ from: EOA, ...call });
-  const wallet = `0x${'d1'.repeat(20)}` as Address;
-  expect(ownerCall({ eoa: EOA, wallet, type: 3 }, call)).toEqual({ from: wallet, ...call });
-});
-
-test('the owner of a proxy wallet calls the factory', () => {
-  const call = redeemCall(CONDITION, true);
-  expect(ownerCall({ eoa: EOA, wallet: deriveProxyWallet(EOA), type: 1 }, call)).toEqual({
-    from: EOA,
-    to: PROXY_FACTORY,
-    data: encodeFunctionData({
-      abi: ABI,
-      functionName: 'proxy',
-      args: [[{ kind: 1, to: call.to, value: 0n, data: call.data }]],
-    }),
-  });
-});
-
-test('the owner of a Safe executes with its own transaction as the approval', () => {
-  const call = redeemCall(CONDITION, false);
-  const wallet = deriveSafeWallet(EOA);
-  const signatures = `0x${EOA.slice(2).padStart(64, '0')}${'0'.repeat(64)}01` as const;
-  expect(ownerCall({ eoa: EOA, wallet, type: 2 }, call)).toEqual({
-    from: EOA,
-    to: wallet,
-    data: encodeFunctionData({
-      abi: ABI,
-      functionName: 'execTransaction',
-      args: [call.to, 0n, call.data, 0, 0n, 0n, 0n, zeroAddress, zeroAddress, signatures],
-    }),
   });
 });
 
@@ -120,4 +90,84 @@ test('the selectors are those of the wire reference', () => {
   expect(redeemData.slice(0, 10)).toBe('0x01b7037c');
   expect(toFunctionSelector('approve(address,uint256)')).toBe('0x095ea7b3');
   expect(toFunctionSelector('setApprovalForAll(address,bool)')).toBe('0xa22cb465');
+});
+
+test('a split and a merge of the first contracts go to the adapter of the market’s kind', () => {
+  const args = [PUSD, zeroHash, CONDITION, [1n, 2n], 7_000_000n];
+  for (const negRisk of [false, true]) {
+    const market = { conditionId: CONDITION, negRisk };
+    const to = negRisk ? NEG_RISK_COLLATERAL_ADAPTER : CTF_COLLATERAL_ADAPTER;
+    expect(positionContract(market)).toBe(to);
+    expect(splitCall(market, 7_000_000n)).toEqual({
+      to,
+      data: encodeFunctionData({ abi: ABI, functionName: 'splitPosition', args }),
+    });
+    expect(mergeCall(market, 7_000_000n)).toEqual({
+      to,
+      data: encodeFunctionData({ abi: ABI, functionName: 'mergePositions', args }),
+    });
+  }
+});
+
+test('a split and a merge of Protocol V2 go to the router, whatever negRisk says', () => {
+  for (const negRisk of [false, true]) {
+    const market = { conditionId: `${BINARY}00`, negRisk };
+    for (const [functionName, call] of [
+      ['split', splitCall(market, 7n)],
+      ['merge', mergeCall(market, 7n)],
+    ] as const)
+      expect(call).toEqual({
+        to: POSITION_ROUTER,
+        data: encodeFunctionData({ abi: ABI, functionName, args: [BINARY, 7n] }),
+      });
+  }
+});
+
+test('the condition of a question is the one that the venue lists', () => {
+  expect(negRiskConditionId(QUESTION)).toBe(ITS_CONDITION);
+});
+
+test('a conversion names the event and the place of the question in it', () => {
+  const market = { conditionId: ITS_CONDITION, negRisk: true };
+  expect(convertCall(market, 5n, QUESTION)).toEqual({
+    to: NEG_RISK_COLLATERAL_ADAPTER,
+    data: encodeFunctionData({ abi: ABI, functionName: 'convertPositions', args: [QUESTION, 1n, 5n] }),
+  });
+  const fourth = `${QUESTION.slice(0, -2)}03` as const;
+  expect(convertCall({ conditionId: negRiskConditionId(fourth), negRisk: true }, 5n, fourth).data).toBe(
+    encodeFunctionData({ abi: ABI, functionName: 'convertPositions', args: [QUESTION, 8n, 5n] }),
+  );
+  expect(convertCall({ conditionId: EXCLUSIVE, negRisk: true }, 5n)).toEqual({
+    to: POSITION_ROUTER,
+    data: encodeFunctionData({
+      abi: ABI,
+      functionName: 'convert',
+      args: [`0x${EXCLUSIVE.slice(2, 60)}`, 2, 5n],
+    }),
+  });
+});
+
+test('no call is made of what is not the market’s own', () => {
+  const other = `${QUESTION.slice(0, -2)}01`;
+  const market = { conditionId: ITS_CONDITION, negRisk: true };
+  expect(() => convertCall(market, 5n, other)).toThrow('not the one of the market');
+  expect(() => convertCall(market, 5n)).toThrow('question id');
+  expect(() => convertCall({ ...market, negRisk: false }, 5n, QUESTION)).toThrow('excludes others');
+  expect(() => convertCall({ conditionId: `${BINARY}00`, negRisk: true }, 5n)).toThrow('excludes others');
+  expect(() => splitCall({ conditionId: '0x12', negRisk: false }, 5n)).toThrow('64 hex digits');
+  for (const call of [splitCall, mergeCall, convertCall])
+    for (const amount of [0n, -1n, 2n ** 256n])
+      expect(() => call({ conditionId: EXCLUSIVE, negRisk: true }, amount)).toThrow(RangeError);
+});
+
+test('the selectors of sets and conversions are those of the references', () => {
+  for (const [signature, selector] of [
+    ['splitPosition(address,bytes32,bytes32,uint256[],uint256)', '0x72ce4275'],
+    ['mergePositions(address,bytes32,bytes32,uint256[],uint256)', '0x9e7212ad'],
+    ['convertPositions(bytes32,uint256,uint256)', '0xc64748c4'],
+    ['split(bytes31,uint256)', '0x82d3b9f1'],
+    ['merge(bytes31,uint256)', '0x5b63685e'],
+    ['convert(bytes29,uint16,uint256)', '0x9380f1c8'],
+  ] as const)
+    expect(toFunctionSelector(signature)).toBe(selector);
 });

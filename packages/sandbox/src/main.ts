@@ -13,6 +13,7 @@ import {
   polymarketSocketDoor,
   VenueKeys,
 } from '@bellwether/exchange/doors/polymarket';
+import { createRelayedStore, relayerDoor } from '@bellwether/exchange/doors/relayer';
 import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import {
@@ -31,6 +32,7 @@ const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';
 const DATA_PREFIX = '/paper/data';
 const SOCKETS_PREFIX = '/paper/ws';
+const RELAYER_PREFIX = '/paper/relayer';
 const BODY_BYTES = 64 * 1024;
 /** Seconds' worth of requests that an address may send at once. */
 const BURST_S = 2;
@@ -100,6 +102,10 @@ async function start(settings: Settings, closing: Close[], onLost: (error: Error
     guard,
     faults,
   });
+  await app.register(relayerDoor, {
+    ...{ prefix: RELAYER_PREFIX, exchange: () => exchange, keys, relayed: createRelayedStore(sql) },
+    ...{ recover: nobleRecover, chainId: settings.chainId, now: Date.now, guard, faults },
+  });
   await registerSandboxDoors(app, { find: () => sandbox, guard, doors: ALL_SANDBOX_DOORS });
   await app.register(faucetDoor, { exchange, sandbox, guard });
   const { controlKey } = settings;
@@ -118,6 +124,7 @@ function banner(address: string, { where }: Database, { orderVersion, controlKey
   CLOB        ${address}${CLOB_PREFIX}  (orders of version ${orderVersion})
   Gamma       ${address}${GAMMA_PREFIX}
   Data API    ${address}${DATA_PREFIX}
+  Relayer     ${address}${RELAYER_PREFIX}
   sockets     ${address.replace('http', 'ws')}${SOCKETS_PREFIX}/market and /user
   DFlow       ${address}${metadata}
               ${address}${trade}

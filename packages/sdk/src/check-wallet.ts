@@ -12,6 +12,7 @@ import {
   signatureTypeOf,
   walletKindsOf,
 } from '@bellwether/protocol';
+import { LIVE_RELAYER } from './relay.ts';
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 import type { VenueCredentials } from './venue-credentials.ts';
@@ -64,7 +65,6 @@ export interface WalletCheckOptions extends VenueReaderOptions {
   readonly isPaper?: boolean;
 }
 
-const LIVE_RELAYER = 'https://relayer-v2.polymarket.com';
 const CLOCK_TOLERANCE_S = 5;
 const OK = 200;
 /** Refusals of the venue about the thing itself. Any other answer, or none, judges nothing. */

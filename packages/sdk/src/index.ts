@@ -114,6 +114,14 @@ export {
 } from './order-intent.ts';
 export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
+export {
+  type OwnRelayTerms,
+  type RelayPins,
+  readRelayTerms,
+  signRelay,
+  type VerifiedRelay,
+  verifyRelay,
+} from './relay.ts';
 export { type ChallengePins, ForeignChallenge } from './sign-challenge.ts';
 export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
 export {
@@ -156,6 +164,14 @@ export {
   type VerifiedReceipts,
   verifyReceipts,
 } from './verify-receipts.ts';
+export {
+  verifyWalletCalls,
+  type WalletAction,
+  WalletCallsError,
+  type WalletPins,
+  type WalletTransaction,
+  walletTransactions,
+} from './verify-wallet-calls.ts';
 export {
   type ReceivedWebhook,
   verifyWebhook,

@@ -330,11 +330,13 @@ test('the live venue A defaults to the real services, and sends orders', () => {
     live: {
       sends: true,
       doubtMs: 180_000,
+      relayer: null,
       urls: {
         clob: 'https://clob.polymarket.com',
         gamma: 'https://gamma-api.polymarket.com',
         data: 'https://data-api.polymarket.com',
         site: 'https://polymarket.com',
+        relayer: 'https://relayer-v2.polymarket.com',
         sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
       },
     },
@@ -350,6 +352,26 @@ test('the live venue A defaults to the real services, and sends orders', () => {
     urls: { clob: 'http://127.0.0.1:1/clob', sockets: 'ws://127.0.0.1:1/ws' },
   });
   expect([...elsewhere.paper.doors]).toEqual(['dflow', 'solana']);
+});
+
+test.for([
+  [{ POLYMARKET_RELAYER_API_KEY: 'k' }, 'belong together: set both'],
+  [{ POLYMARKET_BUILDER_API_KEY: 'k', POLYMARKET_BUILDER_SECRET: 's' }, 'belong together: set all three'],
+  [
+    {
+      ...{ POLYMARKET_RELAYER_API_KEY: 'k', POLYMARKET_RELAYER_API_KEY_ADDRESS: '0x1' },
+      ...{ POLYMARKET_BUILDER_API_KEY: 'k', POLYMARKET_BUILDER_SECRET: 's' },
+      POLYMARKET_BUILDER_PASSPHRASE: 'p',
+    },
+    'not both',
+  ],
+] as const)('credentials of the relayer are whole, and of one kind: %j', ([environment, words]) => {
+  const live = {
+    VENUE_A_BACKEND: 'live',
+    VENUE_A_ORDER_PROFILE: 'polymarket',
+    DATABASE_URL: 'postgres://x/y',
+  };
+  expect(() => readConfig({ ...live, MASTER_KEY: 'x'.repeat(44), ...environment })).toThrow(words);
 });
 
 test.for([

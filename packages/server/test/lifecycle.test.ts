@@ -65,6 +65,10 @@ signed matched canceled → canceled
 signed matched expired → expired
 signed matched market_resolved → market_resolved
 signed matched settlement_failed → settlement_failed
+split submitting handed_out → live
+split live filled_completely → filled
+split live expired → expired
+split live rejected → rejected
 split submitting filled_completely → filled
 split submitting rejected → rejected
 split submitting no_answer → unknown
@@ -77,6 +81,14 @@ convert submitting no_answer → unknown
 convert unknown filled_completely → filled
 convert unknown rejected → rejected
 convert unknown no_answer → unknown
+convert submitting handed_out → live
+convert live filled_completely → filled
+convert live expired → expired
+convert live rejected → rejected
+merge submitting handed_out → live
+merge live filled_completely → filled
+merge live expired → expired
+merge live rejected → rejected
 merge submitting filled_completely → filled
 merge submitting rejected → rejected
 merge submitting no_answer → unknown

@@ -7,6 +7,7 @@ import { count, positive } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
 import { oneLine, paragraphs } from '../terminal-text.ts';
+import { ownWallet, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
 
 interface PositionsOptions {
   readonly market?: string;
@@ -97,6 +98,9 @@ const notices = (warnings: readonly { readonly severity: string; readonly messag
 interface RedeemOptions {
   readonly all?: boolean;
   readonly venue?: string;
+  /** Of a market of Protocol V2 at a live venue: what its transactions must name. */
+  readonly heldYes?: number;
+  readonly heldNo?: number;
 }
 
 type Redeemed = Awaited<ReturnType<BellwetherClient['redeemPosition']>>;
@@ -122,7 +126,8 @@ async function redeemAll(run: Run, client: BellwetherClient): Promise<Redeemed[]
   return answers;
 }
 
-async function redeem(run: Run, market: string | undefined, { all, venue }: RedeemOptions): Promise<void> {
+async function redeem(run: Run, market: string | undefined, options: RedeemOptions): Promise<void> {
+  const { all, venue } = options;
   if ((market === undefined) === (all !== true))
     throw usage(
       'Say what to redeem: a market, or --all.',
@@ -137,7 +142,15 @@ async function redeem(run: Run, market: string | undefined, { all, venue }: Rede
           .redeemPosition({ marketId: market, ...(venue === undefined ? {} : { venue }) })
           .then((answer) => [answer]),
   );
-  run.output.answer(market === undefined ? answers : answers[0], () =>
+  const toSign: (Unsigned & Pick<Redeemed, 'marketId'>)[] = [];
+  for (const { status, marketId } of answers)
+    if (status === 'unsigned')
+      toSign.push({ marketId, ...(await redemptionOf(run, client, marketId, options)) });
+  const shown = answers.map(({ transactions: _, ...answer }) => {
+    const unsigned = toSign.find(({ marketId }) => marketId === answer.marketId);
+    return unsigned === undefined ? answer : { ...answer, transactions: unsigned.transactions };
+  });
+  run.output.answer(market === undefined ? shown : shown[0], () =>
     [
       run.output.table(
         [
@@ -148,19 +161,27 @@ async function redeem(run: Run, market: string | undefined, { all, venue }: Rede
         answers,
         'Nothing can be redeemed.',
       ),
-      ...answers.flatMap(({ transactions = [] }) =>
-        transactions.map((call) =>
-          run.output.facts([
-            ['sign and send', call.description],
-            ['to', call.to],
-            ['data', call.data],
-            ['value', call.value],
-            ['chain', call.chainId],
-          ]),
-        ),
-      ),
+      ...toSign.map((unsigned) => transactionText(run, unsigned)),
     ].join('\n\n'),
   );
+}
+
+/** Transactions of this machine's wallet alone; asking again has no effect. @throws WalletCallsError for any others */
+async function redemptionOf(
+  run: Run,
+  client: BellwetherClient,
+  marketId: string,
+  { venue, heldYes, heldNo }: RedeemOptions,
+): Promise<Unsigned> {
+  const { wallet: walletAddress } = await ownWallet(run);
+  const where = venue === undefined ? {} : { venue };
+  const answer = await client.redeemPosition({ marketId, walletAddress, ...where });
+  const shares = {
+    ...(heldYes === undefined ? {} : { YES: heldYes }),
+    ...(heldNo === undefined ? {} : { NO: heldNo }),
+  };
+  const action = { kind: 'redeem', shares } as const;
+  return requireAsked(run, client, { answer, action, marketId, venue });
 }
 
 function briefingText(run: Run, found: Briefing): string {
@@ -247,6 +268,8 @@ export function addAccountCommands(program: Command, start: Start): void {
       .argument('[market]', 'market id, condition id, slug or token id')
       .option('--all', 'every position that can be redeemed')
       .option(...VENUE)
+      .option('--held-yes <shares>', 'YES shares of a Protocol V2 market at a live venue', positive)
+      .option('--held-no <shares>', 'NO shares of it', positive)
       .action(
         action(start, {
           run: (run: Run, options: RedeemOptions, market?: string) => redeem(run, market, options),

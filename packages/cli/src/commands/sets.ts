@@ -1,6 +1,7 @@
 /**
  * `split` and `merge`: full sets of a market out of collateral, and back; `convert`: NO shares of a market into YES shares of the others
- * of its event. Nothing is signed for them on paper; the name makes each of them one order, however often it is sent.
+ * of its event. Nothing is signed for them on paper; at a live venue they are transactions that the wallet's owner signs. The name makes
+ * each of them one order, however often it is sent.
  */
 import { randomUUID } from 'node:crypto';
 import type { BellwetherClient } from '@bellwether/sdk';
@@ -11,6 +12,7 @@ import { positive } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { requireSpending, reserveSpending } from '../spending.ts';
+import { relayAsked, requireAsked, transactionText } from '../wallet-calls.ts';
 import { afterApproval } from './order-intent.ts';
 
 interface SetOptions {
@@ -88,7 +90,18 @@ async function sets(
     requireSpending(run, BigInt(Math.round(terms.amount * MICRO)), `split ${JSON.stringify(request)}`);
   if (yes !== true) await run.confirm(`${KINDS[kind].words(request)}?`);
   const placed = await send(run, kind, request);
-  const answer = 'answer' in placed ? placed.answer : placed.found;
+  const client = await run.client();
+  // What is known of an order names no transactions; the same order again has them, and no second effect.
+  const first =
+    'answer' in placed
+      ? placed.answer
+      : placed.found.status === 'live'
+        ? await KINDS[kind].send(client, request)
+        : placed.found;
+  const { marketId, amount } = terms;
+  const asked = { action: { kind, amount }, marketId, venue: labels.venue };
+  const isForRelayer = 'relay' in first && first.status === 'unsigned' && first.relay !== undefined;
+  const answer = isForRelayer ? await relayAsked(run, client, { answer: first, ...asked }) : first;
   if ('success' in answer ? !answer.success : answer.status === 'rejected')
     throw new CliError(
       'refused',
@@ -96,14 +109,20 @@ async function sets(
       answer.errorMessage ?? 'The venue refused.',
       { fix: answer.fix ?? undefined, orderId: answer.orderId },
     );
-  run.output.answer({ ...answer, clientOrderId }, () =>
-    run.output.facts([
-      ['status', answer.status],
-      ['sets', 'amount' in answer ? answer.amount : answer.filledSize],
-      ['wallet', answer.walletAddress],
-      ['order id', answer.orderId],
-      ['client order id', clientOrderId],
-    ]),
+  const unsigned =
+    answer.status === 'unsigned' ? await requireAsked(run, client, { answer, ...asked }) : null;
+  const transactions = unsigned === null ? {} : { transactions: unsigned.transactions };
+  run.output.answer({ ...answer, ...transactions, clientOrderId }, () =>
+    [
+      run.output.facts([
+        ['status', answer.status],
+        ['sets', 'amount' in answer ? answer.amount : answer.filledSize],
+        ['wallet', answer.walletAddress],
+        ['order id', answer.orderId],
+        ['client order id', clientOrderId],
+      ]),
+      ...(unsigned === null ? [] : [transactionText(run, unsigned)]),
+    ].join('\n\n'),
   );
 }
 

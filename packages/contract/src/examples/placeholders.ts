@@ -46,6 +46,7 @@ export const PLACEHOLDERS = {
   clientOrderId: 'your own name for this order, another one for another order',
   orderId: '`orderId` of POST /markets/trade',
 
+  setOrderId: '`orderId` of POST /markets/split or /markets/merge',
   approvalId: '`approvalId` of a trade that was refused with approval_required: GET /owner/approvals',
 
   // Venue B
@@ -110,6 +111,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   signature: `0x${'5c'.repeat(64)}1b`,
   clientOrderId: 'my-order-1',
   orderId: HASH,
+  setOrderId: HASH,
   approvalId: UUID,
   quoteIdToApprove: UUID,
   ticker: 'KXRAIN-26DEC-T1',

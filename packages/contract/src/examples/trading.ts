@@ -83,6 +83,7 @@ export const TRADING_EXAMPLES = {
   convertSets: {
     body: { clientOrderId: fill('clientOrderId'), marketId: fill('eventMarketId'), amount: 5 },
   },
+  relaySet: { body: { orderId: fill('setOrderId'), signature: fill('signature') } },
   mergeSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
 
   quoteVenueB: {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Address, alias, HEX, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const fields = {
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
@@ -35,16 +36,10 @@ export const RedeemResponse = Type.Object({
     { description: 'one row per wallet that had something to redeem' },
   ),
   transactions: Type.Optional(
-    Type.Array(
-      Type.Object({
-        to: Type.String(),
-        data: Type.String(),
-        value: Type.String(),
-        chainId: Type.Integer(),
-        description: Type.String(),
-      }),
-      { description: 'live venues: sign and send these; the service holds no key' },
-    ),
+    Type.Array(UnsignedTransaction, {
+      description:
+        'live venues: check these against your own (verifyWalletCalls of the SDK), sign and send them in this order; the service holds no key',
+    }),
   ),
 });
 

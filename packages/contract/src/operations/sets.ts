@@ -20,6 +20,7 @@ import {
 import { operation } from '../operation.ts';
 import { refusedBecause, words } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
+import { UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const SETS_MAX = 1e9;
 
@@ -61,16 +62,51 @@ export const SetResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'GET /markets/orders/{orderId} and its receipt tell of it' }),
   clientOrderId: Type.String(),
-  status: words(['filled', 'rejected'], 'completely, or not at all'),
+  status: words(
+    ['filled', 'rejected', 'unsigned', 'submitted', 'expired'],
+    'completely, or not at all. unsigned (live venues): the owner of the wallet has something to sign; submitted: the relayer has it, or may have it; expired: nothing was seen in time',
+  ),
   venue: Type.String(),
   marketId: Type.String(),
   conditionId: Type.String(),
   walletAddress: Type.String({ description: 'the account that paid, or was paid' }),
   amount: Type.Number({
-    description: 'sets that were made or merged, or shares that were converted; 0 where the venue refused',
+    description:
+      'sets that were made or merged, or shares that were converted; 0 where the venue refused, or before they are',
   }),
-  txHash: Nullable(Type.String({ description: 'null on paper' })),
+  txHash: Nullable(Type.String({ description: 'null on paper, and before it is known' })),
   submittedAt: Iso,
+  transactions: Type.Optional(
+    Type.Array(UnsignedTransaction, {
+      description:
+        'live venues, with status unsigned: check these against your own (verifyWalletCalls of the SDK), sign and send them once, in this order. The service holds no key. If you have sent them, do not send them again',
+    }),
+  ),
+  relay: Type.Optional(
+    Type.Object(
+      {
+        type: words(['PROXY', 'SAFE', 'WALLET'], 'by the kind of the wallet'),
+        nonce: Type.String(),
+        relay: Nullable(Type.String({ description: 'PROXY: the only account that may deliver it' })),
+        deadline: Type.Integer({
+          description: 'epoch seconds: the desk does not forward it later; part of what is signed for WALLET',
+        }),
+        chainId: Type.Integer(),
+        digest: Type.String({ description: '32 bytes: what the key of the owner signs, as it is' }),
+        body: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'what the relayer gets, without the signature: every field of it is in the digest',
+        }),
+      },
+      {
+        description:
+          'live venues with a relayer, with status unsigned: compare it with your own (verifyRelay of the SDK), sign the digest, and send the signature with POST /markets/relay. No network price is paid',
+      },
+    ),
+  ),
+  expiresAt: Type.Optional({
+    ...Iso,
+    description: 'until when the desk looks for the transaction and keeps the budget of a split reserved',
+  }),
   ...refusedBecause,
 });
 
@@ -106,7 +142,7 @@ export const splitSets = operation({
   path: '/markets/split',
   summary: 'Split collateral into YES and NO shares of a market; judged like a BUY of that collateral',
   description:
-    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again.',
+    'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again. On a live venue nothing is split yet: the answer is `unsigned`, with the transactions that the owner of the wallet signs. The budget is reserved from then on, until the split is seen on the chain, or for a day; what was counted for its day stays counted.',
   rateClass: 'trade',
   errors: [
     ...ERRORS_OF_SETS,
@@ -124,7 +160,7 @@ export const mergeSets = operation({
   path: '/markets/merge',
   summary: 'Merge YES and NO shares of a market into collateral; never blocked by a safeguard',
   description:
-    'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead.',
+    'Each pair of one YES and one NO share is one collateral, whatever the market costs. Shares that open SELL orders hold are not merged: cancel those first. It counts as no trade. Once the market is resolved, POST /markets/redeem pays instead. On a live venue the answer is `unsigned`, with the transactions that the owner of the wallet signs.',
   rateClass: 'exit',
   errors: ERRORS_OF_SETS,
 });
@@ -149,5 +185,40 @@ export const convertSets = operation({
   ],
 });
 
+export const RelayRequest = Type.Object({
+  orderId: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: PRINTABLE,
+    description: 'of the split or merge',
+  }),
+  signature: Type.String({
+    pattern: '^0x[0-9a-fA-F]{130}$',
+    description: 'of the digest, by the key of the wallet’s owner: 65 bytes',
+  }),
+});
+
+/** Has the venue's relayer make what the wallet's owner signed. */
+export const relaySet = operation({
+  id: 'relaySet',
+  method: 'POST',
+  path: '/markets/relay',
+  repeatable: true,
+  summary:
+    'Give the signature of a prepared split or merge; the desk forwards the request to the relayer once',
+  description:
+    'The desk forwards the request that it prepared, byte for byte, and only before its deadline: the caller gives a signature and nothing else. Sent again, it is not forwarded again; the answer says what has become of it. A pause since then stops a split, never a merge.',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'relay',
+  idempotent: true,
+  body: RelayRequest,
+  unknownFields: 'refuse',
+  status: 200,
+  response: SetResponse,
+  errors: ['order_not_found', 'transaction_signature_invalid', 'trading_paused', 'service_unavailable'],
+});
+
+export type RelayRequest = Static<typeof RelayRequest>;
 export type SetRequest = Static<typeof SetRequest>;
 export type SetResponse = Static<typeof SetResponse>;

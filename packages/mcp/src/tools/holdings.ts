@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { flagOf, idOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import { ACTS, READS, tool } from '../tool.ts';
-import { EITHER_VENUE, limitOf, MARKET, OUTCOME, spendingOf, VENUE } from './terms.ts';
+import { requireAsked } from '../wallet-calls.ts';
+import { EITHER_VENUE, limitOf, MARKET, OUTCOME, quantityOf, spendingOf, VENUE } from './terms.ts';
 
 export const listPositions = tool({
   name: 'list_positions',
@@ -80,31 +81,42 @@ export const getPortfolio = tool({
   },
 });
 
+const HELD = quantityOf(1e9).optional();
+
 export const redeem = tool({
   name: 'redeem',
   title: 'Redeem a resolved market',
   description:
-    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "unsigned": the owner has to sign and send the transaction elsewhere.',
+    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "unsigned": the owner has to sign and send the transactions elsewhere.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({
     market: MARKET,
     venue: VENUE,
     outcome: OUTCOME.optional().describe('only when tokens of this outcome are held'),
+    heldYes: HELD.describe('YES shares that the wallet holds; only for Protocol V2 markets of a live venue'),
+    heldNo: HELD.describe('NO shares, likewise'),
   }),
-  async run({ market, venue, outcome }, { desk, signal }) {
-    const answer = await desk.client.redeemPosition(
-      {
-        marketId: market,
-        ...(venue === undefined ? {} : { venue }),
-        ...(outcome === undefined ? {} : { side: outcome }),
-      },
-      { signal },
-    );
-    return {
+  async run({ market, venue, outcome, heldYes: YES, heldNo: NO }, { desk, signal }) {
+    const request = {
+      marketId: market,
+      ...(venue === undefined ? {} : { venue }),
+      ...(outcome === undefined ? {} : { side: outcome }),
+    };
+    const answer = await desk.client.redeemPosition(request, { signal });
+    const facts = {
       status: wordOf(answer.status),
       redeemedAmount: numberOf(answer.redeemedAmount),
       market: idOf(answer.marketId),
     };
+    if (answer.status !== 'unsigned') return facts;
+    // Of this machine's wallet alone; asking again has no effect.
+    const { signer, signatureType } = desk.wallet();
+    const walletAddress = signer.wallet(signatureType);
+    const own = await desk.client.redeemPosition({ ...request, walletAddress }, { signal });
+    const shares = { ...(YES === undefined ? {} : { YES }), ...(NO === undefined ? {} : { NO }) };
+    const action = { kind: 'redeem', shares } as const;
+    const asked = { answer: own, action, market, venue };
+    return { ...facts, transactions: await requireAsked({ desk, signal }, asked) };
   },
 });
 

@@ -7,6 +7,7 @@ import { idOf, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, tool } from '../tool.ts';
 import { refusalOf } from '../tool-problem.ts';
+import { relayAsked, requireAsked } from '../wallet-calls.ts';
 import { spend } from './spend.ts';
 import { CLIENT_ORDER_ID, MARKET, quantityOf, REASONING, spendingOf, VENUE } from './terms.ts';
 
@@ -19,6 +20,22 @@ const input = z.strictObject({
 });
 
 type Terms = z.infer<typeof input>;
+
+/**
+ * At a live venue: what the relayer makes is signed here, once it is what was built here; else the transactions that the wallet's owner
+ * signs elsewhere, as they were built here.
+ */
+async function signed(
+  call: Parameters<typeof requireAsked>[0],
+  kind: 'split' | 'merge',
+  { answer, terms }: { readonly answer: SetResponse; readonly terms: Terms },
+) {
+  if (answer.status !== 'unsigned') return { answer };
+  const { market, venue, amount } = terms;
+  const asked = { answer, action: { kind, amount }, market, venue } as const;
+  if (answer.relay !== undefined) return { answer: await relayAsked(call, asked) };
+  return { answer, transactions: await requireAsked(call, asked) };
+}
 
 const requestOf = ({ market, venue, amount, reasoning }: Terms, clientOrderId: string) => ({
   ...{ clientOrderId, amount, marketId: market },
@@ -42,7 +59,7 @@ export const splitSets = tool({
   name: 'split_sets',
   title: 'Split collateral into YES and NO shares',
   description:
-    'Makes full sets: one YES and one NO share for each collateral, on paper. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
+    'Makes full sets: one YES and one NO share for each collateral. At a live venue the status is "submitted" once the relayer has it, or "unsigned": then the owner of the wallet has to sign and send the transactions elsewhere, once. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
   input,
   async run(terms, { desk, texts, ...call }) {
@@ -64,7 +81,12 @@ export const splitSets = tool({
       },
     );
     if ('ask' in spent) return spent.ask;
-    return { ...doneFacts(spent.answer, texts), spendingLimit: spendingOf(desk.limit.standing()) };
+    const { answer, ...toSign } = await signed({ desk, ...call }, 'split', { answer: spent.answer, terms });
+    return {
+      ...doneFacts(answer, texts),
+      ...toSign,
+      spendingLimit: spendingOf(desk.limit.standing()),
+    };
   },
 });
 
@@ -72,12 +94,14 @@ export const mergeSets = tool({
   name: 'merge_sets',
   title: 'Merge YES and NO shares into collateral',
   description:
-    'Each pair of one YES and one NO share becomes one collateral, on paper, also while trading is paused. The same terms under the same clientOrderId are done once.',
+    'Each pair of one YES and one NO share becomes one collateral, also while trading is paused. At a live venue as split_sets. The same terms under the same clientOrderId are done once.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
   input,
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
-    return doneFacts(await desk.client.mergeSets(request, { signal }), texts);
+    const first = await desk.client.mergeSets(request, { signal });
+    const { answer, ...toSign } = await signed({ desk, signal }, 'merge', { answer: first, terms });
+    return { ...doneFacts(answer, texts), ...toSign };
   },
 });
 

@@ -12,6 +12,7 @@ import {
 } from '@bellwether/durable/embedded';
 import { migrateExchange } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
+import { RELAYED_SCHEMA } from '@bellwether/exchange/doors/relayer';
 import { SANDBOX_SCHEMA } from '../sandbox.ts';
 import type { Settings } from './settings.ts';
 
@@ -121,5 +122,6 @@ async function isDesks(sql: Sql): Promise<boolean> {
 async function migrate(sql: Sql): Promise<void> {
   await migrateExchange(sql);
   await sql.unsafe(EXCHANGE_KEYS_SCHEMA);
+  await sql.unsafe(RELAYED_SCHEMA);
   await sql.unsafe(SANDBOX_SCHEMA);
 }

@@ -17,7 +17,8 @@
  * order is `delayed`: the venue fills it or sends the money back in later transactions. Before the first send to a node
  * it can still be canceled.
  *
- * A split, a merge or a conversion is an order of sets, which a venue executes at once, completely or not at all.
+ * A split, a merge or a conversion is an order of sets, which is executed completely or not at all: by its venue at once, or by the owner
+ * of the wallet, who has the transactions to sign. Then it is `live` until one of them is seen on the chain, or for too long.
  *
  * No event changes a terminal status.
  */
@@ -53,6 +54,8 @@ export const ORDER_EVENTS = [
   /** Proof that nothing was executed. */
   'rejected',
   'no_answer',
+  /** Split, merge: the transactions that the wallet's owner signs were given out. */
+  'handed_out',
   /** Signed: the venue holds a marketable order back before it matches it. */
   'held_back',
   'filled_partly',
@@ -87,8 +90,14 @@ const SUBMITTED: Row = {
   no_answer: 'unknown',
 };
 const SETS: Readonly<Partial<Record<OrderStatus, Row>>> = {
-  submitting: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
+  submitting: {
+    handed_out: 'live',
+    filled_completely: 'filled',
+    rejected: 'rejected',
+    no_answer: 'unknown',
+  },
   unknown: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
+  live: { filled_completely: 'filled', expired: 'expired', rejected: 'rejected' },
 };
 const ENDING: Row = {
   filled_completely: 'filled',

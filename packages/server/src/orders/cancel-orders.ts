@@ -55,6 +55,8 @@ async function cancelGroup(
   return { wallet: funder, ...(await cancelAtVenue(venueOf(needs, venue, funder), funder, orders)) };
 }
 
+const WITH_OWNER = 'its transactions are with the owner of the wallet, and cannot be called back';
+
 /** It also asks the venue to cancel orders in doubt: the venue may hold them. */
 async function cancelAtVenue(
   { cancel }: Venue,
@@ -65,7 +67,10 @@ async function cancelAtVenue(
   for (const order of orders)
     if (!mayFill(order.status))
       notCanceled[order.orderId] = `already ${statusWord(order).replaceAll('_', ' ')}`;
-  const open = orders.filter((order) => mayFill(order.status)).map((order) => order.orderId);
+    else if (order.kind !== 'signed' && order.status === 'live') notCanceled[order.orderId] = WITH_OWNER;
+  const open = orders
+    .filter(({ orderId, status }) => mayFill(status) && notCanceled[orderId] === undefined)
+    .map((order) => order.orderId);
   if (open.length === 0) return { canceled: [], notCanceled, known: true };
   if (cancel === undefined) {
     for (const orderId of open) notCanceled[orderId] = 'the venue cannot call an order back';

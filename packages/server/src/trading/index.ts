@@ -3,6 +3,7 @@ export type { NewChainOrder, Recorded, TradeLedger, TradeScope } from './admissi
 export { bindBatchTrade } from './batch-route.ts';
 export { checkedRecord } from './checked-record.ts';
 export { createEvidenceLog, recordEvidence, writeEvidence } from './evidence.ts';
+export { createHandedOutSets } from './handed-out-sets.ts';
 export { tradingJobs } from './jobs.ts';
 export { createTradeLedger, type VenueJournal } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';

@@ -26,9 +26,10 @@ import type { Deadline } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { type HasVenues, venueFor } from '../venues/asking.ts';
-import type { Balance, BalanceQuestion, VenueAnswer, VenueWith } from '../venues/venue.ts';
+import type { Balance, BalanceQuestion, UnsignedSet, VenueAnswer, VenueWith } from '../venues/venue.ts';
 import type { CredentialRow, WalletStore } from '../wallets/index.ts';
 import type { Recorded, TradeScope } from './admission.ts';
+import type { HandedOutSets } from './handed-out-sets.ts';
 import type { OrderStore } from './order-store.ts';
 import {
   type Placed,
@@ -47,6 +48,8 @@ import {
   setOrderId,
   setReplayOf,
   setResponse,
+  submittedResponse,
+  unsignedResponse,
   venueSetOf,
 } from './set-terms.ts';
 import { settleWithoutFill } from './settle-without-fill.ts';
@@ -58,6 +61,7 @@ export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNe
   readonly agents: Pick<AgentStore, 'byId'>;
   readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
   readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
+  readonly handedOutSets: Pick<HandedOutSets, 'handOut' | 'find'>;
 }
 
 type SetVenue = VenueWith<'sets'>;
@@ -87,11 +91,13 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
   const { caller, request } = call;
   const venue = venueFor(needs, request.venue, 'sets');
   const orderId = setOrderId(call, venue.id, needs.sha256);
-  const replay = (row: Parameters<typeof setReplayOf>[0]) =>
-    setReplayOf(row, caller.agentId, needs.clock.now());
+  const replay = (row: Parameters<typeof setReplayOf>[0]) => {
+    const same = setReplayOf(row, caller.agentId, needs.clock.now());
+    return same === null ? null : () => repeated(needs, venue, same);
+  };
   return {
     duplicateLookup: 'before_refusal',
-    look: async () => replay((await needs.orders.byIds([orderId]))[0] ?? null),
+    look: async () => (await replay((await needs.orders.byIds([orderId]))[0] ?? null)?.()) ?? null,
     judgeRequest: () => soundSet(needs, call, { venue, orderId }),
     question: ({ market, funder, signer, walletAddress }) => ({
       venue: venue.id,
@@ -105,10 +111,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       ...(call.kind === 'convert' ? { sells: [market.tokenIds[1]] } : {}),
       toVenue: venueSetOf,
     }),
-    sameOrder(existing) {
-      const answer = replay(existing);
-      return answer === null ? null : async () => answer;
-    },
+    sameOrder: replay,
     judge: (scope, sound, approval) =>
       call.kind === 'merge'
         ? judgeMerge(needs, call, sound, scope)
@@ -118,7 +121,11 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       return effect === 'ask' ? obtainApproval(needs, subject, needed) : findApproval(needs, subject, needed);
     },
     handedOverBy: 'sending',
-    send: async ({ order }) => answerTo(needs, order, await venue.sets.submit(venueSetOf(order))),
+    async send({ order }) {
+      const answer = await venue.sets.submit(venueSetOf(order));
+      if (venue.sets.made === undefined && answer.kind !== 'unsigned') return answerTo(needs, order, answer);
+      return handOut(needs, order, answer);
+    },
     answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }
@@ -142,6 +149,10 @@ async function soundSet(
     needs.wallets.wallets(caller),
   ]);
   if (!reached.includes(wallet)) throw refusal('wallet_not_found', undefined, { path: 'walletAddress' });
+  if (kind === 'convert' && !venue.sets.converts)
+    throw refusal('wrong_venue_route', `${venue.id} converts nothing through the desk here.`, {
+      path: 'venue',
+    });
   if (kind === 'convert' && !market.negRisk)
     throw refusal('conversion_not_supported', undefined, { path: 'marketId' });
   const funder = credential?.funder ?? wallet;
@@ -149,16 +160,22 @@ async function soundSet(
     ...{ orderId, venue, market, funder, credential },
     walletAddress: credential?.walletAddress ?? wallet,
     signer: credential?.eoa ?? wallet,
-    balance: await venue.sets.balance(funder, ...toPay(kind, market)).then(
+    balance: await venue.sets.balance(funder, ...toPay(kind, venue, market)).then(
       (known) => ({ known }),
       (error: unknown) => ({ error }),
     ),
   };
 }
 
-/** A split names its market, which a venue of live markets then brings here; a merge needs none of it: what is held is here. */
-const toPay = (kind: SetCall['kind'], { conditionId, tokenIds }: MarketRecord): [BalanceQuestion?] =>
-  kind === 'split' ? [{ conditionId, tokenIds, pays: 'collateral' }] : [];
+/** A venue of live markets on paper brings a market here that a split names; a merge needs none of it: what is held is here. */
+function toPay(
+  kind: SetCall['kind'],
+  { sets }: SetVenue,
+  { conditionId, tokenIds }: MarketRecord,
+): [BalanceQuestion?] {
+  if (kind === 'split') return [{ conditionId, tokenIds, pays: 'collateral' }];
+  return sets.made === undefined ? [] : [{ conditionId, tokenIds, pays: 'sets' }];
+}
 
 /** Sets are split and converted while their market trades, and merged until it is resolved. @throws Refusal market_not_active */
 function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
@@ -297,6 +314,50 @@ function recorded(
 ): Recorded<NewSetOrder> {
   const terms = { ...sound, venue: sound.venue.id };
   return { order: setOrder(call, terms, { userId: scope.userId, now: clock.now() }), ...judged };
+}
+
+const LOOKED_FOR_MS = 24 * 60 * 60 * 1000;
+const FIRST_LOOK_MS = 5_000;
+
+/** Gives the transactions to the caller once the record says so; a venue that could not make any of them refused the order. */
+async function handOut(
+  needs: Pick<PlaceSetNeeds, 'clock' | 'orders' | 'handedOutSets'>,
+  order: NewSetOrder,
+  answer: VenueAnswer | UnsignedSet,
+): Promise<SetResponse> {
+  const at = needs.clock.now();
+  if (answer.kind !== 'unsigned') {
+    const first = firstAnswerOf(answer);
+    if (first === null || first.success) throw new Error('an order that the owner signs was executed');
+    await needs.orders.settle(order.orderId, { ...first, status: 'rejected', event: 'rejected' }, at);
+    return setResponse(order, first);
+  }
+  const { transactions, relay = null } = answer;
+  // What the relayer was to make, the desk itself forwards or does not: no one waits for it after its deadline.
+  const endsAt = relay === null ? order.createdAt + LOOKED_FOR_MS : relay.deadlineS * 1000;
+  const times = { at, endsAt, dueAt: at + FIRST_LOOK_MS };
+  const isOut = await needs.handedOutSets.handOut(order, { ...times, relay });
+  // Refused meanwhile as left by a process that had stopped: these transactions must reach no one.
+  if (!isOut) throw outcomeUnknown(order.orderId);
+  return unsignedResponse(order, { transactions, relay, endsAt });
+}
+
+/** The answer to the same order: where the owner still has to sign, the same transactions again. */
+async function repeated(
+  needs: Pick<PlaceSetNeeds, 'handedOutSets'>,
+  { sets }: SetVenue,
+  same: NonNullable<ReturnType<typeof setReplayOf>>,
+): Promise<SetResponse> {
+  if (!('handedOut' in same)) return same;
+  const { handedOut: order } = same;
+  const handed = await needs.handedOutSets.find(order.orderId);
+  if (handed === null) throw outcomeUnknown(order.orderId);
+  const { relay, endsAt, submittedAt } = handed;
+  if (submittedAt !== null) return submittedResponse(order, endsAt);
+  if (relay !== null) return unsignedResponse(order, { transactions: [], relay, endsAt });
+  const answer = await sets.submit(venueSetOf(order));
+  if (answer.kind !== 'unsigned' || answer.relay !== undefined) throw outcomeUnknown(order.orderId);
+  return unsignedResponse(order, { transactions: answer.transactions, relay, endsAt });
 }
 
 async function answerTo(

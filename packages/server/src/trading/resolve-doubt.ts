@@ -9,6 +9,7 @@ import { type SettleNeeds, settleWithoutFill } from './settle-without-fill.ts';
 import { SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
 const UNKNOWN = { kind: 'unknown' } as const;
+const NEVER_RECEIVED = { kind: 'never_received' } as const;
 
 export interface ResolveDoubtNeeds extends SettleNeeds {
   readonly venues: Venues;
@@ -41,7 +42,9 @@ export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number
     const isDue = since === null ? row.createdAt < now - olderThanMs : isLeft(row, since, now);
     if (!isDue) continue;
     const { orderId, funder, conditionId } = row;
-    const answer = (await venue.signedOrders?.resolve(orderId, { funder, conditionId })) ?? UNKNOWN;
+    const answer = isForOwners(row, venue)
+      ? NEVER_RECEIVED
+      : ((await venue.signedOrders?.resolve(orderId, { funder, conditionId })) ?? UNKNOWN);
     if (answer.kind === 'never_received') {
       await settleWithoutFill(needs, row.orderId, 'rejected');
     } else if (answer.kind === 'unknown') {
@@ -52,6 +55,10 @@ export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number
   }
   return left;
 }
+
+/** Transactions for a wallet's owner are given out after the record says so: of an order that is in doubt no one has any. */
+const isForOwners = ({ kind }: SentOrderRow, { sets }: Venue): boolean =>
+  kind !== 'signed' && sets?.made !== undefined;
 
 const keptSince = ({ signedOrders }: Venue): number | null => signedOrders?.keptSince?.() ?? null;
 

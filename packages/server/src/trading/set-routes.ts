@@ -1,11 +1,18 @@
-import { convertSets, mergeSets, type SetResponse, splitSets } from '@bellwether/contract';
+import {
+  convertSets,
+  mergeSets,
+  relaySet as relaySetOperation,
+  type SetResponse,
+  splitSets,
+} from '@bellwether/contract';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
 import { type PlaceSetNeeds, placeSet } from './place-set.ts';
+import { type RelaySetNeeds, relaySet } from './relay-set.ts';
 import type { SetKind } from './set-terms.ts';
 
-export function bindSets(bind: Bind, needs: PlaceSetNeeds): void {
+export function bindSets(bind: Bind, needs: PlaceSetNeeds & RelaySetNeeds): void {
   const place = async (
     kind: SetKind,
     { caller, body, request, reply }: Input<typeof splitSets | typeof mergeSets | typeof convertSets>,
@@ -21,4 +28,5 @@ export function bindSets(bind: Bind, needs: PlaceSetNeeds): void {
   bind(splitSets, (input) => place('split', input));
   bind(mergeSets, (input) => place('merge', input));
   bind(convertSets, (input) => place('convert', input));
+  bind(relaySetOperation, ({ caller, body }) => relaySet(needs, caller, body));
 }

@@ -1,13 +1,13 @@
 /** A split, a merge or a conversion as it is asked for, and the answers to its sender. */
 import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
-import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
+import { type Address, bytesToHex, conditionIdOfBothWidths, relayRequest } from '@bellwether/protocol';
 import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
-import type { VenueSet } from '../venues/venue.ts';
+import type { PreparedRelay, UnsignedCall, VenueSet } from '../venues/venue.ts';
 import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
 export type SetKind = NewSetOrder['kind'];
@@ -96,6 +96,52 @@ export const venueSetOf = ({
 
 const NAME_AGAIN = 'Nothing was changed. Ask again under another clientOrderId when the reason is gone.';
 
+/** Nothing of it was executed; the transactions are still to be signed. */
+export const UNSIGNED: FirstAnswer = {
+  ...{ success: true, status: 'unsigned', filled: 0n, cost: 0n, fees: 0n, errorCode: null },
+};
+
+/** Transactions that are with the owner of the wallet. */
+export interface HandedOut {
+  readonly transactions: readonly UnsignedCall[];
+  readonly relay: PreparedRelay | null;
+  readonly endsAt: number;
+}
+
+/** The answer while the owner of the wallet has the transactions to sign. */
+export const unsignedResponse = (
+  order: NewSetOrder,
+  { transactions, relay, endsAt }: HandedOut,
+): SetResponse => ({
+  ...setResponse(order, UNSIGNED),
+  status: 'unsigned',
+  ...(relay === null ? { transactions: [...transactions] } : { relay: relayRecord(relay) }),
+  expiresAt: new Date(endsAt).toISOString(),
+});
+
+/** Once the relayer may have it. */
+export const submittedResponse = (order: NewSetOrder, endsAt: number): SetResponse => ({
+  ...setResponse(order, UNSIGNED),
+  status: 'submitted',
+  expiresAt: new Date(endsAt).toISOString(),
+});
+
+function relayRecord({
+  owner,
+  calls,
+  terms,
+  chainId,
+  deadlineS,
+}: PreparedRelay): NonNullable<SetResponse['relay']> {
+  const { body, digest } = relayRequest(owner, calls, terms, chainId);
+  return {
+    ...{ type: terms.type, nonce: terms.nonce.toString(), deadline: deadlineS, chainId },
+    relay: terms.type === 'PROXY' ? terms.relay : null,
+    digest: bytesToHex(digest),
+    body,
+  };
+}
+
 export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;
   return {
@@ -121,14 +167,37 @@ export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse
 }
 
 /**
- * The first answer to the same order, or `null` when it is new.
+ * The answer to the same order, or `null` when it is new: the first one, or, where its transactions were handed out, what has
+ * become of it since. Transactions that were executed must not be given out again.
  * @throws Refusal idempotency_in_flight, order_outcome_unknown
  */
-export function setReplayOf(row: OrderRow | null, agentId: string, now: number): SetResponse | null {
+export function setReplayOf(
+  row: OrderRow | null,
+  agentId: string,
+  now: number,
+): SetResponse | { readonly handedOut: SetOrderRow } | null {
   if (row === null || row.agentId !== agentId || !isOfSets(row)) return null;
-  if (row.first !== null) return setResponse(row, row.first);
+  if (row.first !== null) {
+    if (row.first.status !== UNSIGNED.status) return setResponse(row, row.first);
+    return row.status === 'live' ? { handedOut: row } : endedResponse(row);
+  }
   if (row.status === 'unknown' || now - row.createdAt > SUBMIT_WITHIN_MS) throw outcomeUnknown(row.orderId);
   throw beingMade(row.orderId);
+}
+
+/** What has become of an order whose transactions were handed out. */
+export function endedResponse(row: SetOrderRow): SetResponse {
+  if (row.status === 'rejected') {
+    const { detail } = row.journal.findLast(({ event }) => event === 'rejected') ?? {};
+    const refused = { ...UNSIGNED, success: false, errorCode: row.errorCode ?? 'refused_by_venue' };
+    return setResponse(row, detail === undefined ? refused : { ...refused, detail });
+  }
+  const made = row.journal.find(({ event }) => event === 'filled_completely');
+  return {
+    ...setResponse(row, { ...UNSIGNED, filled: row.filled }),
+    status: made === undefined ? 'expired' : 'filled',
+    txHash: made?.detail ?? null,
+  };
 }
 
 const isOfSets = (row: OrderRow): row is SetOrderRow => KINDS.has(row.kind);

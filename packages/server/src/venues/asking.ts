@@ -41,11 +41,6 @@ const INSTEAD: Readonly<Partial<Record<Capability, string>>> = {
   sets: 'has no full sets to split or merge: sell what is held by a quote (POST /venueb/agent/quote)',
 };
 
-/** Advice where a venue that takes signed orders lacks a capability. */
-const OF_SIGNED: Readonly<Partial<Record<Capability, string>>> = {
-  sets: "does not split or merge through this service yet: the wallet's owner signs such calls past it, and the other outcome can be traded instead",
-};
-
 /**
  * The venue that is named; else the default one where it can, or the first that can.
  * @throws Refusal unknown_venue, or wrong_venue_route for a venue that lacks the capability
@@ -67,7 +62,7 @@ export function venueFor<C extends Capability>(
 /** @throws Refusal wrong_venue_route */
 export function requireCapability<C extends Capability>(venue: Venue, capability: C): VenueWith<C> {
   if (can(capability)(venue)) return venue;
-  const instead = (venue.quotes === undefined ? OF_SIGNED : INSTEAD)[capability];
+  const instead = venue.quotes === undefined ? undefined : INSTEAD[capability];
   const detail = instead === undefined ? `"${venue.id}" does not offer this.` : `"${venue.id}" ${instead}.`;
   throw refusal('wrong_venue_route', detail, { path: 'venue' });
 }

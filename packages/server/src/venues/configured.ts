@@ -5,6 +5,7 @@
 
 import type { JournalledExchange } from '@bellwether/exchange';
 import type { Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import type { RelayedStore } from '@bellwether/exchange/doors/relayer';
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import type { RecoverPublicKey, SigningTerms } from '@bellwether/protocol';
 import type { FastifyInstance, preHandlerAsyncHookHandler } from 'fastify';
@@ -115,6 +116,7 @@ export interface VenueTools {
 export interface PaperTools
   extends Pick<PaperBackend, 'local' | 'sandbox' | 'sandboxStatus' | 'sandboxKnown'> {
   readonly keys: VenueKeys;
+  readonly relayed: RelayedStore;
   readonly gtdMinLeadS: number;
   /** A venue whose orders the paper exchange executes. */
   createVenue(of: {

@@ -8,7 +8,15 @@
  */
 import type { VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { Address, OrderExtras, OrderFields, SigningTerms } from '@bellwether/protocol';
+import type {
+  Address,
+  ContractCall,
+  OrderExtras,
+  OrderFields,
+  RelayTerms,
+  SigningTerms,
+  WalletOwner,
+} from '@bellwether/protocol';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
@@ -135,7 +143,8 @@ export interface Spendable {
 
 /** Question about the means to pay an order of one market. */
 export interface BalanceQuestion extends Pick<MarketRecord, 'conditionId' | 'tokenIds'> {
-  readonly pays: 'collateral' | 'YES' | 'NO';
+  /** `sets`: shares of both outcomes. */
+  readonly pays: 'collateral' | 'YES' | 'NO' | 'sets';
   /** The amount that the order needs: a venue need not be asked while its last known figure covers that. */
   readonly needed?: Micro;
 }
@@ -216,10 +225,70 @@ export interface KeptAside {
   }): Promise<SignedOrderRow | null>;
 }
 
-/** Splits and merges, at once and completely or not at all. What became of one in doubt, `signedOrders` resolves. */
+/** Splits and merges, completely or not at all. */
 export interface Sets extends Pick<SignedOrders, 'balance'> {
-  /** Resolves after the outcome is recorded. One effect under an order id. */
-  submit(set: VenueSet): Promise<VenueAnswer>;
+  /** Whether NO shares can be converted. */
+  readonly converts: boolean;
+  /** Where a relayer makes what owners sign. */
+  readonly relayed?: RelayedSets;
+  /**
+   * Where the venue executes them: resolves after the outcome is recorded; one effect under an order id, and what became of
+   * one in doubt, `signedOrders` resolves. Where a wallet's owner does: what there is to sign; it has no effect.
+   */
+  submit(set: VenueSet): Promise<VenueAnswer | UnsignedSet>;
+  /**
+   * Where owners send them: what the chain has of the account's since then. Absent where the venue executes them.
+   * @throws VenueUnavailable
+   */
+  made?(
+    account: Address,
+    asked: { readonly since: number; readonly conditionIds: readonly string[] },
+  ): Promise<readonly MadeSet[]>;
+}
+
+/** Transactions for the owner of the wallet to sign; or, where the venue's relayer makes them, its request. */
+export interface UnsignedSet {
+  readonly kind: 'unsigned';
+  readonly transactions: readonly UnsignedCall[];
+  /** Another one each time: its record is what counts. */
+  readonly relay?: PreparedRelay;
+}
+
+/** A request to the relayer as the desk prepared it: digest and body follow from it. */
+export interface PreparedRelay {
+  readonly owner: WalletOwner;
+  readonly calls: readonly ContractCall[];
+  readonly terms: RelayTerms;
+  readonly chainId: number;
+  /** Epoch seconds. After it the desk does not forward the request. */
+  readonly deadlineS: number;
+}
+
+/** Makes what wallets' owners signed. */
+export interface RelayedSets {
+  /** Sends it once. Never throws. */
+  submit(body: object): Promise<RelayOutcome>;
+  /** `null`: the relayer does not know it. @throws VenueUnavailable */
+  stateOf(transactionId: string): Promise<RelayState | null>;
+  /** The transaction with this signature; `null` proves nothing. @throws VenueUnavailable */
+  find(signature: string): Promise<string | null>;
+}
+
+/** `confirmed` and `failed` are final; what failed had no effect. */
+export type RelayState = 'pending' | 'confirmed' | 'failed';
+
+/** `not_taken` and `refused` are proof that nothing happened; the first may be sent again. */
+export type RelayOutcome =
+  | { readonly kind: 'taken'; readonly transactionId: string }
+  | { readonly kind: 'not_taken'; readonly words: string | null }
+  | { readonly kind: 'refused'; readonly words: string }
+  | { readonly kind: 'unknown' };
+
+/** A split or a merge on the chain. */
+export interface MadeSet extends Pick<VenueSet, 'kind' | 'conditionId' | 'amount'> {
+  readonly transactionHash: string;
+  /** Time of its block. */
+  readonly at: number;
 }
 
 export interface Redemption {
@@ -335,6 +404,8 @@ export type RedeemAnswer =
   | { readonly kind: 'unknown' };
 
 export interface UnsignedCall {
+  /** The wallet itself or its owner. */
+  readonly from: Address;
   readonly to: Address;
   readonly data: string;
   readonly value: string;

@@ -7,6 +7,7 @@ import {
 } from '@bellwether/durable/embedded';
 import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
 import { EXCHANGE_KEYS_SCHEMA } from '@bellwether/exchange/doors/polymarket';
+import { RELAYED_SCHEMA } from '@bellwether/exchange/doors/relayer';
 import { SANDBOX_SCHEMA } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -50,7 +51,7 @@ export interface DatabaseParts {
 }
 
 /** Schemas of the parts that share the database; each may be applied again at any time. */
-export const SCHEMAS = [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, SANDBOX_SCHEMA];
+export const SCHEMAS = [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, RELAYED_SCHEMA, SANDBOX_SCHEMA];
 
 const STOP_POOL_MS = 1_000;
 const STOP_DATABASE_MS = 5_000;

@@ -20,6 +20,7 @@ import { createReceiptStore } from '../receipts/index.ts';
 import { createSkillStore, readOfficialSkills, writeOfficialSkills } from '../skills/index.ts';
 import { createFactLog } from '../streams/index.ts';
 import {
+  createHandedOutSets,
   createOrderStore,
   createRefusalLog,
   createTradeLedger,
@@ -47,6 +48,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   walletLinks: createWalletLinkStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
+  handedOutSets: createHandedOutSets(sql),
   approvals: createApprovalStore(sql),
   receipts: createReceiptStore(sql),
   positions: createPositionStore(sql),

@@ -2,6 +2,7 @@
 import { parseMicro } from '@bellwether/contract/decimals';
 import { createPriceHistory } from '@bellwether/exchange';
 import type { Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
+import { createRelayedStore } from '@bellwether/exchange/doors/relayer';
 import type { Address } from '@bellwether/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -89,6 +90,7 @@ const toolsOf = (parts: VenueParts): VenueTools => ({
 const paperTools = ({ config, sql, paper, isCredited, keys }: VenueParts): PaperTools => ({
   ...paper,
   keys,
+  relayed: createRelayedStore(sql),
   gtdMinLeadS: config.paper.gtdMinLeadS,
   createVenue: ({ builder, ...of }) =>
     createPaperVenue({

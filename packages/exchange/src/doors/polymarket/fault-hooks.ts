@@ -1,4 +1,4 @@
-/** The faults of the CLOB's REST door: hooks around its routes, which know nothing of them. Wire reference 2.5 and 2.14. */
+/** The faults of the doors of CLOB and relayer: hooks around its routes, which know nothing of them. Wire reference 2.5 and 2.14. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Faults } from './faults.ts';
@@ -17,11 +17,12 @@ interface FaultAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type Trading = 'order' | 'cancel';
+type Trading = 'order' | 'cancel' | 'submit';
 
 /** Kind of a request, by method and path below the mount; `null` for reads and keys. */
 function tradingOf({ method, url }: FastifyRequest, mount: string): Trading | null {
   const [path = ''] = url.slice(mount.length).split('?', 1);
+  if (method === 'POST' && path === '/submit') return 'submit';
   if (method === 'POST') return path === '/order' || path === '/orders' ? 'order' : null;
   if (method !== 'DELETE') return null;
   return ['/order', '/orders', '/cancel-all', '/cancel-market-orders'].includes(path) ? 'cancel' : null;

@@ -204,6 +204,26 @@ export class VenueKeys {
     return passphraseFits && signed.includes(true) ? { address, apiKey, nonce: found.nonce } : null;
   }
 
+  /** The same of a builder's headers, which name no address: POLY_BUILDER_API_KEY, _PASSPHRASE, _TIMESTAMP, _SIGNATURE. */
+  async authenticateBuilder(
+    headers: AuthHeaders,
+    signed: Parameters<VenueKeys['authenticateL2']>[1],
+  ): Promise<AuthenticatedKey | null> {
+    const apiKey = headerText(headers, 'poly_builder_api_key');
+    const found = await this.#find(apiKey);
+    if (found === null) return null;
+    return this.authenticateL2(
+      {
+        poly_address: found.address,
+        poly_api_key: apiKey,
+        poly_passphrase: headerText(headers, 'poly_builder_passphrase'),
+        poly_timestamp: headerText(headers, 'poly_builder_timestamp'),
+        poly_signature: headerText(headers, 'poly_builder_signature'),
+      },
+      signed,
+    );
+  }
+
   async #find(apiKey: string): Promise<{
     readonly address: Address;
     readonly nonce: bigint;

@@ -224,6 +224,17 @@ export interface FillsRow {
   readonly counts_at: Date | null;
 }
 
+export interface HandedOutSetsRow {
+  readonly order_id: string;
+  readonly ends_at: Date;
+  readonly due_at: Date;
+  readonly relay: unknown;
+  readonly signature: string | null;
+  readonly submitted_at: Date | null;
+  readonly transaction_id: string | null;
+  readonly relay_state: string | null;
+}
+
 export interface IdempotencyKeysRow {
   readonly scope: string;
   readonly route: string;
@@ -540,6 +551,14 @@ export interface SafeguardsRow {
   readonly locked_approval_above: bigint | null;
   readonly silence_seconds: number | null;
   readonly locked_silence_seconds: number | null;
+}
+
+export interface SetTransactionsRow {
+  readonly wallet: string;
+  readonly transaction_hash: string;
+  readonly condition_id: string;
+  readonly kind: string;
+  readonly order_id: string;
 }
 
 export interface SilencesRow {

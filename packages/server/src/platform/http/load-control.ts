@@ -254,5 +254,6 @@ export class Admission {
 export function kindOf({ rateClass, produces }: Pick<Operation, 'rateClass' | 'produces'>): Kind {
   if (produces === 'text/event-stream') return 'stream';
   if (rateClass === 'exit' || rateClass === 'trade') return rateClass;
+  if (rateClass === 'relay') return 'trade';
   return rateClass === 'none' ? 'vital' : 'other';
 }

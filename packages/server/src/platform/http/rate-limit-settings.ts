@@ -32,6 +32,11 @@ const variables = {
     [ORDERS_PER_BATCH, 1_000_000],
     'Trades at once; at least as many as a batch may hold.',
   ),
+  RATE_LIMIT_RELAY_PER_MINUTE: integer(
+    6,
+    [1, 1_000_000],
+    'Requests to the venue’s relayer per agent and minute, also the burst: the venue grants all agents of a service 25.',
+  ),
   RATE_LIMIT_EXIT_PER_SECOND: integer(
     40,
     [1, 1_000_000],
@@ -79,6 +84,7 @@ const rateLimits = (env: Environment): RateLimits => ({
     burst: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
   },
   trade: { perSecond: env.RATE_LIMIT_TRADE_PER_SECOND, burst: env.RATE_LIMIT_TRADE_BURST },
+  relay: { perSecond: env.RATE_LIMIT_RELAY_PER_MINUTE / 60, burst: env.RATE_LIMIT_RELAY_PER_MINUTE },
   exit: { perSecond: env.RATE_LIMIT_EXIT_PER_SECOND, burst: env.RATE_LIMIT_EXIT_BURST },
   search: { perSecond: env.RATE_LIMIT_SEARCH_PER_SECOND, burst: env.RATE_LIMIT_SEARCH_BURST },
   read: { perSecond: env.RATE_LIMIT_READ_PER_SECOND, burst: env.RATE_LIMIT_READ_BURST },

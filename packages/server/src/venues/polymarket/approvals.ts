@@ -6,11 +6,13 @@ import { formatMicro, type Micro, PIPS } from '@bellwether/contract/decimals';
 import {
   type Address,
   approvalCalls,
+  type ContractCall,
+  type ContractMarket,
   OLDER_NEG_RISK_ADAPTER,
   olderAdapterApprovalCall,
   POLYGON_EXCHANGES,
-  POSITION_ROUTER,
-  redemptionAdapter,
+  positionContract,
+  type SignatureType,
 } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { within } from '../../domain/patience.ts';
@@ -25,10 +27,6 @@ export type Approval = 'given' | 'missing' | 'unknown';
 
 type Contracted = Pick<MarketRecord, 'negRisk' | 'version'>;
 
-/** The contract through which tokens of a market are redeemed. */
-export const redemptionContract = ({ negRisk, version }: Contracted): Address =>
-  version === 'v2' ? POSITION_ROUTER : redemptionAdapter(negRisk);
-
 /** The contract that takes the orders of a market. */
 const orderContract = ({ negRisk, version }: Contracted): Address => {
   if (version === 'v2') return POLYGON_EXCHANGES.v3;
@@ -37,24 +35,39 @@ const orderContract = ({ negRisk, version }: Contracted): Address => {
 
 type Allowances = Pick<LiveAccounts, 'allowances' | 'outdated'>;
 
-/** Whether the contract that redeems may burn the account's tokens of a market. Never throws. */
-export async function redemptionApproval(
-  accounts: Allowances,
-  account: Address,
-  { tokenId, market }: { readonly tokenId: string; readonly market: Contracted },
-): Promise<Approval> {
-  const allowed = await accounts.allowances(account, tokenId).catch(() => null);
-  const amount = allowed?.get(redemptionContract(market));
-  return amount === undefined ? 'unknown' : amount > 0n ? 'given' : 'missing';
+/** How the transactions of a wallet are sent, by its signature type. */
+export const HOW_SENT: Readonly<Record<SignatureType, string>> = {
+  0: 'Send it from the wallet itself.',
+  1: 'Send it from the owner of the proxy wallet: the factory forwards it to the wallet.',
+  2: 'Send it from the only owner of the Safe, whose own transaction is the approval; with several owners propose the inner call in the Safe instead.',
+  3: 'The deposit wallet itself must make this call: sign it as one call of a DepositWallet Batch and give it to the relayer (POST /submit, type WALLET). Sent from any other address it does nothing for the wallet.',
+};
+
+export interface PositionApproval {
+  readonly market: ContractMarket;
+  /** `null`: collateral. */
+  readonly tokenId: string | null;
+  /** All or none of tokens: any amount. */
+  readonly needed: Micro;
 }
 
-/** The call that lets a contract move all outcome tokens of the wallet that makes it. */
-export function tokenApproval(
-  spender: Address,
-): Pick<ReturnType<typeof approvalCalls>[number], 'to' | 'data'> {
-  const call = approvalCalls().find((one) => one.asset === 'tokens' && one.spender === spender);
+/** Whether the contract that splits, merges and redeems may move the account's collateral or tokens. Never throws. */
+export async function positionApproval(
+  accounts: Allowances,
+  account: Address,
+  { market, tokenId, needed }: PositionApproval,
+): Promise<Approval> {
+  const allowed = await accounts.allowances(account, tokenId).catch(() => null);
+  const amount = allowed?.get(positionContract(market));
+  return amount === undefined ? 'unknown' : amount >= needed ? 'given' : 'missing';
+}
+
+/** The call that lets that contract move all collateral, or all outcome tokens, of the wallet that makes it. */
+export function positionApprovalCall(market: ContractMarket, asset: 'collateral' | 'tokens'): ContractCall {
+  const spender = positionContract(market);
+  const call = approvalCalls().find((one) => one.asset === asset && one.spender === spender);
   if (call === undefined) throw new Error(`${spender} needs no approval`);
-  return call;
+  return { to: call.to, data: call.data };
 }
 
 export interface ShortageParts {

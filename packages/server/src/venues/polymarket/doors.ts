@@ -5,6 +5,7 @@
 import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
 import { type Faults, polymarketDoor, polymarketSocketDoor } from '@bellwether/exchange/doors/polymarket';
+import { relayerDoor } from '@bellwether/exchange/doors/relayer';
 import { exchangeDomains } from '@bellwether/protocol';
 import type { Door, DoorTools, VenueTools } from '../configured.ts';
 import { PAPER_PATHS } from './paths.ts';
@@ -44,6 +45,12 @@ export function clobDoors(parts: Parts): readonly Door[] {
         orderVersion: parts.orderVersion,
         guard,
         faults,
+      }),
+    ),
+    at(PAPER_PATHS.relayer, (app) =>
+      relayerDoor(app, {
+        exchange: () => exchange() ?? null,
+        ...{ keys, chainId, guard, faults, now: clock.now, relayed: paper.relayed, recover: parts.recover },
       }),
     ),
     at(PAPER_PATHS.gamma, (app) => gammaDoor(app, { exchange, guard })),

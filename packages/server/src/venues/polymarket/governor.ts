@@ -29,7 +29,7 @@ export interface Governor {
   stop(): void;
 }
 
-export type VenueService = 'clob' | 'data' | 'gamma';
+export type VenueService = 'clob' | 'data' | 'gamma' | 'relayer';
 
 /** The first is the most important. */
 const PRIORITIES = ['cancel', 'order', 'own', 'balance', 'market'] as const;
@@ -51,10 +51,19 @@ const per10s = (limit: number): BucketPolicy => ({
   perSecond: limit / 2 / WINDOW_S,
 });
 
+/** The same over a minute. */
+const perMinute = (limit: number): BucketPolicy => ({
+  burst: Math.floor(limit / 2),
+  perSecond: limit / 2 / 60,
+});
+
 const QUOTAS: Readonly<Record<string, BucketPolicy>> = {
   clob: per10s(9_000),
   data: per10s(800),
   gamma: per10s(4_000),
+  // Of its reads no limit is known.
+  relayer: per10s(200),
+  relayer_submits: perMinute(25),
   // In ten minutes 120,000, 21,000 and 15,000.
   orders: { burst: 2_500, perSecond: 195 },
   order_batches: { burst: 1_000, perSecond: 33 },
@@ -102,6 +111,10 @@ const RULES: Readonly<Record<VenueService, readonly Rule[]>> = {
     { paths: /^GET \/v2\/positions$/, quota: 'positions', priority: 'balance' },
     { paths: /^GET \/v2\/activity$/, quota: 'activity', priority: 'balance' },
     { paths: /./, quota: null, priority: 'market' },
+  ],
+  relayer: [
+    { paths: /^POST \/submit$/, quota: 'relayer_submits', priority: 'order' },
+    { paths: /./, quota: null, priority: 'own' },
   ],
   gamma: [
     { paths: /^GET \/markets/, quota: 'gamma_markets', priority: 'market' },

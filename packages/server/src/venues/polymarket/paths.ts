@@ -4,4 +4,5 @@ export const PAPER_PATHS = {
   gamma: '/paper/gamma',
   data: '/paper/data',
   sockets: '/paper/ws',
+  relayer: '/paper/relayer',
 } as const;

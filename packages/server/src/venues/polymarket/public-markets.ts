@@ -17,6 +17,7 @@ export interface PolymarketUrls {
   readonly data: string;
   /** The venue's pages: the check of the region. */
   readonly site: string;
+  readonly relayer: string;
   /** Address of the sockets, without the channel. */
   readonly sockets: string;
 }
@@ -38,6 +39,7 @@ export interface PublicMarkets {
   readonly clob: VenueHttp;
   readonly data: VenueHttp;
   readonly site: VenueHttp;
+  readonly relayer: VenueHttp;
   readonly books: LiveBooks;
   readonly markets: MarketData;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
@@ -70,6 +72,7 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     clob,
     data,
     site: service('site', urls.site),
+    relayer: service('relayer', urls.relayer, 'relayer'),
     books,
     markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
     status: clob.status,

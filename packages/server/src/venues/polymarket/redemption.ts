@@ -4,12 +4,12 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, ContractCall } from '@bellwether/protocol';
-import { ownerCall, redeemCall, redeemPositionCall } from '@bellwether/protocol';
+import { ownerCalls, redeemCall, redeemPositionCall } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
-import { type Approval, redemptionApproval, redemptionContract, tokenApproval } from './approvals.ts';
+import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { createRedeemedReads } from './redeemed.ts';
@@ -28,16 +28,9 @@ const BURNS_ONE = 'It burns what the wallet holds of one outcome and pays pUSD.'
 const APPROVALS: Readonly<Record<Approval, string>> = {
   given: 'The wallet has approved this adapter for its outcome tokens.',
   missing:
-    'The wallet has not approved this adapter for its outcome tokens: the call before this one does, and must be made first.',
+    'The wallet has not approved this adapter for its outcome tokens: that is the first thing done here.',
   unknown:
     'The wallet must have approved this adapter for its outcome tokens once (setApprovalForAll). Whether it has could not be checked: the venue does not say.',
-};
-
-const HOW: Readonly<Record<number, string>> = {
-  0: 'Send it from the wallet itself.',
-  1: 'Send it from the owner of the proxy wallet: the factory forwards it to the wallet.',
-  2: 'Send it from the only owner of the Safe, whose own transaction is the approval; with several owners propose the inner call in the Safe instead.',
-  3: 'The deposit wallet itself must make this call: sign it as one call of a DepositWallet Batch and give it to the relayer (POST /submit, type WALLET). Sent from any other address it redeems nothing.',
 };
 
 export function createLiveRedemption(options: LiveRedemptionOptions): Redemption {
@@ -54,7 +47,7 @@ export function createLiveRedemption(options: LiveRedemptionOptions): Redemption
       if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
       const keys = await keysOf(account);
       const tokenId = market.tokenIds[yes > 0n ? 0 : 1];
-      const approval = await redemptionApproval(accounts, account, { tokenId, market });
+      const approval = await positionApproval(accounts, account, { tokenId, market, needed: 1n });
       const held = [yes, no] as const;
       return { kind: 'unsigned', transactions: unsigned({ market, account, keys, chainId, approval, held }) };
     },
@@ -87,19 +80,11 @@ function unsigned(wanted: WantedRedemption): UnsignedCall[] {
   const owner = { eoa: keys?.eoa ?? account, wallet: account, type };
   const kind = market.negRisk ? 'a neg-risk market' : 'a market';
   const burns = market.version === 'v2' ? BURNS_ONE : BURNS;
-  const redemptions = redemptionCalls(wanted).map((call) => {
-    const { from, to, data } = ownerCall(owner, call);
-    return {
-      ...{ to, data, value: '0', chainId },
-      description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW[type]} ${APPROVALS[approval]} ${burns}`,
-    };
-  });
-  if (approval !== 'missing') return redemptions;
-  const adapter = redemptionContract(market);
-  const approves = ownerCall(owner, tokenApproval(adapter));
-  const first = {
-    ...{ to: approves.to, data: approves.data, value: '0', chainId },
-    description: `Approve ${adapter} for the outcome tokens of ${account} (setApprovalForAll), from ${approves.from}. ${HOW[type]}`,
-  };
-  return [first, ...redemptions];
+  const redemptions = redemptionCalls(wanted);
+  const calls =
+    approval === 'missing' ? [positionApprovalCall(market, 'tokens'), ...redemptions] : redemptions;
+  return ownerCalls(owner, calls).map(({ from, to, data }) => ({
+    ...{ from, to, data, value: '0', chainId },
+    description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW_SENT[type]} ${APPROVALS[approval]} ${burns}`,
+  }));
 }

@@ -14,6 +14,7 @@ import {
 } from '../../platform/settings.ts';
 import { venueName } from '../settings.ts';
 import type { PolymarketUrls } from './public-markets.ts';
+import type { RelayerCredentials } from './relayer.ts';
 
 const variables = {
   VENUE_A_NAME: venueName('polymarket', 'Name of venue A.'),
@@ -55,6 +56,22 @@ const variables = {
   POLYMARKET_SITE_URL: url('Where live venue A says which regions it serves.', {
     unset: '`https://polymarket.com`',
   }),
+  POLYMARKET_RELAYER_URL: url('Makes the calls of wallets of live venue A without the network’s price.', {
+    unset: '`https://relayer-v2.polymarket.com`',
+  }),
+  POLYMARKET_RELAYER_API_KEY: optionalText(
+    'Relayer API key of the operator. With its address, or with the builder key instead, splits and merges of proxy wallets, Safes and deposit wallets go through the relayer.',
+    { minLength: 1, secret: true },
+  ),
+  POLYMARKET_RELAYER_API_KEY_ADDRESS: optionalText('Address that the relayer API key belongs to.', {
+    minLength: 1,
+  }),
+  POLYMARKET_BUILDER_API_KEY: optionalText('Builder API key of the operator, instead of a relayer API key.', {
+    minLength: 1,
+    secret: true,
+  }),
+  POLYMARKET_BUILDER_SECRET: optionalText('Its secret, base64.', { minLength: 1, secret: true }),
+  POLYMARKET_BUILDER_PASSPHRASE: optionalText('Its passphrase.', { minLength: 1, secret: true }),
   POLYMARKET_WS_URL: socketUrl('Of the sockets of live venue A, without the channel (`/market`, `/user`).', {
     unset: '`wss://ws-subscriptions-clob.polymarket.com/ws`',
   }),
@@ -73,6 +90,8 @@ type Environment = EnvironmentOf<typeof variables> & { readonly PUBLIC_URL?: str
 
 export interface LivePolymarket {
   readonly urls: PolymarketUrls;
+  /** `null`: the relayer is not used. */
+  readonly relayer: RelayerCredentials | null;
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
@@ -97,6 +116,12 @@ export const polymarketSettings = {
   make(env: Environment): PolymarketSettings {
     const isLive = env.VENUE_A_BACKEND === 'live';
     const hasFaults = env.PAPER_FAULTS !== undefined;
+    const relayerKey = [env.POLYMARKET_RELAYER_API_KEY, env.POLYMARKET_RELAYER_API_KEY_ADDRESS];
+    const builderKey = [
+      env.POLYMARKET_BUILDER_API_KEY,
+      env.POLYMARKET_BUILDER_SECRET,
+      env.POLYMARKET_BUILDER_PASSPHRASE,
+    ];
     refuseAll([
       // Real money goes by what the operator has read, not by a default.
       isLive &&
@@ -109,6 +134,13 @@ export const polymarketSettings = {
         env.PAPER_MARKETS === 'live' &&
         'PAPER_MARKETS=live is for venue A on paper, but VENUE_A_BACKEND is live.',
       isLive && hasFaults && 'PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live.',
+      isPartly(relayerKey) &&
+        'POLYMARKET_RELAYER_API_KEY and POLYMARKET_RELAYER_API_KEY_ADDRESS belong together: set both.',
+      isPartly(builderKey) &&
+        'POLYMARKET_BUILDER_API_KEY, POLYMARKET_BUILDER_SECRET and POLYMARKET_BUILDER_PASSPHRASE belong together: set all three.',
+      relayerKey.some(isSet) &&
+        builderKey.some(isSet) &&
+        'The relayer takes one key: set POLYMARKET_RELAYER_API_KEY or POLYMARKET_BUILDER_API_KEY, not both.',
       // Others who reach the service must not meet a venue that lies on purpose.
       hasFaults &&
         env.PUBLIC_URL !== undefined &&
@@ -120,6 +152,7 @@ export const polymarketSettings = {
       live: isLive
         ? {
             urls: polymarketUrls(env),
+            relayer: relayerOf(env),
             sends: env.LIVE_ORDERS === 'on',
             doubtMs: env.VENUE_A_DOUBT_S * 1000,
           }
@@ -135,6 +168,37 @@ export const polymarketSettings = {
   },
 };
 
+const isSet = (value: string | undefined): boolean => value !== undefined;
+const isPartly = (values: readonly (string | undefined)[]): boolean =>
+  values.some(isSet) && !values.every(isSet);
+
+type RelayerVariables = Partial<
+  Record<
+    | 'POLYMARKET_RELAYER_URL'
+    | 'POLYMARKET_RELAYER_API_KEY'
+    | 'POLYMARKET_RELAYER_API_KEY_ADDRESS'
+    | 'POLYMARKET_BUILDER_API_KEY'
+    | 'POLYMARKET_BUILDER_SECRET'
+    | 'POLYMARKET_BUILDER_PASSPHRASE',
+    string | undefined
+  >
+>;
+
+/** For a look at the relayer without the service. */
+export const relayerFrom = (env: RelayerVariables) => ({
+  credentials: relayerOf(env),
+  baseUrl: withoutSlash(env.POLYMARKET_RELAYER_URL ?? POLYMARKET.relayer),
+});
+
+function relayerOf(env: RelayerVariables): RelayerCredentials | null {
+  const { POLYMARKET_RELAYER_API_KEY: key, POLYMARKET_RELAYER_API_KEY_ADDRESS: address } = env;
+  if (key !== undefined && address !== undefined) return { kind: 'relayer', apiKey: key, address };
+  const { POLYMARKET_BUILDER_SECRET: secret, POLYMARKET_BUILDER_PASSPHRASE: passphrase } = env;
+  const builder = env.POLYMARKET_BUILDER_API_KEY;
+  if (builder === undefined || secret === undefined || passphrase === undefined) return null;
+  return { kind: 'builder', apiKey: builder, secret, passphrase };
+}
+
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/i;
 
 const POLYMARKET = {
@@ -142,6 +206,7 @@ const POLYMARKET = {
   gamma: 'https://gamma-api.polymarket.com',
   data: 'https://data-api.polymarket.com',
   site: 'https://polymarket.com',
+  relayer: 'https://relayer-v2.polymarket.com',
   sockets: 'wss://ws-subscriptions-clob.polymarket.com/ws',
 } as const;
 
@@ -150,5 +215,6 @@ const polymarketUrls = (env: Environment): PolymarketUrls => ({
   gamma: withoutSlash(env.POLYMARKET_GAMMA_URL ?? POLYMARKET.gamma),
   data: withoutSlash(env.POLYMARKET_DATA_URL ?? POLYMARKET.data),
   site: withoutSlash(env.POLYMARKET_SITE_URL ?? POLYMARKET.site),
+  relayer: withoutSlash(env.POLYMARKET_RELAYER_URL ?? POLYMARKET.relayer),
   sockets: withoutSlash(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
 });

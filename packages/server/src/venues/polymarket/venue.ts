@@ -14,6 +14,8 @@ import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
+import { createRelayer, type RelayerCredentials } from './relayer.ts';
+import { createLiveSets } from './sets.ts';
 import { startVenueClock } from './venue-clock.ts';
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
@@ -26,6 +28,8 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   /** Names this replica in leases. */
   readonly holder: string;
+  /** `null`: the relayer is not used. */
+  readonly relayer: RelayerCredentials | null;
   /** False: everything but sending orders. */
   readonly sends: boolean;
   readonly doubtMs: number;
@@ -73,7 +77,13 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const { keysOf } = orders;
   const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
-  const redemption = createLiveRedemption({ markets, accounts, data, keysOf, chainId: signing.chainId });
+  const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
+  const redemption = createLiveRedemption(chainParts);
+  const relayer =
+    options.relayer === null
+      ? null
+      : createRelayer({ http: open.relayer, credentials: options.relayer, clock: venueClock });
+  const sets = createLiveSets({ ...chainParts, relayer, clock: venueClock, sends: options.sends });
 
   const status = (): string => {
     const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');
@@ -107,6 +117,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
       },
       cancel: { orders: orders.cancel },
       keptAside: orders.keptAside,
+      sets,
       redemption,
       history: createLivePriceHistory({ clob, clock }),
     },

@@ -149,6 +149,24 @@ const Activity = Type.Object({
   transaction_hash: maybe(Text),
 });
 
+/** A split or a merge is of both outcomes: its row names no token. */
+const SetActivity = Type.Object({
+  type: Type.String({ maxLength: 40 }),
+  proxy_wallet: Text,
+  condition_id: Text,
+  size: Amount,
+  timestamp: Type.Integer({ minimum: 0 }),
+  transaction_hash: Text,
+});
+
+/** Relayer; wire reference 5.7. */
+const Nonce = Type.Union([Type.String({ pattern: '^\\d{1,78}$' }), Type.Integer({ minimum: 0 })]);
+const RelayTransaction = Type.Object({
+  transactionID: maybe(Text),
+  state: Type.String({ maxLength: 40 }),
+  signature: maybe(Text),
+});
+
 const MAX_POINTS = 100_000;
 const PriceHistory = Type.Object({
   history: Type.Array(Type.Object({ t: Type.Integer({ minimum: 0 }), p: Amount }), { maxItems: MAX_POINTS }),
@@ -188,6 +206,13 @@ export const READ = {
   ),
   dataPosition: checkedBy(DataPosition),
   activity: checkedBy(Activity),
+  setActivity: checkedBy(SetActivity),
+  relayNonce: checkedBy(Type.Object({ nonce: Nonce })),
+  relayPayload: checkedBy(Type.Object({ nonce: Nonce, address: Text })),
+  relayTaken: checkedBy(Type.Object({ transactionID: Type.String({ minLength: 1, maxLength: 200 }) })),
+  relayError: checkedBy(Type.Object({ error: Text })),
+  relayTransactions: checkedBy(Listed),
+  relayTransaction: checkedBy(RelayTransaction),
   priceHistory: checkedBy(PriceHistory),
   openOrder: checkedBy(OpenOrder),
   ordersPage: checkedBy(Type.Object({ data: Listed, next_cursor: maybe(Text) })),

@@ -14,12 +14,15 @@ language sql immutable parallel safe as $$
     when 'quoted submitting' then to_status in ('delayed', 'partially_filled', 'partially_filled_closed', 'filled', 'canceled', 'rejected')
     when 'quoted delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'rejected')
     when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
-    when 'split submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'split submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
     when 'split unknown' then to_status in ('unknown', 'filled', 'rejected')
-    when 'merge submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'split live' then to_status in ('filled', 'expired', 'rejected')
+    when 'merge submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
     when 'merge unknown' then to_status in ('unknown', 'filled', 'rejected')
-    when 'convert submitting' then to_status in ('unknown', 'filled', 'rejected')
+    when 'merge live' then to_status in ('filled', 'expired', 'rejected')
+    when 'convert submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
     when 'convert unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'convert live' then to_status in ('filled', 'expired', 'rejected')
     else false
   end
 $$;
@@ -54,7 +57,7 @@ $$;
 -- because PostgreSQL reads a trigger's condition anew for every statement, and with it the text of every function in it.
 create or replace trigger orders_first_status before insert on orders
   for each row when (new.status <> 'submitting'
-    and (new.first_answer is null or new.kind || ' ' || new.status not in ('signed unknown', 'signed live', 'signed delayed', 'signed partially_filled', 'signed matched', 'signed partially_filled_closed', 'signed filled', 'signed canceled', 'signed expired', 'signed rejected', 'signed market_resolved', 'signed settlement_failed', 'split unknown', 'split filled', 'split rejected', 'merge unknown', 'merge filled', 'merge rejected', 'convert unknown', 'convert filled', 'convert rejected')))
+    and (new.first_answer is null or new.kind || ' ' || new.status not in ('signed unknown', 'signed live', 'signed delayed', 'signed partially_filled', 'signed matched', 'signed partially_filled_closed', 'signed filled', 'signed canceled', 'signed expired', 'signed rejected', 'signed market_resolved', 'signed settlement_failed', 'split unknown', 'split live', 'split filled', 'split expired', 'split rejected', 'merge unknown', 'merge live', 'merge filled', 'merge expired', 'merge rejected', 'convert unknown', 'convert live', 'convert filled', 'convert expired', 'convert rejected')))
   execute function refuse_status();
 create or replace trigger orders_next_status before update on orders
   for each row when (new.status <> old.status or new.kind <> old.kind) execute function refuse_status();

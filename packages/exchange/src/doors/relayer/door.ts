@@ -1,0 +1,204 @@
+/**
+ * The exchange's door for clients of the venue's relayer: they have a wallet make calls without paying the network. The door verifies
+ * what the wallet's owner signed as the wallets' contracts would, and does on the paper exchange what the calls say. Wire
+ * reference 5.7.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type Address,
+  asAddress,
+  parseAddress,
+  type RecoverPublicKey,
+  toChecksumAddress,
+} from '@bellwether/protocol';
+import type { FastifyError, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { PaperExchange } from '../../paper-exchange.ts';
+import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
+import { headerText } from '../polymarket/auth-headers.ts';
+import { injectFaults } from '../polymarket/fault-hooks.ts';
+import type { Faults } from '../polymarket/faults.ts';
+import { jsonOf, parameter } from '../polymarket/request-parts.ts';
+import type { VenueKeys } from '../polymarket/venue-keys.ts';
+import { EngineRestarts, WireError } from '../polymarket/wire-error.ts';
+import type { RelayedRow, RelayedStore } from './relayed-store.ts';
+import { readSubmission } from './submission.ts';
+
+export interface RelayerDoorOptions {
+  /** `null`: it is not open here. */
+  readonly exchange: () => Pick<PaperExchange, 'execute' | 'orderRecord'> | null;
+  readonly keys: VenueKeys;
+  readonly relayed: RelayedStore;
+  readonly recover: RecoverPublicKey;
+  readonly chainId: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly guard: Guarded;
+  /** Omitted: there are none. */
+  readonly faults?: Faults;
+}
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+const TYPES: ReadonlySet<string> = new Set(['PROXY', 'SAFE', 'WALLET']);
+/** Delivers for proxy wallets. */
+const RELAY = asAddress(`0x${createHash('sha256').update('paper relay').digest('hex').slice(0, 40)}`);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export const relayerDoor: FastifyPluginAsync<RelayerDoorOptions> = async (door, options) => {
+  const { relayed, now, keys } = options;
+  const mount = door.prefix;
+  // HMACs cover the exact text.
+  door.removeAllContentTypeParsers();
+  door.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
+    done(null, body),
+  );
+  door.setErrorHandler((error: FastifyError | Error, request, reply) => {
+    if (error instanceof EngineRestarts) return reply.code(503).send({ error: 'service is not ready' });
+    if (error instanceof WireError) return reply.code(error.status).send({ error: error.message });
+    if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
+    if (error instanceof NulInUrl) return reply.code(400).send({ error: error.message });
+    const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
+    if (status < 500) return reply.code(status).send({ error: 'invalid payload' });
+    request.log.error({ err: error }, 'the relayer door failed');
+    return reply.code(500).send({ error: 'internal error' });
+  });
+  guardDoor(door, options.guard);
+  if (options.faults !== undefined) injectFaults(door, mount, options.faults);
+  if (mount !== '')
+    door.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+
+  const whose = (request: FastifyRequest): { readonly address: Address; readonly type: string } => {
+    const address = parseAddress(parameter(request, 'address'));
+    const type = parameter(request, 'type');
+    if (address === null || !TYPES.has(type)) throw new WireError(400, 'invalid address or type');
+    return { address, type };
+  };
+  const nonceOf = async (request: FastifyRequest): Promise<string> => {
+    const { address, type } = whose(request);
+    return (await relayed.nextNonce(address, type)).toString();
+  };
+
+  door.get('/nonce', async (request) => ({ nonce: await nonceOf(request) }));
+  door.get('/v1/account/transactions/params', async (request) => ({ nonce: await nonceOf(request) }));
+  door.get('/relay-payload', async (request) => ({
+    address: toChecksumAddress(RELAY),
+    nonce: await nonceOf(request),
+  }));
+  // On paper every wallet that an owner has is there.
+  door.get('/deployed', async (request) => {
+    if (parseAddress(parameter(request, 'address')) === null) throw new WireError(400, 'invalid address');
+    return { deployed: true };
+  });
+  door.get('/transaction', async (request) => {
+    const row = await relayed.find(parameter(request, 'id'));
+    return row === null ? [] : [wireOf(await advanced(options, row))];
+  });
+  door.get('/transactions', async (request) => {
+    const builder = await builderOf(keys, request, mount);
+    const rows = await relayed.list(builder);
+    return Promise.all(rows.map(async (row) => wireOf(await advanced(options, row))));
+  });
+  door.post('/submit', async (request) => {
+    const builder = await builderOf(keys, request, mount);
+    const submission = readSubmission(jsonOf(String(request.body ?? '')), {
+      ...{ recover: options.recover, chainId: options.chainId, now: now(), relay: RELAY },
+    });
+    if (options.exchange() === null) throw new EngineRestarts();
+    const { owner, type, nonce, digest } = submission;
+    const expected = await relayed.nextNonce(owner.eoa, type);
+    const taken =
+      nonce > expected
+        ? null
+        : await relayed.take(submission, { builder, hash: `0x${sha256(`hash ${digest}`)}` });
+    if (taken === null) throw new WireError(400, `invalid nonce: expected ${expected}`);
+    const row = await advanced(options, taken);
+    return { transactionID: row.transaction_id, state: 'STATE_NEW', transactionHash: row.transaction_hash };
+  });
+};
+
+/**
+ * The account whose API key asks: with the key's headers for builders, or by the relayer's own pair of key and address.
+ * @throws WireError
+ */
+async function builderOf(keys: VenueKeys, request: FastifyRequest, mount: string): Promise<Address> {
+  const { headers, method, url } = request;
+  const path = url.split('?', 1)[0] ?? '';
+  const body = String(request.body ?? '');
+  const builderKey = headerText(headers, 'poly_builder_api_key');
+  if (builderKey !== '') {
+    const found = await keys.authenticateBuilder(headers, {
+      ...{ method, body },
+      paths: [path, path.slice(mount.length)],
+    });
+    if (found !== null) return found.address;
+  }
+  const address = parseAddress(headerText(headers, 'relayer_api_key_address'));
+  const key = headerText(headers, 'relayer_api_key');
+  if (address !== null && key !== '' && (await keys.list(address)).includes(key)) return address;
+  throw new WireError(401, 'invalid authorization');
+}
+
+/** Does what a transaction says, once: also when the process stopped between taking it and doing it. */
+async function advanced(
+  { exchange: open, relayed, recover, chainId }: RelayerDoorOptions,
+  row: RelayedRow,
+): Promise<RelayedRow> {
+  if (row.state !== 'STATE_NEW') return row;
+  const exchange = open();
+  if (exchange === null) return row;
+  const { effect, owner } = readSubmission(row.body, { recover, chainId, now: null, relay: RELAY });
+  const state = effect === null ? 'STATE_CONFIRMED' : await executed(exchange, owner.wallet, { effect, row });
+  await relayed.end(row.digest, state);
+  return { ...row, state };
+}
+
+async function executed(
+  exchange: Pick<PaperExchange, 'execute' | 'orderRecord'>,
+  account: Address,
+  {
+    effect,
+    row,
+  }: {
+    readonly effect: NonNullable<ReturnType<typeof readSubmission>['effect']>;
+    readonly row: RelayedRow;
+  },
+): Promise<'STATE_CONFIRMED' | 'STATE_FAILED'> {
+  const { kind, conditionId } = effect;
+  // Its own name in the exchange: the same transaction has one effect.
+  const orderId = `0x${sha256(`relayed ${row.digest}`)}`;
+  const said = await exchange.execute(
+    kind === 'redeem'
+      ? { kind, account, conditionId }
+      : { kind, account, conditionId, amount: effect.amount, orderId },
+  );
+  const isRepeated = said.some(
+    (event) => event.kind === 'order_rejected' && event.reason === 'duplicate_order',
+  );
+  const events = isRepeated ? ((await exchange.orderRecord(orderId))?.events ?? []) : said;
+  const isDone = events.some(
+    ({ kind: event }) => event === 'split' || event === 'merged' || event === 'redeemed',
+  );
+  return isDone ? 'STATE_CONFIRMED' : 'STATE_FAILED';
+}
+
+/** As the venue lists it. */
+function wireOf(row: RelayedRow) {
+  const { body } = row;
+  return {
+    transactionID: row.transaction_id,
+    transactionHash: row.transaction_hash,
+    from: body.from,
+    to: body.to,
+    proxyAddress:
+      body.proxyWallet ?? (body.depositWalletParams as { depositWallet?: string })?.depositWallet ?? '',
+    data: body.data ?? '',
+    nonce: row.nonce,
+    value: '0',
+    state: row.state,
+    type: row.type,
+    signature: body.signature,
+    metadata: body.metadata ?? '',
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

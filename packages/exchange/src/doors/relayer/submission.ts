@@ -1,0 +1,189 @@
+/** A body of `POST /submit`: read, built again, and compared. What differs in any field is refused, as is another's signature. */
+import {
+  type Address,
+  bytesToHex,
+  type ContractCall,
+  controlsWallet,
+  parseAddress,
+  parseHex,
+  parseSignature,
+  type RecoverPublicKey,
+  type RelayTerms,
+  recoverAddress,
+  relayRequest,
+  signedRelayBody,
+  type WalletOwner,
+} from '@bellwether/protocol';
+import { WireError } from '../polymarket/wire-error.ts';
+import { type CallEffect, callsOfProxyData, callsOfSafe, effectOf } from './contract-reader.ts';
+
+export interface Submission {
+  /** Of what the owner signed: the transaction's name. */
+  readonly digest: `0x${string}`;
+  readonly owner: WalletOwner;
+  readonly type: RelayTerms['type'];
+  readonly nonce: bigint;
+  /** `null`: approvals alone. */
+  readonly effect: Exclude<CallEffect, { readonly kind: 'approval' }> | null;
+  /** The body as it was sent. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface SubmissionTerms {
+  readonly recover: RecoverPublicKey;
+  readonly chainId: number;
+  /** Epoch milliseconds; `null`: the deadline was judged when it was taken. */
+  readonly now: number | null;
+  /** The only account that delivers for proxy wallets. */
+  readonly relay: Address;
+}
+
+/** The venue grants a batch so much time, at the most. */
+const MOST_AHEAD_S = 300;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const refused = (text: string): WireError => new WireError(400, text);
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const numberOf = (value: unknown, name: string): bigint => {
+  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw refused(`invalid ${name}`);
+  return BigInt(value);
+};
+const addressOf = (value: unknown, name: string): Address => {
+  const address = parseAddress(value);
+  if (address === null) throw refused(`invalid ${name}`);
+  return address;
+};
+
+/** @throws WireError */
+export function readSubmission(given: unknown, terms: SubmissionTerms): Submission {
+  const body = fieldsOf(given);
+  const eoa = addressOf(body.from, 'from');
+  const nonce = numberOf(body.nonce, 'nonce');
+  const { owner, calls, relayTerms } = partsOf(body, { eoa, nonce }, terms);
+  if (!controlsWallet(eoa, owner.type, owner.wallet)) throw refused('wallet is not controlled by from');
+  if (calls === null) throw refused('invalid data');
+  const request = relayRequest(owner, calls, relayTerms, terms.chainId);
+  const signature = requireSigned(body.signature, request.digest, { owner, ...terms });
+  requireSame(body, signedRelayBody(request, signature));
+  return {
+    digest: bytesToHex(request.digest),
+    ...{ owner, nonce, body, type: relayTerms.type },
+    effect: soleEffect(calls),
+  };
+}
+
+interface Parts {
+  readonly owner: WalletOwner;
+  readonly calls: readonly ContractCall[] | null;
+  readonly relayTerms: RelayTerms;
+}
+
+function partsOf(
+  body: Fields,
+  { eoa, nonce }: { readonly eoa: Address; readonly nonce: bigint },
+  { now, relay }: SubmissionTerms,
+): Parts {
+  const params = fieldsOf(body.signatureParams);
+  const data = String(body.data ?? '').toLowerCase();
+  switch (body.type) {
+    case 'PROXY': {
+      const wallet = addressOf(body.proxyWallet, 'proxyWallet');
+      if (addressOf(params.relay, 'relay') !== relay) throw refused('unknown relay');
+      return {
+        owner: { eoa, wallet, type: 1 },
+        calls: callsOfProxyData(data),
+        relayTerms: { type: 'PROXY', nonce, relay },
+      };
+    }
+    case 'SAFE': {
+      const wallet = addressOf(body.proxyWallet, 'proxyWallet');
+      return {
+        owner: { eoa, wallet, type: 2 },
+        calls: callsOfSafe(addressOf(body.to, 'to'), data, params.operation === '1'),
+        relayTerms: { type: 'SAFE', nonce },
+      };
+    }
+    case 'WALLET': {
+      const given = fieldsOf(body.depositWalletParams);
+      const deadlineS = Number(numberOf(given.deadline, 'deadline'));
+      const aheadS = now === null ? 1 : deadlineS - now / 1000;
+      if (aheadS <= 0 || aheadS > MOST_AHEAD_S) throw refused('invalid deadline');
+      const wallet = addressOf(given.depositWallet, 'depositWallet');
+      return {
+        owner: { eoa, wallet, type: 3 },
+        calls: batchCalls(given.calls),
+        relayTerms: { type: 'WALLET', nonce, deadlineS },
+      };
+    }
+    default:
+      throw refused('invalid transaction type');
+  }
+}
+
+function batchCalls(given: unknown): readonly ContractCall[] | null {
+  if (!Array.isArray(given) || given.length === 0 || given.length > 20) return null;
+  return given.map((one) => {
+    const { target, data } = fieldsOf(one);
+    if (typeof data !== 'string' || parseHex(data) === null) throw refused('invalid data');
+    return { to: addressOf(target, 'target'), data: data.toLowerCase() as `0x${string}` };
+  });
+}
+
+/** @returns the signature in the form that `signedRelayBody` takes */
+function requireSigned(
+  given: unknown,
+  digest: Uint8Array,
+  { owner, recover }: { readonly owner: WalletOwner } & Pick<SubmissionTerms, 'recover'>,
+): `0x${string}` {
+  const bytes = typeof given === 'string' ? parseHex(given) : null;
+  if (bytes === null || bytes.length === 0) throw refused('invalid signature');
+  const plain = bytes.slice();
+  const last = plain.length - 1;
+  // A Safe's signature of a personal message.
+  if (owner.type === 2 && plain[last]! > 30) plain[last] = plain[last]! - 4;
+  const parsed = parseSignature(plain);
+  const recovered = parsed.ok ? recoverAddress(recover, digest, parsed) : null;
+  if (recovered === null || !recovered.ok || recovered.address !== owner.eoa)
+    throw refused('invalid signature');
+  return bytesToHex(plain);
+}
+
+/** Every field as the venue's client makes it: a fee, a refund, a value or another contract is none of ours. */
+function requireSame(body: Fields, built: Fields, path = ''): void {
+  for (const [name, value] of Object.entries(built)) {
+    const given = body[name];
+    const where = `${path}${name}`;
+    if (Array.isArray(value)) {
+      const list = Array.isArray(given) ? given : [];
+      if (list.length !== value.length) throw refused(`invalid ${where}`);
+      for (const [at, one] of value.entries())
+        requireSame(fieldsOf(list[at]), one as Fields, `${where}.${at}.`);
+    } else if (typeof value === 'object' && value !== null)
+      requireSame(fieldsOf(given), value as Fields, `${where}.`);
+    else if (!(name === 'metadata' || sameText(given, value))) throw refused(`invalid ${where}`);
+  }
+}
+
+const sameText = (given: unknown, value: unknown): boolean =>
+  typeof given === 'string' && given.toLowerCase() === String(value).toLowerCase();
+
+/** What the paper exchange can do at once: one effect, and any approvals. @throws WireError */
+function soleEffect(calls: readonly ContractCall[]): Submission['effect'] {
+  let effect: Submission['effect'] = null;
+  for (const call of calls) {
+    const found = effectOf(call);
+    if (found === null) throw refused(`call to ${call.to} is not allowed`);
+    if (found.kind === 'approval') continue;
+    const isSame =
+      effect !== null &&
+      effect.kind === 'redeem' &&
+      found.kind === 'redeem' &&
+      effect.conditionId === found.conditionId;
+    if (effect !== null && !isSame)
+      throw refused('the paper relayer makes one split, merge or redemption a request');
+    effect = found;
+  }
+  return effect;
+}

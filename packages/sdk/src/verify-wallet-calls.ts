@@ -1,0 +1,224 @@
+/**
+ * Transactions that a wallet's owner signs and sends: a split, a merge, a conversion or a redemption. They are built here from what
+ * the person wants and from contracts that this package pins, and what the service gave has to be the same in every field.
+ * What is signed then is what was built here.
+ */
+import { type Market, parseMicro, type UnsignedTransaction } from '@bellwether/contract';
+import {
+  type Address,
+  approvalCalls,
+  type ContractCall,
+  type ContractMarket,
+  convertCall,
+  mergeCall,
+  type OwnerCall,
+  ownerCalls,
+  ownerOf,
+  POLYGON_CHAIN_ID,
+  POSITION_ROUTER,
+  positionContract,
+  redeemCall,
+  redeemPositionCall,
+  splitCall,
+  type WalletOwner,
+} from '@bellwether/protocol';
+import { knownTokens } from './known-tokens.ts';
+import type { Signer } from './signer.ts';
+import { NEED, needOptions } from './usage-error.ts';
+
+/** What the wallet is to do. Amounts are sets or shares, with at most 6 decimals. */
+export type WalletAction =
+  | { readonly kind: 'split' | 'merge'; readonly amount: number }
+  | {
+      readonly kind: 'convert';
+      readonly amount: number;
+      /** Of the market; a market of Protocol V2 needs none. It is proved against the market's condition. */
+      readonly questionId?: string;
+    }
+  | {
+      readonly kind: 'redeem';
+      /** Of a market of Protocol V2: the shares that the wallet holds and wants paid. Others redeem everything. */
+      readonly shares?: { readonly YES?: number; readonly NO?: number };
+    };
+
+/** Facts that the client knows without asking the service again. */
+export interface WalletPins {
+  /** The key that will sign; only its address is used here. */
+  readonly signer: Pick<Signer, 'address'> & { readonly use?: Signer['use'] };
+  /** The wallet that is to act: the key itself, its proxy wallet, its Safe or its deposit wallet. */
+  readonly wallet: string;
+  /** As it was looked up before. */
+  readonly market: Pick<Market, 'conditionId' | 'clobTokenIds' | 'negRisk' | 'version'>;
+  /** Default 137. */
+  readonly chainId?: number;
+}
+
+/** A transaction of the owner. It moves no money of the chain itself: `value` is 0. */
+export interface WalletTransaction extends OwnerCall {
+  readonly value: '0';
+  readonly chainId: number;
+}
+
+/** What the service gave is not what was asked for. */
+export class WalletCallsError extends Error {
+  override readonly name = 'WalletCallsError';
+  /** The path of the field that differs, such as `transactions.0.data`. */
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+const PIN_NEEDS = {
+  signer: NEED.object('a Signer', 'address'),
+  wallet: NEED.text('the address of the wallet that is to act'),
+  market: NEED.object('a market, as listMarkets and getMarket return it', 'conditionId', 'clobTokenIds'),
+} as const;
+const ACTION_NEEDS = { kind: NEED.oneOf('split', 'merge', 'convert', 'redeem') } as const;
+const COMPARED = ['from', 'to', 'data', 'value', 'chainId'] as const;
+
+/**
+ * The transactions by which a wallet does this, to sign and send in their order.
+ * @param isApproved false: the approval of the contract comes first
+ * @throws WalletCallsError; OrderBuildError for a market whose tokens are not its own
+ * @example
+ * const wallet = signer.wallet(2);
+ * const transactions = walletTransactions({ kind: 'split', amount: 25 }, { signer, wallet, market });
+ */
+export function walletTransactions(
+  action: WalletAction,
+  pins: WalletPins,
+  isApproved = true,
+): readonly WalletTransaction[] {
+  const { owner, calls, chainId } = walletCalls(action, pins, isApproved);
+  return ownerCalls(owner, calls).map((call) => ({ ...call, value: '0', chainId }));
+}
+
+/** @internal The calls themselves, and the wallet that makes them. @throws WalletCallsError, OrderBuildError */
+export function walletCalls(
+  action: WalletAction,
+  pins: WalletPins,
+  isApproved: boolean,
+): { readonly owner: WalletOwner; readonly calls: readonly ContractCall[]; readonly chainId: number } {
+  needOptions('walletTransactions', action, ACTION_NEEDS);
+  needOptions('walletTransactions', pins, PIN_NEEDS);
+  const { signer, market, chainId = POLYGON_CHAIN_ID } = pins;
+  // A market that lies about its kind would send collateral to another contract.
+  knownTokens(market, signer.use);
+  const owner = ownerOf(signer.address, pins.wallet);
+  if (owner === null)
+    throw new WalletCallsError('wallet', `${pins.wallet} is no wallet of the key ${signer.address}.`);
+  const contract = { conditionId: market.conditionId, negRisk: market.negRisk };
+  const calls = actionCalls(action, contract);
+  return { owner, calls: isApproved ? calls : [approvalOf(action, contract), ...calls], chainId };
+}
+
+/**
+ * Compares what the service gave with what this package builds. One approval of the very contract may come first.
+ * @returns the transactions as they were built here: sign and send these @throws WalletCallsError
+ * @example
+ * const answer = await client.splitSets({ clientOrderId, marketId: market.id, amount: 25 });
+ * const wallet = signer.wallet(2);
+ * const transactions = verifyWalletCalls(answer, { kind: 'split', amount: 25 }, { signer, wallet, market });
+ */
+export function verifyWalletCalls(
+  answer: { readonly status: string; readonly transactions?: readonly UnsignedTransaction[] },
+  action: WalletAction,
+  pins: WalletPins,
+): readonly WalletTransaction[] {
+  needOptions('verifyWalletCalls', answer, { status: NEED.text('the status of the answer') });
+  const given = answer.transactions;
+  if (answer.status !== 'unsigned' || !Array.isArray(given))
+    throw new WalletCallsError(
+      'status',
+      `The service has nothing to sign: it answers ${quoted(answer.status)}.`,
+    );
+  const plain = walletTransactions(action, pins);
+  const differs = firstDifference(given, plain);
+  if (differs === null) return plain;
+  const approved = walletTransactions(action, pins, false);
+  if (firstDifference(given, approved) === null) return approved;
+  throw differs;
+}
+
+const quoted = (value: unknown): string => JSON.stringify(value)?.slice(0, 80) ?? 'nothing';
+
+function firstDifference(
+  given: readonly UnsignedTransaction[],
+  built: readonly WalletTransaction[],
+): WalletCallsError | null {
+  for (const [at, transaction] of built.entries()) {
+    const other: unknown = given[at];
+    if (typeof other !== 'object' || other === null)
+      return new WalletCallsError(`transactions.${at}`, `The service left out transaction ${at + 1}.`);
+    for (const name of COMPARED) {
+      const [here, there] = [transaction[name], (other as Readonly<Record<string, unknown>>)[name]];
+      if (plainly(here) === plainly(there)) continue;
+      const field = `transactions.${at}.${name}`;
+      return new WalletCallsError(
+        field,
+        `The service gave another ${field} than was asked for: ${quoted(there)} instead of ${quoted(here)}. Nothing was signed.`,
+      );
+    }
+  }
+  if (given.length === built.length) return null;
+  return new WalletCallsError(
+    `transactions.${built.length}`,
+    `The service wants ${given.length} transactions signed; there are ${built.length} to sign. Nothing was signed.`,
+  );
+}
+
+/** Hex has two spellings; a number and its text are different things. */
+const plainly = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
+
+function actionCalls(action: WalletAction, market: ContractMarket): readonly ContractCall[] {
+  try {
+    switch (action.kind) {
+      case 'split':
+        return [splitCall(market, micro(action.amount))];
+      case 'merge':
+        return [mergeCall(market, micro(action.amount))];
+      case 'convert':
+        return [convertCall(market, micro(action.amount), action.questionId ?? null)];
+      case 'redeem':
+        return redeemCalls(action, market);
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw new WalletCallsError('action', `${error.message}.`);
+    throw error;
+  }
+}
+
+function redeemCalls(
+  { shares }: Extract<WalletAction, { readonly kind: 'redeem' }>,
+  market: ContractMarket,
+): readonly ContractCall[] {
+  if (!isRouted(market)) return [redeemCall(market.conditionId, market.negRisk)];
+  const wanted = (['YES', 'NO'] as const).flatMap((name, nth) => {
+    const amount = shares?.[name] ?? 0;
+    return amount === 0 ? [] : [{ outcome: nth as 0 | 1, amount: micro(amount) }];
+  });
+  if (wanted.length === 0)
+    throw new RangeError('a market of Protocol V2 is redeemed by amount: say which shares');
+  return wanted.map((one) => redeemPositionCall(market.conditionId, one));
+}
+
+const isRouted = (market: ContractMarket): boolean => positionContract(market) === POSITION_ROUTER;
+
+function approvalOf({ kind }: WalletAction, market: ContractMarket): ContractCall {
+  const spender: Address = positionContract(market);
+  const asset = kind === 'split' ? 'collateral' : 'tokens';
+  const call = approvalCalls().find((one) => one.spender === spender && one.asset === asset);
+  if (call === undefined) throw new WalletCallsError('action', `${spender} needs no approval.`);
+  return { to: call.to, data: call.data };
+}
+
+function micro(amount: number): bigint {
+  try {
+    return parseMicro(amount);
+  } catch {
+    throw new RangeError('an amount is a number with at most 6 decimals');
+  }
+}

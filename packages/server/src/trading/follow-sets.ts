@@ -1,0 +1,166 @@
+/**
+ * Splits and merges that wallets' owners sign. Of those that they send themselves the desk sees no signature: it looks for the
+ * transaction in what the venue lists of the chain, and books it once. What is not seen in a day counts as never sent (ADR 0074).
+ * Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for (ADR 0075).
+ */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import { PIPS } from '@bellwether/contract/decimals';
+import type { Evidence, FillEvidence } from '../domain/evidence.ts';
+import { requireTransition } from '../domain/lifecycle.ts';
+import { type MarketRecord, markPrice } from '../domain/market.ts';
+import type { SetOrderRow } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { venueOf } from '../venues/asking.ts';
+import type { MadeSet, Venue, Venues } from '../venues/venue.ts';
+import type { HandedOutSet, HandedOutSets } from './handed-out-sets.ts';
+
+export interface FollowSetsNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+  readonly handedOutSets: HandedOutSets;
+}
+
+const AT_ONCE = 200;
+/** A block's time may be before that of this service. */
+const CLOCK_TOLERANCE_MS = 30_000;
+
+/** @returns how many were seen @throws what a venue throws, once the others have been asked */
+export async function followSets(needs: FollowSetsNeeds): Promise<number> {
+  const due = await needs.handedOutSets.due(needs.clock.now(), AT_ONCE);
+  const groups = Map.groupBy(due, ({ order }) => `${order.venue} ${order.funder}`);
+  let seen = 0;
+  const failures: unknown[] = [];
+  for (const group of groups.values()) {
+    try {
+      seen += await followWallet(needs, group);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'splits and merges were not looked for');
+  return seen;
+}
+
+async function followWallet(needs: FollowSetsNeeds, sets: readonly HandedOutSet[]): Promise<number> {
+  const [{ order: first }] = sets as readonly [HandedOutSet, ...HandedOutSet[]];
+  const venue = venueOf(needs, first.venue, first.funder);
+  const made = venue.sets?.made;
+  // The answer holds what happened before it was asked for, and no more.
+  const askedAt = needs.clock.now();
+  const since = Math.min(...sets.map(({ order }) => order.createdAt)) - CLOCK_TOLERANCE_MS;
+  const conditionIds = [...new Set(sets.map(({ order }) => order.conditionId))];
+  const found = made === undefined ? [] : await made(first.funder, { since, conditionIds });
+  let seen = 0;
+  for (const set of sets) {
+    const { order, endsAt } = set;
+    if (await isBooked(needs, { venue, order }, found)) seen += 1;
+    else if (await isWaitedFor(needs, venue, set)) continue;
+    else if (askedAt > endsAt) await needs.handedOutSets.expire(order.orderId, askedAt);
+  }
+  return seen;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What the relayer says of it. @returns whether it is decided there, so that no time ends it */
+async function isWaitedFor(
+  { clock, handedOutSets }: FollowSetsNeeds,
+  { sets }: Venue,
+  { order, signature, transactionId, relayState }: HandedOutSet,
+): Promise<boolean> {
+  const { orderId } = order;
+  if (signature === null || sets?.relayed === undefined) return false;
+  if (relayState === 'confirmed') return true;
+  const id = transactionId ?? (await sets.relayed.find(signature));
+  if (id === null) return false;
+  if (transactionId === null) await handedOutSets.noteRelayed(orderId, { transactionId: id });
+  const state = await sets.relayed.stateOf(id);
+  const at = clock.now();
+  if (state === 'failed') {
+    await handedOutSets.reject(orderId, { errorCode: 'transaction_failed', words: null, at });
+    return true;
+  }
+  // While the relayer has it, it can still be made.
+  await handedOutSets.noteRelayed(orderId, { state, endsAt: at + DAY_MS });
+  return true;
+}
+
+async function isBooked(
+  { clock, handedOutSets }: FollowSetsNeeds,
+  { venue, order }: { readonly venue: Venue; readonly order: SetOrderRow },
+  found: readonly MadeSet[],
+): Promise<boolean> {
+  const fitting = found.filter((made) => isOf(made, order));
+  if (fitting.length === 0) return false;
+  const market = await venue.markets.find(order.conditionId);
+  if (market === null) return false;
+  for (const made of fitting)
+    if (
+      await handedOutSets.recordMade(order.orderId, made, (row) =>
+        evidenceOf(row, { made, market, now: clock.now() }),
+      )
+    )
+      return true;
+  return false;
+}
+
+const isOf = (made: MadeSet, { kind, conditionId, shares, createdAt }: SetOrderRow): boolean =>
+  made.kind === kind &&
+  made.conditionId === conditionId &&
+  made.amount === shares &&
+  made.at >= createdAt - CLOCK_TOLERANCE_MS;
+
+interface Seen {
+  readonly made: MadeSet;
+  readonly market: MarketRecord;
+  readonly now: number;
+}
+
+/** Collateral is divided at the middle of the book, as on paper: selling one half then shows no gain out of nothing. */
+function evidenceOf(
+  order: SetOrderRow,
+  { made, market, now }: Seen,
+): Pick<Evidence, 'outcomes' | 'fills' | 'markets'> {
+  const { orderId, kind, shares, conditionId } = order;
+  const at = Math.min(made.at, now);
+  const status = requireTransition(kind, order.status, 'filled_completely');
+  const price = markPrice(market, 'YES');
+  const yes = (shares * BigInt(price)) / BigInt(PIPS);
+  return {
+    outcomes: [
+      {
+        ...{ orderId, status, filled: shares, cost: shares, fees: 0n, errorCode: null, first: null, at: now },
+        journal: [{ at: now, event: 'filled_completely', status, detail: made.transactionHash }],
+      },
+    ],
+    fills: [
+      legOf(order, { outcome: 'YES', market, price, cost: yes, at }),
+      legOf(order, { outcome: 'NO', market, price: PIPS - price, cost: shares - yes, at }),
+    ],
+    markets: [
+      {
+        ...{ conditionId, marketId: market.id, slug: market.slug, question: market.question },
+        ...{ endDate: market.endDate, venue: order.venue },
+      },
+    ],
+  };
+}
+
+const MATCH_KINDS = { split: 'SPLIT', merge: 'MERGED', convert: 'CONVERTED' } as const;
+
+interface Leg {
+  readonly outcome: 'YES' | 'NO';
+  readonly market: MarketRecord;
+  readonly price: Pips;
+  readonly cost: Micro;
+  readonly at: number;
+}
+
+const legOf = (
+  { orderId, funder, kind, shares, side, conditionId }: SetOrderRow,
+  { outcome, market, price, cost, at }: Leg,
+): FillEvidence => ({
+  ...{ wallet: funder, orderId, tradeId: outcome === 'YES' ? 0 : 1, conditionId },
+  ...{ tokenId: market.tokenIds[outcome === 'YES' ? 0 : 1], outcome, side, price, size: shares, cost },
+  ...{ fee: 0n, liquidity: 'taker', matchKind: MATCH_KINDS[kind], at },
+});

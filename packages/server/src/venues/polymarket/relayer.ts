@@ -1,0 +1,131 @@
+/**
+ * The venue's relayer: makes the calls that a wallet's owner signed, and pays the network. A request is sent once; what became of
+ * one whose answer was lost is read from the list of the desk's own transactions, by its signature. Wire reference 5.7.
+ */
+import {
+  type Address,
+  l2Signature,
+  parseAddress,
+  RELAY_TYPES,
+  type RelayTerms,
+  type RelayType,
+  type WalletOwner,
+} from '@bellwether/protocol';
+import type { RelayOutcome, RelayState } from '../venue.ts';
+import type { VenueHttp } from './http.ts';
+import { READ } from './wire.ts';
+
+/** Of the operator, not of any agent. */
+export type RelayerCredentials =
+  | { readonly kind: 'relayer'; readonly apiKey: string; readonly address: string }
+  | {
+      readonly kind: 'builder';
+      readonly apiKey: string;
+      readonly secret: string;
+      readonly passphrase: string;
+    };
+
+export interface RelayerOptions {
+  readonly http: Pick<VenueHttp, 'ask' | 'read' | 'send'>;
+  readonly credentials: RelayerCredentials;
+  /** The clock with which requests are signed. */
+  readonly clock: { now(): number };
+}
+
+export interface Relayer {
+  /** Terms of the next request of a wallet. @throws VenueUnavailable */
+  terms(owner: WalletOwner, deadlineS: number): Promise<RelayTerms>;
+  submit(body: object): Promise<RelayOutcome>;
+  /** @throws VenueUnavailable */
+  stateOf(transactionId: string): Promise<RelayState | null>;
+  /** Whether the credentials are taken. @returns `null`: they are; else a sentence @throws VenueUnavailable */
+  mayAsk(): Promise<string | null>;
+  /** The transaction with this signature, among the latest of the desk. @throws VenueUnavailable */
+  find(signature: string): Promise<string | null>;
+}
+
+const STATES: Readonly<Record<string, RelayState>> = {
+  STATE_CONFIRMED: 'confirmed',
+  STATE_FAILED: 'failed',
+  STATE_INVALID: 'failed',
+};
+/** Nothing was taken, and asking later may help: credentials, limits, a service that is not ready. */
+const NOT_NOW: ReadonlySet<number> = new Set([401, 403, 408, 425, 429, 503]);
+const BAD_REQUEST = 400;
+const SERVER_ERROR = 500;
+const MOST_WORDS = 300;
+
+export function createRelayer({ http, credentials, clock }: RelayerOptions): Relayer {
+  const headers = (method: 'GET' | 'POST', path: string, body?: string): Record<string, string> => {
+    if (credentials.kind === 'relayer')
+      return { RELAYER_API_KEY: credentials.apiKey, RELAYER_API_KEY_ADDRESS: credentials.address };
+    const timestamp = String(Math.floor(clock.now() / 1000));
+    const signed = { timestamp, method, path, ...(body === undefined ? {} : { body }) };
+    return {
+      POLY_BUILDER_API_KEY: credentials.apiKey,
+      POLY_BUILDER_PASSPHRASE: credentials.passphrase,
+      POLY_BUILDER_TIMESTAMP: timestamp,
+      POLY_BUILDER_SIGNATURE: l2Signature(credentials.secret, signed),
+    };
+  };
+  const nonceOf = async (eoa: Address, type: RelayType): Promise<bigint> => {
+    const found = await http.read({ path: '/nonce', query: { address: eoa, type } }, READ.relayNonce);
+    return BigInt(found?.nonce ?? 0);
+  };
+
+  return {
+    async terms({ eoa, type: signatureType }, deadlineS) {
+      const type = RELAY_TYPES[signatureType];
+      if (type === null) throw new RangeError('an EOA sends its transactions itself');
+      if (type === 'SAFE') return { type, nonce: await nonceOf(eoa, type) };
+      if (type === 'WALLET') return { type, nonce: await nonceOf(eoa, type), deadlineS };
+      const query = { address: eoa, type };
+      const found = await http.read({ path: '/relay-payload', query }, (value) => {
+        const read = READ.relayPayload(value);
+        const relay = read === null ? null : parseAddress(read.address);
+        return read === null || relay === null ? null : { relay, nonce: BigInt(read.nonce) };
+      });
+      if (found === null) throw new RangeError('the relayer names no account that delivers');
+      return { type, ...found };
+    },
+
+    async submit(given) {
+      const body = JSON.stringify(given);
+      const path = '/submit';
+      const outcome = await http.send({ method: 'POST', path, body, headers: headers('POST', path, body) });
+      if (outcome.kind === 'not_sent') return { kind: 'not_taken', words: null };
+      if (outcome.kind === 'unknown') return outcome;
+      const { status, value, text } = outcome.reply;
+      if (status < BAD_REQUEST) {
+        const taken = READ.relayTaken(value);
+        return taken === null ? { kind: 'unknown' } : { kind: 'taken', transactionId: taken.transactionID };
+      }
+      const words = (READ.relayError(value)?.error ?? text).slice(0, MOST_WORDS);
+      if (NOT_NOW.has(status)) return { kind: 'not_taken', words };
+      return status < SERVER_ERROR ? { kind: 'refused', words } : { kind: 'unknown' };
+    },
+
+    async stateOf(id) {
+      const rows = await http.read({ path: '/transaction', query: { id } }, READ.relayTransactions);
+      const [row] = rows ?? [];
+      const read = row === undefined ? null : READ.relayTransaction(row);
+      return read === null ? null : (STATES[read.state] ?? 'pending');
+    },
+
+    async mayAsk() {
+      const path = '/transactions';
+      const { status } = await http.ask({ path, headers: headers('GET', path) });
+      return status < BAD_REQUEST ? null : `it refuses these credentials (${status})`;
+    },
+
+    async find(signature) {
+      const path = '/transactions';
+      const rows = await http.read({ path, headers: headers('GET', path) }, READ.relayTransactions);
+      for (const row of rows ?? []) {
+        const read = READ.relayTransaction(row);
+        if (read?.signature?.toLowerCase() === signature.toLowerCase()) return read.transactionID ?? null;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * Full sets at the live venue. The desk holds no key that could split or merge: it says which transactions make the wallet do so, its
+ * owner signs and sends them, and the Data API lists what the chain has of it.
+ */
+import type { Micro } from '@bellwether/contract/decimals';
+import { type Address, mergeCall, ownerCalls, splitCall } from '@bellwether/protocol';
+import type { MadeSet, MarketData, PreparedRelay, Sets, UnsignedCall, VenueSet } from '../venue.ts';
+import type { KeysOf, LiveAccounts } from './accounts.ts';
+import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
+import type { VenueHttp } from './http.ts';
+import { nextOf } from './paging.ts';
+import type { Relayer } from './relayer.ts';
+import { conditionOf, microOf } from './translate-market.ts';
+import { READ } from './wire.ts';
+
+export interface LiveSetsOptions {
+  readonly markets: Pick<MarketData, 'find'>;
+  readonly accounts: Pick<LiveAccounts, 'balance' | 'outdated' | 'allowances'>;
+  readonly data: Pick<VenueHttp, 'read' | 'lists'>;
+  readonly keysOf: KeysOf;
+  readonly chainId: number;
+  /** `null`: there are no credentials of it. */
+  readonly relayer: Relayer | null;
+  readonly clock: { now(): number };
+  /** False: no transaction is handed out. */
+  readonly sends: boolean;
+}
+
+const PATH = '/v2/activity';
+const ROWS_PER_PAGE = 1_000;
+const MAX_PAGES = 20;
+const CONDITIONS_PER_QUESTION = 20;
+const SECOND_MS = 1_000;
+/** The venue grants a batch at most 300 seconds, by its own clock. */
+const RELAYED_WITHIN_S = 240;
+const TYPES = { SPLIT: 'split', MERGE: 'merge' } as const;
+
+const APPROVALS: Readonly<Record<Approval, string>> = {
+  given: 'The wallet has approved this contract.',
+  missing: 'The wallet has not approved this contract: that is the first thing done here.',
+  unknown:
+    'The wallet must have approved this contract once (pUSD for a split, outcome tokens for a merge); the venue does not say whether it has. npm run doctor prints the approvals.',
+};
+
+const WITHOUT_GAS =
+  ' Without the network’s price it goes through the venue’s relayer, for which the operator of this service sets POLYMARKET_RELAYER_API_KEY or POLYMARKET_BUILDER_API_KEY.';
+
+export function createLiveSets(options: LiveSetsOptions): Sets {
+  const { markets, accounts, keysOf, chainId, sends, relayer, clock } = options;
+  return {
+    converts: false,
+    ...(relayer === null ? {} : { relayed: relayer }),
+    async balance(account, question) {
+      if (question === undefined) throw new Error('a balance of the live venue is of one market');
+      if (question.pays !== 'sets') return accounts.balance(account, question);
+      const [yes, no] = await Promise.all(
+        (['YES', 'NO'] as const).map((pays) => accounts.balance(account, { ...question, pays })),
+      );
+      return {
+        ...{ available: 0n, held: yes!.held },
+        shares: (conditionId, outcome) => (outcome === 'YES' ? yes! : no!).shares(conditionId, outcome),
+      };
+    },
+
+    async submit(set) {
+      if (!sends) return { kind: 'rejected', reason: 'dry_run' };
+      const { funder: account, conditionId, kind, amount } = set;
+      if (kind === 'convert') throw new Error('the live venue converts nothing');
+      const [market, keys] = await Promise.all([markets.find(conditionId), keysOf(account)]).catch(() => []);
+      if (market == null || keys == null) return { kind: 'rejected', reason: 'venue_unavailable' };
+      const approval = await positionApproval(accounts, account, {
+        market,
+        ...(kind === 'split'
+          ? { tokenId: null, needed: amount }
+          : { tokenId: market.tokenIds[0], needed: 1n }),
+      });
+      const owner = { eoa: keys.eoa, wallet: account, type: keys.signatureType };
+      const action = (kind === 'split' ? splitCall : mergeCall)(market, amount);
+      const asset = kind === 'split' ? 'collateral' : 'tokens';
+      const approve = positionApprovalCall(market, asset);
+      if (relayer !== null && owner.type !== 0) {
+        // It costs nothing there, and without it nothing could be moved.
+        const calls = approval === 'given' ? [action] : [approve, action];
+        const deadlineS = Math.floor(clock.now() / SECOND_MS) + RELAYED_WITHIN_S;
+        const terms = await relayer.terms(owner, deadlineS).catch(() => null);
+        if (terms === null) return { kind: 'rejected', reason: 'venue_unavailable' };
+        const relay: PreparedRelay = { owner, calls, terms, chainId, deadlineS };
+        return { kind: 'unsigned', transactions: [], relay };
+      }
+      const calls = approval === 'missing' ? [approve, action] : [action];
+      const transactions = ownerCalls(owner, calls).map(
+        ({ from, to, data }): UnsignedCall => ({
+          ...{ from, to, data, value: '0', chainId },
+          description: `${wordsOf(set)}, from ${from}. ${HOW_SENT[owner.type]}${owner.type === 0 ? '' : WITHOUT_GAS} ${APPROVALS[approval]}`,
+        }),
+      );
+      return { kind: 'unsigned', transactions };
+    },
+
+    async made(account, { since, conditionIds }) {
+      const found: MadeSet[] = [];
+      for (let start = 0; start < conditionIds.length; start += CONDITIONS_PER_QUESTION) {
+        const some = conditionIds.slice(start, start + CONDITIONS_PER_QUESTION);
+        // One type a question is the only form that the venue filters reliably.
+        for (const type of ['SPLIT', 'MERGE'] as const)
+          found.push(...(await madeIn(options.data, { account, conditionIds: some, type, since })));
+      }
+      // The venue's figures may be older than what was seen.
+      if (found.length > 0) accounts.outdated(account);
+      return found;
+    },
+  };
+}
+
+const wordsOf = ({ kind, amount }: VenueSet): string => {
+  const sets = `${amount / 1_000_000n}.${String(amount % 1_000_000n).padStart(6, '0')}`;
+  return kind === 'split'
+    ? `Split ${sets} pUSD into as many YES and NO shares`
+    : `Merge ${sets} YES and NO shares into as much pUSD`;
+};
+
+interface MadeQuestion {
+  readonly account: Address;
+  readonly conditionIds: readonly string[];
+  readonly type: keyof typeof TYPES;
+  readonly since: number;
+}
+
+async function madeIn(
+  data: Pick<VenueHttp, 'read' | 'lists'>,
+  { account, conditionIds, type, since }: MadeQuestion,
+): Promise<MadeSet[]> {
+  const start = Math.floor(since / SECOND_MS);
+  const rows = await data.lists.all<unknown>({
+    name: PATH,
+    whose: account,
+    mostPages: MAX_PAGES,
+    idOf: () => null,
+    async ask(cursor) {
+      const condition = conditionIds.join(',');
+      const query = { user: account, type, condition, start, limit: ROWS_PER_PAGE, cursor };
+      const page = await data.read({ path: PATH, query }, READ.dataPage);
+      return { rows: page?.data ?? [], next: nextOf(page?.pagination?.next_cursor) };
+    },
+  });
+  const wanted = new Set(conditionIds);
+  // A transaction that has a row for each outcome made one set of both.
+  const made = new Map<string, MadeSet>();
+  for (const row of rows) {
+    const wire = READ.setActivity(row);
+    // The filters are checked again: a row too many would book what never was.
+    if (wire === null || wire.type !== type || wire.proxy_wallet.toLowerCase() !== account) continue;
+    if (!/^0x[0-9a-fA-F]+$/.test(wire.condition_id) || wire.transaction_hash === '') continue;
+    const conditionId = conditionOf(wire.condition_id);
+    const at = wire.timestamp * SECOND_MS;
+    if (!wanted.has(conditionId) || wire.timestamp < start) continue;
+    const amount: Micro = microOf(wire.size);
+    const transactionHash = wire.transaction_hash.toLowerCase();
+    made.set(`${transactionHash} ${conditionId}`, {
+      ...{ kind: TYPES[type], conditionId, amount, at, transactionHash },
+    });
+  }
+  return [...made.values()];
+}
