@@ -291,3 +291,23 @@ describe('the life of a settlement', () => {
     expect(await positionOf(world)).toBeNull();
   });
 });
+
+describe('a record that cannot be written', () => {
+  test('is refused with the error of its statement, and nothing of it is there', async () => {
+    const world = await newWorld();
+    const [good, bad] = [await place(world, 'a'), await place(world, 'b')];
+    const change = (matched: bigint) => ({
+      evidence: { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] },
+      ...{ reversals: [], trades: [] },
+      venue: { matched, ended: null, isCounted: false, missingSince: null, isFinal: false },
+    });
+    const tooLarge = 2n ** 70n;
+    await expect(
+      log.update([good, bad], ({ order }) => change(order.orderId === bad ? tooLarge : 0n)),
+    ).rejects.toThrow(/out of range/);
+    for (const id of [good, bad]) expect((await log.find([id])).get(id)?.venue).toBeNull();
+    // The connection is good for the next one.
+    await log.update([good], () => change(0n));
+    expect((await log.find([good])).get(good)?.venue).toMatchObject({ matched: 0n, isFinal: false });
+  });
+});

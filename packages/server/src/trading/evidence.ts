@@ -47,6 +47,15 @@ export async function recordEvidence(
   evidence: Evidence,
   reversals: readonly Reversal[] = [],
 ): Promise<void> {
+  await Promise.all(await evidenceWrites(tx, evidence, reversals));
+}
+
+/** @returns the writes, which are sent as soon as they are awaited */
+export async function evidenceWrites(
+  tx: Tx,
+  evidence: Evidence,
+  reversals: readonly Reversal[] = [],
+): Promise<readonly PromiseLike<unknown>[]> {
   const { fills, resolutions } = evidence;
   const [locked, held] = await Promise.all([
     lockPositions(tx, fills, reversals),
@@ -56,7 +65,7 @@ export async function recordEvidence(
     reversals,
     resolvedBefore: locked.resolved,
   });
-  await Promise.all(writeEvidence(tx, evidence, positions));
+  return writeEvidence(tx, evidence, positions);
 }
 
 const conditionsOf = (resolutions: Evidence['resolutions']): string[] =>

@@ -1,5 +1,5 @@
 /** Orders at a live venue: what it said of them, and who follows them. */
-import { transact } from '@bellwether/durable';
+import { openTransaction } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
@@ -19,7 +19,7 @@ import type {
   LiveOrderLog,
   OrderEnd,
 } from '../venues/live-orders.ts';
-import { recordEvidence } from './evidence.ts';
+import { evidenceWrites } from './evidence.ts';
 import { signedOrderRow } from './order-rows.ts';
 
 const NOTHING: Pick<Evidence, 'resolutions' | 'deposits'> = { resolutions: [], deposits: [] };
@@ -43,10 +43,12 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
   return {
     venue,
 
-    update: (orderIds, decide) =>
-      transact(sql, async (tx) => {
+    async update(orderIds, decide) {
+      const { tx, commit, rollback } = openTransaction(sql);
+      let after: Map<string, LiveOrder>;
+      try {
         const found = await read(tx, orderIds, true);
-        const after = new Map(found);
+        after = new Map(found);
         const changes: (readonly [LiveOrder, LiveChange])[] = [];
         for (const [orderId, order] of found) {
           const change = decide(order);
@@ -54,9 +56,19 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
           changes.push([order, change]);
           after.set(orderId, changed(order, change));
         }
-        if (changes.length > 0) await Promise.all(write(tx, changes));
-        return after;
-      }),
+        if (changes.length === 0) {
+          void rollback();
+          return after;
+        }
+        await write(tx, changes);
+      } catch (error) {
+        await rollback();
+        throw error;
+      }
+      // Behind the writes in the same trip.
+      await commit();
+      return after;
+    },
 
     find: (orderIds) => read(sql, orderIds, false),
 
@@ -233,10 +245,8 @@ function changed({ order, trades }: LiveOrder, change: LiveChange): LiveOrder {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-function write(
-  tx: Tx,
-  changes: readonly (readonly [LiveOrder, LiveChange])[],
-): readonly PromiseLike<unknown>[] {
+/** Resolves when all statements are sent: it waits only to read the positions of fills. */
+async function write(tx: Tx, changes: readonly (readonly [LiveOrder, LiveChange])[]): Promise<void> {
   const standings = changes.map(([{ order }, { venue: said }]) => ({
     order_id: order.orderId,
     venue: order.venue,
@@ -265,25 +275,28 @@ function write(
     change.reversals.map((reversal) => ({ ...reversal, tokenId: order.tokenId })),
   );
   const evidence = changes.map(([, change]) => change.evidence);
-  return [
+  const statements = [
     tx`insert into venue_orders as v (order_id, venue, wallet_address, matched, ended, is_counted, missing_since, is_final)
       select * from jsonb_to_recordset(${tx.json(standings)}) as t(order_id text, venue text, wallet_address text,
         matched bigint, ended text, is_counted boolean, missing_since timestamptz, is_final boolean)
       on conflict (order_id) do update set matched = excluded.matched, ended = excluded.ended,
         is_counted = excluded.is_counted, missing_since = excluded.missing_since, is_final = excluded.is_final`,
     ...(trades.length === 0 ? [] : [writeTrades(tx, trades)]),
-    recordEvidence(
-      tx,
-      {
-        ...NOTHING,
-        outcomes: evidence.flatMap(({ outcomes }) => outcomes),
-        fills: evidence.flatMap(({ fills }) => fills),
-        markets: evidence.flatMap(({ markets }) => markets),
-      },
-      reversals,
-    ),
   ];
+  issue(statements);
+  const all = {
+    ...NOTHING,
+    outcomes: evidence.flatMap(({ outcomes }) => outcomes),
+    fills: evidence.flatMap(({ fills }) => fills),
+    markets: evidence.flatMap(({ markets }) => markets),
+  };
+  issue(await evidenceWrites(tx, all, reversals));
 }
+
+/** Sends them without waiting: the commit reports their failure. */
+const issue = (statements: readonly PromiseLike<unknown>[]): void => {
+  for (const statement of statements) statement.then(undefined, () => {});
+};
 
 const writeTrades = (tx: Tx, trades: readonly object[]): PromiseLike<unknown> =>
   tx`insert into venue_trades as v (order_id, trade_id, nth, status, size, cost, fee, is_counted, aside_state, aside)
