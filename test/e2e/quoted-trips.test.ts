@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 /** Statements that jobs, logs and the exchange issue beside a request. */
 const BESIDE =
-  /durable_terms|pg_notify|replicas|webhook|last_called_at|exchange_|idempotency|budget_returns where|listen |price_ticks|fact_cursor|analyze|redemption_requests|fee_charges|chain_orders c set due_at|traded_markets|rate_buckets|raised_alerts|risk_watches|late_orders|late_orders|sandbox_orders\s+where status = 'issued'|min\(due_ms\)|order by due_ms|pg_stat|pg_class|receipt|limit 1000|equity_|delete from (quotes|facts)/i;
+  /durable_terms|pg_notify|replicas|webhook|last_called_at|exchange_|idempotency|budget_returns where|listen |price_ticks|fact_cursor|analyze|redemption_requests|fee_charges|chain_orders c set due_at|traded_markets|rate_buckets|raised_alerts|risk_watches|late_orders|silence_seconds|cancel_silent|handed_out|sandbox_orders\s+where status = 'issued'|min\(due_ms\)|order by due_ms|pg_stat|pg_class|receipt|limit 1000|equity_|delete from (quotes|facts)/i;
 const KEY_LOOKUP = /join api_keys k on k.key_hash/;
 
 /** Transactions and single statements, by a word each. */

@@ -86,10 +86,14 @@ describe('the venue’s own client', () => {
     const done = await client.executeDepositWalletBatch(batch, wallet.funder, String(at + 240));
     expect((await done.wait())?.state).toBe('STATE_CONFIRMED');
     expect(held(wallet)).toEqual([micro(5), micro(5)]);
+    // The client prints what the door refuses.
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     for (const deadline of [at - 1, at + 301])
       await expect(
         client.executeDepositWalletBatch(batch, wallet.funder, String(deadline)),
       ).rejects.toThrow();
+    expect(printed).toHaveBeenCalled();
+    printed.mockRestore();
     expect(held(wallet)).toEqual([micro(5), micro(5)]);
   });
 

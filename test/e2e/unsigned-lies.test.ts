@@ -10,10 +10,10 @@ import {
   walletTransactions,
 } from '@bellwether/sdk';
 import { deskPlace, readKeys, SpendingLimit } from '@bellwether/sdk/keystore';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cli, deskBetween } from '../cli-process.ts';
 import { newAgent, sharedTestService, type TestService } from '../harness.ts';
-import { connect, PASSPHRASE, readyEnvironment } from '../mcp-client.ts';
+import { connect, environmentFor, PASSPHRASE, readyEnvironment } from '../mcp-client.ts';
 import { dataFolder } from '../service-process.ts';
 
 let service: TestService;
@@ -55,7 +55,9 @@ function unsigned(action: WalletAction) {
   if (relayLie !== null) {
     const honest = relayRecord(action);
     const { transactions: _, ...answer } = unsignedTransactions(action);
-    return { ...answer, relay: { ...honest, ...relayLie(honest) } };
+    const relay = { ...honest, ...relayLie(honest) };
+    if (action.kind !== 'redeem') return { ...answer, relay };
+    return { ...answer, relays: [{ orderId: ORDER_ID, walletAddress: wallet, relay }] };
   }
   return unsignedTransactions(action);
 }
@@ -208,27 +210,57 @@ describe('for the relayer', () => {
     BELLWETHER_SIGNATURE_TYPE: '2',
   });
 
-  test('the command line signs what it built itself, and nothing else', async () => {
+  afterEach(() => {
+    relayLie = null;
+  });
+
+  test.each([
+    ['split', '/markets/split', () => ['split', market.id, '5', '--yes', '--json']],
+    ['redemption', '/markets/redeem', () => ['redeem', market.id, '--held-yes', '2', '--json']],
+  ] as const)(
+    'the command line signs the %s that it built itself, and nothing else',
+    async (_, path, words) => {
+      signer = Signer.fromPrivateKey(env.BELLWETHER_PRIVATE_KEY as string, { use: 'paper' });
+      wallet = signer.wallet(2);
+      const run = () => cli(words(), { ...env, ...relayer() });
+      relayLie = () => ({});
+      signatures.length = 0;
+      const { stdout, stderr, code } = await run();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(stdout).status).toBe('submitted');
+      const digest = hexToBytes(relayRecord(ACTIONS[path]!).digest);
+      expect(signatures).toEqual([{ orderId: ORDER_ID, signature: await signer.signDigest(digest) }]);
+      for (const [field, change] of RELAY_LIES) {
+        relayLie = change;
+        const refused = await run();
+        expect(refused.code).not.toBe(0);
+        expect(refused.stdout + refused.stderr).toContain('transactions_differ');
+        expect(refused.stdout + refused.stderr).toMatch(new RegExp(field.replaceAll('.', '\\.')));
+      }
+      expect(signatures).toHaveLength(1);
+    },
+  );
+
+  test('the MCP server signs what it built itself, and nothing else', async () => {
+    const own = environmentFor(url, { ...env, ...relayer() });
+    new SpendingLimit(deskPlace(own)).setLimit(1_000_000_000n);
     signer = Signer.fromPrivateKey(env.BELLWETHER_PRIVATE_KEY as string, { use: 'paper' });
     wallet = signer.wallet(2);
-    const words = ['split', market.id, '5', '--yes', '--json'];
-    const run = () => cli(words, { ...env, ...relayer() });
+    const model = await connect(own, { transport: 'http' });
     relayLie = () => ({});
     signatures.length = 0;
-    const { stdout, stderr, code } = await run();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout).status).toBe('submitted');
-    const digest = hexToBytes(relayRecord(ACTIONS['/markets/split']!).digest);
-    expect(signatures).toEqual([{ orderId: ORDER_ID, signature: await signer.signDigest(digest) }]);
-    for (const [field, change] of RELAY_LIES) {
-      relayLie = change;
-      const refused = await run();
-      expect(refused.code).not.toBe(0);
-      expect(refused.stdout + refused.stderr).toContain('transactions_differ');
-      // A field of the body that the relayer does not have is named, too.
-      expect(refused.stdout + refused.stderr).toMatch(new RegExp(field.replaceAll('.', '\\.')));
+    const calls = [
+      ['split_sets', { market: market.id, amount: 5 }],
+      ['redeem', { market: market.id, heldYes: 2 }],
+    ] as const;
+    for (const [tool, terms] of calls) {
+      relayLie = () => ({});
+      expect(await model.call(tool, terms)).toMatchObject({ status: 'submitted' });
+      for (const [, change] of RELAY_LIES) {
+        relayLie = change;
+        expect((await model.refusal(tool, terms)).code).toBe('transactions_differ');
+      }
     }
-    expect(signatures).toHaveLength(1);
-    relayLie = null;
+    expect(signatures).toHaveLength(2);
   });
 });

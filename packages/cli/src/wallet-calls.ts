@@ -34,7 +34,7 @@ type SetAnswer = Awaited<ReturnType<BellwetherClient['splitSets']>>;
 export async function relayAsked(
   run: Run,
   client: BellwetherClient,
-  { answer, action, marketId, venue }: Asked & { readonly answer: SetAnswer },
+  { answer, action, marketId, venue }: Asked & { readonly answer: Parameters<typeof verifyRelay>[0] },
 ): Promise<SetAnswer> {
   const own = await ownWallet(run);
   const [market, terms] = await run.waiting(

@@ -34,7 +34,14 @@ export async function requireAsked(
  */
 export async function relayAsked(
   { desk, signal }: Pick<Call, 'desk' | 'signal'>,
-  { answer, action, market: name, venue }: Asked & { readonly answer: SetResponse },
+  {
+    answer,
+    action,
+    market: name,
+    venue,
+  }: Omit<Asked, 'answer'> & {
+    readonly answer: Parameters<typeof verifyRelay>[0];
+  },
 ): Promise<SetResponse> {
   const { signer, signatureType } = desk.wallet();
   const own = { signer, wallet: signer.wallet(signatureType) };

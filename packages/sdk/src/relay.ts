@@ -3,7 +3,7 @@
  * every field with what is built here from the person's terms, from contracts that this package pins, and from the nonce
  * that the relayer itself says: with a nonce of the service's choice, two signatures for one split could both be used.
  */
-import type { SetResponse } from '@bellwether/contract';
+import type { RelayRecord } from '@bellwether/contract';
 import {
   bytesToHex,
   ownerOf,
@@ -109,7 +109,7 @@ function typeOf({ signer, wallet }: Pick<WalletPins, 'signer' | 'wallet'>): Rela
  * const verified = verifyRelay(answer, { kind: 'split', amount: 25 }, { signer, wallet, market, terms });
  */
 export function verifyRelay(
-  answer: Pick<SetResponse, 'orderId' | 'status' | 'relay'>,
+  answer: { readonly orderId: string; readonly status: string; readonly relay?: RelayRecord },
   action: WalletAction,
   pins: RelayPins,
 ): VerifiedRelay {

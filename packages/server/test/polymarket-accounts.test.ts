@@ -259,7 +259,9 @@ describe('a redemption', () => {
   const redemptionOf = (market: object | null) => {
     const markets = { find: async () => market } as unknown as Pick<MarketData, 'find'>;
     const { accounts, keysOf, service } = venue;
-    return createLiveRedemption({ markets, accounts, data: service, keysOf, chainId: 137 });
+    return createLiveRedemption({
+      ...{ markets, accounts, data: service, keysOf, chainId: 137, relaying: null },
+    });
   };
   const redeem = (market: object | null, account = ACCOUNT) =>
     redemptionOf(market).redeem(account, MARKET.conditionId);

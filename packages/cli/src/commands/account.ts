@@ -7,7 +7,7 @@ import { count, positive } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
 import { oneLine, paragraphs } from '../terminal-text.ts';
-import { ownWallet, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
+import { ownWallet, relayAsked, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
 
 interface PositionsOptions {
   readonly market?: string;
@@ -142,14 +142,18 @@ async function redeem(run: Run, market: string | undefined, options: RedeemOptio
           .redeemPosition({ marketId: market, ...(venue === undefined ? {} : { venue }) })
           .then((answer) => [answer]),
   );
-  const toSign: (Unsigned & Pick<Redeemed, 'marketId'>)[] = [];
-  for (const { status, marketId } of answers)
-    if (status === 'unsigned')
-      toSign.push({ marketId, ...(await redemptionOf(run, client, marketId, options)) });
-  const shown = answers.map(({ transactions: _, ...answer }) => {
-    const unsigned = toSign.find(({ marketId }) => marketId === answer.marketId);
-    return unsigned === undefined ? answer : { ...answer, transactions: unsigned.transactions };
-  });
+  const toSign: Unsigned[] = [];
+  const shown: Omit<Redeemed, 'transactions' | 'relays'>[] = [];
+  for (const { transactions: _, relays: __, ...answer } of answers) {
+    if (answer.status !== 'unsigned') {
+      shown.push(answer);
+      continue;
+    }
+    const { status, unsigned } = await redemptionOf(run, client, answer.marketId, options);
+    if (unsigned !== null) toSign.push(unsigned);
+    const transactions = unsigned === null ? {} : { transactions: unsigned.transactions };
+    shown.push({ ...answer, status, ...transactions });
+  }
   run.output.answer(market === undefined ? shown : shown[0], () =>
     [
       run.output.table(
@@ -158,7 +162,7 @@ async function redeem(run: Run, market: string | undefined, options: RedeemOptio
           { title: 'STATUS', value: ({ status }) => status },
           { title: 'RECEIVED', value: ({ redeemedAmount }) => redeemedAmount, align: 'right' },
         ],
-        answers,
+        shown,
         'Nothing can be redeemed.',
       ),
       ...toSign.map((unsigned) => transactionText(run, unsigned)),
@@ -166,13 +170,16 @@ async function redeem(run: Run, market: string | undefined, options: RedeemOptio
   );
 }
 
-/** Transactions of this machine's wallet alone; asking again has no effect. @throws WalletCallsError for any others */
+/**
+ * Transactions of this machine's wallet alone, or the status once the relayer has what was signed; asking again has no effect.
+ * @throws WalletCallsError for any others
+ */
 async function redemptionOf(
   run: Run,
   client: BellwetherClient,
   marketId: string,
   { venue, heldYes, heldNo }: RedeemOptions,
-): Promise<Unsigned> {
+): Promise<{ readonly status: string; readonly unsigned: Unsigned | null }> {
   const { wallet: walletAddress } = await ownWallet(run);
   const where = venue === undefined ? {} : { venue };
   const answer = await client.redeemPosition({ marketId, walletAddress, ...where });
@@ -181,7 +188,15 @@ async function redemptionOf(
     ...(heldNo === undefined ? {} : { NO: heldNo }),
   };
   const action = { kind: 'redeem', shares } as const;
-  return requireAsked(run, client, { answer, action, marketId, venue });
+  const [relay, ...others] = answer.relays ?? [];
+  if (relay === undefined || others.length > 0)
+    return {
+      status: answer.status,
+      unsigned: await requireAsked(run, client, { answer, action, marketId, venue }),
+    };
+  const prepared = { ...relay, status: answer.status };
+  const { status } = await relayAsked(run, client, { answer: prepared, action, marketId, venue });
+  return { status, unsigned: null };
 }
 
 function briefingText(run: Run, found: Briefing): string {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Address, alias, HEX, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { UnsignedTransaction } from '../unsigned-transactions.ts';
+import { RelayRecord, UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const fields = {
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
@@ -34,6 +34,19 @@ export const RedeemResponse = Type.Object({
       redeemedAmount: Type.Number(),
     }),
     { description: 'one row per wallet that had something to redeem' },
+  ),
+  relays: Type.Optional(
+    Type.Array(
+      Type.Object({
+        orderId: Type.String({ description: 'its name for POST /markets/relay' }),
+        walletAddress: Type.String(),
+        relay: RelayRecord,
+      }),
+      {
+        description:
+          'live venues with a relayer: one request per wallet to sign, instead of its transactions',
+      },
+    ),
   ),
   transactions: Type.Optional(
     Type.Array(UnsignedTransaction, {

@@ -20,7 +20,7 @@ import {
 import { operation } from '../operation.ts';
 import { refusedBecause, words } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
-import { UnsignedTransaction } from '../unsigned-transactions.ts';
+import { RelayRecord, UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const SETS_MAX = 1e9;
 
@@ -61,7 +61,7 @@ export const SetRequest = Type.Object(
 export const SetResponse = Type.Object({
   success: Type.Boolean({ description: 'false: the venue refused; errorCode says why' }),
   orderId: Type.String({ description: 'GET /markets/orders/{orderId} and its receipt tell of it' }),
-  clientOrderId: Type.String(),
+  clientOrderId: Type.String({ description: 'empty for a redemption' }),
   status: words(
     ['filled', 'rejected', 'unsigned', 'submitted', 'expired'],
     'completely, or not at all. unsigned (live venues): the owner of the wallet has something to sign; submitted: the relayer has it, or may have it; expired: nothing was seen in time',
@@ -82,27 +82,7 @@ export const SetResponse = Type.Object({
         'live venues, with status unsigned: check these against your own (verifyWalletCalls of the SDK), sign and send them once, in this order. The service holds no key. If you have sent them, do not send them again',
     }),
   ),
-  relay: Type.Optional(
-    Type.Object(
-      {
-        type: words(['PROXY', 'SAFE', 'WALLET'], 'by the kind of the wallet'),
-        nonce: Type.String(),
-        relay: Nullable(Type.String({ description: 'PROXY: the only account that may deliver it' })),
-        deadline: Type.Integer({
-          description: 'epoch seconds: the desk does not forward it later; part of what is signed for WALLET',
-        }),
-        chainId: Type.Integer(),
-        digest: Type.String({ description: '32 bytes: what the key of the owner signs, as it is' }),
-        body: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'what the relayer gets, without the signature: every field of it is in the digest',
-        }),
-      },
-      {
-        description:
-          'live venues with a relayer, with status unsigned: compare it with your own (verifyRelay of the SDK), sign the digest, and send the signature with POST /markets/relay. No network price is paid',
-      },
-    ),
-  ),
+  relay: Type.Optional(RelayRecord),
   expiresAt: Type.Optional({
     ...Iso,
     description: 'until when the desk looks for the transaction and keeps the budget of a split reserved',
@@ -190,7 +170,7 @@ export const RelayRequest = Type.Object({
     minLength: 1,
     maxLength: 200,
     pattern: PRINTABLE,
-    description: 'of the split or merge',
+    description: 'of the split, merge or redemption',
   }),
   signature: Type.String({
     pattern: '^0x[0-9a-fA-F]{130}$',
@@ -207,7 +187,7 @@ export const relaySet = operation({
   summary:
     'Give the signature of a prepared split or merge; the desk forwards the request to the relayer once',
   description:
-    'The desk forwards the request that it prepared, byte for byte, and only before its deadline: the caller gives a signature and nothing else. Sent again, it is not forwarded again; the answer says what has become of it. A pause since then stops a split, never a merge.',
+    'The desk forwards the request that it prepared, byte for byte, and only before its deadline: the caller gives a signature and nothing else. Sent again, it is not forwarded again; the answer says what has become of it. A pause since then stops a split, never a merge or a redemption.',
   tag: 'positions',
   permission: 'agent',
   rateClass: 'relay',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flagOf, idOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import { ACTS, READS, tool } from '../tool.ts';
-import { requireAsked } from '../wallet-calls.ts';
+import { relayAsked, requireAsked } from '../wallet-calls.ts';
 import { EITHER_VENUE, limitOf, MARKET, OUTCOME, quantityOf, spendingOf, VENUE } from './terms.ts';
 
 export const listPositions = tool({
@@ -87,7 +87,7 @@ export const redeem = tool({
   name: 'redeem',
   title: 'Redeem a resolved market',
   description:
-    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "unsigned": the owner has to sign and send the transactions elsewhere.',
+    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "submitted" once the relayer has it, or "unsigned": then the owner has to sign and send the transactions elsewhere.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({
     market: MARKET,
@@ -115,8 +115,14 @@ export const redeem = tool({
     const own = await desk.client.redeemPosition({ ...request, walletAddress }, { signal });
     const shares = { ...(YES === undefined ? {} : { YES }), ...(NO === undefined ? {} : { NO }) };
     const action = { kind: 'redeem', shares } as const;
-    const asked = { answer: own, action, market, venue };
-    return { ...facts, transactions: await requireAsked({ desk, signal }, asked) };
+    const [relay, ...others] = own.relays ?? [];
+    if (relay === undefined || others.length > 0) {
+      const asked = { answer: own, action, market, venue };
+      return { ...facts, transactions: await requireAsked({ desk, signal }, asked) };
+    }
+    const prepared = { ...relay, status: own.status };
+    const { status } = await relayAsked({ desk, signal }, { answer: prepared, action, market, venue });
+    return { ...facts, status: wordOf(status) };
   },
 });
 

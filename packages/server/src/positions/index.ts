@@ -21,4 +21,9 @@ export {
 } from './positions.ts';
 export { PositionsInPlay } from './positions-in-play.ts';
 export { createRedemptionStore } from './redemption-store.ts';
+export {
+  createRelayedRedemptions,
+  type RelayedRedemption,
+  type RelayedRedemptions,
+} from './relayed-redemptions.ts';
 export { bindPositions } from './routes.ts';

@@ -9,12 +9,15 @@ import { within } from '../domain/patience.ts';
 import type { Caller } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue, requireCapability, venuesWith } from '../venues/asking.ts';
+import { relayRecord } from '../venues/relay-record.ts';
 import type { RedeemAnswer, Venue, VenueWith } from '../venues/venue.ts';
 import { evmWallets, type PositionNeeds } from './positions.ts';
 import type { RedemptionStore } from './redemption-store.ts';
+import type { RelayedRedemptions } from './relayed-redemptions.ts';
 
 export interface RedeemNeeds extends PositionNeeds {
   readonly redemptions: RedemptionStore;
+  readonly relayedRedemptions: Pick<RelayedRedemptions, 'prepare'>;
 }
 
 const RETRY_S = 1;
@@ -63,7 +66,36 @@ export async function redeem(
       market.venue.id,
       gone.map(({ wallet }) => wallet),
     );
-  return summary(market, answers);
+  return summary(market, await relayed(needs, caller, { market, answers }));
+}
+
+interface Answered {
+  readonly wallet: Address;
+  readonly answer: RedeemAnswer;
+}
+
+type Relay = NonNullable<RedeemResponse['relays']>[number];
+
+/** What the relayer makes is prepared now, under a name by which its signature comes back; else the owner's transactions stay. */
+async function relayed(
+  { relayedRedemptions, clock }: RedeemNeeds,
+  { agentId }: Caller,
+  { market, answers }: { readonly market: ResolvedMarket; readonly answers: readonly Answered[] },
+): Promise<readonly (Answered & { readonly relay?: Relay })[]> {
+  const { venue, marketId, conditionId } = market;
+  return Promise.all(
+    answers.map(async ({ wallet, answer }) => {
+      const redemption = venue.redemption;
+      const relay =
+        answer.kind === 'unsigned' ? ((await redemption.relay?.(wallet, conditionId)) ?? null) : null;
+      if (relay === null) return { wallet, answer };
+      const record = relayRecord(relay);
+      const { digest } = record;
+      const of = { digest, venue: venue.id, wallet, marketId, conditionId, relay };
+      await relayedRedemptions.prepare(agentId, { ...of, createdAt: clock.now() });
+      return { wallet, answer, relay: { orderId: digest, walletAddress: wallet, relay: record } };
+    }),
+  );
 }
 
 /** @throws Refusal wrong_venue_route, market_not_found, market_not_resolved */
@@ -118,12 +150,13 @@ const nothing = ({
 /** @throws Refusal service_unavailable when the venue left a redemption unanswered: asking again is safe */
 function summary(
   market: ResolvedMarket,
-  answers: readonly { readonly wallet: Address; readonly answer: RedeemAnswer }[],
+  answers: readonly (Answered & { readonly relay?: Relay })[],
 ): RedeemResponse {
   const rows: RedeemResponse['wallets'] = [];
   const transactions: NonNullable<RedeemResponse['transactions']> = [];
   let paid = 0n;
-  for (const { wallet, answer } of answers) {
+  const relays: Relay[] = [];
+  for (const { wallet, answer, relay } of answers) {
     if (answer.kind === 'unknown') {
       throw refusal('service_unavailable', 'The venue did not answer; ask again: it pays exactly once.', {
         retryAfterS: RETRY_S,
@@ -131,7 +164,8 @@ function summary(
     }
     if (answer.kind === 'not_resolved') throw refusal('market_not_resolved');
     if (answer.kind === 'unsigned') {
-      transactions.push(...answer.transactions);
+      if (relay === undefined) transactions.push(...answer.transactions);
+      else relays.push(relay);
       continue;
     }
     const { yes, no, payout } = answer;
@@ -144,7 +178,13 @@ function summary(
       redeemedAmount: microToNumber(payout),
     });
   }
-  if (transactions.length > 0) return { ...nothing(market), status: 'unsigned', transactions };
+  if (transactions.length + relays.length > 0)
+    return {
+      ...nothing(market),
+      status: 'unsigned',
+      ...(transactions.length === 0 ? {} : { transactions }),
+      ...(relays.length === 0 ? {} : { relays }),
+    };
   if (rows.length === 0) return nothing(market);
   return { ...nothing(market), status: 'redeemed', redeemedAmount: microToNumber(paid), wallets: rows };
 }

@@ -5,6 +5,7 @@ import type { NewSetOrder, SetOrderRow } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type { HandedOutSetsRow, OrdersRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull } from '../platform/database/rows.ts';
+import { type RelayJson, relayFromJson, relayJson } from '../venues/relay-record.ts';
 import type { MadeSet, PreparedRelay, RelayState } from '../venues/venue.ts';
 import { recordEvidence, writeOutcomes } from './evidence.ts';
 import { orderRow } from './order-rows.ts';
@@ -27,22 +28,9 @@ export interface HandedOutState {
   readonly relayState: RelayState | null;
 }
 
-/** JSON has no 64-bit integers. */
-type RelayJson = Omit<PreparedRelay, 'terms'> & { readonly terms: object & { readonly nonce: string } };
-
-const relayJson = ({ terms, ...relay }: PreparedRelay): RelayJson => ({
-  ...relay,
-  terms: { ...terms, nonce: terms.nonce.toString() },
-});
-
-function relayOf(json: RelayJson): PreparedRelay {
-  const terms = { ...json.terms, nonce: BigInt(json.terms.nonce) } as PreparedRelay['terms'];
-  return { ...json, terms };
-}
-
 const stateOf = (row: StateRow): HandedOutState => ({
   endsAt: ms(row.ends_at),
-  relay: row.relay === null ? null : relayOf(row.relay as RelayJson),
+  relay: row.relay === null ? null : relayFromJson(row.relay as RelayJson),
   submittedAt: msOrNull(row.submitted_at),
   signature: row.signature,
   transactionId: row.transaction_id,

@@ -3,20 +3,22 @@
  * forwarded is the request that the desk prepared, byte for byte, so nothing in it can be another target, fee or call. That it
  * may have been forwarded is recorded before it is; what became of it is followed (`follow-sets.ts`).
  */
-import type { RelayRequest as RelayCall, SetResponse } from '@bellwether/contract';
+import { type RelayRequest as RelayCall, type SetResponse, VENUE_REFUSALS } from '@bellwether/contract';
 import {
+  type Address,
   nobleRecover,
   parseSignature,
   recoverAddress,
-  relayRequest,
   signedRelayBody,
 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import type { Caller, SetOrderRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
+import type { RelayedRedemption, RelayedRedemptions } from '../positions/index.ts';
 import { type HasVenues, venueOf } from '../venues/asking.ts';
-import type { PreparedRelay, RelayedSets } from '../venues/venue.ts';
+import { relayRequestOf } from '../venues/relay-record.ts';
+import type { PreparedRelay } from '../venues/venue.ts';
 import type { HandedOutSets } from './handed-out-sets.ts';
 import type { OrderStore } from './order-store.ts';
 import { endedResponse, submittedResponse } from './set-terms.ts';
@@ -26,6 +28,7 @@ export interface RelaySetNeeds extends HasVenues {
   readonly agents: Pick<AgentStore, 'settings'>;
   readonly orders: Pick<OrderStore, 'byId'>;
   readonly handedOutSets: HandedOutSets;
+  readonly relayedRedemptions: RelayedRedemptions;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -34,14 +37,24 @@ const LISTED_WITHIN_MS = 15 * 60 * 1000;
 const RETRY_S = 5;
 
 /** @throws Refusal order_not_found, trading_paused, transaction_signature_invalid, service_unavailable */
-export async function relaySet(
+export async function relaySigned(
   needs: RelaySetNeeds,
   caller: Caller,
   { orderId, signature }: RelayCall,
 ): Promise<SetResponse> {
-  const row = await setOf(needs, caller, orderId);
+  const row = await needs.orders.byId(caller.agentId, orderId);
+  if (row?.kind === 'split' || row?.kind === 'merge') return relaySet(needs, row, signature);
+  const redemption = row === null ? await needs.relayedRedemptions.find(caller.agentId, orderId) : null;
+  if (redemption === null) throw refusal('order_not_found', undefined, { path: 'orderId' });
+  return relayRedemption(needs, redemption, signature);
+}
+
+async function relaySet(needs: RelaySetNeeds, row: SetOrderRow, signature: string): Promise<SetResponse> {
+  const { clock, handedOutSets, orders } = needs;
+  const { orderId, agentId, createdAt } = row;
+  const now = async () => (await orders.byId(agentId, orderId)) as SetOrderRow;
   if (row.status !== 'live') return endedResponse(row);
-  const handed = await needs.handedOutSets.find(orderId);
+  const handed = await handedOutSets.find(orderId);
   const relay = handed?.relay ?? null;
   if (handed === null || relay === null)
     throw refusal('order_not_found', 'The desk has prepared nothing for the relayer of this order.', {
@@ -49,30 +62,72 @@ export async function relaySet(
       fix: 'Send the transactions of the answer from the wallet’s owner, or ask for the order again.',
     });
   if (handed.submittedAt !== null) return submittedResponse(row, handed.endsAt);
-  if (needs.clock.now() >= relay.deadlineS * 1000) {
-    await needs.handedOutSets.expire(orderId, needs.clock.now());
-    return endedResponse(await setOf(needs, caller, orderId));
+  if (isLate(relay, clock.now())) {
+    await handedOutSets.expire(orderId, clock.now());
+    return endedResponse(await now());
   }
   await requireUnpaused(needs, row);
-  const plain = requireOwners(relay, signature);
-  const { sets } = venueOf(needs, row.venue, row.funder);
-  if (sets?.relayed === undefined)
-    throw refusal('service_unavailable', 'This service has no credentials of the relayer any more.', {
-      retryAfterS: RETRY_S,
-    });
-  return forward(needs, { row, relay, relayed: sets.relayed, plain });
+  const endsAt =
+    relay.terms.type === 'WALLET' ? relay.deadlineS * 1000 + LISTED_WITHIN_MS : createdAt + DAY_MS;
+  const what = { venue: row.venue, wallet: row.funder, relay, signature };
+  const end = await forward(needs, what, {
+    mark: (listed) => handedOutSets.markSubmitted(orderId, { signature: listed, at: clock.now(), endsAt }),
+    taken: (transactionId) => handedOutSets.noteRelayed(orderId, { transactionId }),
+    takeBack: () => handedOutSets.takeBack(orderId),
+    refused: (words) =>
+      handedOutSets.reject(orderId, { errorCode: 'refused_by_venue', words, at: clock.now() }),
+  });
+  if (end === 'submitted') return submittedResponse(row, endsAt);
+  const after = await now();
+  // Another call has forwarded it, or its time has ended it.
+  return after.status === 'live' ? submittedResponse(after, endsAt) : endedResponse(after);
 }
 
-async function setOf(
-  { orders }: Pick<RelaySetNeeds, 'orders'>,
-  { agentId }: Caller,
-  orderId: string,
-): Promise<SetOrderRow> {
-  const row = await orders.byId(agentId, orderId);
-  if (row === null || (row.kind !== 'split' && row.kind !== 'merge'))
-    throw refusal('order_not_found', undefined, { path: 'orderId' });
-  return row;
+/** No safeguard stands in the way of an exit, and nothing is counted: the venue's list of redemptions closes the positions. */
+async function relayRedemption(
+  needs: RelaySetNeeds,
+  redemption: RelayedRedemption,
+  signature: string,
+): Promise<SetResponse> {
+  const { clock, relayedRedemptions } = needs;
+  const { digest, venue, wallet, relay } = redemption;
+  if (redemption.refused !== null) return redemptionResponse(redemption, 'rejected');
+  if (redemption.submittedAt !== null) return redemptionResponse(redemption, 'submitted');
+  if (isLate(relay, clock.now())) return redemptionResponse(redemption, 'expired');
+  const end = await forward(
+    needs,
+    { venue, wallet, relay, signature },
+    {
+      mark: () => relayedRedemptions.markSubmitted(digest, clock.now()),
+      taken: (transactionId) => relayedRedemptions.noteRelayed(digest, { transactionId }),
+      takeBack: () => relayedRedemptions.takeBack(digest),
+      refused: (refused) => relayedRedemptions.noteRelayed(digest, { refused }),
+    },
+  );
+  if (typeof end === 'object') return redemptionResponse({ ...redemption, refused: end.refused }, 'rejected');
+  return redemptionResponse(redemption, 'submitted');
 }
+
+function redemptionResponse(
+  { digest, venue, wallet, marketId, conditionId, createdAt, refused }: RelayedRedemption,
+  status: 'submitted' | 'expired' | 'rejected',
+): SetResponse {
+  const errorCode = 'refused_by_venue';
+  return {
+    success: status !== 'rejected',
+    ...{ orderId: digest, clientOrderId: '', status, venue, marketId, conditionId, walletAddress: wallet },
+    ...{ amount: 0, txHash: null, submittedAt: new Date(createdAt).toISOString() },
+    ...(status === 'rejected'
+      ? {
+          errorCode,
+          errorMessage: refused ?? VENUE_REFUSALS[errorCode].message,
+          fix: 'Nothing was redeemed. POST /markets/redeem prepares another request.',
+        }
+      : {}),
+  };
+}
+
+const isLate = ({ deadlineS }: PreparedRelay, now: number): boolean => now >= deadlineS * 1000;
 
 /** A pause since the split was prepared stops it, too; a merge is an exit. @throws Refusal trading_paused */
 async function requireUnpaused({ agents }: RelaySetNeeds, { kind, agentId }: SetOrderRow): Promise<void> {
@@ -81,15 +136,15 @@ async function requireUnpaused({ agents }: RelaySetNeeds, { kind, agentId }: Set
   if (tradingPaused) throw refusal('trading_paused', 'Trading is paused for this agent.');
 }
 
-/** @returns the signature as 65 bytes @throws Refusal transaction_signature_invalid */
-function requireOwners(relay: PreparedRelay, signature: string): string {
+/** @throws Refusal transaction_signature_invalid */
+function requireOwners(relay: PreparedRelay, signature: string): void {
   const parsed = parseSignature(signature);
-  const { digest } = requestOf(relay);
+  const { digest } = relayRequestOf(relay);
   const found = parsed.ok ? recoverAddress(nobleRecover, digest, parsed) : null;
-  if (found?.ok === true && found.address === relay.owner.eoa) return signature;
+  if (found?.ok === true && found.address === relay.owner.eoa) return;
   throw refusal(
     'transaction_signature_invalid',
-    `This is no signature of ${relay.owner.eoa} over the digest of this order.`,
+    `This is no signature of ${relay.owner.eoa} over the digest that was prepared.`,
     {
       path: 'signature',
       fix: 'Sign the digest itself (32 bytes, no further prefix) with the key of the wallet’s owner; signRelay of the SDK does.',
@@ -97,54 +152,57 @@ function requireOwners(relay: PreparedRelay, signature: string): string {
   );
 }
 
-const requestOf = ({ owner, calls, terms, chainId }: PreparedRelay) =>
-  relayRequest(owner, calls, terms, chainId);
-
-interface Forwarded {
-  readonly row: SetOrderRow;
+interface SignedRelay {
+  readonly venue: string;
+  readonly wallet: Address;
   readonly relay: PreparedRelay;
-  readonly relayed: RelayedSets;
-  readonly plain: string;
+  readonly signature: string;
 }
 
-/** @throws Refusal service_unavailable where it provably was not taken */
+/** Records around one forward. */
+interface ForwardRecords {
+  /** Before it. @param listed the signature as the relayer lists it @returns false: it must not be forwarded */
+  mark(listed: string): Promise<boolean>;
+  taken(transactionId: string): Promise<void>;
+  /** It provably was not taken. */
+  takeBack(): Promise<void>;
+  refused(words: string): Promise<void>;
+}
+
+/**
+ * @returns `submitted`: the relayer has it, or may have it; `ended`: it was not forwarded here
+ * @throws Refusal transaction_signature_invalid, and service_unavailable where it provably was not taken
+ */
 async function forward(
-  { clock, handedOutSets, orders }: RelaySetNeeds,
-  { row, relay, relayed, plain }: Forwarded,
-): Promise<SetResponse> {
-  const { orderId, createdAt } = row;
-  const body = signedRelayBody(requestOf(relay), plain);
-  const { signature } = body;
-  const endsAt =
-    relay.terms.type === 'WALLET' ? relay.deadlineS * 1000 + LISTED_WITHIN_MS : createdAt + DAY_MS;
-  const at = clock.now();
-  if (!(await handedOutSets.markSubmitted(orderId, { signature, at, endsAt }))) {
-    // Another call has forwarded it, or its time has ended it.
-    const now = (await orders.byId(row.agentId, orderId)) as SetOrderRow;
-    return now.status === 'live' ? submittedResponse(now, endsAt) : endedResponse(now);
-  }
-  const outcome = await relayed.submit(body);
+  needs: HasVenues,
+  { venue, wallet, relay, signature }: SignedRelay,
+  records: ForwardRecords,
+): Promise<'submitted' | 'ended' | { readonly refused: string }> {
+  requireOwners(relay, signature);
+  const { sets } = venueOf(needs, venue, wallet);
+  if (sets?.relayed === undefined)
+    throw refusal('service_unavailable', 'This service has no credentials of the relayer any more.', {
+      retryAfterS: RETRY_S,
+    });
+  const body = signedRelayBody(relayRequestOf(relay), signature);
+  if (!(await records.mark(body.signature))) return 'ended';
+  const outcome = await sets.relayed.submit(body);
   switch (outcome.kind) {
     case 'taken':
-      await handedOutSets.noteRelayed(orderId, { transactionId: outcome.transactionId });
-      break;
+      await records.taken(outcome.transactionId);
+      return 'submitted';
     case 'not_taken':
-      await handedOutSets.takeBack(orderId);
+      await records.takeBack();
       throw refusal(
         'service_unavailable',
         `The relayer does not take requests now${outcome.words === null ? '' : `: ${outcome.words}`}.`,
         { retryAfterS: RETRY_S, fix: 'Nothing was sent. Send the same signature again before the deadline.' },
       );
     case 'refused':
-      await handedOutSets.reject(orderId, {
-        errorCode: 'refused_by_venue',
-        words: outcome.words,
-        at: clock.now(),
-      });
-      return endedResponse((await orders.byId(row.agentId, orderId)) as SetOrderRow);
+      await records.refused(outcome.words);
+      return { refused: outcome.words };
     case 'unknown':
       // It is followed, and never sent again.
-      break;
+      return 'submitted';
   }
-  return submittedResponse(row, endsAt);
 }

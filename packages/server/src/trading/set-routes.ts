@@ -1,15 +1,9 @@
-import {
-  convertSets,
-  mergeSets,
-  relaySet as relaySetOperation,
-  type SetResponse,
-  splitSets,
-} from '@bellwether/contract';
+import { convertSets, mergeSets, relaySet, type SetResponse, splitSets } from '@bellwether/contract';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
 import { type PlaceSetNeeds, placeSet } from './place-set.ts';
-import { type RelaySetNeeds, relaySet } from './relay-set.ts';
+import { type RelaySetNeeds, relaySigned } from './relay-set.ts';
 import type { SetKind } from './set-terms.ts';
 
 export function bindSets(bind: Bind, needs: PlaceSetNeeds & RelaySetNeeds): void {
@@ -28,5 +22,5 @@ export function bindSets(bind: Bind, needs: PlaceSetNeeds & RelaySetNeeds): void
   bind(splitSets, (input) => place('split', input));
   bind(mergeSets, (input) => place('merge', input));
   bind(convertSets, (input) => place('convert', input));
-  bind(relaySetOperation, ({ caller, body }) => relaySet(needs, caller, body));
+  bind(relaySet, ({ caller, body }) => relaySigned(needs, caller, body));
 }

@@ -1,12 +1,13 @@
 /** A split, a merge or a conversion as it is asked for, and the answers to its sender. */
 import { type SetRequest, type SetResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { type Micro, microToNumber, PIPS, parseMicro } from '@bellwether/contract/decimals';
-import { type Address, bytesToHex, conditionIdOfBothWidths, relayRequest } from '@bellwether/protocol';
+import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
+import { relayRecord } from '../venues/relay-record.ts';
 import type { PreparedRelay, UnsignedCall, VenueSet } from '../venues/venue.ts';
 import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
@@ -125,22 +126,6 @@ export const submittedResponse = (order: NewSetOrder, endsAt: number): SetRespon
   status: 'submitted',
   expiresAt: new Date(endsAt).toISOString(),
 });
-
-function relayRecord({
-  owner,
-  calls,
-  terms,
-  chainId,
-  deadlineS,
-}: PreparedRelay): NonNullable<SetResponse['relay']> {
-  const { body, digest } = relayRequest(owner, calls, terms, chainId);
-  return {
-    ...{ type: terms.type, nonce: terms.nonce.toString(), deadline: deadlineS, chainId },
-    relay: terms.type === 'PROXY' ? terms.relay : null,
-    digest: bytesToHex(digest),
-    body,
-  };
-}
 
 export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse {
   const refusedAs = first.errorCode as VenueRefusal | null;

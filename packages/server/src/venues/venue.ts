@@ -294,6 +294,8 @@ export interface MadeSet extends Pick<VenueSet, 'kind' | 'conditionId' | 'amount
 export interface Redemption {
   /** Exchanges all tokens of a resolved market that an account holds. Never paid twice. @throws VenueUnavailable */
   redeem(account: Address, conditionId: string): Promise<RedeemAnswer>;
+  /** Where the venue's relayer makes it: a request for the owner to sign, another one each time; `null`: not now, or nothing to redeem. */
+  relay?(account: Address, conditionId: string): Promise<PreparedRelay | null>;
   /**
    * Where owners redeem past the desk: which tokens of these markets the account has redeemed so far. Absent where the
    * venue's evidence reports redemptions.

@@ -14,7 +14,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { createIdempotencyStore } from '../platform/database/idempotency-store.ts';
 import { createStatistics } from '../platform/database/statistics.ts';
-import { createPositionStore, createRedemptionStore } from '../positions/index.ts';
+import { createPositionStore, createRedemptionStore, createRelayedRedemptions } from '../positions/index.ts';
 import { createChainOrderStore, createQuoteStore } from '../quoting/index.ts';
 import { createReceiptStore } from '../receipts/index.ts';
 import { createSkillStore, readOfficialSkills, writeOfficialSkills } from '../skills/index.ts';
@@ -54,6 +54,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
   redemptions: createRedemptionStore(sql),
+  relayedRedemptions: createRelayedRedemptions(sql),
   refusals: createRefusalLog({ sql, ring: LIMITS.refusalsKept, log }),
   results: createResultStore(sql, { entries: LIMITS.leaderboardEntries, freshMs: LEADERBOARD_FRESH_MS }),
   owners: createOwnerStore(sql),

@@ -509,6 +509,20 @@ export interface RefusalsRow {
   readonly request_id: string;
 }
 
+export interface RelayedRedemptionsRow {
+  readonly digest: string;
+  readonly agent_id: string;
+  readonly venue: string;
+  readonly wallet: string;
+  readonly market_id: string;
+  readonly condition_id: string;
+  readonly relay: unknown;
+  readonly created_at: Date;
+  readonly submitted_at: Date | null;
+  readonly transaction_id: string | null;
+  readonly refused: string | null;
+}
+
 export interface RetiredMasterKeysRow {
   readonly key_id: number;
   readonly name: string | null;

@@ -13,6 +13,7 @@ import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from 
 import type { VenueHttp } from './http.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { createRedeemedReads } from './redeemed.ts';
+import type { Relaying } from './relayer.ts';
 
 export interface LiveRedemptionOptions {
   readonly markets: Pick<MarketData, 'find'>;
@@ -20,6 +21,8 @@ export interface LiveRedemptionOptions {
   readonly data: Pick<VenueHttp, 'read' | 'lists'>;
   readonly keysOf: KeysOf;
   readonly chainId: number;
+  /** `null`: there are no credentials of the relayer. */
+  readonly relaying: Relaying | null;
 }
 
 const BURNS = 'It burns everything the wallet holds of both outcomes and pays pUSD.';
@@ -34,23 +37,43 @@ const APPROVALS: Readonly<Record<Approval, string>> = {
 };
 
 export function createLiveRedemption(options: LiveRedemptionOptions): Redemption {
-  const { markets, accounts, keysOf, chainId } = options;
+  const { markets, accounts, keysOf, chainId, relaying } = options;
+  /** @throws VenueUnavailable */
+  const wantedOf = async (
+    account: Address,
+    conditionId: string,
+  ): Promise<WantedRedemption | RedeemAnswer> => {
+    const market = await markets.find(conditionId);
+    if (market === null) throw new VenueUnavailable('The venue does not list the market now.');
+    if (market.status !== 'resolved') return { kind: 'not_resolved' };
+    // The last answer may be older than a redemption that the owner has just made.
+    accounts.outdated(account);
+    const [yes, no] = await accounts.tokens(account, market);
+    if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
+    const keys = await keysOf(account);
+    const tokenId = market.tokenIds[yes > 0n ? 0 : 1];
+    const approval = await positionApproval(accounts, account, { tokenId, market, needed: 1n });
+    return { market, account, keys, chainId, approval, held: [yes, no] };
+  };
   return {
     redeemed: createRedeemedReads(options.data),
     async redeem(account, conditionId): Promise<RedeemAnswer> {
-      const market = await markets.find(conditionId);
-      if (market === null) throw new VenueUnavailable('The venue does not list the market now.');
-      if (market.status !== 'resolved') return { kind: 'not_resolved' };
-      // The last answer may be older than a redemption that the owner has just made.
-      accounts.outdated(account);
-      const [yes, no] = await accounts.tokens(account, market);
-      if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
-      const keys = await keysOf(account);
-      const tokenId = market.tokenIds[yes > 0n ? 0 : 1];
-      const approval = await positionApproval(accounts, account, { tokenId, market, needed: 1n });
-      const held = [yes, no] as const;
-      return { kind: 'unsigned', transactions: unsigned({ market, account, keys, chainId, approval, held }) };
+      const wanted = await wantedOf(account, conditionId);
+      return 'kind' in wanted ? wanted : { kind: 'unsigned', transactions: unsigned(wanted) };
     },
+    ...(relaying === null
+      ? {}
+      : {
+          async relay(account: Address, conditionId: string) {
+            const wanted = await wantedOf(account, conditionId);
+            if ('kind' in wanted || wanted.keys === null || wanted.keys.signatureType === 0) return null;
+            const { market, keys, approval } = wanted;
+            const owner = { eoa: keys.eoa, wallet: account, type: keys.signatureType };
+            // It costs nothing there, and without it nothing could be moved.
+            const approve = approval === 'given' ? [] : [positionApprovalCall(market, 'tokens')];
+            return relaying.prepare(owner, [...approve, ...redemptionCalls(wanted)]);
+          },
+        }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import {
   type Address,
+  type ContractCall,
   l2Signature,
   parseAddress,
   RELAY_TYPES,
@@ -11,7 +12,7 @@ import {
   type RelayType,
   type WalletOwner,
 } from '@bellwether/protocol';
-import type { RelayOutcome, RelayState } from '../venue.ts';
+import type { PreparedRelay, RelayOutcome, RelayState } from '../venue.ts';
 import type { VenueHttp } from './http.ts';
 import { READ } from './wire.ts';
 
@@ -24,6 +25,27 @@ export type RelayerCredentials =
       readonly secret: string;
       readonly passphrase: string;
     };
+
+/** Prepares what owners sign. */
+export interface Relaying {
+  /** `null`: the relayer does not say its terms now. */
+  prepare(owner: WalletOwner, calls: readonly ContractCall[]): Promise<PreparedRelay | null>;
+}
+
+/** The venue grants a batch at most 300 seconds, by its own clock. */
+const RELAYED_WITHIN_S = 240;
+const SECOND_MS = 1_000;
+
+export const createRelaying = (
+  relayer: Pick<Relayer, 'terms'>,
+  { clock, chainId }: { readonly clock: { now(): number }; readonly chainId: number },
+): Relaying => ({
+  async prepare(owner, calls) {
+    const deadlineS = Math.floor(clock.now() / SECOND_MS) + RELAYED_WITHIN_S;
+    const terms = await relayer.terms(owner, deadlineS).catch(() => null);
+    return terms === null ? null : { owner, calls, terms, chainId, deadlineS };
+  },
+});
 
 export interface RelayerOptions {
   readonly http: Pick<VenueHttp, 'ask' | 'read' | 'send'>;

@@ -4,12 +4,12 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { type Address, mergeCall, ownerCalls, splitCall } from '@bellwether/protocol';
-import type { MadeSet, MarketData, PreparedRelay, Sets, UnsignedCall, VenueSet } from '../venue.ts';
+import type { MadeSet, MarketData, Sets, UnsignedCall, VenueSet } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
 import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
 import { nextOf } from './paging.ts';
-import type { Relayer } from './relayer.ts';
+import type { Relayer, Relaying } from './relayer.ts';
 import { conditionOf, microOf } from './translate-market.ts';
 import { READ } from './wire.ts';
 
@@ -20,8 +20,7 @@ export interface LiveSetsOptions {
   readonly keysOf: KeysOf;
   readonly chainId: number;
   /** `null`: there are no credentials of it. */
-  readonly relayer: Relayer | null;
-  readonly clock: { now(): number };
+  readonly relayer: (Relayer & Relaying) | null;
   /** False: no transaction is handed out. */
   readonly sends: boolean;
 }
@@ -31,8 +30,6 @@ const ROWS_PER_PAGE = 1_000;
 const MAX_PAGES = 20;
 const CONDITIONS_PER_QUESTION = 20;
 const SECOND_MS = 1_000;
-/** The venue grants a batch at most 300 seconds, by its own clock. */
-const RELAYED_WITHIN_S = 240;
 const TYPES = { SPLIT: 'split', MERGE: 'merge' } as const;
 
 const APPROVALS: Readonly<Record<Approval, string>> = {
@@ -46,7 +43,7 @@ const WITHOUT_GAS =
   ' Without the network’s price it goes through the venue’s relayer, for which the operator of this service sets POLYMARKET_RELAYER_API_KEY or POLYMARKET_BUILDER_API_KEY.';
 
 export function createLiveSets(options: LiveSetsOptions): Sets {
-  const { markets, accounts, keysOf, chainId, sends, relayer, clock } = options;
+  const { markets, accounts, keysOf, chainId, sends, relayer } = options;
   return {
     converts: false,
     ...(relayer === null ? {} : { relayed: relayer }),
@@ -81,10 +78,8 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
       if (relayer !== null && owner.type !== 0) {
         // It costs nothing there, and without it nothing could be moved.
         const calls = approval === 'given' ? [action] : [approve, action];
-        const deadlineS = Math.floor(clock.now() / SECOND_MS) + RELAYED_WITHIN_S;
-        const terms = await relayer.terms(owner, deadlineS).catch(() => null);
-        if (terms === null) return { kind: 'rejected', reason: 'venue_unavailable' };
-        const relay: PreparedRelay = { owner, calls, terms, chainId, deadlineS };
+        const relay = await relayer.prepare(owner, calls);
+        if (relay === null) return { kind: 'rejected', reason: 'venue_unavailable' };
         return { kind: 'unsigned', transactions: [], relay };
       }
       const calls = approval === 'missing' ? [approve, action] : [action];

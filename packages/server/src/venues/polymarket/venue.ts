@@ -14,7 +14,7 @@ import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
-import { createRelayer, type RelayerCredentials } from './relayer.ts';
+import { createRelayer, createRelaying, type RelayerCredentials } from './relayer.ts';
 import { createLiveSets } from './sets.ts';
 import { startVenueClock } from './venue-clock.ts';
 
@@ -78,12 +78,14 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
   const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
-  const redemption = createLiveRedemption(chainParts);
-  const relayer =
-    options.relayer === null
-      ? null
-      : createRelayer({ http: open.relayer, credentials: options.relayer, clock: venueClock });
-  const sets = createLiveSets({ ...chainParts, relayer, clock: venueClock, sends: options.sends });
+  const relayer = options.relayer === null ? null : relayerOf(options.relayer);
+  const redemption = createLiveRedemption({ ...chainParts, relaying: relayer });
+  const sets = createLiveSets({ ...chainParts, relayer, sends: options.sends });
+
+  function relayerOf(credentials: RelayerCredentials) {
+    const made = createRelayer({ http: open.relayer, credentials, clock: venueClock });
+    return { ...made, ...createRelaying(made, { clock: venueClock, chainId: signing.chainId }) };
+  }
 
   const status = (): string => {
     const said = [clob.status(), venueClock.status(), orders.status()].find((one) => one !== 'ready');
