@@ -2,7 +2,6 @@
 
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
-import { ms } from '../platform/database/rows.ts';
 import type { Limits } from './settings-columns.ts';
 import { settingsRow } from './settings-columns.ts';
 
@@ -10,21 +9,17 @@ export interface LimitsRow extends SafeguardsRow {
   readonly trades_today: number;
   readonly amount_today: bigint;
   readonly realized_today: bigint;
-  readonly silent_at: Date | null;
-  readonly silent_orders: number | null;
 }
 
 /** Joins; expects the agent's row of `safeguards` as `s`. @param day a UTC day, or a column that has it */
 export const limitFacts = (sql: Sql, day: string | Fragment): Fragment =>
-  sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r
-    left join silences z on z.agent_id = s.agent_id`;
+  sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r`;
 
 export const limitColumns = (sql: Sql): Fragment =>
-  sql`u.trades as trades_today, u.amount as amount_today, r.net as realized_today, z.fired_at as silent_at, z.orders as silent_orders`;
+  sql`u.trades as trades_today, u.amount as amount_today, r.net as realized_today`;
 
 export const limitsOf = (row: LimitsRow): Limits => ({
   ...settingsRow(row),
   usage: { trades: row.trades_today, amount: row.amount_today },
   realizedToday: row.realized_today,
-  silence: row.silent_at === null ? null : { at: ms(row.silent_at), orders: row.silent_orders ?? 0 },
 });

@@ -84,15 +84,5 @@ export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> &
   readonly locks?: Partial<OwnerLocks>;
 };
 
-/** When open orders of a silent agent were canceled last, and how many. */
-export interface Silence {
-  readonly at: number;
-  readonly orders: number;
-}
-
 /** The safeguards, and what is used of them today. */
-export type Limits = SettingsRow & {
-  readonly usage: Usage;
-  readonly realizedToday: Micro;
-  readonly silence: Silence | null;
-};
+export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };

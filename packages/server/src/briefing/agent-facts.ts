@@ -4,7 +4,7 @@ import { limitsOf } from '../agents/index.ts';
 import type { PositionRow } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { byShape, groupReads } from '../platform/database/grouped-reads.ts';
-import { msOrNull } from '../platform/database/rows.ts';
+import { ms, msOrNull } from '../platform/database/rows.ts';
 import { listedOrderFromJson } from '../trading/index.ts';
 import type { PositionJson } from './asked-wallets.ts';
 import { askBriefing, type BriefingRow, type OpenOrdersJson, shapeOf } from './briefing-read.ts';
@@ -69,6 +69,8 @@ const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   wallets: { evm: row.wallets ?? [], solana: row.solana_wallets ?? [] },
   hasCredentials: row.has_credentials,
   limits: limitsOf(row),
+  silence: row.silent_at === null ? null : { at: ms(row.silent_at), orders: row.silent_orders ?? 0 },
+  repeatedRefusal: row.repeated_refusal,
   positions: positionsOf(row.positions),
   openOrders: (row.groups ?? []).map(openOrders),
   approvals: row.approvals ?? [],

@@ -39,7 +39,8 @@ export async function agentState(
     balance: states.reduce((sum, { balance }) => sum + balance, 0n),
     positions: states.flatMap(({ positions }) => positions),
     openOrders: states.flatMap(({ openOrders }) => openOrders),
-    silence: facts.limits.silence,
+    silence: facts.silence,
+    repeatedRefusal: facts.repeatedRefusal,
     silentVenues: states.filter(({ isCurrent }) => !isCurrent).map(({ venue }) => venue.id),
   });
   return { states, alerts };

@@ -8,6 +8,7 @@
  */
 import type { Address, SolanaAddress } from '@bellwether/protocol';
 import { type LimitsRow, limitColumns, limitFacts } from '../agents/index.ts';
+import type { RepeatedRefusal } from '../domain/risk-alerts.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { type Answering, type AskTogether, asRows } from '../platform/database/grouped-reads.ts';
@@ -49,6 +50,9 @@ export type BriefingRow = Answering &
     readonly groups: OpenOrdersJson[] | null;
     readonly changed: ListedJson[] | null;
     readonly approvals: OpenApproval[] | null;
+    readonly silent_at: Date | null;
+    readonly silent_orders: number | null;
+    readonly repeated_refusal: RepeatedRefusal | null;
     readonly last_change_at: Date | null;
     readonly snapshot: string;
   };
@@ -79,7 +83,7 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
   return (questions) => sql<BriefingRow[]>`
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name,
       a.wallet_address as agent_wallet, a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, y.approvals,
-      exists (${wallets.credential(isAsked)}) as has_credentials, g.groups, c.changed,
+      exists (${wallets.credential(isAsked)}) as has_credentials, g.groups, c.changed, z.fired_at as silent_at, z.orders as silent_orders, f.refusal as repeated_refusal,
       (select max(updated_at) from orders where agent_id = q.agent_id) as last_change_at,
       pg_current_snapshot()::text as snapshot
     from ${asRows(
@@ -95,6 +99,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
     cross join lateral (select * from agents where agent_id = q.agent_id offset 0) a
     cross join lateral (select * from safeguards where agent_id = q.agent_id offset 0) s
     ${limitFacts(sql, sql`q.today`)}
+    left join silences z on z.agent_id = q.agent_id
+    left join lateral (select jsonb_build_object('conditionId', condition_id, 'side', side, 'code', code, 'count', count) as refusal
+      from repeated_refusal(q.agent_id, q.asked_at) offset 0) f on true
     left join lateral (${wallets.of.evm(isAsked)} offset 0) w on true
     left join lateral (${wallets.of.solana(isAsked)} offset 0) v on true
     left join lateral (select ${columns} as positions from positions p

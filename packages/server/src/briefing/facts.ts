@@ -5,6 +5,7 @@ import type { Limits } from '../agents/index.ts';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { inDoubtBefore } from '../domain/lifecycle.ts';
 import type { ActingAgent, ListedOrder, PositionRow, Standing } from '../domain/records.ts';
+import type { RepeatedRefusal, Silence } from '../domain/risk-alerts.ts';
 
 /** The agent's own open orders in one market. */
 export interface OpenOrders {
@@ -37,6 +38,8 @@ export interface BriefingFacts {
   /** The agent may place signed orders: one of the EVM wallets has venue credentials. */
   readonly hasCredentials: boolean;
   readonly limits: Limits;
+  readonly silence: Silence | null;
+  readonly repeatedRefusal: RepeatedRefusal | null;
   /** Positions of the wallets. */
   readonly positions: readonly PositionRow[];
   readonly openOrders: readonly OpenOrders[];

@@ -53,6 +53,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   positions: [],
   openOrders: [],
   silence: null,
+  repeatedRefusal: null,
   silentVenues: [],
   ...fields,
 });
@@ -122,6 +123,11 @@ const ROWS: readonly Row[] = [
   ],
   ['a silence of a day ago', { silence: { at: NOW - 24 * 3_600_000, orders: 2 } }, ['warning agent_silent']],
   ['a silence before that', { silence: { at: NOW - 24 * 3_600_000 - 1, orders: 2 } }, []],
+  [
+    'a loop',
+    { repeatedRefusal: { conditionId: '0x7', side: 'BUY', code: 'insufficient_balance', count: 10 } },
+    ['warning refused_repeatedly'],
+  ],
   ['a venue that is silent', { silentVenues: ['kalshi'] }, ['warning venue_not_answering']],
   ['a lost bet', { positions: [held({ market: market({ status: 'resolved' }), value: 0n })] }, []],
   [

@@ -56,6 +56,19 @@ export interface OpenInMarket {
   readonly inDoubtCount: number;
 }
 
+export interface Silence {
+  readonly at: number;
+  readonly orders: number;
+}
+
+/** The same refusal of an agent, so often within a minute. */
+export interface RepeatedRefusal {
+  readonly conditionId: string;
+  readonly side: string;
+  readonly code: string;
+  readonly count: number;
+}
+
 export interface RiskFacts {
   readonly now: number;
   readonly safeguards: Safeguards & {
@@ -70,7 +83,9 @@ export interface RiskFacts {
   readonly positions: readonly HeldInMarket[];
   readonly openOrders: readonly OpenInMarket[];
   /** When the open orders of the agent were canceled last because it made no request, and how many; `null`: never. */
-  readonly silence: { readonly at: number; readonly orders: number } | null;
+  readonly silence: Silence | null;
+  /** What was refused most often of late, where it was again and again. */
+  readonly repeatedRefusal: RepeatedRefusal | null;
   /** Venues that do not answer: their figures are the last known ones. */
   readonly silentVenues: readonly string[];
 }
@@ -98,6 +113,7 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
     );
   }
   silenceAlert(facts, raise);
+  loopAlert(facts, raise);
   quotaAlerts(facts, raise);
   for (const orders of facts.openOrders) orderAlerts(orders, facts.now, raise);
   for (const position of facts.positions) positionAlerts(position, facts, raise);
@@ -114,6 +130,20 @@ function silenceAlert({ silence, now }: RiskFacts, raise: Raise): void {
     'warning',
     'agent_silent',
     `The agent made no request for silenceSeconds; ${several(silence.orders, 'open order was', 'open orders were')} handed over to be canceled at ${new Date(silence.at).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+  );
+}
+
+/** A name that the agent gave may be anything; an id is short and plain. */
+const PLAIN_ID = /^[\w-]{1,100}$/;
+
+function loopAlert({ repeatedRefusal }: RiskFacts, raise: Raise): void {
+  if (repeatedRefusal === null) return;
+  const { conditionId, side, code, count } = repeatedRefusal;
+  raise(
+    'warning',
+    'refused_repeatedly',
+    `The desk refused the same ${side} ${count} times within a minute (${code}): the agent may be in a loop.`,
+    PLAIN_ID.test(conditionId) ? conditionId : undefined,
   );
 }
 

@@ -20,6 +20,16 @@ export class Refusal extends Error {
     this.orderId = options.orderId ?? null;
     this.approvalId = options.approvalId ?? null;
   }
+
+  /** The same refusal, to be tried again after so long at the earliest. */
+  after(retryAfterS: number): Refusal {
+    const { denials, orderId, approvalId } = this;
+    return new Refusal(denials, {
+      retryAfterS: Math.max(retryAfterS, this.retryAfterS ?? 0),
+      ...(orderId === null ? {} : { orderId }),
+      ...(approvalId === null ? {} : { approvalId }),
+    });
+  }
 }
 
 /** @param detail the registry's title when left out; so is the registry's `fix` */

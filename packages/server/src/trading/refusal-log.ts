@@ -6,6 +6,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { OrderOutcome } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
+import { RepeatedRefusals } from './repeated-refusals.ts';
 
 export interface RefusalLogOptions {
   readonly sql: Sql;
@@ -20,6 +21,7 @@ const MAX_BATCH_ROWS = 1_000;
 const MAX_WAITING_ROWS = 20_000;
 
 export function createRefusalLog({ sql, ring, log }: RefusalLogOptions) {
+  const repeated = new RepeatedRefusals();
   let waiting: RefusedAttempt[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -43,11 +45,15 @@ export function createRefusalLog({ sql, ring, log }: RefusalLogOptions) {
   };
 
   return {
-    /** Returns at once; the row is written shortly after, without blocking others. */
-    add(attempt: RefusedAttempt): void {
+    /**
+     * Returns at once; the row is written shortly after, without blocking others.
+     * @returns how long to wait before the same is tried again, in seconds; `null`: it was not refused so often
+     */
+    add(attempt: RefusedAttempt): number | null {
       waiting.push(attempt);
       if (waiting.length > MAX_WAITING_ROWS) waiting = waiting.slice(-MAX_WAITING_ROWS);
       timer ??= setTimeout(turn, COLLECT_MS);
+      return repeated.add(attempt);
     },
     /** Resolves when everything added so far is written. */
     flush: turn,

@@ -31,16 +31,17 @@ export interface NoteRefusalNeeds {
   readonly venues: Venues;
 }
 
-/** Does something, and notes it when it is refused. */
+/** Does something, and notes it when it is refused. @param note returns how long to wait, where it was refused so again and again */
 export async function notingRefusals<T>(
-  note: (refused: Refusal) => void,
+  note: (refused: Refusal) => number | null,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Refusal) note(error);
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    const retryAfterS = note(error);
+    throw retryAfterS === null ? error : error.after(retryAfterS);
   }
 }
 
@@ -54,12 +55,12 @@ export function noteRefusal(
   needs: NoteRefusalNeeds,
   { caller, request, requestId }: TradeAttempt,
   refused: Refusal,
-): void {
+): number | null {
   const [{ code, detail }] = refused.denials;
-  if (NO_ATTEMPT.has(code)) return;
+  if (NO_ATTEMPT.has(code)) return null;
   const { order } = request;
   const shares = parseMicro(request.orderSize, 'floor');
-  needs.refusals.add({
+  return needs.refusals.add({
     agentId: caller.agentId,
     at: needs.clock.now(),
     code,
@@ -92,11 +93,11 @@ export function noteSetRefusal(
   needs: NoteRefusalNeeds,
   { caller, kind, request, requestId }: SetAttempt,
   refused: Refusal,
-): void {
+): number | null {
   const [{ code, detail }] = refused.denials;
-  if (NO_ATTEMPT.has(code)) return;
+  if (NO_ATTEMPT.has(code)) return null;
   const amount = parseMicro(request.amount, 'floor');
-  needs.refusals.add({
+  return needs.refusals.add({
     agentId: caller.agentId,
     at: needs.clock.now(),
     ...{ code, detail, requestId },
@@ -137,15 +138,15 @@ export function noteSubmitRefusal(
   needs: NoteRefusalNeeds,
   { quote, request, requestId }: SubmitAttempt,
   refused: Refusal,
-): void {
+): number | null {
   const [{ code, detail }] = refused.denials;
-  if (NO_ATTEMPT.has(code)) return;
+  if (NO_ATTEMPT.has(code)) return null;
   const isBuy = quote.side === 'BUY';
   const { contracts, collateral } =
     quote.amounts === null
       ? { contracts: isBuy ? 0n : quote.asked, collateral: isBuy ? quote.asked : 0n }
       : legsOf(quote.side, quote.amounts);
-  needs.refusals.add({
+  return needs.refusals.add({
     agentId: quote.agentId,
     at: needs.clock.now(),
     code,

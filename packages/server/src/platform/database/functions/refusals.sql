@@ -29,3 +29,16 @@ create or replace function record_refusals(batch jsonb, ring integer) returns vo
     money = excluded.money, wallet_address = excluded.wallet_address, reasoning = excluded.reasoning,
     source = excluded.source, skill_slug = excluded.skill_slug, request_id = excluded.request_id
 $$;
+
+-- What the desk refused of an agent ten times within a minute, in the last ten minutes: the same market, side and code. By all replicas.
+-- No row where nothing was. Its ring is short, so the agent's key alone finds it.
+create or replace function repeated_refusal(agent uuid, at timestamptz)
+returns table (condition_id text, side text, code text, count integer) language sql stable as $$
+  select t.condition_id, t.side, t.code, max(t.within)::integer from (
+    select r.condition_id, r.side, r.code, count(*) over (
+      partition by r.condition_id, r.side, r.code order by r.refused_at
+      range between interval '1 minute' preceding and current row) as within
+    from refusals r where r.agent_id = agent and r.refused_at > at - interval '10 minutes') t
+  group by t.condition_id, t.side, t.code having max(t.within) >= 10
+  order by max(t.within) desc, t.condition_id limit 1
+$$;
