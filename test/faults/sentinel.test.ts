@@ -104,7 +104,7 @@ describe('a planted difference is found:', () => {
     [
       'a nonce of the relayer that is gone',
       at('/relayer/nonce', ({ nonce: _, ...body }) => body),
-      'type relayer GET /nonce of SAFE',
+      'unreadable relayer GET /nonce of SAFE',
     ],
     [
       'a field that is gone',
