@@ -1,5 +1,5 @@
 /**
- * npm run sentinel [-- --clob URL --gamma URL --data URL --site URL --sockets URL] [--no-site]
+ * npm run sentinel [-- --clob URL --gamma URL --data URL --site URL --relayer URL --sockets URL] [--no-site] [--no-relayer]
  *
  * Compares what the live venue answers (public reads only) with what the live adapter reads and the doors on paper promise,
  * and prints every difference. Ends with 1 when something differs that was promised; new fields alone are no fault.
@@ -10,7 +10,7 @@ import { readOptions, runOperation } from './operation.ts';
 import { lookForDifferences } from './sentinel/differences.ts';
 
 const HOW =
-  'npm run sentinel -- [--clob URL] [--gamma URL] [--data URL] [--site URL] [--no-site] [--sockets URL]';
+  'npm run sentinel -- [--clob URL] [--gamma URL] [--data URL] [--site URL] [--no-site] [--relayer URL] [--no-relayer] [--sockets URL]';
 
 await runOperation(async () => {
   const { env } = process;
@@ -21,6 +21,11 @@ await runOperation(async () => {
       data: { type: 'string', default: env.POLYMARKET_DATA_URL ?? 'https://data-api.polymarket.com' },
       site: { type: 'string', default: env.POLYMARKET_SITE_URL ?? 'https://polymarket.com' },
       'no-site': { type: 'boolean', default: false },
+      relayer: {
+        type: 'string',
+        default: env.POLYMARKET_RELAYER_URL ?? 'https://relayer-v2.polymarket.com',
+      },
+      'no-relayer': { type: 'boolean', default: false },
       sockets: {
         type: 'string',
         default: env.POLYMARKET_WS_URL ?? 'wss://ws-subscriptions-clob.polymarket.com/ws',
@@ -36,6 +41,7 @@ await runOperation(async () => {
     gamma: service('Gamma', values.gamma),
     data: service('the Data API', values.data),
     site: values['no-site'] ? null : service('the site', values.site),
+    relayer: values['no-relayer'] ? null : service('the relayer', values.relayer),
     socketUrl: `${values.sockets.replace(/\/+$/, '')}/market`,
   });
   pool.close();

@@ -37,6 +37,7 @@ export async function lookForDifferences(services: SentinelServices): Promise<re
   }
   await look.data(sample);
   await look.site();
+  await look.relayer();
   return look.differences;
 }
 
@@ -339,6 +340,21 @@ class Look extends Notes {
     if (this.services.site === null) return;
     const { reply, where } = await this.ask('site', { path: '/api/geoblock' });
     if (reply !== null && this.status(reply, 200, where)) this.reads(READ.geoblock, reply.value, where);
+  }
+
+  /** Reads of terms, which need no credentials; what it lists of transactions only the operator can see. */
+  async relayer(): Promise<void> {
+    if (this.services.relayer === null) return;
+    const asked = [
+      ['/nonce', 'SAFE', READ.relayNonce],
+      ['/nonce', 'WALLET', READ.relayNonce],
+      ['/relay-payload', 'PROXY', READ.relayPayload],
+    ] as const;
+    for (const [path, type, check] of asked) {
+      const { reply, where } = await this.ask('relayer', { path, query: { address: NOBODY, type } });
+      const named = `${where} of ${type}`;
+      if (reply !== null && this.status(reply, 200, named)) this.reads(check, reply.value, named);
+    }
   }
 
   async socket({ tokens }: Sample): Promise<void> {

@@ -12,10 +12,11 @@ export interface SentinelServices {
   readonly data: VenueHttp;
   /** `null`: not looked at. */
   readonly site: VenueHttp | null;
+  readonly relayer: VenueHttp | null;
   readonly socketUrl: string;
 }
 
-type Service = 'clob' | 'gamma' | 'data' | 'site';
+type Service = 'clob' | 'gamma' | 'data' | 'site' | 'relayer';
 export type Row = Readonly<Record<string, unknown>>;
 
 export const rowOf = (value: unknown): Row =>

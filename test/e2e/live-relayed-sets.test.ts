@@ -1,5 +1,7 @@
 /** Splits and merges without gas: prepared by the desk, signed by the owner, forwarded to the relayer once, followed to their end. */
 import { execFile } from 'node:child_process';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
   createVenueCredentials,
@@ -16,12 +18,15 @@ import { Faults, NO_FAULTS } from '../../packages/exchange/src/doors/polymarket/
 import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { afterFile } from '../setup/clean-up.ts';
 import { micro } from '../world.ts';
 
 const faults = new Faults(Date.now);
 let venue: TestService;
 let relayerUrl: string;
 let key: Record<string, string>;
+/** Requests that reached the relayer. */
+let submits = 0;
 let desk: TestService;
 let market: Market;
 let names = 0;
@@ -32,10 +37,34 @@ beforeAll(async () => {
   const operator = Signer.generate();
   const { apiKey } = await createVenueCredentials({ clobUrl: `${venue.url}/paper/clob`, signer: operator });
   key = { POLYMARKET_RELAYER_API_KEY: apiKey, POLYMARKET_RELAYER_API_KEY_ADDRESS: operator.address };
+  key.POLYMARKET_RELAYER_URL = await counted(relayerUrl);
   desk = await startLiveDesk(venue, key);
   const trader = await newLiveTrader(desk, venue);
   market = (await openMarkets(trader.client))[0] as Market;
 });
+
+/** The relayer, with each of its requests counted. */
+async function counted(url: string): Promise<string> {
+  const target = new URL(url);
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url === '/submit') submits += 1;
+    const { method, headers } = incoming;
+    const where = { host: target.hostname, port: target.port, path: `${target.pathname}${incoming.url}` };
+    const passed = request({ ...where, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    // What the relayer cut off is cut off here, too.
+    passed.on('error', () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterFile('services', () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 const named = (amount: number) => {
   names += 1;
@@ -124,7 +153,9 @@ test('another signature is refused, and nothing is forwarded', async () => {
 test('many at once are forwarded once', async () => {
   const trader = await newLiveTrader(desk, venue, 2);
   const { answer, request } = await relayed(trader, 'split', 3);
+  const before = submits;
   const answers = await Promise.all(Array.from({ length: 6 }, () => post(trader, request)));
+  expect(submits - before).toBe(1);
   expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['submitted']));
   await becomes(trader, answer.orderId, 'filled');
   expect(held(trader)).toEqual([micro(3), micro(3)]);
@@ -186,6 +217,7 @@ describe('while the relayer', () => {
   ])('%s, a request is followed and never sent twice, also by another process', async (_, plan) => {
     const trader = await newLiveTrader(desk, venue, 3);
     const { answer, request } = await relayed(trader, 'split', 6);
+    const before = submits;
     await during(plan, async () => {
       expect((await post(trader, request)).body.status).toBe('submitted');
       expect((await post(trader, request)).body.status).toBe('submitted');
@@ -195,6 +227,7 @@ describe('while the relayer', () => {
     expect((await post(trader, request, other)).body.status).toMatch(/submitted|filled/);
     await becomes(trader, answer.orderId, 'filled', other);
     expect(held(trader)).toEqual([micro(6), micro(6)]);
+    expect(submits - before).toBe(1);
     await other.stop();
   });
 

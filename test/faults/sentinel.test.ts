@@ -69,6 +69,7 @@ const look = async (
     gamma: service('/paper/gamma'),
     data: service('/paper/data'),
     site: null,
+    relayer: service('/paper/relayer'),
     socketUrl,
   });
   return differences
@@ -99,6 +100,11 @@ describe('a planted difference is found:', () => {
         markets: first(body.markets, (row) => ({ ...row, clobTokenIds: [1, 2] })),
       })),
       'type gamma GET /markets/keyset clobTokenIds',
+    ],
+    [
+      'a nonce of the relayer that is gone',
+      at('/relayer/nonce', ({ nonce: _, ...body }) => body),
+      'unreadable relayer GET /nonce of SAFE',
     ],
     [
       'a field that is gone',

@@ -102,10 +102,11 @@ export function signedRelayBody(
 ): UnsignedRelayBody & { readonly signature: string } {
   const bytes = parseHex(signature);
   if (bytes?.length !== SIGNATURE_BYTES) throw new RangeError('a signature has 65 bytes');
-  if (body.type !== 'SAFE') return { ...body, signature: bytesToHex(bytes) };
   const packed = bytes.slice();
   const v = packed[SIGNATURE_BYTES - 1]!;
-  packed[SIGNATURE_BYTES - 1] = (v < 27 ? v + 27 : v) + SAFE_V_SHIFT;
+  // Contracts take 27 and 28 alone.
+  const whole = v < 27 ? v + 27 : v;
+  packed[SIGNATURE_BYTES - 1] = body.type === 'SAFE' ? whole + SAFE_V_SHIFT : whole;
   return { ...body, signature: bytesToHex(packed) };
 }
 

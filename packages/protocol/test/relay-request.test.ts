@@ -125,6 +125,22 @@ test('every term and every call changes what is signed', () => {
   expect(new Set(digests).size).toBe(digests.length);
 });
 
+test('a signature with v of 0 or 1 is the same with 27 or 28', () => {
+  const at = { type: 'WALLET', nonce: 1n, deadlineS: 100 } as const;
+  const batch = relayRequest({ eoa: TEST_EOA, wallet: TEST_DEPOSIT, type: 3 }, one, at);
+  const safe = relayRequest({ eoa: TEST_EOA, wallet: TEST_SAFE, type: 2 }, one, { type: 'SAFE', nonce: 1n });
+  const rs = 'ab'.repeat(64);
+  for (const [given, plain, ofSafe] of [
+    ['00', '1b', '1f'],
+    ['1b', '1b', '1f'],
+    ['01', '1c', '20'],
+    ['1c', '1c', '20'],
+  ]) {
+    expect(signedRelayBody(batch, `0x${rs}${given}`).signature).toBe(`0x${rs}${plain}`);
+    expect(signedRelayBody(safe, `0x${rs}${given}`).signature).toBe(`0x${rs}${ofSafe}`);
+  }
+});
+
 test('another wallet, another form and a broken signature are refused', () => {
   const owner = { eoa: TEST_EOA, wallet: TEST_SAFE, type: 2 } as const;
   const safe = { type: 'SAFE', nonce: 1n } as const;

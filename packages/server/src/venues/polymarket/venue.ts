@@ -78,7 +78,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
   const shortageReason = createShortageReason({ accounts, markets });
   const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
-  const relayer = options.relayer === null ? null : relayerOf(options.relayer);
+  const relayer = options.relayer === null || !options.sends ? null : relayerOf(options.relayer);
   const redemption = createLiveRedemption({ ...chainParts, relaying: relayer });
   const sets = createLiveSets({ ...chainParts, relayer, sends: options.sends });
 
