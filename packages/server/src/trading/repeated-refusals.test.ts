@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest';
-import type { RefusedAttempt } from './refusal-log.ts';
 import { RepeatedRefusals } from './repeated-refusals.ts';
 
-const attempt = (at: number, more: Partial<RefusedAttempt> = {}): RefusedAttempt => ({
-  ...{ agentId: 'a', at, code: 'max_trade_amount_exceeded', detail: '', venue: 'v', conditionId: '0x1' },
-  ...{ question: '', outcome: 'YES', side: 'BUY', shares: 1n, money: 1n, walletAddress: '0x2' },
-  ...{ reasoning: null, source: null, skillSlug: null, requestId: 'r' },
+type Refused = Parameters<RepeatedRefusals['add']>[0];
+
+const attempt = (at: number, more: Partial<Refused> = {}): Refused => ({
+  ...{ agentId: 'a', at, code: 'max_trade_amount_exceeded', conditionId: '0x1', side: 'BUY' },
   ...more,
 });
-const waits = (attempts: readonly RefusedAttempt[], log = new RepeatedRefusals()) =>
+const waits = (attempts: readonly Refused[], log = new RepeatedRefusals()) =>
   attempts.map((one) => log.add(one));
-const every = (count: number, ms: number, more: Partial<RefusedAttempt> = {}) =>
+const every = (count: number, ms: number, more: Partial<Refused> = {}) =>
   Array.from({ length: count }, (_, nth) => attempt(nth * ms, more));
 
 test('from the tenth within a minute on the wait grows, up to a minute', () => {
@@ -21,7 +20,7 @@ test('nine within a minute, for ever, are no loop', () => {
   expect(waits(every(100, 60_000 / 9)).every((wait) => wait === null)).toBe(true);
 });
 
-test.each<Partial<RefusedAttempt>>([
+test.each<Partial<Refused>>([
   { agentId: 'b' },
   { conditionId: '0x9' },
   { side: 'SELL' },

@@ -3,7 +3,15 @@
  * longer each time; every attempt is judged all the same. In memory, so each replica counts its own; the alert of the agent's
  * owner counts those of all (functions/refusals.sql).
  */
-import type { RefusedAttempt } from './refusal-log.ts';
+
+/** What makes refusals the same, and when one was. */
+interface Refused {
+  readonly agentId: string;
+  readonly conditionId: string;
+  readonly side: 'BUY' | 'SELL';
+  readonly code: string;
+  readonly at: number;
+}
 
 const WINDOW_MS = 60_000;
 /** From so many within the window on. */
@@ -18,7 +26,7 @@ export class RepeatedRefusals {
   readonly #times = new Map<string, readonly number[]>();
 
   /** @returns how long to wait, in seconds; `null`: it was not refused so often */
-  add({ agentId, conditionId, side, code, at }: RefusedAttempt): number | null {
+  add({ agentId, conditionId, side, code, at }: Refused): number | null {
     const key = `${agentId} ${side} ${code} ${conditionId}`;
     const before = this.#times.get(key) ?? [];
     const times = [...before.filter((time) => time > at - WINDOW_MS), at].slice(-MOST_TIMES);
