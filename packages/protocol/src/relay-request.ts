@@ -1,6 +1,6 @@
 /**
  * Requests to the venue's relayer, which makes a wallet's calls and pays the network: what the owner's key signs, and the body that is
- * posted then. Three kinds of wallets have three forms. Fees and refunds are zero, their tokens and receivers nobody, no call
+ * posted then. Three kinds of wallets have three forms. Fees and refunds are zero, their tokens and receivers the zero address, no call
  * carries value, and none is made as a delegate but the pinned multisend: these are no parameters. Wire reference 5.7; tests
  * compare the bodies with those of the venue's own client.
  */
