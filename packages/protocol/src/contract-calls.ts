@@ -128,6 +128,7 @@ const INDEX_SETS: readonly Uint8Array[] = [uint256(OUTCOMES), uint256(1n), uint2
  * the market's own.
  * @throws RangeError
  * @example
+ * const questionId = `0x${'5f'.repeat(32)}`;
  * const isItsQuestion = negRiskConditionId(questionId) === conditionId;
  */
 export function negRiskConditionId(questionId: string): `0x${string}` {
@@ -143,6 +144,7 @@ export function negRiskConditionId(questionId: string): `0x${string}` {
  * @param questionId of the market, which its event and its place there follow from; markets of Protocol V2 need none
  * @throws RangeError also for a question that is not the market's, and for a market that excludes no others
  * @example
+ * const questionId = `0x${'5f'.repeat(32)}`;
  * const { to, data } = convertCall({ conditionId, negRisk: true }, 5_000_000n, questionId);
  */
 export function convertCall(

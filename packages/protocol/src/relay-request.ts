@@ -1,6 +1,6 @@
 /**
  * Requests to the venue's relayer, which makes a wallet's calls and pays the network: what the owner's key signs, and the body that is
- * posted then. Three kinds of wallets have three forms. Fees and refunds are zero, their tokens and receivers nobody, no call
+ * posted then. Three kinds of wallets have three forms. Fees and refunds are zero, their tokens and receivers the zero address, no call
  * carries value, and none is made as a delegate but the pinned multisend: these are no parameters. Wire reference 5.7; tests
  * compare the bodies with those of the venue's own client.
  */
@@ -66,8 +66,8 @@ export const RELAY_TYPES = { 0: null, 1: 'PROXY', 2: 'SAFE', 3: 'WALLET' } as co
 /**
  * @throws RangeError for a wallet that is not the owner's, for terms of another form, and without a call
  * @example
- * const owner = { eoa, wallet: deriveSafeWallet(eoa), type: 2 as const };
- * const { digest, body } = relayRequest(owner, [splitCall(market, 5_000_000n)], { type: 'SAFE', nonce: 7n });
+ * const safe = { eoa: owner, wallet: deriveSafeWallet(owner), type: 2 as const };
+ * const { digest, body } = relayRequest(safe, [redeemCall(conditionId, false)], { type: 'SAFE', nonce: 7n });
  */
 export function relayRequest(
   owner: WalletOwner,
@@ -94,7 +94,9 @@ export function relayRequest(
  * The body with the owner's signature in the form that its wallet takes.
  * @throws RangeError for what is no signature of 65 bytes
  * @example
- * const body = signedRelayBody(request, await signer.signDigest(request.digest));
+ * const safe = { eoa: owner, wallet: deriveSafeWallet(owner), type: 2 as const };
+ * const request = relayRequest(safe, [redeemCall(conditionId, false)], { type: 'SAFE', nonce: 7n });
+ * const body = signedRelayBody(request, bytesToHex(signDigest(request.digest, secretKey)));
  */
 export function signedRelayBody(
   { body }: Pick<RelayRequest, 'body'>,

@@ -46,7 +46,7 @@ export interface SafeCall extends ContractCall {
 /**
  * The wallet of a key, with its type; `null`: it is none of the key's.
  * @example
- * const owner = ownerOf(eoa, deriveSafeWallet(eoa));
+ * const safe = ownerOf(owner, deriveSafeWallet(owner));
  */
 export function ownerOf(eoa: Address, wallet: string): WalletOwner | null {
   const address = parseAddress(wallet);
@@ -66,8 +66,8 @@ const encoded = (selector: string, ...words: readonly Uint8Array[]): `0x${string
  * owner signs as a batch and the relayer delivers, so that its calls stay as they are, `from` the wallet.
  * @throws RangeError without a call
  * @example
- * const owner = { eoa, wallet: deriveSafeWallet(eoa), type: 2 as const };
- * const transactions = ownerCalls(owner, [redeemCall(conditionId, false)]);
+ * const safe = { eoa: owner, wallet: deriveSafeWallet(owner), type: 2 as const };
+ * const transactions = ownerCalls(safe, [redeemCall(conditionId, false)]);
  */
 export function ownerCalls({ eoa, wallet, type }: WalletOwner, calls: readonly ContractCall[]): OwnerCall[] {
   if (calls.length === 0) throw new RangeError('there is no call to make');
@@ -79,7 +79,7 @@ export function ownerCalls({ eoa, wallet, type }: WalletOwner, calls: readonly C
 /**
  * Data of the call of the factory that makes its caller's proxy wallet call.
  * @example
- * const data = proxyData([splitCall(market, 5_000_000n)]);
+ * const data = proxyData([splitCall({ conditionId, negRisk: false }, 5_000_000n)]);
  */
 export function proxyData(calls: readonly ContractCall[]): `0x${string}` {
   const encodedCalls = calls.map(({ to, data }) =>
@@ -104,7 +104,7 @@ export function proxyData(calls: readonly ContractCall[]): `0x${string}` {
  * One call of a Safe: the call itself, or several through the pinned multisend.
  * @throws RangeError without a call
  * @example
- * const { to, data, operation } = safeCall([approve, split]);
+ * const { to, data, operation } = safeCall([...approvalCalls(), redeemCall(conditionId, false)]);
  */
 export function safeCall(calls: readonly ContractCall[]): SafeCall {
   const [only, ...others] = calls;

@@ -105,7 +105,7 @@ function typeOf({ signer, wallet }: Pick<WalletPins, 'signer' | 'wallet'>): Rela
  * @example
  * const wallet = signer.wallet(2);
  * const terms = await readRelayTerms({ signer, wallet });
- * const answer = await client.splitSets({ clientOrderId, marketId: market.id, amount: 25 });
+ * const answer = await client.splitSets({ clientOrderId: 'sets-1', marketId: market.id, amount: 25 });
  * const verified = verifyRelay(answer, { kind: 'split', amount: 25 }, { signer, wallet, market, terms });
  */
 export function verifyRelay(
@@ -129,8 +129,11 @@ export function verifyRelay(
 /**
  * Signs a verified request: the body of POST /markets/relay.
  * @example
- * const body = await signRelay(verifyRelay(answer, action, { signer, wallet, market, terms }), signer);
- * await client.relaySet(body);
+ * const wallet = signer.wallet(2);
+ * const terms = await readRelayTerms({ signer, wallet });
+ * const answer = await client.splitSets({ clientOrderId: 'sets-2', marketId: market.id, amount: 25 });
+ * const verified = verifyRelay(answer, { kind: 'split', amount: 25 }, { signer, wallet, market, terms });
+ * await client.relaySet(await signRelay(verified, signer));
  */
 export async function signRelay(
   verified: VerifiedRelay,

@@ -119,7 +119,7 @@ export function walletCalls(
  * Compares what the service gave with what this package builds. One approval of the very contract may come first.
  * @returns the transactions as they were built here: sign and send these @throws WalletCallsError
  * @example
- * const answer = await client.splitSets({ clientOrderId, marketId: market.id, amount: 25 });
+ * const answer = await client.splitSets({ clientOrderId: 'sets-1', marketId: market.id, amount: 25 });
  * const wallet = signer.wallet(2);
  * const transactions = verifyWalletCalls(answer, { kind: 'split', amount: 25 }, { signer, wallet, market });
  */

@@ -1,4 +1,4 @@
-/** Transactions that the paper relayer took, by what their owners signed: each has one effect, whatever stops in between. */
+/** Transactions that the paper relayer took, by what their owners signed: each has one effect, also when the process stops in between. */
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@bellwether/durable';
 import type { Address, RelayTerms } from '@bellwether/protocol';
