@@ -140,7 +140,8 @@ export async function startStage(
     await closed;
   };
   const say = async (event: object): Promise<void> => {
-    await expect.poll(() => sockets.clients.size).toBe(1);
+    // On a busy machine the socket may have been given up, and comes back after a pause.
+    await expect.poll(() => sockets.clients.size, { timeout: 150_000 }).toBe(1);
     for (const socket of sockets.clients) socket.send(JSON.stringify(event));
   };
   const note = (context: object, message: string) =>
