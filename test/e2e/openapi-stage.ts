@@ -224,6 +224,12 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
       await visitor.register('Ada');
       return visitor.signature(await challengeOf('/owner/passkey/sign-in-options')).response;
     },
+    passkeyExitRule: async () =>
+      visitor.signature(
+        await challengeOf(`/owner/agents/${actor.agentId}/exit-rule/passkey-options`, {
+          ...{ capsBindExits: false, exitDistancePercent: 10 },
+        }),
+      ).response,
     passkeyApproval: async (value: Scene['value']) =>
       visitor.signature(await challengeOf(`/owner/approvals/${await value('approvalId')}/passkey-options`))
         .response,

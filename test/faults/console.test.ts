@@ -90,6 +90,14 @@ describe.skipIf(executablePath === null)('the console', () => {
     await page.getByRole('button', { name: 'Resume trading' }).click();
     await page.getByText('Trading allowed').waitFor();
 
+    // Limits let exits pass once the owner says so with the passkey.
+    await page.getByRole('button', { name: 'Let exits pass, with your passkey' }).click();
+    await page.getByText('Exits near the best bid pass the limits.').waitFor();
+    expect(await trader.client.getSettings()).toMatchObject({
+      capsBindExits: false,
+      exitDistancePercent: 10,
+    });
+
     // What rests is taken off the book with one tap.
     const [resting] = await trader.client.listOpenOrders();
     await page.getByRole('button', { name: 'Cancel order' }).first().click();

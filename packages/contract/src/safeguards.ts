@@ -183,6 +183,22 @@ type Each<F extends 'setting' | 'shown' | 'locked'> = { [N in CapName]: (typeof 
 const each = <F extends 'setting' | 'shown' | 'locked'>(field: F) =>
   Object.fromEntries(CAP_NAMES.map((name) => [name, CAPS[name][field]])) as Each<F>;
 
+/** How far below the believed bid an exit may sell that passes caps, in percent. */
+export const EXIT_DISTANCE = { least: 1, most: 50, initial: 10 } as const;
+
+/** Only the owner changes these, with a passkey. */
+export const EXIT_RULE = {
+  capsBindExits: Type.Boolean({
+    description:
+      'false: a SELL of what is held passes maxTradeAmount and maxTradesPerDay, if its worst price is near the believed bid. Only the owner changes it',
+  }),
+  exitDistancePercent: Type.Integer({
+    minimum: EXIT_DISTANCE.least,
+    maximum: EXIT_DISTANCE.most,
+    description: 'how far below the best bid such a SELL may go',
+  }),
+} as const;
+
 /** Properties of a change; each cap is optional. */
 export const CAP_SETTINGS = Type.Partial(Type.Object(each('setting'))).properties;
 /** Properties of the settings' record, with every cap. */

@@ -9,6 +9,7 @@ import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
 import { AlertText, Severity } from '../parts/alert.tsx';
 import { CancelOrders } from '../parts/cancel-orders.tsx';
 import { Decisions } from '../parts/decisions.tsx';
+import { ExitRule } from '../parts/exit-rule.tsx';
 import { Gain, money, precise, Time } from '../parts/figures.tsx';
 import { Interval } from '../parts/interval.tsx';
 import { Badge, Card, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
@@ -296,6 +297,9 @@ export function Agent({ agentId }: { readonly agentId: string }) {
       </Card>
       <Card title="Safeguards">
         <Safeguards agent={data} onDone={agent.reload} />
+      </Card>
+      <Card title="Limits and exits">
+        <ExitRule agent={data} onDone={agent.reload} />
       </Card>
       <Card title="API keys">
         <Keys agentId={agentId} />

@@ -26,6 +26,11 @@ export const PEOPLE_EXAMPLES = {
   getOwnerEquity: { query: { interval: '1d' } },
   ownerEvents: {},
   ownerWatchMarket: { query: { tokens: fill('tokenId') } },
+  exitRulePasskeyOptions: { path: agent, body: { capsBindExits: false, exitDistancePercent: 10 } },
+  setExitRule: {
+    path: agent,
+    body: { capsBindExits: false, exitDistancePercent: 10, response: fill('passkeyExitRule') },
+  },
   pauseOwner: { body: { paused: true } },
   listSafeguards: {},
   getOwnerAgent: { path: agent },

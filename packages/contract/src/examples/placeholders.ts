@@ -11,6 +11,8 @@ export const PLACEHOLDERS = {
     "the JSON of the browser's navigator.credentials.create for the options of POST /owner/passkey/register-options",
   passkeySignIn:
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/passkey/sign-in-options",
+  passkeyExitRule:
+    'the answer of navigator.credentials.get to POST /owner/agents/{{agentId}}/exit-rule/passkey-options with the same values',
   passkeyApproval:
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/approvals/{{approvalId}}/passkey-options",
   ownersWallet: 'a wallet of the owner that another agent registered: GET /owner/agents/{agentId}/wallets',
@@ -86,6 +88,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   claimCode: '7K2QD-M9XTR',
   passkeyRegistration: passkey({ attestationObject: TEXT }),
   passkeySignIn: PASSKEY,
+  passkeyExitRule: PASSKEY,
   passkeyApproval: PASSKEY,
   ownersWallet: WALLET,
   leftWallet: WALLET,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN } from '../safeguards.ts';
+import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN, EXIT_RULE } from '../safeguards.ts';
 
 export const RegisterRequest = Type.Object({
   name: nameText(LIMITS.agentNameChars),
@@ -69,6 +69,7 @@ export const Settings = Type.Object({
   takeProfitPercent: Nullable(Type.Number()),
   stopLossPercent: Nullable(Type.Number()),
   pausedByOwner: Type.Boolean({ description: 'true: only the owner can resume trading' }),
+  ...EXIT_RULE,
   lockedByOwner: LockedByOwner,
   updatedAt: Iso,
 });

@@ -12,7 +12,7 @@ import {
   WalletOfEitherVenue,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CAP_ALLOWANCES } from '../safeguards.ts';
+import { CAP_ALLOWANCES, EXIT_RULE } from '../safeguards.ts';
 
 /** Interface 2.8, both tables. */
 export const Market = Type.Object({
@@ -217,6 +217,7 @@ export const MarketContext = Type.Object({
   safeguards: Type.Object({
     tradingPaused: Type.Boolean(),
     ...CAP_ALLOWANCES,
+    ...EXIT_RULE,
   }),
   slippage: Type.Array(Slippage),
   edge: Nullable(

@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { EpochMs, Iso, Nullable, nameText, OwnedAgent, text, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CAPS_LOCKABLE, lockable } from '../safeguards.ts';
+import { CAPS_LOCKABLE, EXIT_RULE, lockable } from '../safeguards.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
 
 const OWNER_NAME_CHARS = 100;
@@ -212,6 +212,44 @@ export const pauseOwnerAgent = operation({
   body: Type.Object({ paused: Type.Boolean() }),
   response: OwnerAgent,
   errors: ['agent_not_found'],
+});
+
+const ExitRule = Type.Object(EXIT_RULE);
+
+export const exitRulePasskeyOptions = operation({
+  ...page,
+  id: 'exitRulePasskeyOptions',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/exit-rule/passkey-options',
+  summary:
+    'Begin to change how caps bind exits: what the browser needs for the passkey, for this change alone',
+  permission: 'owner',
+  rateClass: 'exit',
+  params: OwnedAgent,
+  body: ExitRule,
+  unknownFields: 'refuse',
+  response: PasskeyOptions,
+  errors: ['agent_not_found'],
+});
+
+/** It lets more of what is held be sold: that needs the person, not only the browser's session. */
+export const setExitRule = operation({
+  ...page,
+  id: 'setExitRule',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/exit-rule',
+  summary: 'Change how caps bind exits, with a passkey of the owner',
+  description:
+    'With capsBindExits false a SELL of what is held, less what open SELLs promise, passes maxTradeAmount and maxTradesPerDay, if its worst price is at most exitDistancePercent below the believed bid; without a believed bid it passes neither. Never approvalAbove, the pause, or the locks of a former owner of the wallet.',
+  permission: 'owner',
+  rateClass: 'exit',
+  repeatable: true,
+  params: OwnedAgent,
+  // The browser's record is sent unchanged.
+  body: Type.Object({ ...EXIT_RULE, ...PasskeySignIn.properties }),
+  unknownFields: 'ignore',
+  response: OwnerAgent,
+  errors: ['agent_not_found', 'passkey_challenge_expired', 'passkey_rejected'],
 });
 
 export const OwnerWallet = Type.Object({

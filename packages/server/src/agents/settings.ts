@@ -45,6 +45,8 @@ export function settingsRecord(row: SettingsRow): Settings {
     takeProfitPercent: row.takeProfitPercent,
     stopLossPercent: row.stopLossPercent,
     pausedByOwner: row.ownerPaused,
+    capsBindExits: row.capsBindExits,
+    exitDistancePercent: row.exitDistancePercent,
     lockedByOwner: lockedByOwner(row),
     updatedAt: new Date(row.updatedAt).toISOString(),
   };

@@ -193,8 +193,8 @@ function remaining(standing: Standing): MarketContext['safeguards'] {
       ? [name, shown(limit)]
       : [allowance, { limit: shown(limit), used: shown(used), left: shown(left) }];
   });
-  const { silenceSeconds } = standing.safeguards;
-  return { tradingPaused, silenceSeconds, ...Object.fromEntries(left) };
+  const { silenceSeconds, capsBindExits, exitDistancePercent } = standing.safeguards;
+  return { tradingPaused, silenceSeconds, capsBindExits, exitDistancePercent, ...Object.fromEntries(left) };
 }
 
 const ownSizes = ({ size }: ContextQuery): readonly Micro[] =>

@@ -4,7 +4,7 @@
  *
  * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
-import { CAPS, type CapName, type ErrorCode, type JudgedCap } from '@bellwether/contract';
+import { CAPS, type CapName, type ErrorCode, EXIT_DISTANCE, type JudgedCap } from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
@@ -22,6 +22,9 @@ export interface Safeguards extends Caps {
   readonly ownerPaused: boolean;
   /** False lifts the caps, never the pause. */
   readonly tradeLimitEnabled: boolean;
+  /** False: an exit near the believed bid passes what would stop it. The owner's alone. */
+  readonly capsBindExits: boolean;
+  readonly exitDistancePercent: number;
 }
 
 /** A ceiling for each cap; `null`: not locked. */
@@ -73,6 +76,8 @@ export interface TradeFacts extends UsedFacts {
   readonly amount: Micro;
   /** It makes positions in several markets at once, so that no figure of one market says what it adds. */
   readonly spreads?: boolean;
+  /** It sells what is held, at a price near the believed bid. */
+  readonly sellsNearBid?: boolean;
   readonly restrictions: readonly Restriction[];
 }
 
@@ -213,6 +218,8 @@ export const DEFAULT_SAFEGUARDS: Safeguards = {
   tradingPaused: false,
   ownerPaused: false,
   tradeLimitEnabled: true,
+  capsBindExits: true,
+  exitDistancePercent: EXIT_DISTANCE.initial,
   ...initialCaps,
 };
 
@@ -231,6 +238,18 @@ const binds = (
 /** Whether one of the ceilings binds orders. */
 export const hasCeiling = (ceilings: Ceilings): boolean =>
   JUDGED_CAPS.some((name) => ceilings[name] !== null);
+
+/**
+ * The owner lets exits pass those caps that may stop one, while it asks for no approval. What another owner has locked on the wallet
+ * stays.
+ */
+const isLetPass = (
+  name: JudgedCap,
+  { isFormer }: Pick<Bound, 'isFormer'>,
+  { capsBindExits }: Pick<Safeguards, 'capsBindExits'>,
+  { addsExposure, sellsNearBid }: Pick<TradeFacts, 'addsExposure' | 'sellsNearBid'>,
+): boolean =>
+  !capsBindExits && !isFormer && !addsExposure && sellsNearBid === true && RULES[name].mayBeApproved !== true;
 
 /** A cap's figure as text. */
 export const figureText = (name: CapName, figure: number | bigint): string =>
@@ -313,7 +332,7 @@ export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null
   }
   const bounds = boundsOf(safeguards, facts);
   for (const name of FINAL_CAPS) {
-    const denial = denialOf(name, bounds, facts);
+    const denial = denialOf(name, bounds, safeguards, facts);
     if (denial !== null) return denial;
   }
   return null;
@@ -332,24 +351,36 @@ export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): Appro
   const bounds = boundsOf(safeguards, facts).toReversed();
   for (const name of APPROVABLE_CAPS) {
     for (const bound of bounds) {
-      const denial = denialOf(name, [bound], facts);
+      const denial = denialOf(name, [bound], safeguards, facts);
       if (denial !== null) return { denial, limit: bound.isFormer ? null : limitOf(bound.caps, name) };
     }
   }
   return null;
 }
 
-function denialOf(name: JudgedCap, bounds: readonly Bound[], facts: TradeFacts): Denial | null {
+function denialOf(
+  name: JudgedCap,
+  bounds: readonly Bound[],
+  safeguards: Safeguards,
+  facts: TradeFacts,
+): Denial | null {
   if (!binds(name, facts)) return null;
   for (const bound of bounds) {
+    if (isLetPass(name, bound, safeguards, facts)) continue;
     const denial = denialBy(name, bound, facts);
     if (denial === null) continue;
-    return bound.isFormer
-      ? { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix }
-      : denial;
+    if (bound.isFormer)
+      return { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix };
+    const isOfExit = !facts.addsExposure && RULES[name].mayBeApproved !== true;
+    return isOfExit ? { ...denial, fix: exitFix(safeguards) } : denial;
   }
   return null;
 }
+
+const exitFix = ({ capsBindExits, exitDistancePercent }: Safeguards): string =>
+  capsBindExits
+    ? 'Sell less, or tomorrow; or ask your owner to let exits pass this limit (capsBindExits, on the console).'
+    : `Sell at no less than ${100 - exitDistancePercent} % of the best bid, while there is one: an exit at such a price passes this limit.`;
 
 /** A safeguard's verdict on one order. */
 export interface Verdict {
@@ -370,12 +401,12 @@ export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
     ...GATE_CODES.map((code) => ({ code, denial: GATES[code](safeguards, facts), cap: null })),
     ...CAPS_IN_ORDER.map((name) => ({
       code: RULES[name].denial,
-      denial: denialOf(name, bounds, facts),
+      denial: denialOf(name, bounds, safeguards, facts),
       cap: {
         ...caps[name],
         name,
         asked: RULES[name].asked(facts.amount),
-        binds: binds(name, facts),
+        binds: binds(name, facts) && !bounds.every((bound) => isLetPass(name, bound, safeguards, facts)),
       },
     })),
   ];

@@ -120,7 +120,7 @@ export async function ownedAgent(
   return row;
 }
 
-async function change(
+export async function changeSettings(
   needs: OwnedAgentNeeds,
   owner: Owner,
   agentId: string,
@@ -148,7 +148,7 @@ export async function setSafeguards(
   asked: OwnerSafeguards,
 ): Promise<OwnerAgent> {
   const parsed = parseChange(asked);
-  return change(needs, owner, agentId, (current) => {
+  return changeSettings(needs, owner, agentId, (current) => {
     const decided = decideOwnerChange(current.locks, parsed);
     if (isDenied(decided)) throw refused(decided);
     return { ...decided.limits, locks: decided.locks };
@@ -162,7 +162,7 @@ export const pause = (
   agentId: string,
   paused: boolean,
 ): Promise<OwnerAgent> =>
-  change(needs, owner, agentId, () =>
+  changeSettings(needs, owner, agentId, () =>
     paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
   );
 

@@ -250,8 +250,12 @@ export interface PasskeyRow extends NewPasskey {
 
 export interface Challenge {
   readonly challenge: string;
-  /** `approve`: one approval, by one owner. */
-  readonly purpose: 'register' | 'sign_in' | `approve ${string} by ${bigint}`;
+  /** `approve`: one approval, by one owner; `exit rule`: one change of one agent. */
+  readonly purpose:
+    | 'register'
+    | 'sign_in'
+    | `approve ${string} by ${bigint}`
+    | `exit rule ${string} by ${bigint}`;
   /** Registration only: the handle of the new account. */
   readonly handle: string | null;
   readonly name: string | null;

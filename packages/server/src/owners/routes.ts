@@ -1,6 +1,7 @@
 /** Owners: their accounts and their word over their agents, as the pages' scripts call it. */
 import {
   claimAgent,
+  exitRulePasskeyOptions,
   getOwnerSession,
   grantOwnerAgentWallet,
   liftOperatorWallet,
@@ -14,6 +15,7 @@ import {
   pauseOwnerAgent,
   registerPasskey,
   revokeOwnerAgentKey,
+  setExitRule,
   signInWithPasskey,
   signOutOwner,
   updateOwnerSafeguards,
@@ -24,6 +26,7 @@ import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
 import type { Site } from '../platform/http/layout.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import type { HasVenues } from '../venues/asking.ts';
+import * as exits from './exit-rule.ts';
 import * as agents from './owned-agents.ts';
 import * as owners from './owners.ts';
 
@@ -35,7 +38,7 @@ const SESSION_S = owners.SESSION_MS / 1000;
 
 export function bindOwners(
   bind: Bind,
-  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & Published,
+  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & exits.ExitRuleNeeds & Published,
   forgetKey: (keyId: bigint) => Promise<void>,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>
@@ -72,6 +75,10 @@ export function bindOwners(
     agents.setSafeguards(needs, owner, params.agentId, body),
   );
   bind(pauseOwnerAgent, ({ owner, params, body }) => agents.pause(needs, owner, params.agentId, body.paused));
+  bind(exitRulePasskeyOptions, ({ owner, params, body }) =>
+    exits.beginExitRule(needs, owner, params.agentId, body),
+  );
+  bind(setExitRule, ({ owner, params, body }) => exits.setExitRule(needs, owner, params.agentId, body));
   bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(needs, owner, params.agentId));
   bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(needs, owner, params, forgetKey));
   bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(needs, owner, params.agentId));

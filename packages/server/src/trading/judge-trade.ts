@@ -172,7 +172,7 @@ export function judgeTrade(
     if (fault !== null) throw asRefusal([fault]);
   }
   const book = scope.book === null ? sound.book : scope.book(market.conditionId, draft.outcome);
-  const facts = factsOf(sound, { scope, credential, amount: amountOf(sound, book) });
+  const facts = factsOf(sound, { scope, credential, book, amount: amountOf(sound, book) });
   const denial = assess(scope.safeguards, facts);
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
@@ -233,14 +233,16 @@ export function judgeTrade(
 
 /** Facts with which the safeguards are assessed. */
 export const factsOf = (
-  { venue, draft }: Pick<SoundTrade, 'venue' | 'draft'>,
+  { venue, draft, market }: Pick<SoundTrade, 'venue' | 'draft' | 'market'>,
   {
     scope,
     credential,
+    book,
     amount,
   }: {
     readonly scope: TradeScope;
     readonly credential: TradingCredential | null;
+    readonly book: Book | null;
     readonly amount: Micro;
   },
 ): TradeFacts => ({
@@ -251,7 +253,19 @@ export const factsOf = (
   addsExposure: draft.side === 'BUY',
   mayRest: true,
   amount,
+  sellsNearBid:
+    draft.side === 'SELL' && isNearBid(signedLimit(draft, market.tickSize), book, scope.safeguards),
 });
+
+/** Without a believed bid nothing is near it. */
+const isNearBid = (
+  limit: Pips,
+  book: Book | null,
+  { exitDistancePercent }: TradeScope['safeguards'],
+): boolean => {
+  const bid = book?.bids[0]?.[0];
+  return bid !== undefined && limit * 100 >= bid * (100 - exitDistancePercent);
+};
 
 /** By the wallet that was named, else the maker's, else the signer's. */
 export function pickCredential(

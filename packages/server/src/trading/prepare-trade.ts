@@ -33,7 +33,7 @@ import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, readDraft, signedLimit } from '../domain/draft.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
-import { type MarketRecord, termsOf } from '../domain/market.ts';
+import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
@@ -113,7 +113,18 @@ export async function prepareTrade(
   const signing = signingOf({ venue, market, draft, parties });
   const book = await venue.markets.book(market.conditionId, draft.outcome, DEPTH);
   const amount = amountOf({ venue, draft, market }, book);
-  const judged = { caller, venue, market, draft, parties, orderId: signing.orderId, now, isProved, amount };
+  const judged = {
+    caller,
+    venue,
+    market,
+    draft,
+    parties,
+    orderId: signing.orderId,
+    now,
+    isProved,
+    book,
+    amount,
+  };
   const checks = await checksOf(needs, judged);
   const limit = signedLimit(draft, market.tickSize);
   return {
@@ -274,13 +285,15 @@ interface PreparedJudgement extends Signable {
   readonly now: number;
   /** The agent has a credential of the wallet's key. Reveals nothing about other wallets. */
   readonly isProved: boolean;
+  /** As it is believed now. */
+  readonly book: Book | null;
   /** Amount that the safeguards count. */
   readonly amount: Micro;
 }
 
 /** In the order in which a trade is refused. */
 async function checksOf(needs: PrepareTradeNeeds, judged: PreparedJudgement): Promise<TradeCheck[]> {
-  const { caller, venue, market, draft, parties, orderId, now, isProved, amount } = judged;
+  const { caller, venue, market, draft, parties, orderId, now, isProved, book, amount } = judged;
   const { conditionId, tokenIds } = market;
   const { maker } = parties;
   const [scope, balance] = await Promise.all([
@@ -299,7 +312,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: PreparedJudgement): Pr
   ]);
   const credential = pickCredential(draft, scope.credentials);
   const fault = credential === null ? null : credentialFault(needs, draft, credential);
-  const facts = factsOf(judged, { scope, credential, amount });
+  const facts = factsOf(judged, { scope, credential, book, amount });
   return [
     plainCheck('service_unavailable', venueFault(venue, draft, parties.eoa)),
     plainCheck('credential_type_mismatch', fault),

@@ -565,6 +565,8 @@ export interface SafeguardsRow {
   readonly locked_approval_above: bigint | null;
   readonly silence_seconds: number | null;
   readonly locked_silence_seconds: number | null;
+  readonly caps_bind_exits: boolean;
+  readonly exit_distance_percent: number;
 }
 
 export interface SetTransactionsRow {

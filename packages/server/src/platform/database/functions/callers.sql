@@ -35,5 +35,5 @@ create constraint trigger safeguards_rename_version after update of trading_paus
     approval_above, auto_redeem_enabled, risk_control_enabled, take_profit_percent, stop_loss_percent, updated_at,
     locked_trade_limit, locked_max_trades_per_day, locked_max_trade_amount, locked_daily_trade_amount_limit,
     locked_max_position_value, locked_daily_loss_limit, locked_max_open_orders, locked_approval_above,
-    silence_seconds, locked_silence_seconds or delete
+    silence_seconds, locked_silence_seconds, caps_bind_exits, exit_distance_percent or delete
   on safeguards deferrable initially deferred for each row execute function rename_callers_version();
