@@ -25,7 +25,8 @@ console.log(
   `${Math.round(load.perSecond)} trades/s, ${(used.programMs / load.answers).toFixed(2)} ms of processor each, profiled`,
 );
 const newest = readdirSync(folder)
-  .filter((name) => name.endsWith('.cpuprofile'))
+  // Named by time, process, thread and number; the main thread is 0.
+  .filter((name) => /\.0\.\d+\.cpuprofile$/.test(name))
   .sort()
   .at(-1);
 if (newest === undefined) throw new Error('the service left no profile');
