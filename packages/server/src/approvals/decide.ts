@@ -10,8 +10,8 @@ import {
   type PasskeySignIn,
 } from '@bellwether/contract';
 import type { Caller, Owner } from '../domain/records.ts';
-import type { Challenge, OwnedAgentNeeds, OwnerStore, PasskeyOptions, Passkeys } from '../owners/index.ts';
-import { CHALLENGE_MS, pause, takeChallenge } from '../owners/index.ts';
+import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
+import { askForPasskey, pause, requirePasskey } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { approvalRecord } from './records.ts';
@@ -96,11 +96,8 @@ async function ownersRow(
   return row;
 }
 
-export interface DecideNeeds {
-  readonly clock: Clock;
+export interface DecideNeeds extends PasskeyWordNeeds {
   readonly approvals: Pick<ApprovalStore, 'byId' | 'decide'>;
-  readonly owners: Pick<OwnerStore, 'addChallenge' | 'takeChallenge' | 'passkey' | 'usePasskey'>;
-  readonly passkeys: Pick<Passkeys, 'signInOptions' | 'challengeOf' | 'verifySignIn'>;
 }
 
 /** The challenge answers for nothing else: not for a sign-in, another approval, or another owner. */
@@ -125,15 +122,7 @@ export async function beginApproval(
 ): Promise<PasskeyOptions> {
   const row = await ownersRow(needs, owner, approvalId);
   requireWaiting(row);
-  const options = await needs.passkeys.signInOptions();
-  const challenge: Challenge = {
-    challenge: options.challenge,
-    purpose: purposeOf(row, owner),
-    handle: null,
-    name: null,
-  };
-  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
-  return options;
+  return askForPasskey(needs, purposeOf(row, owner));
 }
 
 export async function approve(
@@ -145,13 +134,7 @@ export async function approve(
   const row = await ownersRow(needs, owner, approvalId);
   if (row.approvedUntil !== null) return approvalRecord(row);
   requireWaiting(row);
-  const { challenge } = await takeChallenge(needs, response, purposeOf(row, owner));
-  const passkey = await needs.owners.passkey(response.id);
-  const isOwners = passkey !== null && passkey.userId === owner.userId;
-  const verified = isOwners ? await needs.passkeys.verifySignIn(response, challenge, passkey) : null;
-  if (passkey === null || verified === null)
-    throw refusal('passkey_rejected', 'This passkey is not one of yours, or its answer does not hold.');
-  await needs.owners.usePasskey(passkey.credentialId, verified.counter, needs.clock.now());
+  await requirePasskey(needs, owner, response, purposeOf(row, owner));
   return decide(needs, owner, { approvalId, verdict: 'approved', reason: null });
 }
 

@@ -4,17 +4,12 @@
  */
 import type { OwnerAgent, PasskeySignIn, Settings } from '@bellwether/contract';
 import type { Owner } from '../domain/records.ts';
-import { refusal } from '../platform/refusal.ts';
 import { changeSettings, type OwnedAgentNeeds, ownedAgent } from './owned-agents.ts';
-import type { Challenge, OwnerStore } from './owner-store.ts';
-import { CHALLENGE_MS, takeChallenge } from './owners.ts';
-import type { PasskeyOptions, Passkeys } from './passkeys.ts';
+import type { Challenge } from './owner-store.ts';
+import { askForPasskey, type PasskeyWordNeeds, requirePasskey } from './owners.ts';
+import type { PasskeyOptions } from './passkeys.ts';
 
-export interface ExitRuleNeeds extends OwnedAgentNeeds {
-  readonly owners: OwnedAgentNeeds['owners'] &
-    Pick<OwnerStore, 'addChallenge' | 'takeChallenge' | 'passkey' | 'usePasskey'>;
-  readonly passkeys: Pick<Passkeys, 'signInOptions' | 'challengeOf' | 'verifySignIn'>;
-}
+export type ExitRuleNeeds = OwnedAgentNeeds & PasskeyWordNeeds;
 
 type ExitRule = Pick<Settings, 'capsBindExits' | 'exitDistancePercent'>;
 
@@ -31,11 +26,7 @@ export async function beginExitRule(
   rule: ExitRule,
 ): Promise<PasskeyOptions> {
   const agent = await ownedAgent(needs, owner, agentId);
-  const options = await needs.passkeys.signInOptions();
-  const purpose = purposeOf(agent.agentId, rule, owner);
-  const challenge: Challenge = { challenge: options.challenge, purpose, handle: null, name: null };
-  await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
-  return options;
+  return askForPasskey(needs, purposeOf(agent.agentId, rule, owner));
 }
 
 /** @throws Refusal agent_not_found, passkey_challenge_expired, passkey_rejected */
@@ -47,12 +38,6 @@ export async function setExitRule(
 ): Promise<OwnerAgent> {
   const agent = await ownedAgent(needs, owner, agentId);
   const rule = { capsBindExits, exitDistancePercent };
-  const { challenge } = await takeChallenge(needs, response, purposeOf(agent.agentId, rule, owner));
-  const passkey = await needs.owners.passkey(response.id);
-  const isOwners = passkey !== null && passkey.userId === owner.userId;
-  const verified = isOwners ? await needs.passkeys.verifySignIn(response, challenge, passkey) : null;
-  if (passkey === null || verified === null)
-    throw refusal('passkey_rejected', 'This passkey is not one of yours, or its answer does not hold.');
-  await needs.owners.usePasskey(passkey.credentialId, verified.counter, needs.clock.now());
+  await requirePasskey(needs, owner, response, purposeOf(agent.agentId, rule, owner));
   return changeSettings(needs, owner, agentId, () => rule);
 }

@@ -17,7 +17,7 @@ export interface OwnerNeeds {
   readonly passkeys: Passkeys;
 }
 
-export const CHALLENGE_MS = 5 * 60_000;
+const CHALLENGE_MS = 5 * 60_000;
 /** Long enough for a day at the desk, short enough for a browser left open. */
 export const SESSION_MS = 12 * 3_600_000;
 
@@ -60,7 +60,7 @@ export async function beginSignIn(needs: OwnerNeeds): Promise<PasskeyOptions> {
 }
 
 /** Taken before it is verified: a challenge answers once, right or wrong. */
-export async function takeChallenge(
+async function takeChallenge(
   needs: {
     readonly clock: Clock;
     readonly owners: Pick<OwnerStore, 'takeChallenge'>;
@@ -79,6 +79,39 @@ export async function takeChallenge(
     );
   }
   return challenge;
+}
+
+export interface PasskeyWordNeeds {
+  readonly clock: Clock;
+  readonly owners: Pick<OwnerStore, 'addChallenge' | 'takeChallenge' | 'passkey' | 'usePasskey'>;
+  readonly passkeys: Pick<Passkeys, 'signInOptions' | 'challengeOf' | 'verifySignIn'>;
+}
+
+/** Begins to ask for the word of an owner, who is signed in, for one purpose. */
+export async function askForPasskey(
+  { owners, passkeys, clock }: PasskeyWordNeeds,
+  purpose: Challenge['purpose'],
+): Promise<PasskeyOptions> {
+  const options = await passkeys.signInOptions();
+  const challenge: Challenge = { challenge: options.challenge, purpose, handle: null, name: null };
+  await owners.addChallenge(challenge, clock.now() + CHALLENGE_MS);
+  return options;
+}
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected unless a passkey of this owner answers for this purpose */
+export async function requirePasskey(
+  needs: PasskeyWordNeeds,
+  { userId }: Owner,
+  response: PasskeySignIn['response'],
+  purpose: Challenge['purpose'],
+): Promise<void> {
+  const { challenge } = await takeChallenge(needs, response, purpose);
+  const passkey = await needs.owners.passkey(response.id);
+  const isOwners = passkey !== null && passkey.userId === userId;
+  const verified = isOwners ? await needs.passkeys.verifySignIn(response, challenge, passkey) : null;
+  if (passkey === null || verified === null)
+    throw refusal('passkey_rejected', 'This passkey is not one of yours, or its answer does not hold.');
+  await needs.owners.usePasskey(passkey.credentialId, verified.counter, needs.clock.now());
 }
 
 export async function finishRegistration(
