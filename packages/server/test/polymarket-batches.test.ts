@@ -48,7 +48,7 @@ async function sendAll(count: number, ...answers: readonly ((made: readonly NewO
 const all = (made: readonly NewOrder[]): Answer => ({ body: made.map(leg) });
 
 describe('an answer with a leg for each order', () => {
-  test('goes out as one request, in the order given, and tells of each', async () => {
+  test('goes out as one request, in the order given, and gives the outcome of each order', async () => {
     const { made, found, statuses, batches, singles } = await sendAll(3, all);
     expect(found).toEqual([LIVE, LIVE, LIVE]);
     expect(statuses).toEqual(['live', 'live', 'live']);
@@ -93,7 +93,7 @@ describe('an answer that does not fit', () => {
     ],
     ['one id twice', ([one, two]) => [leg(one!), leg(two!), leg(two!)], [LIVE, UNKNOWN, UNKNOWN]],
     [
-      'an order that is nobody’s',
+      'the id of an order that was not sent',
       ([one, two]) => [leg(one!), bodyOf(live('0xf')), leg(two!)],
       [LIVE, LIVE, UNKNOWN],
     ],
@@ -121,7 +121,7 @@ describe('no answer', () => {
   test.each<readonly [string, Answer]>([
     ['a 500', { status: 500, body: { error: 'could not run the execution' } }],
     ['a 425', { status: 425, body: '' }],
-    ['a 429 of nobody', { status: 429, body: '' }],
+    ['a 429 without a text', { status: 429, body: '' }],
     ['a page', { status: 200, body: '<html>' }],
     [
       'a 400 about one of them',

@@ -19,7 +19,7 @@ export function ExitRule({ agent, onDone }: ExitRuleProps) {
     void action.run(async () => {
       const rule = { capsBindExits: binds, exitDistancePercent: Number(distance) };
       const options = await send(`${path}/passkey-options`, rule);
-      await send(path, { ...rule, ...{ response: await answerChallenge(options) } });
+      await send(path, { ...rule, response: await answerChallenge(options) });
       onDone();
       return binds ? 'Limits stop exits again.' : 'Exits near the best bid pass the limits.';
     });

@@ -1,6 +1,6 @@
 /**
- * A builder's code in an order: the venue pays a fee to whoever the code belongs to, on top of its own and at the expense of the
- * account that signed. So an order carries no code, or the one that the operator configured.
+ * A builder's code in an order: the account that signed pays a fee to the owner of the code, on top of
+ * the venue's own fee. So an order carries no code, or the one that the operator configured.
  */
 import { divide, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';

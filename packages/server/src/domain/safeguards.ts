@@ -99,6 +99,8 @@ interface Rule<N extends JudgedCap> {
   readonly refusedOnce: 'reached' | 'passed';
   /** The owner can approve a single order beyond it. Assessed after everything else that refuses. */
   readonly mayBeApproved?: true;
+  /** Its figure is of one market: while it is set, it refuses what makes positions in several at once. */
+  readonly spreadDenial?: Pick<Denial, 'detail' | 'fix'>;
   readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
   /** Raised when the day's budget is nearly used up; the message begins with `name`. */
   readonly alert?: {
@@ -160,6 +162,10 @@ const RULES: { readonly [N in JudgedCap]: Rule<N> } = {
     refusedOnce: 'passed',
     detail: ({ limit, used, asked }) =>
       `The position with its open BUYs is worth ${used} and this trade asks ${asked}; maxPositionValue is ${limit}.`,
+    spreadDenial: {
+      detail: 'A conversion makes positions in all other markets of the event, and maxPositionValue is set.',
+      fix: 'Sell the NO shares and buy the YES shares that you want, or ask your owner to lift maxPositionValue.',
+    },
   },
   dailyLossLimit: {
     unit: 'collateral',
@@ -412,11 +418,6 @@ export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
   ];
 }
 
-const SPREADS = {
-  detail: 'A conversion makes positions in all other markets of the event, and maxPositionValue is set.',
-  fix: 'Sell the NO shares and buy the YES shares that you want, or ask your owner to lift maxPositionValue.',
-};
-
 const limitOf = (caps: Ceilings, name: JudgedCap): bigint | null => {
   const limit = caps[name];
   return limit === null ? null : BigInt(limit);
@@ -426,7 +427,7 @@ function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts
   const rule = RULES[name];
   const limit = limitOf(bound.caps, name);
   if (limit === null) return null;
-  if (spreads === true && name === 'maxPositionValue') return { code: rule.denial, ...SPREADS };
+  if (spreads === true && rule.spreadDenial !== undefined) return { code: rule.denial, ...rule.spreadDenial };
   const used = rule.used(bound);
   const asked = rule.asked(amount);
   const isRefused = rule.refusedOnce === 'reached' ? used >= limit : used + asked > limit;

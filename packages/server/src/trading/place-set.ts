@@ -264,12 +264,14 @@ function judgeEntry(
 function requireBalance(kind: 'split' | 'convert', amount: Micro, sound: SoundSet, scope: TradeScope): void {
   const { market, funder } = sound;
   const { available, shares } = balanceOf(sound, scope);
-  const free = kind === 'split' ? available : shares(market.conditionId, 'NO');
+  const [free, needs, are] =
+    kind === 'split'
+      ? [available, `split needs ${formatMicro(amount)} collateral`, 'is']
+      : [shares(market.conditionId, 'NO'), `conversion needs ${formatMicro(amount)} NO shares`, 'are'];
   if (free >= amount) return;
-  const what = kind === 'split' ? 'collateral' : 'NO shares';
   throw refusal(
     'insufficient_balance',
-    `not enough balance: this ${kind === 'split' ? 'split' : 'conversion'} needs ${formatMicro(amount)} ${what}, ${formatMicro(free)} ${kind === 'split' ? 'is' : 'are'} available on ${funder}.`,
+    `not enough balance: this ${needs}, ${formatMicro(free)} ${are} available on ${funder}.`,
     { path: 'amount' },
   );
 }
@@ -333,11 +335,11 @@ async function handOut(
     return setResponse(order, first);
   }
   const { transactions, relay = null } = answer;
-  // What the relayer was to make, the desk itself forwards or does not: no one waits for it after its deadline.
+  // Only this desk sends a request to the relayer, and never after its deadline: the order ends there.
   const endsAt = relay === null ? order.createdAt + LOOKED_FOR_MS : relay.deadlineS * 1000;
   const times = { at, endsAt, dueAt: at + FIRST_LOOK_MS };
   const isOut = await needs.handedOutSets.handOut(order, { ...times, relay });
-  // Refused meanwhile as left by a process that had stopped: these transactions must reach no one.
+  // Refused meanwhile as left by a process that had stopped: the caller must not get these transactions.
   if (!isOut) throw outcomeUnknown(order.orderId);
   return unsignedResponse(order, { transactions, relay, endsAt });
 }

@@ -1,7 +1,7 @@
 /**
- * Counts refusals that are the same: of one agent, in one market, on one side, with one code. A model that loops is told to wait
- * longer each time; every attempt is judged all the same. In memory, so each replica counts its own; the alert of the agent's
- * owner counts those of all (functions/refusals.sql).
+ * Counts refusals that are the same: of one agent, in one market, on one side, with one code. The answer tells an agent that
+ * loops to wait longer each time; the desk still judges every attempt. In memory, so each replica counts its own; the alert of
+ * the agent's owner counts those of all (functions/refusals.sql).
  */
 
 /** What makes refusals the same, and when one was. */

@@ -56,7 +56,7 @@ export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number
   return left;
 }
 
-/** Transactions for a wallet's owner are given out after the record says so: of an order that is in doubt no one has any. */
+/** The desk records first, then gives a wallet's owner the transactions: while the order is in doubt, the owner has none. */
 const isForOwners = ({ kind }: SentOrderRow, { sets }: Venue): boolean =>
   kind !== 'signed' && sets?.made !== undefined;
 
