@@ -30,8 +30,9 @@ create or replace function approval_of_order(agent uuid, id text, binds jsonb) r
   order by a.decision is not distinct from 'declined' desc, a.asked_at desc, a.approval_id desc limit 1
 $$;
 
--- Asks for an approval; the same order that waits, or is decided, has its row already. One agent asks at a time. Null: as many
--- wait as may wait; nothing that waits is pushed out. What an agent can fill is bounded: waiting rows, kept rows, and what is told of new ones.
+-- Asks for an approval, and returns its id; an order that waits already, or is decided, keeps its row. One agent asks at a time.
+-- Null: the agent has as many waiting approvals as it may have; a new one never replaces one that waits. The bounds limit what an
+-- agent can fill: waiting rows, kept rows, and messages about new rows.
 create or replace function ask_approval(asked approvals, bounds jsonb) returns uuid language plpgsql as $$
 declare
   found_id uuid;
