@@ -12,6 +12,7 @@ import {
   type NewOrder,
   type Stage,
   startStage,
+  type VenueRequest,
 } from './live-orders-stage.ts';
 
 /** Parts of a match: shares and price of each trade. */
@@ -97,16 +98,19 @@ const inEveryOrder = (parts: Parts): readonly Case[] =>
     ),
   );
 
-/** An order that rests, so that the wallet is followed and its socket is open. */
-async function followed(stage: Stage): Promise<void> {
+/**
+ * An order that rests, so that the wallet is followed and its socket is open: the venue lists it at every look, of
+ * which a busy machine has more than one.
+ */
+async function followed(stage: Stage): Promise<NewOrder> {
   const resting = await stage.newOrder();
-  stage.answer = (asked) => {
-    if (isPost(asked)) return live(resting.order.orderId);
-    return asked.path.startsWith('/data/orders') ? openOrders(resting) : undefined;
-  };
+  stage.answer = (asked) => (isPost(asked) ? live(resting.order.orderId) : listed(asked, resting));
   await resting.submit();
   await stage.say({});
+  return resting;
 }
+const listed = ({ path }: VenueRequest, resting: NewOrder): Answer | undefined =>
+  path.startsWith('/data/orders') ? openOrders(resting) : undefined;
 const openOrders = ({ order }: NewOrder): Answer => ({
   body: {
     data: [{ id: order.orderId, status: 'LIVE', original_size: '10', size_matched: '0' }],
@@ -114,7 +118,7 @@ const openOrders = ({ order }: NewOrder): Answer => ({
   },
 });
 
-async function match(stage: Stage, { parts, naming, list, events }: Case) {
+async function match(stage: Stage, resting: NewOrder, { parts, naming, list, events }: Case) {
   const made = await stage.newOrder({ timeInForce: 'FAK', deadline: Date.now() + 60_000 });
   const { orderId, funder } = made.order;
   const [trades, settled] = [tradesOf(orderId, parts), tradesOf(orderId, parts, 'CONFIRMED')];
@@ -129,7 +133,7 @@ async function match(stage: Stage, { parts, naming, list, events }: Case) {
   };
   stage.answer = (asked) => {
     if (isPost(asked)) return { body: answer };
-    if (!asked.path.startsWith('/data/trades')) return undefined;
+    if (!asked.path.startsWith('/data/trades')) return listed(asked, resting);
     // As the venue does: a trade that is asked for by its id is alone in the list.
     const id = new URL(asked.path, 'http://venue').searchParams.get('id');
     return LISTS[list]?.(id === null ? trades : trades.filter((trade) => trade.id === id), trades);
@@ -137,10 +141,11 @@ async function match(stage: Stage, { parts, naming, list, events }: Case) {
   await tell(EVENTS[events]?.before(trades) ?? []);
   const first = await made.submit();
   await tell(EVENTS[events]?.after(trades) ?? []);
-  stage.answer = ({ method, path }) => {
-    if (method === 'DELETE')
+  stage.answer = (asked) => {
+    if (asked.method === 'DELETE')
       return { body: { canceled: [], not_canceled: { [orderId]: 'order already matched' } } };
-    return path.startsWith('/data/trades') ? { body: { data: settled, next_cursor: 'LTE=' } } : undefined;
+    const isTrades = asked.path.startsWith('/data/trades');
+    return isTrades ? { body: { data: settled, next_cursor: 'LTE=' } } : listed(asked, resting);
   };
   // A cancel looks the order up, with any answer of the venue.
   await stage.orders.cancel(funder, [orderId]);
@@ -169,9 +174,9 @@ test.each([
   { what: 'with fees', rate: 0.02 },
 ])('$what each share of a match is booked once', async ({ rate }) => {
   const stage = await startStage({ feeRate: micro(rate) });
-  await followed(stage);
+  const resting = await followed(stage);
   for (const one of aShareOf([ONE, TWO, THREE].flatMap(inEveryOrder))) {
-    const { first, orderId } = await match(stage, one);
+    const { first, orderId } = await match(stage, resting, one);
     const fees = one.parts.map((part) => feeOf(rate, part));
     const total = {
       filled: micro(sum(one.parts, ([shares]) => shares)),
