@@ -22,6 +22,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   briefing: [],
   // The bundler's process reads the console's sources and imports none.
   console: ['rolldown', NODE],
+  exits: [],
   fees: ['typebox', NODE],
   markets: [],
   operator: [],

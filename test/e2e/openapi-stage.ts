@@ -69,6 +69,24 @@ const restingIn = (actor: Trader, market: Market) =>
     postOnly: true,
   });
 
+const exitFrom = (actor: Actor, market: Market) =>
+  buildLimitOrder({
+    ...{ signer: actor.signer, market, outcome: 'YES', side: 'SELL', price: '0.05', size: 10 },
+  });
+
+async function leaveExit(actor: Actor, market: Market): Promise<string> {
+  const trigger = { kind: 'price_at_or_below', price: 0.05 };
+  return (await actor.client.leaveExit({ ...(await exitFrom(actor, market)), trigger })).exitId;
+}
+
+/** An owner's pause has suspended it. */
+async function suspendExit(actor: Actor, owner: Visitor, market: Market): Promise<string> {
+  const exitId = await leaveExit(actor, market);
+  for (const paused of [true, false])
+    await owner.send('POST', `/owner/agents/${actor.agentId}/pause`, { paused });
+  return exitId;
+}
+
 async function buy(actor: Trader, market: Market, outcome: 'YES' | 'NO' = 'YES'): Promise<void> {
   const order = { signer: actor.signer, market, outcome, side: 'BUY', amount: 10, worstPrice: 0.99 } as const;
   const labels = { source: 'sdk:examples', skillSlug: 'fade-the-open', reasoning: 'To have a position.' };
@@ -203,7 +221,7 @@ const once = <T>(make: () => T): (() => T) => {
   };
 };
 
-function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor' | 'visitor'>) {
+function agentValues({ service, market }: World, { actor, visitor }: Pick<Scene, 'actor' | 'visitor'>) {
   const { client } = actor;
   const newSigner = once(() => Signer.generate());
   const credentials = once(() =>
@@ -233,6 +251,13 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
     passkeyApproval: async (value: Scene['value']) =>
       visitor.signature(await challengeOf(`/owner/approvals/${await value('approvalId')}/passkey-options`))
         .response,
+    passkeyExit: async (value: Scene['value']) =>
+      visitor.signature(
+        await challengeOf(`/owner/agents/${actor.agentId}/exits/${await value('exitId')}/passkey-options`, {
+          act: 'arm_for_pause',
+        }),
+      ).response,
+    suspendedExitId: () => suspendExit(actor, visitor, market),
     ownersWallet: async () => {
       const other = await newTrader(service);
       const { claimCode } = await other.client.getMe();
@@ -281,6 +306,7 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
 function tradingValues({ service, market, resolved, quoted, ofEvent }: World, actor: Actor) {
   const { client } = actor;
   const trade = once(() => restingIn(actor, market));
+  const exit = once(() => exitFrom(actor, market));
   const ask = { ticker: quoted.id, side: 'YES', action: 'BUY', amount: 10 } as const;
   const quote = once(() => client.venueB.quote(ask, actor.solana.address));
   return {
@@ -317,6 +343,12 @@ function tradingValues({ service, market, resolved, quoted, ofEvent }: World, ac
         client.venueB.verify(await quote(), ask, { wallet: actor.solana.address, use: actor.solana.use }),
         actor.solana,
       ),
+    exitSalt: async () => (await exit()).order.salt,
+    exitSignature: async () => (await exit()).order.signature,
+    exitId: async () => {
+      const [known] = await client.listExits({ status: 'open', limit: 1 });
+      return known?.exitId ?? leaveExit(actor, market);
+    },
     setOrderId: async () => {
       const [market] = await openMarkets(client);
       const split = { clientOrderId: randomUUID(), marketId: market?.id ?? '', amount: 1 };
@@ -332,9 +364,9 @@ async function actorOf(world: World, { id, isRead }: SceneOf): Promise<Actor> {
   if (isRead || id === 'listVenueBPositionsByPost') return world.reader;
   const actor = await newActor(world.service);
   await actor.client.placeTrade(await restingIn(actor, world.market));
-  if (id === 'mergeSets' || id === 'convertSets') {
-    const { id: marketId } = id === 'mergeSets' ? world.market : world.ofEvent;
-    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId, amount: 5 });
+  if (id === 'mergeSets' || id === 'convertSets' || /exit/i.test(id)) {
+    const { id: marketId } = id === 'convertSets' ? world.ofEvent : world.market;
+    await actor.client.splitSets({ clientOrderId: randomUUID(), marketId, amount: 10 });
   }
   return actor;
 }

@@ -7,6 +7,7 @@ export * from './operations/agents.ts';
 export * from './operations/approvals.ts';
 export * from './operations/batch-trade.ts';
 export * from './operations/briefing.ts';
+export * from './operations/exits.ts';
 export * from './operations/history.ts';
 export * from './operations/journal.ts';
 export * from './operations/markets.ts';

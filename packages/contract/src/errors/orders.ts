@@ -258,6 +258,48 @@ export const ORDER_ERRORS = {
     fix: 'An approval that was not decided in time is asked for again when the agent sends its order again. A decision is final: to stop an approved order that is not placed yet, pause the agent.',
   },
 
+  // Guarded exits
+  exit_price_too_low: {
+    status: 400,
+    title: 'Worst price too low',
+    fix: 'Sign a worst price nearer to the market: at most exitDistancePercent (GET /agents/settings) below the trigger and below the best bid. Only the owner changes the distance.',
+  },
+  no_believed_bid: {
+    status: 409,
+    title: 'No bid to sell to',
+    fix: 'Wait for a bid. A book that is crossed, stale or empty sells nothing.',
+  },
+  exit_no_match: {
+    status: 409,
+    title: 'Nothing to sell to',
+    fix: 'Wait for better bids, or sign a lower worst price. An order that executes at once would be spent for nothing.',
+  },
+  exit_never_sent: {
+    status: 400,
+    title: 'Trigger after the end',
+    fix: 'Choose an earlier trigger, or sign an order that ends later.',
+  },
+  exit_already_left: {
+    status: 409,
+    title: 'Order left already',
+    fix: 'This signed order is left with other terms, in the exit that is named; cancel that one, or sign another order with a new salt.',
+  },
+  exit_not_found: {
+    status: 404,
+    title: 'Exit not found',
+    fix: "List this agent's exits with GET /markets/exits.",
+  },
+  exit_not_open: {
+    status: 409,
+    title: 'Exit not open',
+    fix: 'The detail says where it stands. An exit that has ended stays so: leave another one.',
+  },
+  too_many_exits: {
+    status: 409,
+    title: 'Too many exits',
+    fix: 'Cancel exits that you need no longer: POST /markets/exits/cancel.',
+  },
+
   // Orders: afterwards
   receipt_not_found: {
     status: 404,

@@ -15,6 +15,8 @@ export const PLACEHOLDERS = {
     'the answer of navigator.credentials.get to POST /owner/agents/{{agentId}}/exit-rule/passkey-options with the same values',
   passkeyApproval:
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/approvals/{{approvalId}}/passkey-options",
+  passkeyExit:
+    'the answer of navigator.credentials.get to POST /owner/agents/{{agentId}}/exits/{{exitId}}/passkey-options with the same act',
   ownersWallet: 'a wallet of the owner that another agent registered: GET /owner/agents/{agentId}/wallets',
   leftWallet: '`walletAddress` of a row of GET /owner/wallets/left',
   leftWalletOfAnyOwner: 'a wallet that left an owner: a trade with it is refused, and names it',
@@ -48,6 +50,11 @@ export const PLACEHOLDERS = {
   clientOrderId: 'your own name for this order, another one for another order',
   orderId: '`orderId` of POST /markets/trade',
 
+  exitSalt: 'a whole number below 2^53 that you have not used before',
+  exitSignature: 'EIP-712 signature of the SELL order with the key of {{wallet}}, which holds the shares',
+  exitId: '`exitId` of POST /markets/exits',
+  suspendedExitId:
+    '`exitId` of an exit whose status is suspended: GET /owner/agents/{{agentId}}/exits?status=suspended',
   setOrderId: '`orderId` of POST /markets/split or /markets/merge',
   approvalId: '`approvalId` of a trade that was refused with approval_required: GET /owner/approvals',
 
@@ -90,6 +97,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   passkeySignIn: PASSKEY,
   passkeyExitRule: PASSKEY,
   passkeyApproval: PASSKEY,
+  passkeyExit: PASSKEY,
   ownersWallet: WALLET,
   leftWallet: WALLET,
   leftWalletOfAnyOwner: WALLET,
@@ -114,6 +122,10 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   signature: `0x${'5c'.repeat(64)}1b`,
   clientOrderId: 'my-order-1',
   orderId: HASH,
+  exitSalt: 6026294733965315,
+  exitSignature: `0x${'5c'.repeat(64)}1b`,
+  exitId: UUID,
+  suspendedExitId: UUID,
   setOrderId: HASH,
   approvalId: UUID,
   quoteIdToApprove: UUID,

@@ -32,6 +32,27 @@ const signedTrade = {
   },
 };
 
+/** Ten YES shares for five cents each at the least, once the book pays no more for them. */
+const signedExit = {
+  marketConditionId: fill('conditionId'),
+  marketQuestion: 'The question, for your journal',
+  outcome: 'YES',
+  orderSize: 10,
+  price: 0.05,
+  orderType: 'GTC',
+  reasoning: 'Below five cents I was wrong.',
+  order: {
+    ...signedTrade.order,
+    tokenId: fill('tokenId'),
+    makerAmount: '10000000',
+    takerAmount: '500000',
+    side: 'SELL',
+    salt: fill('exitSalt'),
+    signature: fill('exitSignature'),
+  },
+  trigger: { kind: 'price_at_or_below', price: 0.05 },
+};
+
 const intent = {
   clientOrderId: fill('clientOrderId'),
   marketId: fill('marketId'),
@@ -59,6 +80,10 @@ export const TRADING_EXAMPLES = {
   prepareBatch: { body: { intents: [intent] } },
   placeTrade: { body: signedTrade },
   batchTrade: { body: { orders: [signedTrade] } },
+  leaveExit: { body: signedExit },
+  listExits: { query: { status: 'open', limit: 10 } },
+  getExit: { path: { exitId: fill('exitId') } },
+  cancelExit: { body: { exitId: fill('exitId') } },
   listOpenOrders: { query: { limit: 10 } },
   listOrders: { query: { orderStatus: 2, limit: 10 } },
   listFills: { query: { limit: 10 } },

@@ -4,6 +4,7 @@ import { EitherVenueQuery, Iso, Nullable, PRINTABLE, WalletOfEitherVenue } from 
 import { operation } from '../operation.ts';
 import { ApprovalEventData } from '../webhook-events.ts';
 import { Settings } from './agents.ts';
+import { GuardedExit } from './exits.ts';
 import { Market, Notice } from './markets.ts';
 import { Order } from './trading.ts';
 
@@ -68,6 +69,9 @@ export const Briefing = Type.Object({
   riskAlerts: Type.Array(RiskAlert),
   approvals: Type.Array(ApprovalEventData, {
     description: 'what waits for the owner, and what is approved and not sent yet, newest first',
+  }),
+  exits: Type.Array(GuardedExit, {
+    description: 'guarded exits that have not ended, with the distance to their triggers, newest first',
   }),
   venues: Type.Record(Type.String(), VenueBrief, {
     description: 'by venue name; the one asked for, or both',

@@ -13,6 +13,7 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CAP_ALLOWANCES, EXIT_RULE } from '../safeguards.ts';
+import { GuardedExit } from './exits.ts';
 
 /** Interface 2.8, both tables. */
 export const Market = Type.Object({
@@ -211,6 +212,9 @@ export const MarketContext = Type.Object({
     }),
   ),
   positions: Type.Array(Position),
+  exits: Type.Array(GuardedExit, {
+    description: 'your guarded exits of this market that have not ended, with the distance to their triggers',
+  }),
   warnings: Type.Array(Notice, {
     description: 'a trade that would be refused has the code of that refusal',
   }),

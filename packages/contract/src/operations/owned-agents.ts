@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import { Iso, LIMITS, Nullable, OwnedAgent } from '../fields.ts';
 import { type Operation, operation } from '../operation.ts';
 import { LockedByOwner, Settings } from './agents.ts';
+import { cancelExit, listExits } from './exits.ts';
 import { listAgentTrades } from './journal.ts';
 import { getCurrentPositions } from './markets.ts';
 import { EquitySeries, HomeAgent, intervalQuery } from './owner-home.ts';
@@ -100,6 +101,16 @@ export const cancelOwnerAgentOrder = byOwner(cancelOrder, {
 export const cancelOwnerAgentOrders = byOwner(cancelMarket, {
   id: 'cancelOwnerAgentOrders',
   path: '/orders/cancel-market',
+  params: {},
+});
+export const listOwnerAgentExits = byOwner(listExits, {
+  id: 'listOwnerAgentExits',
+  path: '/exits',
+  params: {},
+});
+export const cancelOwnerAgentExit = byOwner(cancelExit, {
+  id: 'cancelOwnerAgentExit',
+  path: '/exits/cancel',
   params: {},
 });
 export const listOwnerAgentFills = byOwner(listFills, {

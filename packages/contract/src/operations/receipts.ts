@@ -38,6 +38,12 @@ export const ReceiptBody = Type.Object(
         description: 'the safeguards that bound it: limit, used and asked of each; in the first entry',
       }),
     ),
+    exit: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'of an order that was left as a guarded exit: its trigger, and what sent it, with the prices and the book of that moment; in the first entry',
+      }),
+    ),
     answered: Type.Optional(
       Nullable(
         Type.Record(Type.String(), Type.Unknown(), { description: 'the first answer; null: none yet' }),

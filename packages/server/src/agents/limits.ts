@@ -1,5 +1,6 @@
 /** An agent's safeguards and what is used of them today, as reads show them. */
 
+import { usageOf } from '../domain/safeguards.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
 import type { Limits } from './settings-columns.ts';
@@ -20,6 +21,7 @@ export const limitColumns = (sql: Sql): Fragment =>
 
 export const limitsOf = (row: LimitsRow): Limits => ({
   ...settingsRow(row),
-  usage: { trades: row.trades_today, amount: row.amount_today },
+  usage: usageOf(row.trades_today, row.amount_today, row.reserved_exits),
   realizedToday: row.realized_today,
+  openExits: row.open_exits,
 });

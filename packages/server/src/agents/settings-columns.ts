@@ -45,7 +45,10 @@ const read = <T>(row: SettingColumns, columns: ReadonlyMap<string, string>): T =
 };
 
 /** The columns of `safeguards` that trades do not change. */
-export type SettingsColumns = Omit<SafeguardsRow, 'agent_id' | 'usage_day' | 'used_trades' | 'used_amount'>;
+export type SettingsColumns = Omit<
+  SafeguardsRow,
+  'agent_id' | 'usage_day' | 'used_trades' | 'used_amount' | 'reserved_exits' | 'open_exits'
+>;
 
 export const settingsRow = (row: SettingsColumns): SettingsRow => ({
   ...read<Pick<SettingsRow, Setting>>(row, COLUMNS),
@@ -85,4 +88,9 @@ export type SettingsChange = Partial<Omit<SettingsRow, 'updatedAt' | 'locks'>> &
 };
 
 /** The safeguards, and what is used of them today. */
-export type Limits = SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro };
+export type Limits = SettingsRow & {
+  readonly usage: Usage;
+  readonly realizedToday: Micro;
+  /** Guarded exits that have not ended. */
+  readonly openExits: number;
+};

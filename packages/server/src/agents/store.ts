@@ -1,10 +1,8 @@
 /** Agents, their keys and their settings. */
 
-import type { Micro } from '@bellwether/contract/decimals';
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import type { Caller } from '../domain/records.ts';
-import type { Usage } from '../domain/safeguards.ts';
 import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
@@ -12,7 +10,7 @@ import { type Answering, asRows, groupReads } from '../platform/database/grouped
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
-import type { SettingsChange, SettingsRow } from './settings-columns.ts';
+import type { Limits, SettingsChange, SettingsRow } from './settings-columns.ts';
 import { settingsColumns, settingsRow } from './settings-columns.ts';
 
 /** An agent with one of its keys; columns that exist in both tables have aliases. */
@@ -158,9 +156,7 @@ export function createAgentStore(sql: Sql, now: () => number) {
         from jsonb_to_recordset(${sql.json(batch)}) as t(id bigint, at timestamptz) where k.id = t.id`;
     },
 
-    async settings(
-      agentId: string,
-    ): Promise<SettingsRow & { readonly usage: Usage; readonly realizedToday: Micro }> {
+    async settings(agentId: string): Promise<Limits> {
       const today = utcDay(now());
       const [row] = await sql<LimitsRow[]>`
         select s.*, ${limitColumns(sql)} from safeguards s ${limitFacts(sql, today)} where s.agent_id = ${agentId}`;

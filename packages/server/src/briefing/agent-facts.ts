@@ -98,6 +98,7 @@ const contextFacts = (row: ContextRow, conditionId: string): ContextFacts => ({
   positions: positionsOf(row.positions),
   openOrders: openOrdersIn(conditionId, row),
   standing: standingOf(row),
+  openExits: row.open_exits,
 });
 
 export type AgentFacts = ReturnType<typeof createAgentFacts>;

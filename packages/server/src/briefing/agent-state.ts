@@ -1,5 +1,8 @@
 /** Where an agent stands on every venue, and what is at risk: the same for its heartbeat and for its owner's pages. */
+import type { Limits } from '../agents/index.ts';
+import type { ActingAgent } from '../domain/records.ts';
 import { type Alert, riskAlerts } from '../domain/risk-alerts.ts';
+import { type ExitRow, type ExitStore, exitEnd, OPEN_EXITS } from '../exits/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
@@ -9,6 +12,7 @@ import { type VenueState, venueState } from './venue-state.ts';
 export interface AgentStateNeeds {
   readonly clock: Clock;
   readonly venues: Venues;
+  readonly exits: Pick<ExitStore, 'list'>;
 }
 
 export interface AgentState {
@@ -16,6 +20,8 @@ export interface AgentState {
   readonly states: readonly VenueState[];
   /** Most severe first. */
   readonly alerts: readonly Alert[];
+  /** Guarded exits that have not ended, newest first. */
+  readonly exits: readonly ExitRow[];
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -23,14 +29,23 @@ const DAY_MS = 24 * 3_600_000;
 export const quotaResetsAt = (now: number): string =>
   new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
 
+/** An agent without any costs no trip. */
+export const openExits = async (
+  { exits }: Pick<AgentStateNeeds, 'exits'>,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { openExits: count }: Pick<Limits, 'openExits'>,
+): Promise<readonly ExitRow[]> =>
+  count === 0 ? [] : exits.list({ agentId, statuses: OPEN_EXITS, limit: count });
+
 export async function agentState(
   needs: AgentStateNeeds,
-  facts: BriefingFacts,
-  scope: Scope,
+  agent: ActingAgent,
+  { facts, scope }: { readonly facts: BriefingFacts; readonly scope: Scope },
 ): Promise<AgentState> {
-  const states = await Promise.all(
-    [...needs.venues.values()].map((venue) => venueState(needs, facts, venue, scope)),
-  );
+  const [exits, ...states] = await Promise.all([
+    openExits(needs, agent, facts.limits),
+    ...[...needs.venues.values()].map((venue) => venueState(needs, facts, venue, scope)),
+  ]);
   const alerts = riskAlerts({
     now: needs.clock.now(),
     safeguards: facts.limits,
@@ -41,7 +56,8 @@ export async function agentState(
     openOrders: states.flatMap(({ openOrders }) => openOrders),
     silence: facts.silence,
     repeatedRefusal: facts.repeatedRefusal,
+    exits: exits.map((row) => ({ ...row, endsAt: exitEnd(row) })),
     silentVenues: states.filter(({ isCurrent }) => !isCurrent).map(({ venue }) => venue.id),
   });
-  return { states, alerts };
+  return { states, alerts, exits };
 }

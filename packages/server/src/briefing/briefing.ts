@@ -9,7 +9,9 @@ import { settingsRecord } from '../agents/index.ts';
 import { inDoubtBefore } from '../domain/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { ActingAgent } from '../domain/records.ts';
+import { tradesLeft } from '../domain/safeguards.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
+import { exitRecords } from '../exits/index.ts';
 import type { ShownMarkets } from '../markets/index.ts';
 import { orderRecord } from '../orders/index.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -18,13 +20,13 @@ import type { RecommendedSkills } from '../skills/index.ts';
 import { type HasVenues, type Scope, scopeOf } from '../venues/asking.ts';
 import type { Listing, Venue, Venues } from '../venues/venue.ts';
 import type { AgentFacts } from './agent-facts.ts';
-import { agentState, quotaResetsAt } from './agent-state.ts';
+import { type AgentStateNeeds, agentState, quotaResetsAt } from './agent-state.ts';
 import { encodeCursor, parseSince, type Since } from './briefing-cursor.ts';
 import type { BriefingFacts } from './facts.ts';
 import { venueBrief } from './venue-briefs.ts';
 import { BRIEFING_PATIENCE_MS } from './venue-state.ts';
 
-export interface BriefingNeeds {
+export interface BriefingNeeds extends AgentStateNeeds {
   readonly clock: Clock;
   readonly venues: Venues;
   readonly facts: AgentFacts;
@@ -59,8 +61,8 @@ export async function briefing(
   const since = query.since === undefined ? null : parseSince(query.since);
   const facts = await readFacts(needs, { caller, query, scope, since, now });
   const registered = [...needs.venues.values()];
-  const [{ states, alerts }, listed, skills] = await Promise.all([
-    agentState(needs, facts, scope),
+  const [{ states, alerts, exits }, listed, skills] = await Promise.all([
+    agentState(needs, caller, { facts, scope }),
     includesMarkets(query) ? listings(needs, scope, since) : new Map<Venue, Listing>(),
     needs.recommendedSkills(),
   ]);
@@ -72,6 +74,7 @@ export async function briefing(
     settings: settingsRecord(facts.limits),
     riskAlerts: alerts as RiskAlert[],
     approvals: [...facts.approvals],
+    exits: await exitRecords(needs, exits),
     venues: Object.fromEntries(
       states
         .filter(({ venue }) => scope.venues.includes(venue))
@@ -179,7 +182,7 @@ function agentOf(caller: ActingAgent, { limits, ...facts }: BriefingFacts, now: 
     solAddress: facts.solAddress,
     tradesToday: usage.trades,
     maxTradesPerDay,
-    tradesRemaining: Math.max(0, maxTradesPerDay - usage.trades),
+    tradesRemaining: tradesLeft(usage, maxTradesPerDay),
     amountToday: microToNumber(usage.amount),
     amountRemaining: limits.tradeLimitEnabled ? microToNumber(left) : null,
     realizedToday: microToNumber(limits.realizedToday),

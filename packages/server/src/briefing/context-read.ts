@@ -90,7 +90,7 @@ export function askContext(
 
 export function standingOf(row: ContextRow): Standing | null {
   if (row.is_restricted) return null;
-  const { usage, realizedToday, ...safeguards } = limitsOf(row);
+  const { usage, realizedToday, openExits: _, ...safeguards } = limitsOf(row);
   return {
     claimed: row.agent_claimed_at !== null,
     safeguards,

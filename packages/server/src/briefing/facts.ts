@@ -93,6 +93,8 @@ export interface ContextFacts {
    * it. `null` where other owners' locks bind the wallet: the trade ledger knows what they leave.
    */
   readonly standing: Standing | null;
+  /** Guarded exits of the agent, in all markets, that have not ended. */
+  readonly openExits: number;
 }
 
 export interface ContextQuestion extends DoubtTimes {

@@ -12,6 +12,7 @@ import type { Book, MarketRecord } from '../domain/market.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller, Standing } from '../domain/records.ts';
 import { allowances, CAPS_IN_ORDER } from '../domain/safeguards.ts';
+import { type ExitStore, exitRecords } from '../exits/index.ts';
 import {
   type Books,
   type Located,
@@ -28,6 +29,7 @@ import type { TradeLedger } from '../trading/index.ts';
 import { scopeOf, tradingOf } from '../venues/asking.ts';
 import type { Spendable, Venues } from '../venues/venue.ts';
 import type { AgentFacts } from './agent-facts.ts';
+import { openExits } from './agent-state.ts';
 import type { ContextFacts } from './facts.ts';
 import { tradeWarnings, type Warning } from './trade-warnings.ts';
 
@@ -37,6 +39,7 @@ export interface MarketContextNeeds {
   readonly venues: Venues;
   readonly facts: AgentFacts;
   readonly shownMarkets: ShownMarkets;
+  readonly exits: Pick<ExitStore, 'list'>;
 }
 
 /** Holds nothing, and its key is unknown: only the agent's own caps can be shown. */
@@ -82,7 +85,7 @@ export async function marketContext(
     });
   // The answer shows only public facts of a wallet that was named and not proven.
   const isProved = facts.funder !== null && (family === 'evm' || facts.wallets.includes(facts.funder));
-  const [account, standing] = await Promise.all([
+  const [account, standing, exits] = await Promise.all([
     facts.funder === null ? null : accountOf(located, facts.funder),
     facts.standing ??
       needs.ledger.look({
@@ -93,7 +96,9 @@ export async function marketContext(
         tokenIds: market.tokenIds,
         at: now,
       }),
+    openExits(needs, caller, facts),
   ]);
+  const ofMarket = exits.filter(({ conditionId }) => conditionId === market.conditionId);
   const asked = sweepsOf(located, books, query.side, ownSizes(query));
   const warnings = warningsOf(needs, { located, books, facts, standing, account, query, asked });
   const edge = query.myProbability === undefined ? null : edgeOf(market, books, query.myProbability, asked);
@@ -105,6 +110,7 @@ export async function marketContext(
     fees: { rate: microToNumber(market.feeRate), exponent: market.feeExponent },
     account: accountRecord(account),
     positions: positionRecords(facts.positions.map((row) => valued(venue, row, market))),
+    exits: await exitRecords(needs, ofMarket),
     warnings,
     safeguards: remaining(standing),
     slippage: [...look.slippage(query.side), ...slippageRecords(located, books, asked)],

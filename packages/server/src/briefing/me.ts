@@ -7,6 +7,7 @@ import type { AgentStore } from '../agents/index.ts';
 import { agentRecord, DAY_MS, settingsRecord } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Caller } from '../domain/records.ts';
+import { tradesLeft } from '../domain/safeguards.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PositionStore } from '../positions/index.ts';
 import { holdings, positionRecords } from '../positions/index.ts';
@@ -60,7 +61,7 @@ export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
     simulationBalance: microToNumber(balance),
     tradesToday: settings.usage.trades,
     maxTradesPerDay: settings.maxTradesPerDay,
-    tradesRemaining: Math.max(0, settings.maxTradesPerDay - settings.usage.trades),
+    tradesRemaining: tradesLeft(settings.usage, settings.maxTradesPerDay),
     quotaResetsAt: resetsAt,
     tradesCounted,
     openOrderCount: open.total,

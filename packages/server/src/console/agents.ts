@@ -57,7 +57,10 @@ export async function ownedState(needs: OwnedStateNeeds, agent: ActingAgent): Pr
     notIn: null,
     changesLimit: 0,
   });
-  return { facts, ...(await agentState(needs, provedOnly(facts), scopeOf(needs, {}))) };
+  return {
+    facts,
+    ...(await agentState(needs, agent, { facts: provedOnly(facts), scope: scopeOf(needs, {}) })),
+  };
 }
 
 const firstDay = (now: number): number =>

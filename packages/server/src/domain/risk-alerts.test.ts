@@ -54,6 +54,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   openOrders: [],
   silence: null,
   repeatedRefusal: null,
+  exits: [],
   silentVenues: [],
   ...fields,
 });

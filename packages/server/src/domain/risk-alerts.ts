@@ -9,6 +9,8 @@ import {
   CONCENTRATED_PERCENT,
   DEEP_DRAWDOWN_PERCENT,
   DRAWDOWN_PERCENT,
+  EXIT_ENDING_MS,
+  EXITS_NAMED,
   MARKET_CLOSING_MS,
   MAX_ALERTS,
   NEAR_RESOLUTION_MS,
@@ -61,6 +63,18 @@ export interface Silence {
   readonly orders: number;
 }
 
+/** A guarded exit that has not ended. */
+export interface OpenExit {
+  readonly exitId: string;
+  readonly marketId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly status: string;
+  readonly because: string | null;
+  readonly trouble: { readonly code: string } | null;
+  /** `null`: it ends with its market. */
+  readonly endsAt: number | null;
+}
+
 /** The same refusal of an agent, so often within a minute. */
 export interface RepeatedRefusal {
   readonly conditionId: string;
@@ -86,6 +100,7 @@ export interface RiskFacts {
   readonly silence: Silence | null;
   /** What was refused most often of late, where it was again and again. */
   readonly repeatedRefusal: RepeatedRefusal | null;
+  readonly exits: readonly OpenExit[];
   /** Venues that do not answer: their figures are the last known ones. */
   readonly silentVenues: readonly string[];
 }
@@ -115,6 +130,8 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
   silenceAlert(facts, raise);
   loopAlert(facts, raise);
   quotaAlerts(facts, raise);
+  for (const exits of Map.groupBy(facts.exits, ({ marketId }) => marketId).values())
+    exitAlerts(exits, facts.now, raise);
   for (const orders of facts.openOrders) orderAlerts(orders, facts.now, raise);
   for (const position of facts.positions) positionAlerts(position, facts, raise);
   accountAlerts(facts, raise);
@@ -145,6 +162,53 @@ function loopAlert({ repeatedRefusal }: RiskFacts, raise: Raise): void {
     `The desk refused the same ${side} ${count} times within a minute (${code}): the agent may be in a loop.`,
     PLAIN_ID.test(conditionId) ? conditionId : undefined,
   );
+}
+
+/** Exits of one market. */
+function exitAlerts(exits: readonly OpenExit[], now: number, raise: Raise): void {
+  const marketId = exits[0]?.marketId;
+  const suspended = exits.filter(({ status }) => status === 'suspended');
+  if (suspended.length > 0) {
+    const causes = [...new Set(suspended.map(({ because }) => because))].join(', ');
+    raise(
+      'critical',
+      'exit_suspended',
+      `${several(suspended.length, 'guarded exit is', 'guarded exits are')} suspended (${causes}) and protect nothing; only the owner resumes them, on the console.`,
+      marketId,
+    );
+  }
+  const stopped = exits.filter(({ status, trouble }) => status !== 'suspended' && trouble !== null);
+  if (stopped.length > 0) {
+    const codes = [...new Set(stopped.map(({ trouble }) => trouble?.code))].join(', ');
+    raise(
+      'critical',
+      'exit_in_trouble',
+      `${several(stopped.length, 'guarded exit', 'guarded exits')} could not be sent as it stands (${codes}); GET /markets/exits says why.`,
+      marketId,
+    );
+  }
+  const ending = exits.filter(({ endsAt }) => endsAt !== null && endsAt - now <= EXIT_ENDING_MS);
+  if (ending.length > 0) {
+    const first = Math.min(...ending.map(({ endsAt }) => endsAt ?? now));
+    raise(
+      'warning',
+      'exit_ends_soon',
+      `${several(ending.length, 'guarded exit ends', 'guarded exits end')} within ${timeLeft(EXIT_ENDING_MS)}, the first in ${timeLeft(Math.max(0, first - now))}; leave another one in time.`,
+      marketId,
+    );
+  }
+}
+
+/** What stands ready to sell a position. */
+function exitsOf(exits: readonly OpenExit[], { market, outcome }: HeldInMarket): string {
+  const own = exits.filter((exit) => exit.marketId === market.id && exit.outcome === outcome);
+  if (own.length === 0) return 'Sign an exit.';
+  const armed = own.filter(({ status }) => status !== 'suspended');
+  const named = own
+    .slice(0, EXITS_NAMED)
+    .map(({ exitId, status }) => `${exitId} (${status})`)
+    .join(', ');
+  return `${several(own.length, 'guarded exit', 'guarded exits')}, ${armed.length} armed: ${named}${own.length > EXITS_NAMED ? ', …' : ''}.`;
 }
 
 /** `part` of `whole` in percent, rounded down. */
@@ -193,7 +257,7 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
   }
 }
 
-function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, raise: Raise): void {
+function positionAlerts(position: HeldInMarket, { now, safeguards, exits }: RiskFacts, raise: Raise): void {
   const { redeemsBy, market, outcome, cost, value } = position;
   const { id } = market;
   if (market.status === 'resolved') {
@@ -231,7 +295,7 @@ function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, 
     raise(
       'critical',
       'stop_loss_reached',
-      `${reported}: a loss of ${stopLossPercent} % or more. Sign an exit.`,
+      `${reported}: a loss of ${stopLossPercent} % or more. ${exitsOf(exits, position)}`,
       id,
     );
   }
@@ -239,7 +303,7 @@ function positionAlerts(position: HeldInMarket, { now, safeguards }: RiskFacts, 
     raise(
       'warning',
       'take_profit_reached',
-      `${reported}: a gain of ${takeProfitPercent} % or more. Sign an exit.`,
+      `${reported}: a gain of ${takeProfitPercent} % or more. ${exitsOf(exits, position)}`,
       id,
     );
   }

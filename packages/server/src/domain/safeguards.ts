@@ -34,7 +34,16 @@ export type Ceilings = { readonly [N in CapName]: Figure<N> | null };
 export interface Usage {
   readonly trades: number;
   readonly amount: Micro;
+  /** Trades that are kept for armed exits; missing: none. */
+  readonly reserved?: number;
 }
+
+export const usageOf = (trades: number, amount: Micro, reserved: number): Usage =>
+  reserved === 0 ? { trades, amount } : { trades, amount, reserved };
+
+/** Trades of the day that an agent can still place. */
+export const tradesLeft = ({ trades, reserved = 0 }: Usage, limit: number): number =>
+  Math.max(0, limit - trades - reserved);
 
 /** The day's figures. */
 export interface DayFacts {
@@ -78,6 +87,8 @@ export interface TradeFacts extends UsedFacts {
   readonly spreads?: boolean;
   /** It sells what is held, at a price near the believed bid. */
   readonly sellsNearBid?: boolean;
+  /** The present owner has given a passkey's word for this very order: neither a pause of the agent nor `approvalAbove` stops it. */
+  readonly hasOwnersWord?: boolean;
   readonly restrictions: readonly Restriction[];
 }
 
@@ -101,7 +112,7 @@ interface Rule<N extends JudgedCap> {
   readonly mayBeApproved?: true;
   /** Its figure is of one market: while it is set, it refuses what makes positions in several at once. */
   readonly spreadDenial?: Pick<Denial, 'detail' | 'fix'>;
-  readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>) => string;
+  readonly detail: (words: Readonly<Record<'limit' | 'used' | 'asked', string>>, facts: DayFacts) => string;
   /** Raised when the day's budget is nearly used up; the message begins with `name`. */
   readonly alert?: {
     readonly code: string;
@@ -110,7 +121,7 @@ interface Rule<N extends JudgedCap> {
   };
 }
 
-const tradesToday = ({ usage }: DayFacts): bigint => BigInt(usage.trades);
+const tradesToday = ({ usage }: DayFacts): bigint => BigInt(usage.trades + (usage.reserved ?? 0));
 const amountToday = ({ usage }: DayFacts): Micro => usage.amount;
 const lossToday = ({ realizedToday }: DayFacts): Micro => (realizedToday < 0n ? -realizedToday : 0n);
 
@@ -124,7 +135,8 @@ const RULES: { readonly [N in JudgedCap]: Rule<N> } = {
     used: tradesToday,
     asked: () => 1n,
     refusedOnce: 'passed',
-    detail: ({ limit, used }) => `${used} trades are used today; maxTradesPerDay is ${limit}.`,
+    detail: ({ limit, used }, { usage: { reserved = 0 } }) =>
+      `${used} trades are used today${reserved === 0 ? '' : `, ${reserved} of them kept for guarded exits`}; maxTradesPerDay is ${limit}.`,
     alert: { code: 'quota_nearly_used', name: 'Trades today', used: tradesToday },
   },
   maxTradeAmount: {
@@ -293,14 +305,15 @@ type Gate = (safeguards: Safeguards, facts: TradeFacts) => Denial | null;
 const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered' | 'claim_required']: Gate } =
   {
     trading_paused(safeguards, facts) {
-      if (safeguards.ownerPaused) {
+      const passes = facts.hasOwnersWord === true;
+      if (safeguards.ownerPaused && !passes) {
         return {
           code: 'trading_paused',
           detail: 'Trading is paused by the owner of this agent.',
           fix: 'Only the owner can resume it, on the claim page. Cancels and redeems go through meanwhile.',
         };
       }
-      if (safeguards.tradingPaused)
+      if (safeguards.tradingPaused && !passes)
         return { code: 'trading_paused', detail: 'Trading is paused for this agent.' };
       if (!facts.restrictions.some(({ paused }) => paused)) return null;
       return {
@@ -354,7 +367,9 @@ export interface ApprovalNeed {
 /** Whether an order that `assess` lets pass needs its owner's approval. */
 export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): ApprovalNeed | null {
   // A former owner's lock first: no approval of the present owner lifts it.
-  const bounds = boundsOf(safeguards, facts).toReversed();
+  const bounds = boundsOf(safeguards, facts)
+    .toReversed()
+    .filter(({ isFormer }) => isFormer || facts.hasOwnersWord !== true);
   for (const name of APPROVABLE_CAPS) {
     for (const bound of bounds) {
       const denial = denialOf(name, [bound], safeguards, facts);
@@ -437,7 +452,7 @@ function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts
     Object.fromEntries(
       Object.entries(figures).map(([key, figure]) => [key, of(figureText(name, figure))]),
     ) as Record<keyof typeof figures, T>;
-  return { code: rule.denial, detail: rule.detail(each(String)), context: each(Number) };
+  return { code: rule.denial, detail: rule.detail(each(String), bound), context: each(Number) };
 }
 
 /** The rest that a cap leaves, under the strictest of several bounds. `limit` and `left` are `null` without a cap. */

@@ -32,3 +32,7 @@ export const WIDE_SPREAD_PIPS: Pips = 500;
 export const HIGH_IMPACT_PIPS: Pips = 200;
 /** For so long a silence of the agent is an alert, also once it is back. */
 export const SILENCE_SHOWN_MS = 24 * 3_600_000;
+/** A guarded exit that ends so soon is an alert. */
+export const EXIT_ENDING_MS = 24 * 3_600_000;
+/** Exits that an alert of a position names. */
+export const EXITS_NAMED = 5;

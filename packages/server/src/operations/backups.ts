@@ -9,6 +9,7 @@ import {
   type RestoreReport,
   restoreBackup,
 } from '@bellwether/durable/embedded';
+import { createExitStore } from '../exits/index.ts';
 import { opensCheck } from '../platform/database/master-keys.ts';
 import { newestMigration } from '../platform/database/migrate.ts';
 import { createSecrets } from '../platform/system/secrets.ts';
@@ -88,6 +89,13 @@ function expectKnown(facts: Partial<Facts>, masterKey: Buffer, file: string): vo
     );
 }
 
+/** Some of them may have been canceled, or sent, since the backup was made: only their owner knows. */
+async function suspendExits(sql: Sql): Promise<void> {
+  const [known] = await sql`
+    select to_regproc('suspend_restored_exits') is not null as is_known`;
+  if (known?.is_known === true) await createExitStore(sql).suspendRestored(Date.now(), true);
+}
+
 /** @throws BackupRefused with a sentence; then nothing was changed */
 export async function restoreService(options: ServiceRestore): Promise<RestoreReport> {
   const { file, dataDir, keyFile } = options;
@@ -96,7 +104,10 @@ export async function restoreService(options: ServiceRestore): Promise<RestoreRe
     file,
     dataDir,
     accept: (service) => expectKnown(service as Partial<Facts>, masterKey, file),
-    inspect: async (sql) => expectKnown(await factsOf(sql), masterKey, file),
+    async inspect(sql) {
+      expectKnown(await factsOf(sql), masterKey, file);
+      await suspendExits(sql);
+    },
     complete(folder) {
       if (keyFile === null) return;
       writeFileSync(join(folder, 'master.key'), `${masterKey.toString('hex')}\n`, {

@@ -5,11 +5,13 @@
  * this piece began and adds the entries, so the second of two writers adds nothing. Reading takes no transaction: a transaction would
  * delay streams. Times are epoch milliseconds.
  */
+import { formatPips } from '@bellwether/contract/decimals';
 import { openTransaction } from '@bellwether/durable';
 import type { FillRow, OrderRow } from '../domain/records.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import type {
   ChainOrdersRow,
+  ExitsRow,
   FactsRow,
   FillsRow,
   OrdersRow,
@@ -74,8 +76,18 @@ export interface ReceiptMatter {
   readonly transactionId: string | null;
   /** The order has no receipt yet. */
   readonly isFirst: boolean;
+  /** The guarded exit whose order it is; `null`: it is none. */
+  readonly exit: ReceiptExit | null;
   readonly journal: StoredJournal;
   readonly facts: readonly [OrderFact, ...OrderFact[]];
+}
+
+/** A guarded exit, as it stood when its order was sent. */
+export interface ReceiptExit {
+  readonly exitId: string;
+  /** Its trigger, and what sent it: prices and book. */
+  readonly trigger: Readonly<Record<string, unknown>>;
+  readonly fired: Readonly<Record<string, unknown>>;
 }
 
 export interface ReceiptPiece {
@@ -228,7 +240,7 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
   const ids = [...new Set(reported.map(({ subject }) => subject))];
   if (ids.length === 0) return [];
   const filled = reported.filter(({ kind }) => kind === 'fill' || kind === 'recount');
-  const [orders, fills, known, chains] = await Promise.all([
+  const [orders, fills, known, chains, exits] = await Promise.all([
     sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${ids}::text[])`,
     sql<
       FillsRow[]
@@ -243,7 +255,13 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
       Pick<ChainOrdersRow, 'order_id' | 'signature'>[]
     >`/* receipts */ select order_id, signature from chain_orders
       where order_id = any(${ids}::text[])`,
+    sql<
+      SentExit[]
+    >`/* receipts */ select agent_id, order_id, exit_id, trigger_kind, trigger_price, trigger_at,
+        trigger_minutes, fired
+      from exits where order_id = any(${ids}::text[]) and fired is not null`,
   ]);
+  const exitOf = new Map(exits.map((row) => [`${row.agent_id} ${row.order_id}`, receiptExit(row)]));
   const orderOf = new Map(orders.map((row) => [row.order_id, row]));
   const isKnown = new Set(known.map((row) => row.order_id));
   const signatureOf = new Map(chains.map((row) => [row.order_id, row.signature]));
@@ -263,9 +281,33 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
     journal: storedJournal(orderOf.get(id) as OrdersRow),
     transactionId: signatureOf.get(id) ?? null,
     isFirst: !isKnown.has(id),
+    exit: exitOf.get(`${orderOf.get(id)?.agent_id} ${id}`) ?? null,
     facts: list,
   }));
 }
+
+type SentExit = Pick<
+  ExitsRow,
+  | 'agent_id'
+  | 'order_id'
+  | 'exit_id'
+  | 'trigger_kind'
+  | 'trigger_price'
+  | 'trigger_at'
+  | 'trigger_minutes'
+  | 'fired'
+>;
+
+const receiptExit = (row: SentExit): ReceiptExit => ({
+  exitId: row.exit_id,
+  trigger: {
+    kind: row.trigger_kind,
+    ...(row.trigger_price === null ? {} : { price: formatPips(row.trigger_price) }),
+    ...(row.trigger_at === null ? {} : { at: row.trigger_at.toISOString() }),
+    ...(row.trigger_minutes === null ? {} : { minutes: row.trigger_minutes }),
+  },
+  fired: row.fired as ReceiptExit['fired'],
+});
 
 const keyOfFill = (wallet: string, orderId: string, tradeId: string): string =>
   `${wallet} ${orderId} ${tradeId}`;

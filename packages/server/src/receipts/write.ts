@@ -73,7 +73,7 @@ const isOf =
     fact.kind === kind;
 
 function bodyOf(
-  { order, transactionId, isFirst, journal, facts }: ReceiptMatter,
+  { order, transactionId, isFirst, exit, journal, facts }: ReceiptMatter,
   sha256: Sha256,
 ): ReceiptBody {
   const state = facts.filter(isOf('order')).at(-1);
@@ -91,6 +91,7 @@ function bodyOf(
   return {
     orderId: order.orderId,
     ...(isFirst ? { asked: askedRecord(order, transactionId, sha256), checked: checkedOf(order) } : {}),
+    ...(isFirst && exit !== null ? { exit: { ...exit } } : {}),
     ...(order.first === null ? {} : { answered: answeredRecord(order.first) }),
     ...(state === undefined ? {} : { state: stateRecord(state.payload) }),
     ...(fills.length === 0 ? {} : { fills }),

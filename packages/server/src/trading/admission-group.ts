@@ -136,7 +136,11 @@ function scopeOf({ admission, facts, caller, agent, before, venue, restrictions 
   return {
     claimed: key.claimed,
     safeguards: settings,
-    usage: { trades: agent.usage.trades + before.trades, amount: agent.usage.amount + before.amount },
+    usage: {
+      ...agent.usage,
+      trades: agent.usage.trades + before.trades,
+      amount: agent.usage.amount + before.amount,
+    },
     realizedToday: agent.realizedToday,
     positionValue: key.position_value + (before.buys.get(admission.conditionId) ?? 0n),
     openOrders: agent.openOrders + before.openOrders,

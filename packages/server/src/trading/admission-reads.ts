@@ -8,6 +8,7 @@
  */
 import { arrayOf } from '@bellwether/durable';
 import type { Standing } from '../domain/records.ts';
+import { type Usage, usageOf } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Tx } from '../platform/database/connection.ts';
 import type { OrdersRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
@@ -25,7 +26,7 @@ export interface TradeQuestion extends CallerQuestion {
 export interface LockedAgent {
   /** The UTC day that its trades count on. */
   readonly day: string;
-  readonly usage: { readonly trades: number; readonly amount: bigint };
+  readonly usage: Usage;
   /** Budget came back that the agent's row does not include yet. */
   readonly hasReturns: boolean;
   readonly realizedToday: bigint;
@@ -69,7 +70,10 @@ export const keepGroupPlans = (tx: Tx) => settings(tx, GROUP_PLANNING);
 
 const lockedAgents = (tx: Tx): Fragment => tx`current_setting(${LOCKED})::uuid[]` as unknown as Fragment;
 
-type UsedRow = Pick<SafeguardsRow, 'agent_id' | 'usage_day' | 'used_trades' | 'used_amount'>;
+type UsedRow = Pick<
+  SafeguardsRow,
+  'agent_id' | 'usage_day' | 'used_trades' | 'used_amount' | 'reserved_exits'
+>;
 
 type LockedRow = UsedRow & {
   /** Order ids, in every row, that another transaction is recording. */
@@ -79,7 +83,7 @@ type LockedRow = UsedRow & {
 /** Locks those of the agents and of the order ids that no other transaction has locked, until the end. Never waits. */
 const lockFree = (tx: Tx, agentIds: readonly string[], orderIds: readonly string[]) => tx<LockedRow[]>`
   with locked as materialized (
-    select agent_id, usage_day, used_trades, used_amount from safeguards where agent_id = any(${arrayOf('uuid', agentIds)})
+    select agent_id, usage_day, used_trades, used_amount, reserved_exits from safeguards where agent_id = any(${arrayOf('uuid', agentIds)})
     order by agent_id for no key update skip locked
   ), named as materialized (
     select set_config(${LOCKED}, coalesce(array_agg(agent_id), '{}')::text, true) from locked
@@ -262,8 +266,8 @@ function lockedAgentsOf(
     const usedDay = utcDay(row.usage_day.getTime());
     const day = usedDay > today ? usedDay : today;
     // A budget of an earlier day does not count.
-    const usage =
-      usedDay === day ? { trades: row.used_trades, amount: row.used_amount } : { trades: 0, amount: 0n };
+    const isToday = usedDay === day;
+    const usage = usageOf(isToday ? row.used_trades : 0, isToday ? row.used_amount : 0n, row.reserved_exits);
     agents.set(row.agent_id, { day, usage, hasReturns: false, realizedToday: 0n, openOrders: 0 });
   }
   for (const row of facts) {
@@ -277,6 +281,6 @@ function withFacts(agent: LockedAgent, row: AgentFactsRow): LockedAgent {
   if (row.day === null) return { ...agent, realizedToday: row.realized_today, openOrders: row.open_orders };
   const { day, usage } = agent;
   if (row.day !== day) return { ...agent, hasReturns: true };
-  const left = { trades: usage.trades - row.trades, amount: usage.amount - row.amount };
+  const left = { ...usage, trades: usage.trades - row.trades, amount: usage.amount - row.amount };
   return { ...agent, hasReturns: true, usage: left };
 }

@@ -17,6 +17,14 @@ export {
   placeOrder,
   requireReady,
 } from './place-order.ts';
+export {
+  checkExit,
+  type ExitCall,
+  type PlaceTradeNeeds,
+  sendExit,
+  sendExitAgain,
+  type ValidateTradeNeeds,
+} from './place-trade.ts';
 export { bindPrepareTrade } from './prepare-route.ts';
 export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refused-attempts.ts';

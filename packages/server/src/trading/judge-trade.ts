@@ -12,11 +12,19 @@ import { mostBuilderFee } from '../domain/builder.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, signedLimit, takesOf } from '../domain/draft.ts';
+import { type ExitTerms, exitPriceDenial } from '../domain/exits.ts';
 import { highestTakerFee, takerFee } from '../domain/fees.ts';
 import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
-import { approvalNeeded, assess, checkedFigures, type TradeFacts, verdicts } from '../domain/safeguards.ts';
+import {
+  approvalNeeded,
+  assess,
+  checkedFigures,
+  type TradeFacts,
+  usageOf,
+  verdicts,
+} from '../domain/safeguards.ts';
 import { mayBring, saleMarket } from '../domain/sale-worth.ts';
 import { NOT_GRANTED } from '../domain/trade-checks.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -155,12 +163,14 @@ export interface TradeToJudge {
   readonly sound: FundedTrade;
   /** Approval that the owner has given for this order. */
   readonly approval: GivenApproval | null;
+  /** It is a guarded exit. */
+  readonly exit: ExitTerms | null;
 }
 
 /** The venue's state, credential, safeguards, balance, the owner's approval. @returns what to record @throws Refusal */
 export function judgeTrade(
   needs: JudgeTradeNeeds,
-  { caller, requestId, sound, approval }: TradeToJudge,
+  { caller, requestId, sound, approval, exit }: TradeToJudge,
   scope: TradeScope,
 ): Pick<Recorded<NewSignedOrder>, 'order' | 'checked' | 'reserves'> {
   const { venue, draft, market, verified } = sound;
@@ -172,7 +182,10 @@ export function judgeTrade(
     if (fault !== null) throw asRefusal([fault]);
   }
   const book = scope.book === null ? sound.book : scope.book(market.conditionId, draft.outcome);
-  const facts = factsOf(sound, { scope, credential, book, amount: amountOf(sound, book) });
+  const facts = {
+    ...factsOf(sound, { scope, credential, book, amount: amountOf(sound, book) }),
+    ...(exit === null ? {} : asExit(scope, exit)),
+  };
   const denial = assess(scope.safeguards, facts);
   if (denial?.code === 'credentials_not_registered' && scope.hasUnreachable)
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
@@ -180,6 +193,10 @@ export function judgeTrade(
   // An order of another owner, who had the wallet before: the credential proves that the caller has it now.
   if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
+  const { exitDistancePercent: distance } = scope.safeguards;
+  const { shares, timeInForce } = draft;
+  const cheap = exit === null ? null : exitPriceDenial({ limit, shares, timeInForce, distance, book }, exit);
+  if (cheap !== null) throw asRefusal([cheap]);
   requireBalance(sound, scope);
   const need = approvalNeeded(scope.safeguards, facts);
   if (need !== null)
@@ -230,6 +247,12 @@ export function judgeTrade(
   const checked = withApproval(checkedFigures(scope.safeguards, facts), need, approval);
   return { order, checked, reserves: facts.amount };
 }
+
+/** An exit takes its own place in the day's trades; another one has what is left beside it. */
+const asExit = ({ usage }: TradeScope, { places, hasOwnersWord }: ExitTerms): Partial<TradeFacts> => ({
+  usage: usageOf(usage.trades, usage.amount, Math.max(0, (usage.reserved ?? 0) - places)),
+  hasOwnersWord,
+});
 
 /** Facts with which the safeguards are assessed. */
 export const factsOf = (

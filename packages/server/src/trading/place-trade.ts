@@ -4,8 +4,9 @@ import { candidateOrderIds } from '@bellwether/protocol';
 import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../domain/draft.ts';
+import type { ExitTerms } from '../domain/exits.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
-import type { Deadline } from '../platform/http/deadline.ts';
+import { type Deadline, ENDLESS } from '../platform/http/deadline.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { venueFor } from '../venues/asking.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../venues/venue.ts';
@@ -19,6 +20,7 @@ import {
   type JudgeTradeNeeds,
   judgeDraft,
   judgeTrade,
+  type SoundTrade,
   withBalance,
 } from './judge-trade.ts';
 import type { OrderStore } from './order-store.ts';
@@ -63,6 +65,11 @@ export interface TradeCall {
   readonly submit?: SubmitOrder | undefined;
 }
 
+/** A guarded exit: left with the desk, or sent by it. */
+export interface ExitCall extends Pick<TradeCall, 'caller' | 'request' | 'requestId'> {
+  readonly exit: ExitTerms;
+}
+
 export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
   const turn = turnOf(needs.ordersUnderWay, call.caller);
   try {
@@ -98,16 +105,56 @@ export async function validateTrade(
   needs: ValidateTradeNeeds,
   call: Omit<TradeCall, 'deadline' | 'trace'>,
 ): Promise<TradeResponse> {
-  const found = await validateOrder(needs, call.caller, placementOf(needs, call));
+  const found = await validateOrder(needs, call, placementOf(needs, call));
   return { ...('same' in found ? found.same : validatedResponse(found.order)), validateOnly: true };
+}
+
+/** Every check of an exit up to the venue, as of now. @returns the order as it would be recorded; `null`: it was placed before @throws Refusal */
+export async function checkExit(needs: ValidateTradeNeeds, call: ExitCall): Promise<NewSignedOrder | null> {
+  const found = await validateOrder(needs, { ...call, isOfDesk: true }, placementOf(needs, call));
+  return 'same' in found ? null : found.order;
+}
+
+/** Sends an exit that was left with the desk: what `placeTrade` does, without an agent that waits. */
+export async function sendExit(needs: PlaceTradeNeeds, call: ExitCall): Promise<Placed<TradeResponse>> {
+  const turn = turnOf(needs.ordersUnderWay, call.caller);
+  try {
+    return await placeOrder(
+      needs,
+      { ...call, deadline: ENDLESS, isOfDesk: true },
+      placementOf(needs, call, turn.begin),
+    );
+  } finally {
+    turn.end();
+  }
+}
+
+/**
+ * Sends the order of an exit again, of which its venue has proved that it never received it. A venue takes one signed order once.
+ * @throws Refusal where the order does not hold any more
+ */
+export async function sendExitAgain(
+  needs: PlaceTradeNeeds,
+  request: TradeRequest,
+  row: NewSignedOrder,
+): Promise<void> {
+  const venue = venueFor(needs, row.venue, 'signedOrders');
+  const draft = readDraft(request, venue.signedOrders.signing.profile);
+  if (isFaults(draft)) throw asRefusal(draft);
+  const market = await venue.markets.find(draft.conditionId);
+  const sound = await judgeDraft(needs, { venue, draft, market });
+  const order = { ...venueOrderOf(row), deadline: needs.clock.now() + SUBMIT_WITHIN_MS };
+  await venue.signedOrders.submit(order, messageOf(row, sound));
 }
 
 type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 
+type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & { readonly exit?: ExitTerms | null };
+
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
 function placementOf(
   needs: PlaceTradeNeeds,
-  { caller, request, requestId, submit = submitAlone }: Omit<TradeCall, 'deadline' | 'trace'>,
+  { caller, request, requestId, submit = submitAlone, exit = null }: PlacedCall,
   begin: (orderId: string) => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
@@ -130,7 +177,7 @@ function placementOf(
       return answer === null ? null : async () => answer;
     },
     judge(scope, sound, approval) {
-      return judgeTrade(needs, { caller, requestId, sound, approval }, scope);
+      return judgeTrade(needs, { caller, requestId, sound, approval, exit }, scope);
     },
     approval(needed, sound, effect) {
       const subject = approvalSubject(caller, sound);
@@ -181,7 +228,7 @@ const venueOrderOf = (order: NewSignedOrder): VenueOrder => ({
 
 const messageOf = (
   { walletAddress, deferExec }: NewSignedOrder,
-  { draft: { fields, extras, signature }, verified }: FundedTrade,
+  { draft: { fields, extras, signature }, verified }: SoundTrade,
 ): SignedMessage => ({ walletAddress, signer: verified.eoa, fields, extras, signature, deferExec });
 
 async function answerTo(

@@ -1,5 +1,6 @@
 /**
- * Orders that their venue never answered for. It is asked by order id until there is proof; nothing is resent.
+ * Orders that their venue never answered for. It is asked by order id until there is proof. Nothing is sent again but the order of a
+ * guarded exit, which the desk sends until it has an effect.
  */
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
 import { venueOf } from '../venues/asking.ts';
@@ -14,6 +15,11 @@ const NEVER_RECEIVED = { kind: 'never_received' } as const;
 export interface ResolveDoubtNeeds extends SettleNeeds {
   readonly venues: Venues;
   readonly orders: Pick<OrderStore, 'inDoubt' | 'settle'>;
+  /**
+   * Sends an order again that an agent has left with the desk for that. @returns false: it is none of those, or must not be sent any
+   * more; true: it may still arrive
+   */
+  readonly sendAgain?: (orderId: string) => Promise<boolean>;
 }
 
 /** Later than any order can still arrive at a venue that only this process asks. */
@@ -45,7 +51,9 @@ export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number
     const answer = isForOwners(row, venue)
       ? NEVER_RECEIVED
       : ((await venue.signedOrders?.resolve(orderId, { funder, conditionId })) ?? UNKNOWN);
-    if (answer.kind === 'never_received') {
+    if (answer.kind === 'never_received' && (await needs.sendAgain?.(orderId)) === true) {
+      left += 1;
+    } else if (answer.kind === 'never_received') {
       await settleWithoutFill(needs, row.orderId, 'rejected');
     } else if (answer.kind === 'unknown') {
       left += 1;

@@ -6,7 +6,7 @@
 
 import { settingsRow } from '../agents/index.ts';
 import type { Standing } from '../domain/records.ts';
-import type { Usage } from '../domain/safeguards.ts';
+import { type Usage, usageOf } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
@@ -99,12 +99,13 @@ export function standingOf(
   { locked, used, facts, restricting: bound }: StandingRows,
 ): (Standing & { readonly day: string }) | null {
   const settingsOf = new Map(locked.map((row) => [row.agent_id, settingsRow(row)]));
+  const reserved = locked.find((row) => row.agent_id === caller.agentId)?.reserved_exits ?? 0;
   const own = settingsOf.get(caller.agentId);
   if (own === undefined) throw new Error('the agent has no safeguards row');
   const day = [used, ...bound].reduce((latest, row) => (row.day > latest ? row.day : latest), used.day);
   // Usage of an earlier day does not count.
-  const usageOf = (row: UsageRow): Usage =>
-    row.day === day ? { trades: row.trades, amount: row.amount } : { trades: 0, amount: 0n };
+  const usageToday = (row: UsageRow, kept = 0): Usage =>
+    row.day === day ? usageOf(row.trades, row.amount, kept) : usageOf(0, 0n, kept);
   const restrictions: Standing['restrictions'][number][] = [];
   for (const row of bound) {
     const settings = settingsOf.get(row.agent_id);
@@ -113,7 +114,7 @@ export function standingOf(
       agentId: row.agent_id,
       paused: settings.ownerPaused,
       locks: settings.locks,
-      usage: usageOf(row),
+      usage: usageToday(row),
       realizedToday: row.realized_today,
       positionValue: row.position_value,
       openOrders: row.open_orders,
@@ -123,7 +124,7 @@ export function standingOf(
     day,
     claimed: facts.claimed,
     safeguards: own,
-    usage: usageOf(used),
+    usage: usageToday(used, reserved),
     realizedToday: facts.realized_today,
     positionValue: facts.position_value,
     openOrders: facts.open_orders,

@@ -4,6 +4,7 @@ import { agentJobs, touchAgents } from '../agents/index.ts';
 import { briefingJobs } from '../briefing/index.ts';
 import type { Config } from '../config.ts';
 import { consoleJobs } from '../console/index.ts';
+import { exitJobs, sendAgain } from '../exits/index.ts';
 import { feeJobs } from '../fees/index.ts';
 import { marketJobs } from '../markets/index.ts';
 import { orderJobs } from '../orders/index.ts';
@@ -52,7 +53,8 @@ export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log
   const table = [
     agentJobs(callers),
     positionJobs(needs),
-    tradingJobs(needs, config.databaseUrl !== null),
+    tradingJobs({ ...needs, sendAgain: (orderId) => sendAgain(needs, orderId) }, config.databaseUrl !== null),
+    exitJobs(needs),
     orderJobs(needs),
     quotingJobs(needs),
     receiptJobs(needs),

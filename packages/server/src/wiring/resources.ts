@@ -4,6 +4,7 @@ import { bindAgents } from '../agents/index.ts';
 import { bindApprovals } from '../approvals/index.ts';
 import { bindBriefing } from '../briefing/index.ts';
 import { bindAgentReads, bindOwnerConsole } from '../console/index.ts';
+import { bindExits } from '../exits/index.ts';
 import { bindFees } from '../fees/index.ts';
 import { bindMarkets, bindVenues } from '../markets/index.ts';
 import { bindOperator, type OperatorNeeds, type OperatorParts } from '../operator/index.ts';
@@ -34,6 +35,7 @@ const RESOURCES = [
   bindBatchTrade,
   bindPrepareTrade,
   bindSets,
+  bindExits,
   bindPositions,
   bindQuotes,
   bindChainPositions,

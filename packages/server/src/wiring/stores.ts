@@ -5,6 +5,7 @@ import { createAgentStore } from '../agents/index.ts';
 import { createApprovalStore } from '../approvals/index.ts';
 import { createAgentFacts, createRiskWatches } from '../briefing/index.ts';
 import { createEquityStore, createOwnerReads } from '../console/index.ts';
+import { createExitStore } from '../exits/index.ts';
 import { createFeeStore } from '../fees/index.ts';
 import { createPriceRetention } from '../markets/index.ts';
 import { createOperatorReads, createQueueDepths } from '../operator/index.ts';
@@ -50,6 +51,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   orders: createOrderStore(sql),
   handedOutSets: createHandedOutSets(sql),
   approvals: createApprovalStore(sql),
+  exits: createExitStore(sql),
   receipts: createReceiptStore(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
@@ -79,5 +81,8 @@ export async function openStores({ stops, ...parts }: Parts & { readonly stops: 
   const stores = createStores(parts);
   stops.push('refusals', STOP_REFUSALS_MS, () => stores.refusals.flush());
   await writeOfficialSkills(parts.sql, readOfficialSkills(parts.clock.now()));
+  const suspended = await stores.exits.suspendRestored(parts.clock.now(), false);
+  if (suspended > 0)
+    parts.log.warn({ exits: suspended }, 'the database was restored: guarded exits are suspended');
   return stores;
 }

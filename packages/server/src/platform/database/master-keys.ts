@@ -97,6 +97,17 @@ export const SEALED_TABLES: readonly SealedTable[] = [
       where id = ${id}::uuid`,
   },
   {
+    name: 'exits',
+    async take(tx, keyId, most) {
+      const rows = await tx`
+        select exit_id as id, key_id, sealed, 'exits/' || exit_id as row
+        from exits where key_id <> ${keyId} limit ${most} for update skip locked`;
+      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+    },
+    write: (tx, { id, sealed }) => tx`
+      update exits set key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer} where exit_id = ${id}`,
+  },
+  {
     name: 'master_root',
     async take(tx, keyId) {
       const rows =
@@ -115,11 +126,12 @@ export const SEALED_TABLES: readonly SealedTable[] = [
 export async function retireOthers(tx: Tx, keyId: number): Promise<boolean> {
   await tx`set local lock_timeout = '1s'`;
   // Waits for those that are just writing; a later writer is refused by the tables' triggers.
-  await tx`lock table credentials, webhook_endpoints in share row exclusive mode`;
+  await tx`lock table credentials, webhook_endpoints, exits in share row exclusive mode`;
   const { left } = only(
     await tx`
     select exists (select 1 from credentials where key_id <> ${keyId}) or
       exists (select 1 from webhook_endpoints where key_id <> ${keyId}) or
+      exists (select 1 from exits where key_id <> ${keyId}) or
       exists (select 1 from master_root where key_id <> ${keyId}) as left`,
   );
   if (left === true) return false;

@@ -136,6 +136,7 @@ export interface DeskWatchRow {
   readonly one: boolean;
   readonly seen_at: Date;
   readonly since: Date;
+  readonly database_name: string | null;
 }
 
 export interface EquityOpenWalletsRow {
@@ -156,6 +157,45 @@ export interface ExchangeLeaderRow {
   readonly replica_id: string;
   readonly url: string;
   readonly since: Date;
+}
+
+export interface ExitsRow {
+  readonly exit_id: string;
+  readonly agent_id: string;
+  readonly user_id: bigint;
+  readonly api_key_id: bigint;
+  readonly order_id: string;
+  readonly venue: string;
+  readonly market_id: string;
+  readonly condition_id: string;
+  readonly token_id: string;
+  readonly outcome: string;
+  readonly funder: string;
+  readonly wallet_address: string;
+  readonly time_in_force: string;
+  readonly limit_price: number;
+  readonly shares: bigint;
+  readonly order_ends_at: Date | null;
+  readonly key_id: number | null;
+  readonly sealed: Buffer | null;
+  readonly trigger_kind: string;
+  readonly trigger_price: number | null;
+  readonly trigger_at: Date | null;
+  readonly trigger_minutes: number | null;
+  readonly group_name: string | null;
+  readonly expires_at: Date | null;
+  readonly fires_on_pause: boolean;
+  readonly must_let_go: boolean;
+  readonly status: string;
+  readonly because: string | null;
+  readonly trouble: string | null;
+  readonly trouble_detail: string | null;
+  readonly fired: unknown;
+  readonly attempts: number;
+  readonly next_attempt_at: Date;
+  readonly reviewed_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
 }
 
 export interface FactLogRow {
@@ -567,6 +607,8 @@ export interface SafeguardsRow {
   readonly locked_silence_seconds: number | null;
   readonly caps_bind_exits: boolean;
   readonly exit_distance_percent: number;
+  readonly reserved_exits: number;
+  readonly open_exits: number;
 }
 
 export interface SetTransactionsRow {

@@ -11,3 +11,5 @@ create or replace trigger credentials_master_key before insert or update of key_
   for each row execute function refuse_retired_key();
 create or replace trigger webhook_endpoints_master_key before insert or update of key_id on webhook_endpoints
   for each row execute function refuse_retired_key();
+create or replace trigger exits_master_key before insert or update of key_id on exits
+  for each row execute function refuse_retired_key();

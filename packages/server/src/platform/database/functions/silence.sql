@@ -19,6 +19,8 @@ begin
     update orders o set cancel_at = at, cancel_cause = 'silence' from silent s
     where o.agent_id = s.agent_id and order_is_open(o.status) and o.kind in ('signed', 'quoted')
       and (o.cancel_at is null or o.cancel_at > at)
+      -- What protects a position stays.
+      and not exists (select 1 from exits e where e.order_id = o.order_id and e.agent_id = o.agent_id)
     returning o.order_id, o.agent_id
   ), handed as (
     insert into late_orders (order_id, due_at) select order_id, at from late

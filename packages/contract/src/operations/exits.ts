@@ -1,0 +1,328 @@
+/**
+ * Guarded exits: SELL orders that an agent signed ahead and left with the desk, each with the trigger that sends it. The desk sends one
+ * when its trigger holds in a book that it believes, with at most one effect, also when the agent is gone.
+ */
+import { type Static, Type } from 'typebox';
+import { EitherVenueQuery, HEX, Iso, Nullable, Outcome, OwnedAgent, PRINTABLE, text } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { words } from '../order-words.ts';
+import { PasskeyOptions, PasskeySignIn } from './owners.ts';
+import { placeTrade, TradeRequest } from './trading.ts';
+
+export const EXIT_LIMITS = {
+  /** Exits of an agent that have not ended. */
+  openPerAgent: 50,
+  /** Ended ones that are kept; the oldest are forgotten. */
+  keptPerAgent: 500,
+  groupChars: 64,
+  perPage: 100,
+  mostMinutesBeforeEnd: 7 * 24 * 60,
+  /** Levels of the book that the record of a sent exit names. */
+  bookLevels: 10,
+} as const;
+
+export const EXIT_TRIGGERS = [
+  'price_at_or_below',
+  'price_at_or_above',
+  'time',
+  'before_end',
+  'silence',
+] as const;
+export const EXIT_STATUSES = [
+  'armed',
+  'suspended',
+  'firing',
+  'fired',
+  'canceled',
+  'expired',
+  'failed',
+] as const;
+
+export const ExitTrigger = Type.Object(
+  {
+    kind: words(
+      EXIT_TRIGGERS,
+      'price_at_or_below and price_at_or_above: what the book pays for the size of this exit, for two seconds; silence: the agent has made no request for its silenceSeconds',
+    ),
+    price: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        exclusiveMaximum: 1,
+        description: 'of the two price triggers; collateral per share, at most four decimals',
+      }),
+    ),
+    at: Type.Optional({ ...Iso, description: 'of a time trigger' }),
+    minutes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: EXIT_LIMITS.mostMinutesBeforeEnd,
+        description: "of before_end: minutes before the market's end",
+      }),
+    ),
+  },
+  { description: 'when the desk sends the order' },
+);
+export type ExitTrigger = Static<typeof ExitTrigger>;
+
+export const ExitIdText = Type.String({ minLength: 1, maxLength: 64, pattern: '^[\\w-]+$' });
+
+export const ExitRequest = Type.Object({
+  ...TradeRequest.properties,
+  trigger: ExitTrigger,
+  group: Type.Optional(
+    text(EXIT_LIMITS.groupChars, {
+      minLength: 1,
+      description:
+        'your own name: of the exits with the same one, the first whose order is placed cancels the rest',
+    }),
+  ),
+  expiresAt: Type.Optional({ ...Iso, description: 'the desk forgets the exit then' }),
+  replaces: Type.Optional({
+    ...ExitIdText,
+    description: 'exitId of an open exit that is canceled in the same commit',
+  }),
+});
+export type ExitRequest = Static<typeof ExitRequest>;
+
+const Price = (description: string) => Nullable(Type.Number({ description }));
+
+export const GuardedExit = Type.Object({
+  exitId: Type.String(),
+  agentId: Type.String(),
+  status: words(
+    EXIT_STATUSES,
+    'armed: it waits for its trigger; suspended: only the owner resumes it; firing: its order is being placed; fired: its order was placed',
+  ),
+  because: Nullable(
+    Type.String({
+      description:
+        'why it has this status: pause, key_revoked or restored (suspended); by_agent, by_owner, replaced, group, position_closed, order_placed (canceled); market_ended (expired), or why the venue refused it (failed)',
+    }),
+  ),
+  trouble: Nullable(
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: 'what would stop its order now, or stopped it last; the desk tries again' },
+    ),
+  ),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Type.String({ description: 'YES or NO' }),
+  walletAddress: Type.String(),
+  orderId: Type.String({ description: 'of its order, once that is placed' }),
+  orderType: Type.String(),
+  size: Type.Number({ description: 'shares' }),
+  worstPrice: Type.Number({ description: 'as it is signed' }),
+  trigger: ExitTrigger,
+  group: Nullable(Type.String()),
+  endsAt: Nullable({
+    ...Iso,
+    description:
+      'when it ends without having been sent: its own expiry or that of its order, whichever comes first',
+  }),
+  firesOnPause: Type.Boolean({
+    description: "armed by the owner's passkey: a pause by the owner sends it, and no pause suspends it",
+  }),
+  needsApproval: Type.Optional(
+    Type.Literal(true, {
+      description: 'it is above approvalAbove: its owner is asked when its trigger holds',
+    }),
+  ),
+  watch: Nullable(
+    Type.Object(
+      {
+        bid: Price('best bid that the desk believes; null: none, so nothing is sold'),
+        price: Price('average price that the book pays for the size, or for what it takes of it'),
+        distance: Price("price less the trigger's price; null where one of them is missing"),
+        note: Nullable(Type.String({ description: 'why the trigger cannot hold now' })),
+      },
+      { description: 'of an exit that has not ended; null: its venue does not answer' },
+    ),
+  ),
+  fired: Nullable(
+    Type.Object(
+      {
+        cause: words(['trigger', 'pause', 'owner'], 'what sent it'),
+        at: Iso,
+        heldSince: Nullable(Iso),
+        bid: Price('best bid then'),
+        price: Price('what the book paid for the size then'),
+        sequence: Nullable(Type.Integer({ description: 'of the book' })),
+        bids: Type.Array(
+          Type.Object({ price: Type.Number(), size: Type.Number({ description: 'shares' }) }),
+          {
+            description: `of the book, best first; at most ${EXIT_LIMITS.bookLevels}`,
+          },
+        ),
+      },
+      { description: 'what triggered it, with the prices and the book of that moment' },
+    ),
+  ),
+  createdAt: Iso,
+  updatedAt: Iso,
+});
+export type GuardedExit = Static<typeof GuardedExit>;
+
+/** Leaves a signed exit with the desk. The same signed order with the same trigger is idempotent. */
+export const leaveExit = operation({
+  id: 'leaveExit',
+  method: 'POST',
+  path: '/markets/exits',
+  summary: 'Leave a signed SELL order with the desk, and say what sends it',
+  description:
+    'The body is that of POST /markets/trade with a trigger. The order is checked now as if it were placed, and again when it is sent; it is sealed like a credential. An armed exit keeps one of the trades of the day.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'trade',
+  idempotent: true,
+  repeatable: true,
+  body: ExitRequest,
+  unknownFields: 'refuse',
+  validatesOnly: { when: 'validateOnly', status: 200 },
+  status: 201,
+  response: GuardedExit,
+  errors: [
+    ...placeTrade.errors,
+    'exit_price_too_low',
+    'exit_never_sent',
+    'exit_already_left',
+    'exit_not_found',
+    'exit_not_open',
+    'too_many_exits',
+  ],
+});
+
+export const listExits = operation({
+  id: 'listExits',
+  method: 'GET',
+  path: '/markets/exits',
+  summary: 'Guarded exits of this agent, newest first, with the distance to their triggers',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'read',
+  query: Type.Object({
+    venue: EitherVenueQuery,
+    marketConditionId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, ...HEX }),
+    ),
+    outcome: Type.Optional(Outcome),
+    status: Type.Optional(words([...EXIT_STATUSES, 'open'], 'open: armed, suspended or firing')),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: EXIT_LIMITS.perPage, default: 50 })),
+  }),
+  unknownFields: 'refuse',
+  status: 200,
+  response: Type.Array(GuardedExit),
+  errors: ['unknown_venue'],
+});
+
+export const getExit = operation({
+  id: 'getExit',
+  method: 'GET',
+  path: '/markets/exits/{exitId}',
+  summary: 'One guarded exit of this agent',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'read',
+  params: Type.Object({ exitId: ExitIdText }),
+  status: 200,
+  response: GuardedExit,
+  errors: ['exit_not_found'],
+});
+
+export const cancelExit = operation({
+  id: 'cancelExit',
+  method: 'POST',
+  path: '/markets/exits/cancel',
+  summary: 'Take a guarded exit back; its signed order is deleted',
+  description: 'An exit that is being sent cannot be taken back: cancel its order.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  repeatable: true,
+  body: Type.Object({ exitId: ExitIdText }),
+  unknownFields: 'ignore',
+  status: 200,
+  response: GuardedExit,
+  errors: ['exit_not_found', 'exit_not_open'],
+});
+
+const ofOwner = {
+  tag: 'owners',
+  permission: 'owner',
+  sameOrigin: true,
+  rateClass: 'exit',
+  status: 200,
+} as const;
+const OwnedExit = Type.Object({ ...OwnedAgent.properties, exitId: ExitIdText });
+
+export const resumeExit = operation({
+  ...ofOwner,
+  id: 'resumeExit',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/exits/{exitId}/resume',
+  summary: 'Arm a suspended exit again',
+  description:
+    'A trigger that held while the exit was suspended must hold anew: the desk begins to watch now.',
+  repeatable: true,
+  params: OwnedExit,
+  unknownFields: 'refuse',
+  response: GuardedExit,
+  errors: [
+    'agent_not_found',
+    'exit_not_found',
+    'exit_not_open',
+    'trading_paused',
+    'max_trades_per_day_exceeded',
+  ],
+});
+
+export const EXIT_ACTS = ['sell', 'arm_for_pause', 'disarm_for_pause'] as const;
+const ExitAct = {
+  act: words(
+    EXIT_ACTS,
+    'sell: send its order now; arm_for_pause: send it when the owner pauses the agent; disarm_for_pause: take that back',
+  ),
+};
+
+export const exitPasskeyOptions = operation({
+  ...ofOwner,
+  id: 'exitPasskeyOptions',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/exits/{exitId}/passkey-options',
+  summary: 'Begin to act on an exit: what the browser needs for the passkey, for this act alone',
+  params: OwnedExit,
+  body: Type.Object(ExitAct),
+  unknownFields: 'refuse',
+  response: PasskeyOptions,
+  errors: ['agent_not_found', 'exit_not_found', 'exit_not_open'],
+});
+
+export const actOnExit = operation({
+  ...ofOwner,
+  id: 'actOnExit',
+  method: 'POST',
+  path: '/owner/agents/{agentId}/exits/{exitId}/act',
+  summary: 'Send an exit now, or arm it for a pause, with a passkey of the owner',
+  description:
+    'The desk holds no key: it can send only what the agent has signed. The passkey is the word for this very order: no pause of this owner and no approvalAbove stops it; everything else is judged, and without a believed bid nothing is sold.',
+  repeatable: true,
+  params: OwnedExit,
+  // The browser's record is sent unchanged.
+  body: Type.Object({ ...ExitAct, ...PasskeySignIn.properties }),
+  unknownFields: 'ignore',
+  response: GuardedExit,
+  errors: [
+    ...placeTrade.errors,
+    'agent_not_found',
+    'exit_not_found',
+    'exit_not_open',
+    'exit_price_too_low',
+    'no_believed_bid',
+    'exit_no_match',
+    'passkey_challenge_expired',
+    'passkey_rejected',
+  ],
+});

@@ -1,0 +1,109 @@
+/**
+ * What the owner does with the exits of an agent. The desk holds no key, so it can sell only what the agent has signed; to send that at once, or
+ * on a pause, takes the person: a passkey's answer to a challenge that was made for this exit, this act and this owner alone.
+ */
+import type { EXIT_ACTS, GuardedExit, PasskeySignIn } from '@bellwether/contract';
+import type { Owner } from '../domain/records.ts';
+import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
+import { askForPasskey, ownedAgent, requirePasskey } from '../owners/index.ts';
+import { refusal } from '../platform/refusal.ts';
+import { venueOf } from '../venues/asking.ts';
+import { notOpen, oneExit, type ReadExitsNeeds } from './read-exits.ts';
+import { bookOf } from './records.ts';
+import { attemptExit, evidenceOf, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
+import type { ExitRow, ExitStore } from './store.ts';
+
+export interface OwnerExitsNeeds extends SendExitNeeds, ReadExitsNeeds, PasskeyWordNeeds {
+  readonly agents: SendExitNeeds['agents'] & OwnedAgentNeeds['agents'];
+  readonly clock: SendExitNeeds['clock'];
+  readonly exits: SendExitNeeds['exits'] &
+    ReadExitsNeeds['exits'] &
+    Pick<ExitStore, 'resume' | 'armForPause' | 'sellNow'>;
+}
+
+interface OwnedExit {
+  readonly agentId: string;
+  readonly exitId: string;
+}
+
+export type ExitAct = (typeof EXIT_ACTS)[number];
+
+const purposeOf = (exitId: string, act: string, { userId }: Owner): Challenge['purpose'] =>
+  `exit ${exitId} ${act} by ${userId}`;
+
+/** @throws Refusal agent_not_found, exit_not_found */
+async function ownedExit(
+  needs: OwnerExitsNeeds,
+  owner: Owner,
+  { agentId, exitId }: OwnedExit,
+): Promise<ExitRow> {
+  const agent = await ownedAgent(needs, owner, agentId);
+  const row = await needs.exits.byId(exitId, agent.agentId);
+  if (row === null) throw refusal('exit_not_found');
+  return row;
+}
+
+/** Arms a suspended exit again. A trigger that held meanwhile does not send it. @throws Refusal exit_not_open */
+export async function resumeExit(
+  needs: OwnerExitsNeeds,
+  owner: Owner,
+  named: OwnedExit,
+): Promise<GuardedExit> {
+  const row = await ownedExit(needs, owner, named);
+  const resumed = await needs.exits.resume(row.exitId, needs.clock.now());
+  switch (resumed) {
+    case 'paused':
+      throw refusal(
+        'trading_paused',
+        'The agent is paused: resume it first, or its exits would be suspended again.',
+      );
+    case 'no_place':
+      throw refusal(
+        'max_trades_per_day_exceeded',
+        'An armed exit keeps one of the trades of the day, and none is left.',
+      );
+    case 'not_open':
+      throw notOpen(row);
+    case 'resumed':
+      return oneExit(needs, row.caller, row.exitId);
+  }
+}
+
+export async function beginExitAct(
+  needs: OwnerExitsNeeds,
+  owner: Owner,
+  named: OwnedExit,
+  act: string,
+): Promise<PasskeyOptions> {
+  const row = await ownedExit(needs, owner, named);
+  if (row.sealed === null) throw notOpen(row);
+  return askForPasskey(needs, purposeOf(row.exitId, act, owner));
+}
+
+/** @throws Refusal exit_not_open, passkey_challenge_expired, passkey_rejected; and what refuses the order */
+export async function actOnExit(
+  needs: OwnerExitsNeeds,
+  owner: Owner,
+  named: OwnedExit,
+  { act, response }: PasskeySignIn & { readonly act: string },
+): Promise<GuardedExit> {
+  const row = await ownedExit(needs, owner, named);
+  await requirePasskey(needs, owner, response, purposeOf(row.exitId, act, owner));
+  if (act === 'sell') await sellNow(needs, row);
+  else {
+    const isArmed = await needs.exits.armForPause(row.exitId, act === 'arm_for_pause', needs.clock.now());
+    if (!isArmed) throw notOpen(row);
+  }
+  return oneExit(needs, row.caller, row.exitId);
+}
+
+/** One attempt: what is refused goes back to where it was, so that it is not sold at another moment. */
+async function sellNow(needs: OwnerExitsNeeds, row: ExitRow): Promise<void> {
+  const now = needs.clock.now();
+  const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
+  const fired = evidenceOf('owner', { now, book, row });
+  if (!(await needs.exits.sellNow(row.exitId, fired, now, now + SENT_WITHIN_MS))) throw notOpen(row);
+  const back = row.status === 'suspended' ? ({ status: 'suspended', because: row.because } as const) : null;
+  const refused = await attemptExit(needs, { ...row, fired }, back);
+  if (refused !== null) throw refused;
+}

@@ -1,0 +1,86 @@
+/** An agent's exits, listed and taken back. */
+import type { GuardedExit } from '@bellwether/contract';
+import { conditionIdOfBothWidths } from '@bellwether/protocol';
+import type { ActingAgent } from '../domain/records.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Refusal, refusal } from '../platform/refusal.ts';
+import { type HasVenues, namedVenue } from '../venues/asking.ts';
+import { exitRecords } from './records.ts';
+import { type ExitRow, type ExitStatus, type ExitStore, OPEN_EXITS } from './store.ts';
+
+export interface ReadExitsNeeds extends HasVenues {
+  readonly clock: Clock;
+  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'end'>;
+}
+
+interface ExitQuery {
+  readonly venue?: string;
+  readonly marketConditionId?: string;
+  readonly outcome?: string;
+  readonly status?: string;
+  readonly limit?: number;
+}
+
+const DEFAULT_PAGE = 50;
+
+export async function listExits(
+  needs: ReadExitsNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { venue, marketConditionId, outcome, status, limit = DEFAULT_PAGE }: ExitQuery,
+): Promise<GuardedExit[]> {
+  const named = namedVenue(needs, venue);
+  const rows = await needs.exits.list({
+    agentId,
+    limit,
+    ...(named === null ? {} : { venues: [named.id] }),
+    ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(status === undefined ? {} : { statuses: status === 'open' ? OPEN_EXITS : [status as ExitStatus] }),
+  });
+  return exitRecords(needs, rows);
+}
+
+/** @throws Refusal exit_not_found, for those of other agents, too */
+export async function oneExit(
+  needs: ReadExitsNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  exitId: string,
+): Promise<GuardedExit> {
+  const row = await needs.exits.byId(exitId, agentId);
+  const [record] = row === null ? [] : await exitRecords(needs, [row]);
+  if (record === undefined) throw refusal('exit_not_found');
+  return record;
+}
+
+const WHERE: Readonly<Record<ExitStatus, string>> = {
+  armed: 'It is armed.',
+  suspended: 'It is suspended: only the owner resumes it.',
+  firing: 'Its order is being placed: look it up, and cancel the order.',
+  fired: 'Its order was placed.',
+  canceled: 'It was canceled.',
+  expired: 'It has expired.',
+  failed: 'Its order was refused by the venue.',
+};
+
+export const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_not_open', WHERE[status]);
+
+/** Takes an exit back. Repeating it has no further effect. @param by who is named as the cause @throws Refusal exit_not_open */
+export async function cancelExit(
+  needs: ReadExitsNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { exitId, by }: { readonly exitId: string; readonly by: 'by_agent' | 'by_owner' },
+): Promise<GuardedExit> {
+  const row = await needs.exits.byId(exitId, agentId);
+  if (row === null) throw refusal('exit_not_found');
+  const at = needs.clock.now();
+  const ended = await needs.exits.end(exitId, {
+    from: ['armed', 'suspended'],
+    to: 'canceled',
+    because: by,
+    at,
+  });
+  if (ended !== null) return oneExit(needs, { agentId }, exitId);
+  const now = await needs.exits.byId(exitId, agentId);
+  if (now?.status !== 'canceled') throw notOpen(now ?? row);
+  return oneExit(needs, { agentId }, exitId);
+}

@@ -1,0 +1,81 @@
+/** Looks over exits that wait: what would stop one now is named long before its trigger holds. */
+import type { TradeRequest } from '@bellwether/contract';
+import { triggerPrice } from '../domain/exits.ts';
+import { VenueUnavailable } from '../domain/unavailable.ts';
+import { Refusal } from '../platform/refusal.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
+import { venueOf } from '../venues/asking.ts';
+import { earliestOf, exitIdentity } from './leave-exit.ts';
+import { endOf } from './records.ts';
+import { hasEnded, holdsNothing, type SendExitNeeds } from './send-exit.ts';
+import type { ExitRow, ExitStore } from './store.ts';
+
+export interface ReviewExitsNeeds extends SendExitNeeds, Pick<ValidateTradeNeeds, 'ledger'> {
+  readonly ledger: ValidateTradeNeeds['ledger'];
+  readonly secrets: SendExitNeeds['secrets'] & Pick<Secrets, 'open'>;
+  readonly exits: SendExitNeeds['exits'] & Pick<ExitStore, 'takeForReview' | 'reviewed' | 'expire'>;
+}
+
+const EVERY_MS = 30_000;
+const AT_ONCE = 50;
+
+export async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
+  const now = needs.clock.now();
+  await needs.exits.expire(now);
+  for (const row of await needs.exits.takeForReview(now - EVERY_MS, now, AT_ONCE)) await review(needs, row);
+}
+
+async function review(needs: ReviewExitsNeeds, row: ExitRow): Promise<void> {
+  const at = needs.clock.now();
+  const open = ['armed', 'suspended'] as const;
+  try {
+    const trouble = await troubleOf(needs, row);
+    if (trouble?.code === 'market_not_active' && (await hasEnded(needs, row)))
+      await needs.exits.end(row.exitId, { from: open, to: 'expired', because: 'market_ended', at });
+    else if (trouble?.code === 'insufficient_balance' && (await holdsNothing(needs, row)))
+      await needs.exits.end(row.exitId, { from: open, to: 'canceled', because: 'position_closed', at });
+    else if (trouble?.code === 'order_already_placed')
+      await needs.exits.end(row.exitId, { from: open, to: 'canceled', because: 'order_placed', at });
+    // A trigger that holds since before the exit was resumed is named by the watch.
+    else if (!row.mustLetGo || trouble !== null) await needs.exits.reviewed(row.exitId, trouble);
+  } catch (error) {
+    // What a venue that does not answer would say is not known.
+    if (!(error instanceof VenueUnavailable)) throw error;
+  }
+}
+
+/** What would refuse it if it were sent now, its price and the pause apart. */
+async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
+  const { caller, exitId, sealed, trigger } = row;
+  if (sealed === null) return null;
+  const request = JSON.parse(needs.secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
+  const exit = {
+    moment: 'left',
+    trigger: triggerPrice(trigger),
+    places: Number.POSITIVE_INFINITY,
+    hasOwnersWord: true,
+  } as const;
+  try {
+    const order = await checkExit(needs, { caller, request, exit, requestId: `exit-${exitId}` });
+    if (order === null) return { code: 'order_already_placed', message: 'Its order was placed.' };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const [{ code, detail }] = error.denials;
+    return code === 'service_unavailable' ? row.trouble : { code, message: detail };
+  }
+  return neverSent(needs, row);
+}
+
+/** The end of its market may have moved since it was left. */
+async function neverSent(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
+  const end = endOf(row);
+  if (end === null || row.trigger.kind !== 'before_end') return null;
+  const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
+  const earliest = market === null ? null : earliestOf(row.trigger, market, 0);
+  if (earliest === null || earliest < end) return null;
+  return {
+    code: 'exit_never_sent',
+    message: `It ends at ${new Date(end).toISOString()}, before its trigger can hold at ${new Date(earliest).toISOString()}.`,
+  };
+}

@@ -1,0 +1,412 @@
+/** Guarded exits. What changes their status over all replicas is in functions/exits.sql. Times are epoch milliseconds. */
+import type { Micro, Pips } from '@bellwether/contract/decimals';
+import { transact } from '@bellwether/durable';
+import type { WalletAddress } from '../domain/addresses.ts';
+import type { ExitTrigger } from '../domain/exits.ts';
+import type { Caller } from '../domain/records.ts';
+import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type { ExitsRow } from '../platform/database/rows.generated.ts';
+import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
+import type { Sealed } from '../platform/secrets.ts';
+
+export type ExitStatus = 'armed' | 'suspended' | 'firing' | 'fired' | 'canceled' | 'expired' | 'failed';
+
+export interface NewExit {
+  readonly exitId: string;
+  readonly caller: Caller;
+  readonly orderId: string;
+  readonly venue: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly tokenId: string;
+  readonly outcome: 'YES' | 'NO';
+  readonly funder: WalletAddress;
+  readonly walletAddress: WalletAddress;
+  readonly timeInForce: string;
+  readonly limit: Pips;
+  readonly shares: Micro;
+  readonly orderEndsAt: number | null;
+  readonly trigger: ExitTrigger;
+  readonly group: string | null;
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+}
+
+/** What sent it. Prices in collateral per share, sizes in shares: for people, not for sums. */
+export interface ExitEvidence {
+  readonly cause: 'trigger' | 'pause' | 'owner';
+  readonly at: string;
+  readonly heldSince?: string;
+  readonly bid?: number;
+  readonly price?: number;
+  readonly sequence?: number;
+  readonly bids?: readonly { readonly price: number; readonly size: number }[];
+}
+
+export interface ExitRow extends NewExit {
+  readonly status: ExitStatus;
+  readonly because: string | null;
+  readonly trouble: { readonly code: string; readonly message: string } | null;
+  readonly firesOnPause: boolean;
+  /** `null` once it has ended. */
+  readonly sealed: Sealed | null;
+  readonly fired: ExitEvidence | null;
+  readonly attempts: number;
+  readonly nextAttemptAt: number;
+  /** It was resumed, and its trigger has held ever since. */
+  readonly mustLetGo: boolean;
+  readonly updatedAt: number;
+}
+
+/** With what a turn of the watch needs beside. */
+export interface WatchedExit extends ExitRow {
+  readonly isSilent: boolean;
+  readonly ownerPaused: boolean;
+}
+
+export type LeftExit = 'too_many' | 'no_place' | 'key_revoked' | 'not_open' | { readonly exitId: string };
+
+export interface ExitFilter {
+  readonly agentId: string;
+  readonly venues?: readonly string[];
+  readonly conditionId?: string;
+  readonly outcome?: string;
+  readonly statuses?: readonly ExitStatus[];
+  readonly limit: number;
+}
+
+export const OPEN_EXITS: readonly ExitStatus[] = ['armed', 'suspended', 'firing'];
+
+export function createExitStore(sql: Sql) {
+  const read = async (where: Fragment): Promise<ExitRow[]> =>
+    (await sql<ExitsRow[]>`select e.* from exits e where ${where}`).map(exitRow);
+
+  return {
+    /** Leaves an exit, in place of another one; only while the agent's key is active and the day's trades have a place for it. */
+    leave: (
+      exit: NewExit,
+      sealed: Sealed,
+      {
+        replaces,
+        most,
+        kept,
+      }: { readonly replaces: string | null; readonly most: number; readonly kept: number },
+    ): Promise<LeftExit> =>
+      transact(sql, async (tx) => {
+        const { agentId, keyId } = exit.caller;
+        const at = new Date(exit.createdAt);
+        await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
+        const [known] = await tx<Pick<ExitsRow, 'exit_id'>[]>`
+          select exit_id from exits where agent_id = ${agentId} and order_id = ${exit.orderId} and sealed is not null`;
+        if (known !== undefined) return { exitId: known.exit_id };
+        if (replaces !== null) {
+          const replaced = await tx`select 1 from exits
+            where exit_id = ${replaces} and agent_id = ${agentId} and status in ('armed', 'suspended')`;
+          if (replaced.length === 0) return 'not_open';
+          await tx`select end_exit(${replaces}, 'canceled', 'replaced', ${at})`;
+        }
+        await tx`insert into exits ${tx(columnsOf(exit, sealed))}`;
+        const state = only(
+          await tx<{ readonly is_active: boolean; readonly open: number; readonly is_over: boolean }[]>`
+            select s.open_exits as open,
+              exists (select 1 from api_keys k where k.id = ${keyId} and k.status = 1) as is_active,
+              s.trade_limit_enabled and s.reserved_exits + case when s.usage_day = ${at}::date then u.trades else 0 end
+                > s.max_trades_per_day as is_over
+            from safeguards s cross join usage_of_day(s.agent_id, (${at}::timestamptz at time zone 'UTC')::date) u
+            where s.agent_id = ${agentId}`,
+        );
+        const refused = !state.is_active
+          ? 'key_revoked'
+          : state.open > most
+            ? 'too_many'
+            : state.is_over
+              ? 'no_place'
+              : null;
+        if (refused !== null) throw new NotLeft(refused);
+        await tx`delete from exits where exit_id in (
+          select exit_id from exits where agent_id = ${agentId} and sealed is null order by updated_at desc offset ${kept})`;
+        return { exitId: exit.exitId };
+      }).catch((error: unknown) => {
+        if (error instanceof NotLeft) return error.why;
+        throw error;
+      }),
+
+    async byId(exitId: string, agentId: string): Promise<ExitRow | null> {
+      const [row] = await read(sql`e.exit_id = ${exitId} and e.agent_id = ${agentId}`);
+      return row ?? null;
+    },
+
+    /** Newest first. */
+    list({ agentId, venues, conditionId, outcome, statuses, limit }: ExitFilter): Promise<ExitRow[]> {
+      const among = (column: Fragment, values: readonly string[] | undefined) =>
+        values === undefined ? sql`true` : sql`${column} = any(${[...values]}::text[])`;
+      return read(sql`e.agent_id = ${agentId} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
+        and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
+        and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}
+        order by e.created_at desc, e.exit_id desc limit ${limit}`);
+    },
+
+    /** Armed exits and those whose order is being placed, due by now, of these venues. */
+    async watched(at: number, venues: readonly string[], limit: number): Promise<WatchedExit[]> {
+      const rows = await sql<(ExitsRow & { readonly is_silent: boolean; readonly owner_paused: boolean })[]>`
+        select e.*, s.owner_paused, e.trigger_kind = 'silence' and exists (
+          select 1 from silences x where x.agent_id = e.agent_id and x.fired_at > e.created_at
+            and x.called_at = (select max(k.last_called_at) from api_keys k where k.agent_id = e.agent_id)) as is_silent
+        from exits e join safeguards s using (agent_id)
+        where e.status in ('armed', 'firing') and e.next_attempt_at <= ${new Date(at)}
+          and e.venue = any(${[...venues]}::text[])
+        order by e.next_attempt_at limit ${limit}`;
+      return rows.map((row) => ({
+        ...exitRow(row),
+        isSilent: row.is_silent,
+        ownerPaused: row.owner_paused,
+      }));
+    },
+
+    /** @returns false where another one began, or it is not armed any more */
+    async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<boolean> {
+      const rows = await sql`select 1 from fire_exit(${exitId}, ${sql.json({ ...evidence })}, ${new Date(at)},
+        ${new Date(againAt)})`;
+      return rows.length > 0;
+    },
+
+    async letGo(exitId: string): Promise<void> {
+      await sql`update exits set must_let_go = false, trouble = null, trouble_detail = null
+        where exit_id = ${exitId} and status = 'armed'`;
+    },
+
+    /** Takes an exit that is being sent over for a while, because whoever sent it is late. @returns false where another one has */
+    async takeOver({ exitId, nextAttemptAt }: ExitRow, againAt: number): Promise<boolean> {
+      const rows = await sql`update exits set next_attempt_at = ${new Date(againAt)}
+        where exit_id = ${exitId} and status = 'firing' and next_attempt_at = ${new Date(nextAttemptAt)} returning 1`;
+      return rows.length > 0;
+    },
+
+    /** The exit of an order in doubt is looked at again then. */
+    async again(exitId: string, againAt: number): Promise<void> {
+      await sql`update exits set next_attempt_at = ${new Date(againAt)} where exit_id = ${exitId} and status = 'firing'`;
+    },
+
+    /** Adds the prices and the book of the present attempt to what sent it. */
+    async note(exitId: string, evidence: ExitEvidence): Promise<void> {
+      await sql`update exits set fired = ${sql.json({ ...evidence })} where exit_id = ${exitId} and status = 'firing'`;
+    },
+
+    async placed(exitId: string, at: number): Promise<void> {
+      await sql`select exit_placed(${exitId}, ${new Date(at)})`;
+    },
+
+    async notSent(exitId: string, { status, because = null, trouble, at, againAt }: NotSent): Promise<void> {
+      await sql`select exit_not_sent(${exitId}, ${status}, ${because}, ${trouble.code}, ${trouble.message}, ${new Date(at)},
+        ${new Date(againAt)})`;
+    },
+
+    /** @returns the row as it is then; `null`: it is not among those that may be ended so */
+    end: (exitId: string, { from, to, because, at }: Ending): Promise<ExitRow | null> =>
+      transact(sql, async (tx) => {
+        await tx`select 1 from safeguards where agent_id = (select agent_id from exits where exit_id = ${exitId})
+          for no key update`;
+        const [row] = await tx<ExitsRow[]>`
+          select * from exits where exit_id = ${exitId} and status = any(${[...from]}::text[]) for update`;
+        if (row === undefined) return null;
+        await tx`select end_exit(${exitId}, ${to}, ${because}, ${new Date(at)})`;
+        const ended = only(await tx<ExitsRow[]>`select * from exits where exit_id = ${exitId}`);
+        return exitRow(ended);
+      }),
+
+    /** Arms a suspended exit again, if the agent is not paused and the day's trades have a place. */
+    resume: (exitId: string, at: number): Promise<'resumed' | 'not_open' | 'paused' | 'no_place'> =>
+      transact(sql, async (tx) => {
+        const [agent] = await tx<{ readonly is_paused: boolean }[]>`
+          select trading_paused or owner_paused as is_paused from safeguards
+          where agent_id = (select agent_id from exits where exit_id = ${exitId}) for no key update`;
+        if (agent?.is_paused === true) return 'paused' as const;
+        const resumed = await tx<Pick<ExitsRow, 'agent_id'>[]>`
+          update exits set status = 'armed', because = null, trouble = null, trouble_detail = null, attempts = 0,
+            next_attempt_at = ${new Date(at)}, must_let_go = true, updated_at = ${new Date(at)}
+          where exit_id = ${exitId} and status = 'suspended' returning agent_id`;
+        const [row] = resumed;
+        if (row === undefined) return 'not_open' as const;
+        const { is_over: isOver } = only(
+          await tx<{ readonly is_over: boolean }[]>`
+            select s.trade_limit_enabled and s.reserved_exits + u.trades > s.max_trades_per_day as is_over
+            from safeguards s cross join usage_of_day(s.agent_id, (${new Date(at)}::timestamptz at time zone 'UTC')::date) u
+            where s.agent_id = ${row.agent_id}`,
+        );
+        if (isOver) throw new NotLeft('no_place');
+        return 'resumed' as const;
+      }).catch((error: unknown) => {
+        if (error instanceof NotLeft && error.why === 'no_place') return 'no_place' as const;
+        throw error;
+      }),
+
+    async armForPause(exitId: string, firesOnPause: boolean, at: number): Promise<boolean> {
+      const rows = await sql`update exits set fires_on_pause = ${firesOnPause}, updated_at = ${new Date(at)}
+        where exit_id = ${exitId} and status in ('armed', 'suspended') returning 1`;
+      return rows.length > 0;
+    },
+
+    /** Begins to send an exit by the owner's word. @returns false where it is not open, or another one of its group is being sent */
+    sellNow: (exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<boolean> =>
+      transact(sql, async (tx) => {
+        await tx`select 1 from safeguards where agent_id = (select agent_id from exits where exit_id = ${exitId})
+          for no key update`;
+        // A suspended one is as good: the word is for this order.
+        await tx`update exits set status = 'armed' where exit_id = ${exitId} and status = 'suspended'`;
+        const rows = await tx`select 1 from fire_exit(${exitId}, ${tx.json({ ...evidence })}, ${new Date(at)},
+          ${new Date(againAt)})`;
+        return rows.length > 0;
+      }),
+
+    /** The exit of an order that is being placed. */
+    async ofOrder(orderId: string): Promise<WatchedExit | null> {
+      const [row] = await sql<(ExitsRow & { readonly owner_paused: boolean })[]>`
+        select e.*, s.owner_paused from exits e join safeguards s using (agent_id)
+        where e.order_id = ${orderId} and e.status = 'firing'`;
+      return row === undefined ? null : { ...exitRow(row), isSilent: false, ownerPaused: row.owner_paused };
+    },
+
+    /** Armed and suspended exits that were not looked over since, each for one caller. */
+    async takeForReview(before: number, at: number, limit: number): Promise<ExitRow[]> {
+      const rows = await sql<ExitsRow[]>`
+        update exits set reviewed_at = ${new Date(at)} where exit_id in (
+          select exit_id from exits where status in ('armed', 'suspended') and reviewed_at <= ${new Date(before)}
+          order by reviewed_at limit ${limit} for update skip locked)
+        returning *`;
+      return rows.map(exitRow);
+    },
+
+    async reviewed(exitId: string, trouble: ExitRow['trouble']): Promise<void> {
+      await sql`update exits set trouble = ${trouble?.code ?? null}, trouble_detail = ${trouble?.message ?? null}
+        where exit_id = ${exitId} and status in ('armed', 'suspended')
+          and (trouble, trouble_detail) is distinct from (${trouble?.code ?? null}, ${trouble?.message ?? null})`;
+    },
+
+    /** Exits that end before anything sent them. */
+    async expire(at: number): Promise<void> {
+      await sql`
+        select end_exit(e.exit_id, 'expired', null, ${new Date(at)}) from (
+          select x.exit_id from exits x join safeguards s using (agent_id)
+          where x.status in ('armed', 'suspended') and least(x.expires_at, x.order_ends_at) <= ${new Date(at)}
+          order by x.agent_id limit 100 for no key update of s) e`;
+    },
+
+    /** @returns how many were suspended, because the database is one that was restored */
+    async suspendRestored(at: number, isRestored: boolean): Promise<number> {
+      const { suspended } = only(
+        await sql<{ readonly suspended: number }[]>`
+          select suspend_restored_exits(${new Date(at)}, ${isRestored}, ${RESTORED_GAP}) as suspended`,
+      );
+      return suspended;
+    },
+  };
+}
+
+/** A standby takes over sooner. */
+const RESTORED_GAP = '10 minutes';
+
+class NotLeft extends Error {
+  readonly why: 'too_many' | 'no_place' | 'key_revoked';
+
+  constructor(why: NotLeft['why']) {
+    super(why);
+    this.why = why;
+  }
+}
+
+export type ExitStore = ReturnType<typeof createExitStore>;
+
+export interface NotSent {
+  readonly status: 'armed' | 'suspended' | 'firing';
+  readonly because?: string | null;
+  readonly trouble: { readonly code: string; readonly message: string };
+  readonly at: number;
+  readonly againAt: number;
+}
+
+export interface Ending {
+  readonly from: readonly ExitStatus[];
+  readonly to: 'canceled' | 'expired' | 'failed';
+  readonly because: string | null;
+  readonly at: number;
+}
+
+const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Sealed): ColumnValues => ({
+  exit_id: exit.exitId,
+  agent_id: caller.agentId,
+  user_id: caller.userId.toString(),
+  api_key_id: caller.keyId.toString(),
+  order_id: exit.orderId,
+  venue: exit.venue,
+  market_id: exit.marketId,
+  condition_id: exit.conditionId,
+  token_id: exit.tokenId,
+  outcome: exit.outcome,
+  funder: exit.funder,
+  wallet_address: exit.walletAddress,
+  time_in_force: exit.timeInForce,
+  limit_price: exit.limit,
+  shares: exit.shares.toString(),
+  order_ends_at: dateOf(exit.orderEndsAt),
+  key_id: keyId,
+  sealed: bytes as Buffer,
+  trigger_kind: trigger.kind,
+  trigger_price: 'price' in trigger ? trigger.price : null,
+  trigger_at: 'at' in trigger ? new Date(trigger.at) : null,
+  trigger_minutes: 'minutes' in trigger ? trigger.minutes : null,
+  group_name: exit.group,
+  expires_at: dateOf(exit.expiresAt),
+  status: 'armed',
+  next_attempt_at: new Date(exit.createdAt),
+  reviewed_at: new Date(exit.createdAt),
+  created_at: new Date(exit.createdAt),
+  updated_at: new Date(exit.createdAt),
+});
+
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at));
+
+function triggerOf(row: ExitsRow): ExitTrigger {
+  const kind = row.trigger_kind as ExitTrigger['kind'];
+  switch (kind) {
+    case 'price_at_or_below':
+    case 'price_at_or_above':
+      return { kind, price: row.trigger_price ?? 0 };
+    case 'time':
+      return { kind, at: row.trigger_at === null ? 0 : ms(row.trigger_at) };
+    case 'before_end':
+      return { kind, minutes: row.trigger_minutes ?? 0 };
+    case 'silence':
+      return { kind };
+  }
+}
+
+const exitRow = (row: ExitsRow): ExitRow => ({
+  exitId: row.exit_id,
+  caller: { agentId: row.agent_id, userId: row.user_id, keyId: row.api_key_id },
+  orderId: row.order_id,
+  venue: row.venue,
+  marketId: row.market_id,
+  conditionId: row.condition_id,
+  tokenId: row.token_id,
+  outcome: row.outcome as ExitRow['outcome'],
+  funder: row.funder as WalletAddress,
+  walletAddress: row.wallet_address as WalletAddress,
+  timeInForce: row.time_in_force,
+  limit: row.limit_price,
+  shares: row.shares,
+  orderEndsAt: msOrNull(row.order_ends_at),
+  trigger: triggerOf(row),
+  group: row.group_name,
+  expiresAt: msOrNull(row.expires_at),
+  createdAt: ms(row.created_at),
+  status: row.status as ExitStatus,
+  because: row.because,
+  trouble: row.trouble === null ? null : { code: row.trouble, message: row.trouble_detail ?? '' },
+  firesOnPause: row.fires_on_pause,
+  sealed: row.sealed === null || row.key_id === null ? null : { keyId: row.key_id, bytes: row.sealed },
+  fired: row.fired as ExitEvidence | null,
+  attempts: row.attempts,
+  nextAttemptAt: ms(row.next_attempt_at),
+  mustLetGo: row.must_let_go,
+  updatedAt: ms(row.updated_at),
+});

@@ -1,0 +1,337 @@
+/** Guarded exits: signed ahead, left with the desk, and sent when their trigger holds, with one effect. */
+import { randomUUID } from 'node:crypto';
+import { buildLimitOrder, type ExitRequest, type GuardedExit, type Market } from '@bellwether/sdk';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Book } from '../../packages/server/src/domain/market.ts';
+import { expectBooksToAgree } from '../books.ts';
+import { becomesStatus, bidOf, type ExitOrder, exitOrder, hold, pushBidTo } from '../exits.ts';
+import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import { jumpingClock } from '../sandbox.ts';
+
+const clock = jumpingClock();
+let service: TestService;
+let markets: Market[];
+let market: Market;
+let trader: Trader;
+let seller: Trader;
+let place = 0;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  seller = await newTrader(service);
+  markets = await openMarkets(seller.client);
+});
+/** Each test has a market and a trader of its own, with 30 shares of either outcome. */
+beforeEach(async () => {
+  market = markets[place] as Market;
+  place += 1;
+  trader = await newTrader(service);
+  await hold(trader, market, 30);
+});
+
+const tick = (price: number) => Math.round(price * 100) / 100;
+type Trigger = ExitRequest['trigger'];
+const below = (price: number): Trigger => ({ kind: 'price_at_or_below', price });
+const above = (price: number): Trigger => ({ kind: 'price_at_or_above', price });
+
+const requestFor = async (order: ExitOrder, trigger: object, more: object = {}, by = trader) =>
+  ({ ...(await exitOrder(by, market, order)), trigger, ...more }) as ExitRequest;
+const leave = async (order: ExitOrder, trigger: Trigger, more: object = {}) =>
+  trader.client.leaveExit(await requestFor(order, trigger, more));
+const refused = async (order: ExitOrder, trigger: object, more: object = {}) =>
+  (
+    await call(service, 'POST', '/markets/exits', {
+      key: trader.apiKey,
+      body: await requestFor(order, trigger, more),
+    })
+  ).body;
+const becomes = (exitId: string, status: string) => becomesStatus(trader.client, exitId, status);
+const sales = async () =>
+  (await trader.client.listOrders({ limit: 100 })).filter(
+    ({ side, orderType }) => side === 'SELL' && orderType !== 'MERGE',
+  );
+async function bidFor(size: number, price: number): Promise<void> {
+  const { client, signer } = await newTrader(service);
+  const terms = { signer, market, outcome: 'YES', side: 'BUY' } as const;
+  await client.placeTrade(await buildLimitOrder({ ...terms, size, price: price.toFixed(2) }));
+}
+/** A stop three ticks below the bid, with the price where it sells at the worst. */
+const stopPrices = () => {
+  const stop = tick(bidOf(service, market) - 0.03);
+  return { stop, worst: tick(stop * 0.95) };
+};
+
+describe('a price', () => {
+  test('a stop waits while the book pays more, and sells once when it pays so little', async () => {
+    const bid = bidOf(service, market);
+    const { stop, worst } = stopPrices();
+    const exit = await leave({ worst }, below(stop));
+    expect(exit).toMatchObject({ status: 'armed', size: 10, worstPrice: worst, fired: null });
+    expect(exit.watch).toMatchObject({ bid, note: null, distance: expect.closeTo(bid - stop, 2) });
+    await pushBidTo(service, { market, price: stop });
+    await becomes(exit.exitId, 'fired');
+    const { fired } = await trader.client.getExit(exit.exitId);
+    expect(fired).toMatchObject({ cause: 'trigger', bid: stop, price: expect.any(Number) });
+    expect(fired?.bids[0]?.price).toBe(stop);
+    expect(Date.parse(fired?.at ?? '') - Date.parse(fired?.heldSince ?? '')).toBeGreaterThanOrEqual(2_000);
+    expect(await trader.client.getOrder(exit.orderId)).toMatchObject({ filledSize: 10, status: 'filled' });
+    expect(await sales()).toHaveLength(1);
+    await expectBooksToAgree(service, [trader]);
+  });
+
+  test('a profit is taken once the book pays so much for the whole size', async () => {
+    const profit = tick(bidOf(service, market) - 0.02);
+    await pushBidTo(service, { market, price: tick(profit - 0.02) });
+    const exit = await leave({ worst: profit, type: 'FOK' }, above(profit));
+    await bidFor(9, profit);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect((await trader.client.getExit(exit.exitId)).status).toBe('armed');
+    await bidFor(5, profit);
+    await becomes(exit.exitId, 'fired');
+    expect(await trader.client.getOrder(exit.orderId)).toMatchObject({ filledSize: 10 });
+  });
+
+  test('a price that comes back within two seconds sells nothing', async () => {
+    const { stop, worst } = stopPrices();
+    const exit = await leave({ worst }, below(stop));
+    await pushBidTo(service, { market, price: stop });
+    await bidFor(500, tick(stop + 0.02));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(await trader.client.getExit(exit.exitId)).toMatchObject({ status: 'armed' });
+    expect(await sales()).toEqual([]);
+  });
+
+  test.each([
+    ['has ended or does not answer', () => null],
+    ['is crossed', (book: Book) => ({ ...book, asks: [[book.bids[0]?.[0] ?? 0, 1_000_000n] as const] })],
+    ['has no bid', (book: Book) => ({ ...book, bids: [] })],
+  ])('a book that %s triggers nothing, and says so; one that is believed does', async (_what, seen) => {
+    const { stop, worst } = stopPrices();
+    const exit = await leave({ worst }, below(stop));
+    const { markets: data } = service.needs.venues.default;
+    const real = data.book.bind(data);
+    const spied = vi
+      .spyOn(data, 'book')
+      .mockImplementation(async (...asked) => seen((await real(...asked)) as Book) as Book | null);
+    await pushBidTo(service, { market, price: stop });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const { status, watch } = await trader.client.getExit(exit.exitId);
+    spied.mockRestore();
+    expect([status, watch?.bid, watch?.distance]).toEqual(['armed', null, null]);
+    expect(watch?.note).toMatch(/triggers/);
+    await becomes(exit.exitId, 'fired');
+  });
+
+  test('a worst price far below the bid is refused when it is sent, too: the market had risen', async () => {
+    const at = new Date(clock.now() + 5_000).toISOString();
+    const exit = await leave({ worst: 0.02 }, { kind: 'time', at });
+    clock.advance(6_000);
+    await expect
+      .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
+      .toBe('exit_price_too_low');
+    expect(await sales()).toEqual([]);
+    const { riskAlerts, exits } = await trader.client.getBriefing();
+    expect(riskAlerts.map(({ code }) => code)).toContain('exit_in_trouble');
+    expect(exits.map(({ exitId }) => exitId)).toEqual([exit.exitId]);
+  });
+
+  test('an order that executes at once is not spent where the book would not take it', async () => {
+    const { stop, worst } = stopPrices();
+    const exit = await leave({ worst, type: 'FAK' }, below(stop));
+    await pushBidTo(service, { market, price: tick(worst - 0.01) });
+    await expect
+      .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
+      .toBe('exit_no_match');
+    expect(await sales()).toEqual([]);
+  });
+});
+
+describe('a time', () => {
+  test('of its own, and before the end of the market', async () => {
+    const bid = bidOf(service, market);
+    const inAMinute = new Date(clock.now() + 60_000).toISOString();
+    const timed = await leave({ worst: bid }, { kind: 'time', at: inAMinute });
+    const ending = await leave({ worst: bid, outcome: 'YES' }, { kind: 'before_end', minutes: 60 });
+    expect(await trader.client.listExits({ status: 'armed' })).toHaveLength(2);
+    clock.advance(61_000);
+    await becomes(timed.exitId, 'fired');
+    clock.moveTo(Date.parse(market.endDate) - 3_600_000);
+    await becomes(ending.exitId, 'fired');
+    expect((await trader.client.getExit(ending.exitId)).fired).toMatchObject({ cause: 'trigger', bid });
+  });
+
+  test('silence sells by the exit, and leaves what it has placed', async () => {
+    await trader.client.updateSettings({ silenceSeconds: 60 });
+    const bid = bidOf(service, market);
+    const silent = await leave({ worst: bid }, { kind: 'silence' });
+    const exits = service.needs.exits;
+    const statusNow = async () => (await exits.byId(silent.exitId, trader.agentId))?.status;
+    const keys = await service.needs.agents.keys(trader.agentId);
+    await service.needs.agents.touch(new Map(keys.map(({ id }) => [id, service.needs.clock.now()])));
+    // Second by second: a longer step would be a pause of the desk.
+    for (let second = 0; second < 70; second += 1) {
+      clock.advance(1_000);
+      await service.needs.orders.cancelSilent(service.needs.clock.now());
+    }
+    await expect.poll(statusNow, { timeout: 30_000, interval: 200 }).toBe('fired');
+    expect((await service.needs.orders.byIds([silent.orderId]))[0]?.cancelAt).toBeNull();
+  });
+
+  test('an exit that has expired is sent no more', async () => {
+    const bid = bidOf(service, market);
+    const inAnHour = new Date(clock.now() + 3_600_000).toISOString();
+    const exit = await leave({ worst: bid }, below(tick(bid - 0.05)), { expiresAt: inAnHour });
+    expect(exit.endsAt).toBe(inAnHour);
+    const { riskAlerts } = await trader.client.getBriefing();
+    expect(riskAlerts.map(({ code }) => code)).toContain('exit_ends_soon');
+    clock.advance(3_600_001);
+    await becomes(exit.exitId, 'expired');
+    expect((await service.needs.exits.byId(exit.exitId, trader.agentId))?.sealed).toBeNull();
+  });
+});
+
+describe('several', () => {
+  test('of a group one is sent, and cancels the rest', async () => {
+    const { stop, worst } = stopPrices();
+    const group = 'stop or profit';
+    const loss = await leave({ worst }, below(stop), { group });
+    const profit = await leave({ worst: tick(stop + 0.15) }, above(tick(stop + 0.15)), { group });
+    const apart = await leave({ worst: tick(stop + 0.15) }, above(tick(stop + 0.15)));
+    await pushBidTo(service, { market, price: stop });
+    await becomes(loss.exitId, 'fired');
+    expect(await trader.client.getExit(profit.exitId)).toMatchObject({
+      status: 'canceled',
+      because: 'group',
+    });
+    expect(await trader.client.getExit(apart.exitId)).toMatchObject({ status: 'armed' });
+  });
+
+  test('a group whose exits hold together sends one', async () => {
+    const bid = bidOf(service, market);
+    const exits: GuardedExit[] = [];
+    for (let nth = 0; nth < 3; nth += 1)
+      exits.push(await leave({ worst: bid }, below(bid), { group: 'ladder of one' }));
+    await expect.poll(async () => (await sales()).length, { timeout: 30_000 }).toBe(1);
+    const statuses = async () =>
+      (await Promise.all(exits.map(({ exitId }) => trader.client.getExit(exitId))))
+        .map(({ status }) => status)
+        .sort();
+    await expect.poll(statuses, { timeout: 30_000 }).toEqual(['canceled', 'canceled', 'fired']);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(await sales()).toHaveLength(1);
+  });
+
+  test('one replaces another in one commit, and each is taken back once', async () => {
+    const { stop, worst } = stopPrices();
+    const first = await leave({ worst }, below(stop));
+    const second = await leave({ worst: tick(worst - 0.01) }, below(tick(stop - 0.01)), {
+      replaces: first.exitId,
+    });
+    expect(await trader.client.getExit(first.exitId)).toMatchObject({
+      status: 'canceled',
+      because: 'replaced',
+    });
+    const canceled = await trader.client.cancelExit({ exitId: second.exitId });
+    expect(canceled).toMatchObject({ status: 'canceled', because: 'by_agent' });
+    expect(await trader.client.cancelExit({ exitId: second.exitId })).toEqual(canceled);
+    expect((await refused({ worst }, below(stop), { replaces: second.exitId })).code).toBe('exit_not_open');
+    expect(await trader.client.listExits({ status: 'open' })).toEqual([]);
+  });
+
+  test('an armed exit keeps a place of the day; a group keeps one', async () => {
+    const { stop, worst } = stopPrices();
+    const used = (await trader.client.getMe()).tradesToday;
+    await trader.client.updateSettings({ maxTradesPerDay: used + 2 });
+    const exit = await leave({ worst }, below(stop), { group: 'a' });
+    await leave({ worst }, below(tick(stop - 0.01)), { group: 'a' });
+    expect((await trader.client.getMe()).tradesRemaining).toBe(1);
+    const buy = async () =>
+      buildLimitOrder({
+        ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', size: 5, price: '0.01' },
+        clientOrderId: randomUUID(),
+      });
+    await trader.client.placeTrade(await buy());
+    // The agent loops: what is kept for the exit is not its to use.
+    await expect(trader.client.placeTrade(await buy())).rejects.toMatchObject({
+      code: 'max_trades_per_day_exceeded',
+      detail: expect.stringContaining('kept for guarded exits'),
+    });
+    expect((await refused({ worst }, below(stop))).code).toBe('max_trades_per_day_exceeded');
+    await pushBidTo(service, { market, price: stop });
+    await becomes(exit.exitId, 'fired');
+    expect((await trader.client.getMe()).tradesRemaining).toBe(0);
+  });
+});
+
+describe('what is left twice, or wrongly', () => {
+  test('the same exit is one; with other terms it is refused', async () => {
+    const { stop, worst } = stopPrices();
+    const request = await requestFor({ worst }, below(stop));
+    const exit = await trader.client.leaveExit(request);
+    expect((await trader.client.leaveExit(request)).exitId).toBe(exit.exitId);
+    const other = { ...request, trigger: below(tick(stop - 0.01)) };
+    await expect(trader.client.leaveExit(other)).rejects.toMatchObject({ code: 'exit_already_left' });
+    await trader.client.placeTrade(await exitOrder(trader, market, { worst: 0.9 }));
+    expect(await trader.client.listExits({})).toHaveLength(1);
+  });
+
+  test('checking alone leaves nothing', async () => {
+    const { stop, worst } = stopPrices();
+    const checked = await trader.client.leaveExit(
+      await requestFor({ worst }, below(stop), { validateOnly: true }),
+    );
+    expect(checked).toMatchObject({ status: 'armed', worstPrice: worst });
+    expect(await trader.client.listExits({})).toEqual([]);
+  });
+
+  test('more than is held, a worst price too low, and an order that cannot be', async () => {
+    const { stop, worst } = stopPrices();
+    expect((await refused({ worst, size: 31 }, below(stop))).code).toBe('insufficient_balance');
+    expect(await refused({ worst: tick(stop * 0.8) }, below(stop))).toMatchObject({
+      code: 'exit_price_too_low',
+      detail: expect.stringContaining("trigger's price"),
+    });
+    const placed = await exitOrder(trader, market, { worst: 0.9 });
+    await trader.client.placeTrade(placed);
+    const again = { ...placed, trigger: below(stop) } as ExitRequest;
+    await expect(trader.client.leaveExit(again)).rejects.toMatchObject({ code: 'order_already_placed' });
+  });
+
+  test('every fault of its own terms at once, and a misspelt field', async () => {
+    const { stop, worst } = stopPrices();
+    const faulty = await refused({ worst }, { kind: 'time', price: 0.4 }, { postOnly: true });
+    expect(faulty.errors.map(({ path }: { path: string }) => path)).toEqual([
+      'postOnly',
+      'trigger.price',
+      'trigger.at',
+    ]);
+    expect(await refused({ worst }, below(stop), { expireAt: '2030-01-01T00:00:00Z' })).toMatchObject({
+      code: 'invalid_request',
+      errors: [expect.objectContaining({ path: 'expireAt' })],
+    });
+    expect((await refused({ worst }, { kind: 'silence' })).code).toBe('exit_never_sent');
+    const soon = new Date(clock.now() + 60_000).toISOString();
+    const later = new Date(clock.now() + 120_000).toISOString();
+    expect((await refused({ worst }, { kind: 'time', at: later }, { expiresAt: soon })).code).toBe(
+      'exit_never_sent',
+    );
+  });
+
+  test('a venue that trades by quotes says why not', async () => {
+    const { stop, worst } = stopPrices();
+    expect(await refused({ worst }, below(stop), { venue: 'kalshi' })).toMatchObject({
+      code: 'wrong_venue_route',
+      detail: expect.stringContaining('no sale can be signed ahead'),
+    });
+  });
+
+  test("another agent's exit does not exist", async () => {
+    const { stop, worst } = stopPrices();
+    const { exitId } = await leave({ worst }, below(stop));
+    await expect(seller.client.getExit(exitId)).rejects.toMatchObject({ code: 'exit_not_found' });
+    await expect(seller.client.cancelExit({ exitId })).rejects.toMatchObject({ code: 'exit_not_found' });
+    await expect(
+      seller.client.leaveExit(await requestFor({ worst }, below(stop), {}, trader)),
+    ).rejects.toMatchObject({ status: 403 });
+  });
+});

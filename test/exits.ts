@@ -1,0 +1,61 @@
+/** Guarded exits in tests: a trader with shares, orders signed ahead, and a book that is moved past their triggers. */
+import { randomUUID } from 'node:crypto';
+import { type BellwetherClient, buildLimitOrder, type Market } from '@bellwether/sdk';
+import { expect } from 'vitest';
+import { newTrader, type TestService, type Trader } from './harness.ts';
+
+export interface ExitOrder {
+  readonly size?: number;
+  readonly worst: number;
+  readonly type?: 'GTC' | 'FAK' | 'FOK';
+  readonly outcome?: 'YES' | 'NO';
+}
+
+/** A SELL that is signed ahead. */
+export const exitOrder = (
+  { signer, signatureType }: Pick<Trader, 'signer' | 'signatureType'>,
+  market: Market,
+  { size = 10, worst, type = 'GTC', outcome = 'YES' }: ExitOrder,
+) =>
+  buildLimitOrder({
+    ...{ signer, signatureType, market, outcome, type, size },
+    ...{ side: 'SELL', price: worst.toFixed(2) },
+  });
+
+export const bidOf = (service: TestService, market: Market): number =>
+  Number(service.exchange.book(market.conditionId, 'YES')?.bids[0]?.[0] ?? 0) / 10_000;
+
+/** Shares of both outcomes. */
+export const hold = (trader: Trader, market: Market, amount: number) =>
+  trader.client.splitSets({ clientOrderId: randomUUID(), marketId: market.id, amount });
+
+/** As much as a new trader can split. */
+const MOST = 9_000;
+
+/** Sells into the bids until the best one is no higher than this: the market's makers quote lower then. */
+export async function pushBidTo(
+  service: TestService,
+  { market, price }: { readonly market: Market; readonly price: number },
+): Promise<void> {
+  for (;;) {
+    const levels = service.exchange.book(market.conditionId, 'YES', 1_000)?.bids ?? [];
+    const above = levels.filter(([at]) => at / 10_000 > price + 1e-9);
+    if (above.length === 0) return;
+    const wanted = Math.ceil(above.reduce((sum, [, shares]) => sum + Number(shares), 0) / 1e6);
+    const size = Math.max(5, Math.min(wanted, MOST));
+    const seller = await newTrader(service);
+    await hold(seller, market, size);
+    // What is left of the last share rests above the new bid.
+    await seller.client.placeTrade(
+      await buildLimitOrder({
+        ...{ signer: seller.signer, market, outcome: 'YES', side: 'SELL', size },
+        price: (price + 0.01).toFixed(2),
+      }),
+    );
+  }
+}
+
+export const becomesStatus = (client: BellwetherClient, exitId: string, status: string) =>
+  expect
+    .poll(async () => (await client.getExit(exitId)).status, { timeout: 60_000, interval: 200 })
+    .toBe(status);
