@@ -2742,6 +2742,8 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       signedIn: false,
       userId: null,
       name: null,
+      canRecover: false,
+      recovery: null,
     },
   },
   passkeyRegistrationOptions: {
@@ -2783,6 +2785,8 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       signedIn: true,
       userId: '48',
       name: 'Ada',
+      canRecover: false,
+      recovery: null,
     },
   },
   passkeySignInOptions: {
@@ -2800,6 +2804,8 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       signedIn: true,
       userId: '51',
       name: 'Ada',
+      canRecover: false,
+      recovery: null,
     },
   },
   signOutOwner: {
@@ -2808,6 +2814,8 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
       signedIn: false,
       userId: null,
       name: null,
+      canRecover: false,
+      recovery: null,
     },
   },
   claimAgent: {
@@ -3201,6 +3209,218 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
         lockedByOwner: {},
         updatedAt: '2026-11-26T06:45:44.046Z',
       },
+    },
+  },
+  listOwnerPasskeys: {
+    status: 200,
+    body: {
+      passkeys: [
+        {
+          passkeyId: '1',
+          name: 'Passkey',
+          createdAt: '2026-11-26T11:16:01.591Z',
+          lastUsedAt: '2026-11-26T11:16:01.591Z',
+          isOfThisSession: true,
+          isOfRecovery: false,
+        },
+      ],
+      recoveryCodeMadeAt: null,
+    },
+  },
+  addPasskeyOptions: {
+    status: 200,
+    body: {
+      challenge: '0WabEWCd75HYOyUZpqH3b9DhWIrF17-NQTCiGar8Vyw',
+      rpId: 'localhost',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  addPasskeyRegistrationOptions: {
+    status: 200,
+    body: {
+      challenge: 'hX4NaHRWlTujEHHqSPQ-aeZR0vD5BhOAXGA5Hy8NmNo',
+      rp: {
+        name: 'Bellwether',
+        id: 'localhost',
+      },
+      user: {
+        id: 'nm15yiNk-IbPlZFYKNyf1SMB9ca9SvQdY-9sT7OPRxU',
+        name: 'Ada',
+        displayName: 'Ada',
+      },
+      pubKeyCredParams: [
+        {
+          alg: -8,
+          type: 'public-key',
+        },
+      ],
+      timeout: 300000,
+      attestation: 'none',
+      excludeCredentials: [
+        {
+          id: '4wUUv5wtVhDWpk8TQmsRjMQxPdMc-mnr1swTVyw2Ko0',
+          type: 'public-key',
+        },
+      ],
+      authenticatorSelection: {
+        residentKey: 'required',
+        userVerification: 'required',
+        requireResidentKey: true,
+      },
+      extensions: {
+        credProps: true,
+      },
+      hints: [],
+    },
+  },
+  addPasskey: {
+    status: 200,
+    body: {
+      passkeys: [
+        {
+          passkeyId: '14',
+          name: 'Passkey',
+          createdAt: '2026-11-26T11:16:07.121Z',
+          lastUsedAt: '2026-11-26T11:16:07.143Z',
+          isOfThisSession: true,
+          isOfRecovery: false,
+        },
+      ],
+      recoveryCodeMadeAt: null,
+    },
+  },
+  renamePasskey: {
+    status: 200,
+    body: {
+      passkeys: [
+        {
+          passkeyId: '16',
+          name: 'Passkey',
+          createdAt: '2026-11-26T11:16:07.196Z',
+          lastUsedAt: '2026-11-26T11:16:07.220Z',
+          isOfThisSession: true,
+          isOfRecovery: false,
+        },
+      ],
+      recoveryCodeMadeAt: null,
+    },
+  },
+  removePasskeyOptions: {
+    status: 200,
+    body: {
+      challenge: '0USrqBjLpOffhHWsgwvlNW8TLM-bVT2jCcdFjmdnPDg',
+      rpId: 'localhost',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  removePasskey: {
+    status: 200,
+    body: {
+      passkeys: [
+        {
+          passkeyId: '20',
+          name: 'Passkey',
+          createdAt: '2026-11-26T11:16:07.361Z',
+          lastUsedAt: '2026-11-26T11:16:07.398Z',
+          isOfThisSession: true,
+          isOfRecovery: false,
+        },
+      ],
+      recoveryCodeMadeAt: null,
+    },
+  },
+  recoveryCodeOptions: {
+    status: 200,
+    body: {
+      challenge: 'xgGTPEPUTQXlRe6CjkeD-meAC20ixEv3OWotpueokV8',
+      rpId: 'localhost',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  newRecoveryCode: {
+    status: 200,
+    body: {
+      recoveryCode: 'FK3MY-AMKSD-1KX6C-EY891-C62D0-2DMRA',
+      madeAt: '2026-11-26T11:16:07.549Z',
+    },
+  },
+  recoveryOptions: {
+    status: 200,
+    body: {
+      challenge: 'LLwvDCaK2z9XkWgRfqoayQduHySjkwh7KKi7phZArTE',
+      rp: {
+        name: 'Bellwether',
+        id: 'localhost',
+      },
+      user: {
+        id: 'zgqDJVmEsU1A-svB--vlaOpjClES6lYFmoq03Qk9rCc',
+        name: 'Ada',
+        displayName: 'Ada',
+      },
+      pubKeyCredParams: [
+        {
+          alg: -8,
+          type: 'public-key',
+        },
+      ],
+      timeout: 300000,
+      attestation: 'none',
+      excludeCredentials: [
+        {
+          id: 'pZ5IkM82_Ji_Aa_Qr0gO7m7UXEOcGdSFFX5NA9dIKvE',
+          type: 'public-key',
+        },
+      ],
+      authenticatorSelection: {
+        residentKey: 'required',
+        userVerification: 'required',
+        requireResidentKey: true,
+      },
+      extensions: {
+        credProps: true,
+      },
+      hints: [],
+    },
+  },
+  recoverOwner: {
+    status: 200,
+    body: {
+      signedIn: true,
+      userId: '88',
+      name: 'Ada',
+      canRecover: true,
+      recovery: {
+        beganAt: '2026-11-26T11:16:07.677Z',
+        endsAt: '2026-11-27T11:16:07.677Z',
+      },
+    },
+  },
+  undoRecoveryOptions: {
+    status: 200,
+    body: {
+      challenge: 'rZYhd9CoXsfJ9aIBD7lWuRPE259Blsku3_gCnEc0-L4',
+      rpId: 'localhost',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  undoRecovery: {
+    status: 200,
+    body: {
+      passkeys: [
+        {
+          passkeyId: '28',
+          name: 'Passkey',
+          createdAt: '2026-11-26T11:16:07.788Z',
+          lastUsedAt: '2026-11-26T11:16:07.824Z',
+          isOfThisSession: true,
+          isOfRecovery: false,
+        },
+      ],
+      recoveryCodeMadeAt: null,
     },
   },
   pauseOwner: {
