@@ -33,6 +33,14 @@ export const OwnerPasskeys = Type.Object({
   ),
 });
 
+export const NewRecoveryCode = Type.Object({
+  recoveryCode: Type.String({
+    maxLength: NEW_CODE_CHARS,
+    description: '140 bits, and two characters of check',
+  }),
+  madeAt: Iso,
+});
+
 const shared = { tag: 'owners', permission: 'owner', status: 200 } as const;
 const change = { ...shared, method: 'POST', sameOrigin: true, rateClass: 'exit' } as const;
 const word = { ...change, response: PasskeyOptions } as const;
@@ -133,13 +141,7 @@ export const newRecoveryCode = operation({
   description: `To be printed. It is used once, on the sign-in page, to make a new passkey. ${DAY}`,
   body: PasskeySignIn,
   unknownFields: 'ignore',
-  response: Type.Object({
-    recoveryCode: Type.String({
-      maxLength: NEW_CODE_CHARS,
-      description: '140 bits, and two characters of check',
-    }),
-    madeAt: Iso,
-  }),
+  response: NewRecoveryCode,
   errors: WORD_DENIALS,
 });
 
@@ -205,5 +207,6 @@ export const undoRecovery = operation({
   errors: [...WORD_DENIALS, 'recovery_not_found'],
 });
 
+export type NewRecoveryCode = Static<typeof NewRecoveryCode>;
 export type OwnerPasskey = Static<typeof OwnerPasskey>;
 export type OwnerPasskeys = Static<typeof OwnerPasskeys>;

@@ -4,6 +4,7 @@
  */
 import {
   makeRecoveryCode,
+  type NewRecoveryCode,
   type OwnerPasskeys,
   PASSKEY_LIMITS,
   type PasskeyRegistration,
@@ -133,7 +134,7 @@ export async function newRecoveryCode(
   needs: OwnerNeeds,
   owner: Owner,
   { response }: PasskeySignIn,
-): Promise<{ readonly recoveryCode: string; readonly madeAt: string }> {
+): Promise<NewRecoveryCode> {
   await requirePasskey(needs, owner, response, codeBy(owner));
   const recoveryCode = makeRecoveryCode(Buffer.from(needs.secrets.newToken(), 'base64url'));
   const at = needs.clock.now();
