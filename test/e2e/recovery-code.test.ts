@@ -5,6 +5,7 @@
 
 import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
+import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claim } from '../approving.ts';
 import {
@@ -21,6 +22,7 @@ import { jumpingClock } from '../sandbox.ts';
 const HOUR_MS = 3_600_000;
 
 let service: TestService;
+let log = '';
 const clock = jumpingClock();
 let agent: Trader;
 /** Has lost nothing. */
@@ -30,7 +32,11 @@ let code: string;
 let finder: Visitor;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  const write = (line: string) => {
+    log += line;
+  };
+  const logger = pino({ level: 'warn' }, { write });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock, logger });
 });
 beforeEach(async () => {
   agent = await newTrader(service);
@@ -308,6 +314,14 @@ test('the owner’s stream ends when a recovery begins, so that open pages read 
   expect(stream.status).toBe(200);
   await finder.recover(code);
   expect(await stream.text()).toContain('agents_changed');
+});
+
+test('the operator’s log says that a code was used, and by which account', async () => {
+  log = '';
+  await finder.recover(code);
+  const { userId, recovery } = await sessionOf(ada);
+  const lines = log.split('\n').filter((line) => line.includes('recovery code was used'));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ userId, until: recovery.endsAt }]);
 });
 
 test('attempts are limited by address, and over all; misspelt codes are none', async () => {
