@@ -8,6 +8,8 @@ export interface BrowserVisitor {
   /** Errors that the browser reported; there must be none. */
   readonly complaints: string[];
   credentials(): Promise<readonly unknown[]>;
+  /** Goes on in the same browser with an authenticator that has only these passkeys. @returns those of the one of before */
+  changeDevice(passkeys?: readonly unknown[]): Promise<readonly unknown[]>;
 }
 
 export interface VisitorOptions {
@@ -29,19 +31,33 @@ export async function newBrowserVisitor(
     // The browser logs every answer above 399; the page explains those to the person.
     if (line.type() === 'error' && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
   });
-  const { cdp, authenticatorId } = await addAuthenticator(context, page);
-  for (const credential of passkeys)
-    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
+  let device = await addAuthenticator(context, page, passkeys);
+  const credentials = async () => {
+    const { cdp, authenticatorId } = device;
+    return (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+  };
   return {
     page,
     context,
     complaints,
-    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+    credentials,
+    async changeDevice(others = []) {
+      const former = await credentials();
+      const { cdp, authenticatorId } = device;
+      await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+      await cdp.detach();
+      device = await addAuthenticator(context, page, others);
+      return former;
+    },
   };
 }
 
 /** A device of its own for one page. */
-export async function addAuthenticator(context: BrowserContext, page: Page) {
+export async function addAuthenticator(
+  context: BrowserContext,
+  page: Page,
+  passkeys: readonly unknown[] = [],
+) {
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -54,6 +70,8 @@ export async function addAuthenticator(context: BrowserContext, page: Page) {
       automaticPresenceSimulation: true,
     },
   });
+  for (const credential of passkeys)
+    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: credential as never });
   return { cdp, authenticatorId };
 }
 

@@ -135,10 +135,11 @@ export const LAW: Readonly<Record<string, Rule>> = {
   },
   // Runs in browsers: it asks the desk for everything that it knows of it.
   console: {
-    // Receipts are hashed in the one form that the desk hashes them in.
+    // Receipts are hashed in the one form that the desk hashes them in; a misspelt code is found before it is sent.
     may: [
       'console',
       'contract/canonical-json',
+      'contract/recovery-code',
       'preact',
       'uplot',
       'eventsource-parser',

@@ -28,7 +28,7 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const HAS_CREDENTIAL = 0x40;
 
-interface Passkey {
+export interface Passkey {
   readonly id: Buffer;
   readonly key: KeyObject;
   readonly cose: Buffer;
@@ -136,6 +136,38 @@ export class Visitor {
   async register(name: string): Promise<RawAnswer> {
     const { body } = await this.send('POST', '/owner/passkey/register-options', { name });
     return this.send('POST', '/owner/passkey/register', this.registration(body.challenge));
+  }
+
+  /** The word of the present passkey to the challenge of `path`. */
+  async word(path: string, body?: unknown) {
+    return this.signature((await this.send('POST', path, body)).body.challenge);
+  }
+
+  /** Adds a passkey with the word of the present one, which stays the present one. @returns the new one */
+  async addPasskey(name?: string): Promise<Passkey> {
+    const word = await this.word('/owner/passkeys/passkey-options');
+    const { body } = await this.send('POST', '/owner/passkeys/register-options', word);
+    const present = this.passkey;
+    const added = newPasskey();
+    this.passkey = added;
+    const answer = this.registration(body.challenge);
+    this.passkey = present;
+    const registered = await this.send('POST', '/owner/passkeys/register', { ...answer, name });
+    if (registered.status !== 200)
+      throw new Error(`the passkey was not added: ${registered.status} ${registered.body.code}`);
+    return added;
+  }
+
+  async newRecoveryCode(): Promise<string> {
+    const word = await this.word('/owner/recovery-code/passkey-options');
+    return (await this.send('POST', '/owner/recovery-code', word)).body.recoveryCode;
+  }
+
+  /** Uses the code on another device: its new passkey is the present one from then on. */
+  async recover(code: string): Promise<RawAnswer> {
+    this.passkey = newPasskey();
+    const { body } = await this.send('POST', '/owner/recovery/register-options', { code });
+    return this.send('POST', '/owner/recovery', { code, ...this.registration(String(body.challenge)) });
   }
 
   async signIn(): Promise<RawAnswer> {

@@ -9,6 +9,16 @@ const UNITS = [
   ['hour', 3600],
 ] as const;
 
+const ATTEMPTS = 'recovery codes that are not misspelt, at `POST /owner/recovery/register-options`';
+
+/** Calls that draw on a class that no route declares. */
+const WITHOUT_ROUTES: Readonly<Record<string, string>> = {
+  door: 'the paper doors, under `/paper`',
+  recovery: ATTEMPTS,
+  recovery_in_all: ATTEMPTS,
+};
+const COUNTED_PER: Readonly<Record<string, string>> = { recovery_in_all: 'service' };
+
 /** `0.5 per second` reads as `30 per minute`. */
 function rate(perSecond: number): string {
   for (const [unit, seconds] of UNITS) {
@@ -32,9 +42,8 @@ export function rateLimitTable(): string {
         `\`${name}\``,
         rate(perSecond),
         String(burst),
-        isOfAgents ? 'agent, else address' : 'address',
-        calls ||
-          (name === 'door' ? 'the paper doors, under `/paper`' : 'any call with a missing or wrong API key'),
+        isOfAgents ? 'agent, else address' : (COUNTED_PER[name] ?? 'address'),
+        calls || (WITHOUT_ROUTES[name] ?? 'any call with a missing or wrong API key'),
       ];
     }),
   );

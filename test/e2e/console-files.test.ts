@@ -70,6 +70,7 @@ describe('the console’s files', () => {
     const views = [
       '',
       '/approvals',
+      '/sign-in',
       '/operator',
       `/agents/${ids}`,
       `/agents/${ids}/orders/0x00`,

@@ -258,6 +258,7 @@ function agentValues({ service, market }: World, { actor, visitor }: Pick<Scene,
         }),
       ).response,
     suspendedExitId: () => suspendExit(actor, visitor, market),
+    ...passkeyValues(service, visitor),
     ownersWallet: async () => {
       const other = await newTrader(service);
       const { claimCode } = await other.client.getMe();
@@ -300,6 +301,41 @@ function agentValues({ service, market }: World, { actor, visitor }: Pick<Scene,
       createHmac('sha256', INBOUND_SECRET)
         .update('{"id":"transaction-1","status":"COMPLETED"}')
         .digest('hex'),
+  };
+}
+
+/** Another device of the same owner makes what the example sends. */
+function passkeyValues(service: TestService, visitor: Visitor) {
+  const optionsOf = async (path: string, body?: object) =>
+    (await visitor.send('POST', path, body)).body.challenge as string;
+  return {
+    passkeyId: async () => {
+      await visitor.addPasskey('Telephone');
+      return (await visitor.send('GET', '/owner/passkeys')).body.passkeys.at(-1).passkeyId;
+    },
+    passkeyAdding: async () => (await visitor.word('/owner/passkeys/passkey-options')).response,
+    passkeyAdded: async () => {
+      const word = await visitor.word('/owner/passkeys/passkey-options');
+      const challenge = await optionsOf('/owner/passkeys/register-options', word);
+      return new Visitor(service).registration(challenge).response;
+    },
+    passkeyRemoving: async (value: Scene['value']) =>
+      (await visitor.word(`/owner/passkeys/${await value('passkeyId')}/remove/passkey-options`)).response,
+    passkeyRecoveryCode: async () => (await visitor.word('/owner/recovery-code/passkey-options')).response,
+    recoveryCode: async () => {
+      if (visitor.cookie === null) await visitor.register('Ada');
+      return visitor.newRecoveryCode();
+    },
+    passkeyRecovering: async (value: Scene['value']) => {
+      const code = await value('recoveryCode');
+      const stranger = new Visitor(service);
+      const { body } = await stranger.send('POST', '/owner/recovery/register-options', { code });
+      return stranger.registration(body.challenge).response;
+    },
+    passkeyUndoing: async () => {
+      await new Visitor(service).recover(await visitor.newRecoveryCode());
+      return (await visitor.word('/owner/recovery/undo/passkey-options')).response;
+    },
   };
 }
 

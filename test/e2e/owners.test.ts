@@ -54,7 +54,10 @@ describe('passkeys and sessions', () => {
   test('a new owner registers, signs out, and signs in again with the same passkey', async () => {
     const ada = new Visitor(service);
     const registered = await ada.register('Ada');
-    expect(registered.body).toEqual({ signedIn: true, userId: expect.stringMatching(/^\d+$/), name: 'Ada' });
+    expect(registered.body).toEqual({
+      ...{ signedIn: true, userId: expect.stringMatching(/^\d+$/), name: 'Ada' },
+      ...{ canRecover: false, recovery: null },
+    });
     expect(attributesOf(ada.lastSetCookie)).toEqual([
       expect.stringMatching(/^bw_owner=[\w-]{43}$/),
       'HttpOnly',

@@ -19,6 +19,7 @@ import {
   startTestService,
   type TestService,
 } from '../harness.ts';
+import { Visitor } from '../passkey.ts';
 
 const AGENT_NAME = 'Known clear text agent';
 const REQUEST_ID = 'known-clear-text-request';
@@ -101,6 +102,7 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off', LOG_LEVEL: 'debug' }, { logger });
   secrets.set('master key', service.masterKey);
   await driveAgent();
+  await driveRecovery();
   await driveFaults();
   await driveEveryOperation();
 });
@@ -159,6 +161,31 @@ async function driveAgent(): Promise<void> {
     expect((await tell('POST', '/markets/trade', { key, body: disowned })).body.code).toBe('owner_mismatch');
   }
   secrets.set('wrong passphrase', WRONG_PASSPHRASE);
+}
+
+/** A code in force, one that was used, and one that the database failed under. */
+async function driveRecovery(): Promise<void> {
+  const owner = new Visitor(service);
+  await owner.register('Ada');
+  const keep = (name: string, code: string) => {
+    secrets.set(name, code);
+    secrets.set(`${name}, bare`, code.replaceAll('-', ''));
+  };
+  const used = await owner.newRecoveryCode();
+  keep('used recovery code', used);
+  expect((await new Visitor(service).recover(used)).status).toBe(200);
+  const word = await owner.word('/owner/recovery/undo/passkey-options');
+  expect((await owner.send('POST', '/owner/recovery/undo', word)).status).toBe(200);
+  const present = await owner.newRecoveryCode();
+  keep('recovery code', present);
+  const tried = { body: { code: present }, headers: { origin: owner.origin } };
+  const sql = openPool(service.databaseUrl, { max: 1 });
+  await sql`alter table recovery_codes rename to away`;
+  await tell('POST', '/owner/recovery/register-options', tried);
+  await sql`alter table away rename to recovery_codes`;
+  await sql.end();
+  await tell('POST', '/owner/recovery/register-options', tried);
+  await tell('POST', '/owner/recovery/register-options', { ...tried, body: { code: `${present}0` } });
 }
 
 /** Wrong keys, keys where none belongs, and a database that fails under the request. */

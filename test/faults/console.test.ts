@@ -296,6 +296,7 @@ describe.skipIf(executablePath === null)('the console', () => {
       order: `/agents/${trader.agentId}/orders/${orderId}`,
       market: `/markets/${market.id}?venue=${market.venue}`,
       approvals: '/approvals',
+      passkeys: '/sign-in',
       operator: '/operator',
     };
     let passkeys = await ada.credentials();

@@ -6,6 +6,7 @@ import { followDesk, liveState } from './desk/live.ts';
 import { Link, type Route, route } from './desk/router.tsx';
 import { findSession, readAgain, type Session, session, signOut } from './desk/session.ts';
 import { createStore, useStore } from './desk/store.ts';
+import { RecoveryDay } from './parts/recovery-day.tsx';
 import { Agent } from './views/agent.tsx';
 import { Approvals } from './views/approvals.tsx';
 import { useApprovals } from './views/approvals-list.ts';
@@ -13,9 +14,10 @@ import { Home } from './views/home.tsx';
 import { Market } from './views/market.tsx';
 import { Operator } from './views/operator.tsx';
 import { OrderView } from './views/order.tsx';
+import { Passkeys } from './views/passkeys.tsx';
 import { SessionEnded, SignIn } from './views/sign-in.tsx';
 
-type KnownOwner = Session & { name: string; userId: string };
+type KnownOwner = Extract<Session, { readonly userId: string }>;
 
 const startTrouble = createStore<string | null>(null);
 const RETRY_MS = 3000;
@@ -35,6 +37,7 @@ const TITLES: Readonly<Record<Route['view'], string>> = {
   agent: 'Agent',
   market: 'Market',
   approvals: 'Approvals',
+  'sign-in': 'Sign-in',
   order: 'Order and receipt',
   operator: 'Operator',
   unknown: 'Not found',
@@ -58,6 +61,8 @@ function view(to: Route) {
       return <Market key={`${to.venue} ${to.marketId}`} marketId={to.marketId} venue={to.venue} />;
     case 'approvals':
       return <Approvals />;
+    case 'sign-in':
+      return <Passkeys />;
     case 'operator':
       return <Operator />;
     default:
@@ -130,6 +135,9 @@ function Navigation({
               Approvals
               <Waiting />
             </Link>
+            <Link to="/sign-in" aria-current={current('sign-in')}>
+              Sign-in
+            </Link>
           </>
         )}
         <Link to="/operator" aria-current={current('operator')}>
@@ -159,6 +167,7 @@ function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: 
         )}
       </Navigation>
       {isIn ? <LostStream /> : owner !== null && <SessionEnded />}
+      {isIn && <RecoveryDay recovery={owner.recovery} />}
       {view(to)}
     </>
   );

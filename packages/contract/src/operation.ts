@@ -57,6 +57,11 @@ export interface Operation {
   readonly repeatable?: boolean;
   /** The answer holds a secret, so it is stored for replays without its body. */
   readonly secretAnswer?: boolean;
+  /**
+   * Of an owner: can be called in the day after a recovery. `when`: only with this field of the body true. Without it the
+   * operation is closed then, unless it reads.
+   */
+  readonly duringRecovery?: true | { readonly when: string };
   /** Accepted from the service's own pages only. */
   readonly sameOrigin?: boolean;
   readonly params?: TSchema;

@@ -90,7 +90,7 @@ export const ReadyEventData = Type.Object({
 export const EndingEventData = Type.Object({
   reason: Type.String({
     description:
-      'slow_consumer: more waited than is kept for one stream; cursor_gone: the log was cut while the stream caught up; key_revoked; reauthorised: the key is valid, its agent was claimed or released; session_ended; agents_changed: the owner has claimed another agent; service_stopping',
+      'slow_consumer: more waited than is kept for one stream; cursor_gone: the log was cut while the stream caught up; key_revoked; reauthorised: the key is valid, its agent was claimed or released; session_ended; agents_changed: the owner has claimed another agent, or the account was recovered or that was undone; service_stopping',
   }),
   message: Type.String(),
 });

@@ -27,7 +27,11 @@ export const followDesk = (): (() => void) =>
       const event = { ...(data as DeskEvent), type };
       for (const listener of [...listeners]) listener(event);
     },
-    onState: (state) => liveState.set(state),
+    onState(state) {
+      // The desk ends the stream when the account is recovered, and when that is undone.
+      if (state.name === 'live' && liveState.get().name === 'lost') void findSession().catch(() => {});
+      liveState.set(state);
+    },
     // Another owner may have signed in meanwhile, in another tab: the place in the stream was the first one's.
     onGap: () => void findSession().then(readAgain, readAgain),
   });

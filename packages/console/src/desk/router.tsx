@@ -4,7 +4,7 @@ import { BASE } from './call.ts';
 import { createStore } from './store.ts';
 
 export type Route =
-  | { readonly view: 'home' | 'approvals' | 'operator' | 'unknown' }
+  | { readonly view: 'home' | 'approvals' | 'sign-in' | 'operator' | 'unknown' }
   | { readonly view: 'agent'; readonly agentId: string }
   | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
   | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
@@ -29,6 +29,7 @@ function routeOf({ pathname, search }: Location): Route {
     case '':
       return { view: 'home' };
     case 'approvals':
+    case 'sign-in':
     case 'operator':
       return { view: shape };
     case 'agents/*':

@@ -8,7 +8,13 @@ import { createStore } from './store.ts';
 
 export type Session =
   | { readonly state: 'unknown' | 'out' }
-  | { readonly state: 'in' | 'ended'; readonly userId: string; readonly name: string };
+  | {
+      readonly state: 'in' | 'ended';
+      readonly userId: string;
+      readonly name: string;
+      readonly canRecover: boolean;
+      readonly recovery: OwnerSession['recovery'];
+    };
 
 export const session = createStore<Session>({ state: 'unknown' });
 /** Grows when everything that is shown must be read again. */
@@ -23,7 +29,7 @@ onSessionEnd(() => {
 
 /** @throws {import('./call.ts').Trouble} */
 export async function findSession(): Promise<void> {
-  const { signedIn, userId, name } = await read<OwnerSession>('/owner/session');
+  const { signedIn, userId, name, canRecover, recovery } = await read<OwnerSession>('/owner/session');
   const before = session.get();
   if (!signedIn || userId === null) {
     session.set(
@@ -36,8 +42,10 @@ export async function findSession(): Promise<void> {
     return;
   }
   if ('userId' in before && before.userId !== userId) return location.reload();
-  session.set({ state: 'in', userId, name: name ?? '' });
-  if (before.state === 'ended') readAgain();
+  session.set({ state: 'in', userId, name: name ?? '', canRecover, recovery });
+  const isOther =
+    before.state === 'ended' || (before.state === 'in' && before.recovery?.beganAt !== recovery?.beganAt);
+  if (isOther) readAgain();
 }
 
 export async function signOut(): Promise<void> {

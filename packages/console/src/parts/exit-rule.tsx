@@ -1,8 +1,7 @@
 /** Whether limits stop exits: to change it takes the passkey, because it lets more of what is held be sold. */
 import type { OwnerAgentDetail } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { send } from '../desk/call.ts';
-import { answerChallenge } from '../desk/passkeys.ts';
+import { sendWithPasskey } from '../desk/passkeys.ts';
 import { Said, useAction } from './pieces.tsx';
 
 interface ExitRuleProps {
@@ -18,8 +17,7 @@ export function ExitRule({ agent, onDone }: ExitRuleProps) {
   const save = (binds: boolean) =>
     void action.run(async () => {
       const rule = { capsBindExits: binds, exitDistancePercent: Number(distance) };
-      const options = await send(`${path}/passkey-options`, rule);
-      await send(path, { ...rule, response: await answerChallenge(options) });
+      await sendWithPasskey(path, rule);
       onDone();
       return binds ? 'Limits stop exits again.' : 'Exits near the best bid pass the limits.';
     });

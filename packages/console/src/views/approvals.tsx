@@ -5,7 +5,7 @@
 import type { Approval, SafeguardRow } from '@bellwether/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { send, Trouble } from '../desk/call.ts';
-import { answerChallenge } from '../desk/passkeys.ts';
+import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -125,8 +125,7 @@ function Waiting({ approval, onDone }: { readonly approval: Approval; readonly o
   const [reason, setReason] = useState('');
   const path = `/owner/approvals/${approval.approvalId}`;
   const approve = async (): Promise<string> => {
-    const options = await send(`${path}/passkey-options`);
-    await send(`${path}/approve`, { response: await answerChallenge(options) });
+    await sendWithPasskey(`${path}/approve`, {}, `${path}/passkey-options`);
     return 'Approved: the agent can send this order now.';
   };
   const decline = async (): Promise<string> => {

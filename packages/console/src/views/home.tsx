@@ -3,6 +3,8 @@ import type { EquityInterval, EquitySeries, HomeAgent, OwnerHome, RiskAlert } fr
 import { useState } from 'preact/hooks';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
+import { session } from '../desk/session.ts';
+import { useStore } from '../desk/store.ts';
 import { AgentSwitch, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
 import { AlertText, Severity } from '../parts/alert.tsx';
 import { CancelOrders } from '../parts/cancel-orders.tsx';
@@ -183,6 +185,17 @@ function Exposure({ exposure }: Pick<OwnerHome, 'exposure'>) {
   );
 }
 
+function OneWayIn() {
+  const present = useStore(session);
+  if (!('canRecover' in present) || present.canRecover) return null;
+  return (
+    <p class="note wide">
+      One passkey is the only way into your account:{' '}
+      <Link to="/sign-in">add a second one, or print a recovery code</Link>.
+    </p>
+  );
+}
+
 export function Home() {
   const [interval, setInterval] = useState<EquityInterval>('1d');
   const home = useResource<OwnerHome>('/owner/home', { on: () => true, everyMs: 15_000 });
@@ -214,6 +227,7 @@ export function Home() {
           </div>
         )}
       </div>
+      <OneWayIn />
       <Said said={action.said} />
       {data !== null && <Resting home={data} />}
       <State of={home} what="your agents" />

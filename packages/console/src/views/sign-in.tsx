@@ -1,7 +1,7 @@
-/** The way in: a passkey, new or known. Also asked for in the middle, when a session has ended under an open page. */
+/** The ways in: a passkey, new or known, or a printed code. A passkey is also asked for in the middle, when a session has ended under an open page. */
 import { useState } from 'preact/hooks';
 import { Trouble } from '../desk/call.ts';
-import { register, signIn } from '../desk/passkeys.ts';
+import { recover, register, signIn } from '../desk/passkeys.ts';
 import { findSession } from '../desk/session.ts';
 import { Said, useAction } from '../parts/pieces.tsx';
 
@@ -21,6 +21,41 @@ function Known({ action }: { readonly action: ReturnType<typeof useAction> }) {
     >
       Sign in with a passkey
     </button>
+  );
+}
+
+function Recover({ action }: { readonly action: ReturnType<typeof useAction> }) {
+  const [code, setCode] = useState('');
+  return (
+    <details class="card line">
+      <summary>No passkey left? Use your printed recovery code</summary>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run(entered(() => recover(code)));
+        }}
+      >
+        <p>
+          The code works once: this device makes a new passkey, and you are signed in. For a day you can then
+          look, pause, cancel and decline, and nothing else; who still has a passkey of before can undo it.
+        </p>
+        <label for="recovery-code">Recovery code</label>
+        <input
+          id="recovery-code"
+          type="text"
+          maxLength={100}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellcheck={false}
+          value={code}
+          onInput={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        <button type="submit" disabled={action.isBusy}>
+          Use the code
+        </button>
+      </form>
+    </details>
   );
 }
 
@@ -68,6 +103,7 @@ export function SignIn() {
           </button>
         </form>
       </section>
+      <Recover action={action} />
     </main>
   );
 }

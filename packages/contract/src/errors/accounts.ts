@@ -50,6 +50,41 @@ export const ACCOUNT_ERRORS = {
     title: 'Passkey rejected',
     fix: 'Try again with the passkey that you registered here, or register a new one.',
   },
+  passkey_not_found: {
+    status: 404,
+    title: 'Passkey not found',
+    fix: 'Use the passkeyId of one of your passkeys: GET /owner/passkeys.',
+  },
+  another_passkey_required: {
+    status: 400,
+    title: 'Another passkey required',
+    fix: 'Add another passkey first: an account without one cannot be opened again.',
+  },
+  passkey_limit_reached: {
+    status: 409,
+    title: 'Too many passkeys',
+    fix: 'Remove a passkey that you do not use any more.',
+  },
+  recovery_code_invalid: {
+    status: 400,
+    title: 'Recovery code misspelt',
+    fix: 'Compare every character with the printed code: six groups of five. This was no attempt.',
+  },
+  recovery_code_not_found: {
+    status: 404,
+    title: 'Recovery code not found',
+    fix: 'Use the code that was printed last: it works once, and a newer one ends it.',
+  },
+  recovery_not_found: {
+    status: 404,
+    title: 'No recovery to undo',
+    fix: 'Look at your passkeys: the day of the recovery is over, or it was undone. Remove a passkey that is not yours.',
+  },
+  during_recovery_not_allowed: {
+    status: 400,
+    title: 'Not on the day of a recovery',
+    fix: 'Read, pause, cancel and decline until then. Was it not you? Undo it on the console with a passkey of before.',
+  },
   agent_already_claimed: {
     status: 409,
     title: 'Agent already claimed',

@@ -253,6 +253,7 @@ export const declineTrade = operation({
   path: '/owner/approvals/{approvalId}/decline',
   summary: 'Decline this order; the agent reads the reason',
   rateClass: 'exit',
+  duringRecovery: true,
   repeatable: true,
   params: ApprovalParams,
   body: Type.Object({ reason: Type.Optional(Nullable(lines(APPROVAL_LIMITS.reasonChars))) }),
@@ -272,6 +273,7 @@ export const declineAllTrades = operation({
   description:
     'A declined order stays declined, however many others were asked since. The agent reads the reason.',
   rateClass: 'exit',
+  duringRecovery: true,
   idempotent: true,
   params: OwnedAgent,
   body: declineTrade.body,

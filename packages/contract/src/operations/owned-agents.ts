@@ -43,7 +43,17 @@ interface ByOwner<O extends Operation, Id extends string, P extends TProperties>
  */
 function byOwner<const O extends Operation, const Id extends string, const P extends TProperties>(
   own: O,
-  { id, path, params }: { readonly id: Id; readonly path: string; readonly params: P },
+  {
+    id,
+    path,
+    params,
+    duringRecovery,
+  }: {
+    readonly id: Id;
+    readonly path: string;
+    readonly params: P;
+    readonly duringRecovery?: Operation['duringRecovery'];
+  },
 ): ByOwner<O, Id, P> {
   const { method, summary, rateClass, unknownFields, query, body, response } = own;
   const errors: readonly ErrorCode[] = [...own.errors, 'agent_not_found'];
@@ -52,6 +62,7 @@ function byOwner<const O extends Operation, const Id extends string, const P ext
     ...(unknownFields === undefined ? {} : { unknownFields }),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body }),
+    ...(duringRecovery === undefined ? {} : { duringRecovery }),
     path: `/owner/agents/{agentId}${path}`,
     description: `The same as ${method} ${own.path}, of an agent of the signed-in owner.`,
     params: Type.Object({ ...OwnedAgent.properties, ...params }),
@@ -97,11 +108,13 @@ export const cancelOwnerAgentOrder = byOwner(cancelOrder, {
   id: 'cancelOwnerAgentOrder',
   path: '/orders/cancel',
   params: {},
+  duringRecovery: true,
 });
 export const cancelOwnerAgentOrders = byOwner(cancelMarket, {
   id: 'cancelOwnerAgentOrders',
   path: '/orders/cancel-market',
   params: {},
+  duringRecovery: true,
 });
 export const listOwnerAgentExits = byOwner(listExits, {
   id: 'listOwnerAgentExits',

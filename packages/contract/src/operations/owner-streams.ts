@@ -19,7 +19,7 @@ export const ownerEvents = operation({
   method: 'GET',
   path: '/owner/events',
   summary: 'Stream of everything that happens to any agent of the signed-in owner',
-  description: `${KEPT_OPEN} It also ends when the owner claims an agent: opened again with the last id, it goes on with the events of all, at most of the ${agentsPerStream} claimed last. Otherwise as GET ${events.path}; every recorded event names its agentId.`,
+  description: `${KEPT_OPEN} It also ends when the owner claims an agent, and when a recovery begins or is undone: opened again with the last id, it goes on with the events of all, at most of the ${agentsPerStream} claimed last. Otherwise as GET ${events.path}; every recorded event names its agentId.`,
   query: events.query,
   response: events.response,
   errors: events.errors,

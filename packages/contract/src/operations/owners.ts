@@ -47,6 +47,16 @@ export const OwnerSession = Type.Object({
   signedIn: Type.Boolean(),
   userId: Nullable(Type.String()),
   name: Nullable(Type.String()),
+  canRecover: Type.Boolean({ description: 'a second passkey or a recovery code exists' }),
+  recovery: Nullable(
+    Type.Object(
+      { beganAt: Iso, endsAt: Iso },
+      {
+        description:
+          'a recovery code was used, and its day is not over: the owner can read, pause, cancel and decline, and undo it with a passkey of before',
+      },
+    ),
+  ),
 });
 
 export const OwnerAgent = Type.Object({
@@ -209,6 +219,7 @@ export const pauseOwnerAgent = operation({
   permission: 'owner',
   rateClass: 'exit',
   params: OwnedAgent,
+  duringRecovery: { when: 'paused' },
   body: Type.Object({ paused: Type.Boolean() }),
   response: OwnerAgent,
   errors: ['agent_not_found'],

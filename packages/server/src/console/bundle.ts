@@ -39,6 +39,7 @@ const OTHERS = [
   here('../../package.json'),
   here('../platform/http/static/owner.css'),
   here('../../../contract/src/canonical-json.ts'),
+  here('../../../contract/src/recovery-code.ts'),
 ];
 /** As trustworthy as the code beside it: who may write into node_modules may change the code as well. */
 const CACHE = here('../../../../node_modules/.cache/bellwether-console/');

@@ -17,6 +17,7 @@ const VIEWS = [
   '/console/agents/:agentId/orders/:orderId',
   '/console/markets/:marketId',
   '/console/approvals',
+  '/console/sign-in',
   '/console/operator',
 ];
 

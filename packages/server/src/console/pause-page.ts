@@ -3,9 +3,9 @@
  * console does not load. Each form carries a token that only the session's holder can compute.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ERRORS, type OwnerAgent } from '@bellwether/contract';
+import { ERRORS, type OwnerAgent, pauseOwner } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Owner } from '../domain/records.ts';
+import type { SignedInOwner } from '../domain/records.ts';
 import { listAgents, type OwnedAgentNeeds, pause, pauseAll } from '../owners/index.ts';
 import { html, type Markup } from '../platform/http/html.ts';
 import { sessionTokens } from '../platform/http/identify.ts';
@@ -19,6 +19,7 @@ import {
   sendPage,
 } from '../platform/http/layout.ts';
 import { limitPages } from '../platform/http/page-limit.ts';
+import { refusedInRecovery } from '../platform/http/recovery-day.ts';
 import type { Gate, Route } from '../platform/http/routes.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 
@@ -29,7 +30,7 @@ const FORM_BYTES = 2_048;
 
 /** A session that holds: its owner, and the token that its forms carry. */
 interface Session {
-  readonly owner: Owner;
+  readonly owner: SignedInOwner;
   readonly formToken: string;
 }
 
@@ -177,6 +178,8 @@ export function servePausePage(
         );
       const isPaused = paused === 'yes';
       try {
+        const closed = refusedInRecovery(pauseOwner, session.owner, { paused: isPaused });
+        if (closed !== null) throw closed;
         if (agent === EVERYONE) await pauseAll(needs, session.owner, isPaused);
         else if ((await listAgents(needs, session.owner)).some(({ agentId }) => agentId === agent))
           await pause(needs, session.owner, agent, isPaused);

@@ -212,3 +212,15 @@ export interface Owner {
   readonly userId: bigint;
   readonly name: string;
 }
+
+/** The use of a recovery code: until its end the owner can do little, and a passkey of before can undo it. */
+export interface Recovery {
+  readonly beganAt: number;
+  readonly endsAt: number;
+}
+
+/** An owner as a session knows it. */
+export interface SignedInOwner extends Owner {
+  /** `null`: none, or its day is over. */
+  readonly recovery: Recovery | null;
+}

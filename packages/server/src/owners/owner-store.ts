@@ -3,7 +3,7 @@
 import { transact } from '@bellwether/durable';
 import type { SettingsChange, SettingsRow } from '../agents/index.ts';
 import { settingsColumns, settingsRow } from '../agents/index.ts';
-import type { Owner } from '../domain/records.ts';
+import type { Owner, SignedInOwner } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type {
   AgentsRow,
@@ -11,11 +11,20 @@ import type {
   OwnersRow,
   PasskeyChallengesRow,
   PasskeysRow,
+  RecoveriesRow,
   SafeguardsRow,
 } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
 import { createOwnerWallets } from './owner-wallets.ts';
+import {
+  createPasskeyStore,
+  insertPasskey,
+  insertSession,
+  isKnown,
+  type NewSession,
+  recoveryOf,
+} from './passkey-store.ts';
 import type { NewPasskey } from './passkeys.ts';
 
 /**
@@ -28,6 +37,12 @@ const GAVE_WAY = new Set(['55P03', '40P01']);
 
 /** An owner with a passkey has a name. */
 type NamedOwner = { readonly name: NonNullable<OwnersRow['name']> };
+
+/** Columns of an outer join. */
+type NullableOf<Row, Column extends keyof Row> = { readonly [C in Column]: Row[C] | null };
+
+/** A person has mostly one passkey, and a single one needs no name. */
+const FIRST_NAME = 'Passkey';
 
 const passkeyRow = (row: PasskeysRow & NamedOwner): PasskeyRow => ({
   userId: row.user_id,
@@ -76,6 +91,7 @@ export function createOwnerStore(sql: Sql) {
 
   return {
     ...createOwnerWallets(sql),
+    ...createPasskeyStore(sql),
 
     async addChallenge({ challenge, purpose, handle, name }: Challenge, expiresAt: number): Promise<void> {
       await sql`insert into passkey_challenges (challenge, purpose, passkey_handle, owner_name, expires_at)
@@ -106,20 +122,13 @@ export function createOwnerStore(sql: Sql) {
     ): Promise<Owner | null> =>
       transact(sql, async (tx) => {
         const at = new Date(session.at);
-        const [known] = await tx<
-          object[]
-        >`select 1 from passkeys where credential_id = ${passkey.credentialId}`;
-        if (known !== undefined) return null;
+        if (await isKnown(tx, passkey.credentialId)) return null;
         const { user_id: userId } = only(
           await tx<Pick<OwnersRow, 'user_id'>[]>`insert into owners (created_at, name, passkey_handle)
           values (${at}, ${name}, ${handle}) returning user_id`,
         );
-        await tx`insert into passkeys
-          (credential_id, user_id, public_key, counter, transports, backed_up, created_at, last_used_at)
-          values (${passkey.credentialId}, ${userId}, ${passkey.publicKey as Buffer}, ${passkey.counter},
-            ${[...passkey.transports]}::text[], ${passkey.backedUp}, ${at}, ${at})`;
-        await tx`insert into owner_sessions (token_hash, user_id, created_at, expires_at)
-          values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+        await insertPasskey(tx, { userId, passkey, name: FIRST_NAME, at: session.at });
+        await insertSession(tx, session, { userId, credentialId: passkey.credentialId });
         return { userId, name };
       }),
 
@@ -131,16 +140,18 @@ export function createOwnerStore(sql: Sql) {
       return row === undefined ? null : passkeyRow(row);
     },
 
-    /** Records the passkey's use and opens a session. */
-    async signIn({ credentialId, userId }: PasskeyRow, counter: number, session: NewSession): Promise<void> {
+    /** Records the passkey's use and opens a session. @returns whether the passkey is still there */
+    async signIn(credentialId: string, counter: number, session: NewSession): Promise<boolean> {
       const at = new Date(session.at);
-      await sql`
+      const [opened] = await sql<object[]>`
         with used as (
           update passkeys set counter = greatest(counter, ${counter}::bigint), last_used_at = ${at}
-          where credential_id = ${credentialId} returning user_id
+          where credential_id = ${credentialId} returning user_id, credential_id
         )
-        insert into owner_sessions (token_hash, user_id, created_at, expires_at)
-        values (${session.tokenHash as Buffer}, ${userId}, ${at}, ${new Date(session.expiresAt)})`;
+        insert into owner_sessions (token_hash, user_id, credential_id, created_at, expires_at)
+        select ${session.tokenHash as Buffer}, user_id, credential_id, ${at}, ${new Date(session.expiresAt)} from used
+        returning 1`;
+      return opened !== undefined;
     },
 
     /** Records the passkey's use without opening a session. */
@@ -149,12 +160,13 @@ export function createOwnerStore(sql: Sql) {
         where credential_id = ${credentialId}`;
     },
 
-    async sessionOwner(tokenHash: Uint8Array, at: number): Promise<Owner | null> {
+    async sessionOwner(tokenHash: Uint8Array, at: number): Promise<SignedInOwner | null> {
       const [row] = await sql<
-        (Pick<OwnersRow, 'user_id'> & NamedOwner)[]
-      >`select o.user_id, o.name from owner_sessions s join owners o using (user_id)
+        (Pick<OwnersRow, 'user_id'> & NamedOwner & NullableOf<RecoveriesRow, 'began_at' | 'ends_at'>)[]
+      >`select o.user_id, o.name, r.began_at, r.ends_at from owner_sessions s join owners o using (user_id)
+        left join recoveries r on r.user_id = o.user_id and r.ends_at > ${new Date(at)}
         where s.token_hash = ${tokenHash as Buffer} and s.expires_at > ${new Date(at)}`;
-      return row === undefined ? null : { userId: row.user_id, name: row.name };
+      return row === undefined ? null : { userId: row.user_id, name: row.name, recovery: recoveryOf(row) };
     },
 
     async endSession(tokenHash: Uint8Array): Promise<void> {
@@ -163,17 +175,18 @@ export function createOwnerStore(sql: Sql) {
 
     /**
      * Names the owner's state for each session that holds, by its token's hash in hexadecimal: a text that changes with the owner's claimed
-     * agents.
+     * agents, and with a recovery and its undoing.
      */
     async sessionsAgents(
       tokenHashes: readonly Uint8Array[],
       at: number,
     ): Promise<ReadonlyMap<string, string>> {
       const rows = await sql<{ readonly token: string; readonly agents: string }[]>`
-        select encode(s.token_hash, 'hex') as token, c.agents
+        select encode(s.token_hash, 'hex') as token, c.agents || coalesce(' ' || r.began_at::text, '') as agents
         from owner_sessions s cross join lateral (
           select count(*) || ' ' || coalesce(max(a.claimed_at)::text, '') as agents
           from agents a where a.user_id = s.user_id and a.claimed_at is not null offset 0) c
+        left join recoveries r on r.user_id = s.user_id
         where s.token_hash = any(${tokenHashes.map((hash) => Buffer.from(hash))}::bytea[])
           and s.expires_at > ${new Date(at)}`;
       return new Map(rows.map(({ token, agents }) => [token, agents]));
@@ -248,24 +261,23 @@ export interface PasskeyRow extends NewPasskey {
   readonly ownerName: string;
 }
 
+type OwnersAct =
+  | `approve ${string}`
+  | `exit rule ${string}`
+  | `exit ${string}`
+  | 'add passkey'
+  | 'new passkey'
+  | `remove passkey ${string}`
+  | 'recovery code'
+  | 'undo recovery';
+
 export interface Challenge {
   readonly challenge: string;
-  /** `approve`: one approval, by one owner; `exit rule`: one change of one agent; `exit`: one act on one exit. */
-  readonly purpose:
-    | 'register'
-    | 'sign_in'
-    | `approve ${string} by ${bigint}`
-    | `exit rule ${string} by ${bigint}`
-    | `exit ${string} by ${bigint}`;
-  /** Registration only: the handle of the new account. */
+  /** `recover`: by the hash of the code; what has `by` names one act of one owner, who is signed in. */
+  readonly purpose: 'register' | 'sign_in' | `recover ${string}` | `${OwnersAct} by ${bigint}`;
+  /** Registration of a new account only: its handle. */
   readonly handle: string | null;
   readonly name: string | null;
-}
-
-export interface NewSession {
-  readonly tokenHash: Uint8Array;
-  readonly at: number;
-  readonly expiresAt: number;
 }
 
 /** Seals a credential again for another owner: the cipher text is bound to its owner. */

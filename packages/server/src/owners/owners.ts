@@ -3,12 +3,13 @@
  * random token in a cookie; only its keyed hash is kept.
  */
 import type { OwnerSession, PasskeyRegistration, PasskeySignIn } from '@bellwether/contract';
-import type { Owner } from '../domain/records.ts';
+import type { Owner, SignedInOwner } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import type { Challenge, NewSession, OwnerStore } from './owner-store.ts';
-import type { PasskeyAnswer, PasskeyOptions, Passkeys } from './passkeys.ts';
+import type { Challenge, OwnerStore } from './owner-store.ts';
+import type { NewSession, PasskeyAccount } from './passkey-store.ts';
+import type { NewPasskey, PasskeyAnswer, PasskeyOptions, Passkeys } from './passkeys.ts';
 
 export interface OwnerNeeds {
   readonly clock: Clock;
@@ -27,16 +28,31 @@ export interface SignedIn {
   readonly token: string;
 }
 
-export const SIGNED_OUT: OwnerSession = { signedIn: false, userId: null, name: null };
+export const SIGNED_OUT: OwnerSession = {
+  ...{ signedIn: false, userId: null, name: null },
+  ...{ canRecover: false, recovery: null },
+};
 
-export const sessionRecord = (owner: Owner | null): OwnerSession =>
-  owner === null ? SIGNED_OUT : { signedIn: true, userId: owner.userId.toString(), name: owner.name };
+export async function sessionRecord(needs: OwnerNeeds, owner: Owner | null): Promise<OwnerSession> {
+  if (owner === null) return SIGNED_OUT;
+  const { canRecover, recovery } = await needs.owners.waysIn(owner.userId, needs.clock.now());
+  const [beganAt = '', endsAt = ''] =
+    recovery === null ? [] : [recovery.beganAt, recovery.endsAt].map((at) => new Date(at).toISOString());
+  return {
+    ...{ signedIn: true, userId: owner.userId.toString(), name: owner.name, canRecover },
+    recovery: recovery === null ? null : { beganAt, endsAt },
+  };
+}
 
 /** Hashes of sessions and of API keys are of one key; the prefix keeps them apart. */
 export const hashToken = (needs: Pick<OwnerNeeds, 'secrets'>, token: string): Uint8Array =>
   needs.secrets.hash(`owner session ${token}`);
 
-function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
+/** @param code in its one form */
+export const hashRecoveryCode = (needs: Pick<OwnerNeeds, 'secrets'>, code: string): Uint8Array =>
+  needs.secrets.hash(`owner recovery ${code}`);
+
+export function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
   const token = needs.secrets.newToken();
   const at = needs.clock.now();
   return { token, session: { tokenHash: hashToken(needs, token), at, expiresAt: at + SESSION_MS } };
@@ -46,7 +62,7 @@ export async function beginRegistration(needs: OwnerNeeds, name: string): Promis
   const trimmed = name.trim();
   if (trimmed === '') throw refusal('invalid_request', 'name must not be blank.', { path: 'name' });
   const handle = needs.secrets.newToken();
-  const options = await needs.passkeys.registrationOptions({ handle, name: trimmed });
+  const options = await needs.passkeys.registrationOptions({ handle, name: trimmed, credentialIds: [] });
   const challenge: Challenge = { challenge: options.challenge, purpose: 'register', handle, name: trimmed };
   await needs.owners.addChallenge(challenge, needs.clock.now() + CHALLENGE_MS);
   return options;
@@ -98,13 +114,16 @@ export async function askForPasskey(
   return options;
 }
 
-/** @throws Refusal passkey_challenge_expired, passkey_rejected unless a passkey of this owner answers for this purpose */
+/**
+ * @returns the passkey's credential id
+ * @throws Refusal passkey_challenge_expired, passkey_rejected unless a passkey of this owner answers for this purpose
+ */
 export async function requirePasskey(
   needs: PasskeyWordNeeds,
   { userId }: Owner,
   response: PasskeySignIn['response'],
   purpose: Challenge['purpose'],
-): Promise<void> {
+): Promise<string> {
   const { challenge } = await takeChallenge(needs, response, purpose);
   const passkey = await needs.owners.passkey(response.id);
   const isOwners = passkey !== null && passkey.userId === userId;
@@ -112,16 +131,39 @@ export async function requirePasskey(
   if (passkey === null || verified === null)
     throw refusal('passkey_rejected', 'This passkey is not one of yours, or its answer does not hold.');
   await needs.owners.usePasskey(passkey.credentialId, verified.counter, needs.clock.now());
+  return passkey.credentialId;
+}
+
+/** Begins to make a new passkey of an account that is there. */
+export async function askForRegistration(
+  { owners, passkeys, clock }: OwnerNeeds,
+  { owner: { name }, handle, credentialIds }: PasskeyAccount,
+  purpose: Challenge['purpose'],
+): Promise<PasskeyOptions> {
+  const options = await passkeys.registrationOptions({ handle, name, credentialIds });
+  const challenge: Challenge = { challenge: options.challenge, purpose, handle: null, name: null };
+  await owners.addChallenge(challenge, clock.now() + CHALLENGE_MS);
+  return options;
+}
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected */
+export async function requireRegistration(
+  needs: OwnerNeeds,
+  response: PasskeyRegistration['response'],
+  purpose: Challenge['purpose'],
+): Promise<Pick<Challenge, 'handle' | 'name'> & { readonly passkey: NewPasskey }> {
+  const { challenge, handle, name } = await takeChallenge(needs, response, purpose);
+  const passkey = await needs.passkeys.verifyRegistration(response, challenge);
+  if (passkey === null) throw refusal('passkey_rejected', 'The new passkey could not be verified.');
+  return { passkey, handle, name };
 }
 
 export async function finishRegistration(
   needs: OwnerNeeds,
   { response }: PasskeyRegistration,
 ): Promise<SignedIn> {
-  const { challenge, handle, name } = await takeChallenge(needs, response, 'register');
-  const passkey = await needs.passkeys.verifyRegistration(response, challenge);
-  if (passkey === null || handle === null || name === null)
-    throw refusal('passkey_rejected', 'The new passkey could not be verified.');
+  const { passkey, handle, name } = await requireRegistration(needs, response, 'register');
+  if (handle === null || name === null) throw new Error('a registration has a handle and a name');
   const { token, session } = newSession(needs);
   const owner = await needs.owners.register({ name, handle, passkey }, session);
   if (owner === null)
@@ -133,18 +175,28 @@ export async function finishSignIn(needs: OwnerNeeds, { response }: PasskeySignI
   const { challenge } = await takeChallenge(needs, response, 'sign_in');
   const passkey = await needs.owners.passkey(response.id);
   const verified = passkey === null ? null : await needs.passkeys.verifySignIn(response, challenge, passkey);
-  // One answer for an unknown passkey and a wrong signature.
-  if (passkey === null || verified === null)
-    throw refusal('passkey_rejected', 'This passkey is not known here, or its answer does not hold.');
   const { token, session } = newSession(needs);
-  await needs.owners.signIn(passkey, verified.counter, session);
+  const isIn =
+    passkey !== null &&
+    verified !== null &&
+    (await needs.owners.signIn(passkey.credentialId, verified.counter, session));
+  // One answer for an unknown passkey, a wrong signature, and a passkey that was removed meanwhile.
+  if (!isIn)
+    throw refusal('passkey_rejected', 'This passkey is not known here, or its answer does not hold.');
   return { owner: { userId: passkey.userId, name: passkey.ownerName }, token };
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
+/** @param tokens of the cookies */
+export const hashesOf = (needs: OwnerNeeds, tokens: readonly string[]): readonly Uint8Array[] =>
+  tokens.filter((text) => TOKEN.test(text)).map((token) => hashToken(needs, token));
+
 /** @param tokens of the cookies; what is no token opens nothing @returns the owner of the first session that holds */
-export async function ownerOfSession(needs: OwnerNeeds, tokens: readonly string[]): Promise<Owner | null> {
+export async function ownerOfSession(
+  needs: OwnerNeeds,
+  tokens: readonly string[],
+): Promise<SignedInOwner | null> {
   for (const token of tokens.filter((text) => TOKEN.test(text))) {
     const owner = await needs.owners.sessionOwner(hashToken(needs, token), needs.clock.now());
     if (owner !== null) return owner;

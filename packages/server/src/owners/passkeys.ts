@@ -15,7 +15,12 @@ export interface PasskeyOptions {
 
 export interface Passkeys {
   /** @param handle the authenticator's id of the account, base64url */
-  registrationOptions(account: { readonly handle: string; readonly name: string }): Promise<PasskeyOptions>;
+  registrationOptions(account: {
+    readonly handle: string;
+    readonly name: string;
+    /** A device that has one of them makes none. */
+    readonly credentialIds: readonly string[];
+  }): Promise<PasskeyOptions>;
   signInOptions(): Promise<PasskeyOptions>;
   /** The challenge named in an answer; `null` when the answer cannot be read. */
   challengeOf(answer: PasskeyAnswer): string | null;

@@ -1,5 +1,8 @@
 /** Owners: their accounts and their word over their agents, as the pages' scripts call it. */
 import {
+  addPasskey,
+  addPasskeyOptions,
+  addPasskeyRegistrationOptions,
   claimAgent,
   exitRulePasskeyOptions,
   getOwnerSession,
@@ -10,25 +13,40 @@ import {
   listOwnerAgentKeys,
   listOwnerAgents,
   listOwnerAgentWallets,
+  listOwnerPasskeys,
+  newRecoveryCode,
   passkeyRegistrationOptions,
   passkeySignInOptions,
   pauseOwnerAgent,
+  recoverOwner,
+  recoveryCodeOptions,
+  recoveryOptions,
   registerPasskey,
+  removePasskey,
+  removePasskeyOptions,
+  renamePasskey,
   revokeOwnerAgentKey,
   setExitRule,
   signInWithPasskey,
   signOutOwner,
+  undoRecovery,
+  undoRecoveryOptions,
   updateOwnerSafeguards,
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedInOwner } from '../domain/records.ts';
+import { addressOf } from '../platform/http/addresses.ts';
 import { assetPaths, readAssets } from '../platform/http/assets.ts';
 import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
 import type { Site } from '../platform/http/layout.ts';
+import type { RateLimits } from '../platform/http/rate-limits.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import type { HasVenues } from '../venues/asking.ts';
 import * as exits from './exit-rule.ts';
+import * as own from './own-passkeys.ts';
 import * as agents from './owned-agents.ts';
 import * as owners from './owners.ts';
+import * as recovery from './recovery.ts';
 
 interface Published {
   readonly publicUrl: string;
@@ -36,10 +54,15 @@ interface Published {
 
 const SESSION_S = owners.SESSION_MS / 1000;
 
+interface OwnersDoor {
+  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly rateLimits: RateLimits;
+}
+
 export function bindOwners(
   bind: Bind,
   needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & exits.ExitRuleNeeds & Published,
-  forgetKey: (keyId: bigint) => Promise<void>,
+  { forgetKey, rateLimits }: OwnersDoor,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>
     reply
@@ -48,12 +71,15 @@ export function bindOwners(
   const welcome = async ({ owner, token }: owners.SignedIn, request: FastifyRequest, reply: FastifyReply) => {
     await owners.signOut(needs, sessionTokens(request, needs.publicUrl));
     session(reply, token);
-    return owners.sessionRecord(owner);
+    return owners.sessionRecord(needs, owner);
   };
 
   bind(getOwnerSession, async ({ request, reply }) => {
     reply.header('cache-control', 'no-store');
-    return owners.sessionRecord(await owners.ownerOfSession(needs, sessionTokens(request, needs.publicUrl)));
+    return owners.sessionRecord(
+      needs,
+      await owners.ownerOfSession(needs, sessionTokens(request, needs.publicUrl)),
+    );
   });
   bind(passkeyRegistrationOptions, ({ body }) => owners.beginRegistration(needs, body.name));
   bind(passkeySignInOptions, () => owners.beginSignIn(needs));
@@ -68,6 +94,19 @@ export function bindOwners(
     session(reply, null);
     return owners.SIGNED_OUT;
   });
+  bindPasskeys(bind, needs);
+  const recovering = (request: FastifyRequest): recovery.RecoveryNeeds => ({
+    ...needs,
+    attempt: () => drawAttempt(rateLimits, request),
+    warn: (facts, message) => request.log.warn(facts, message),
+  });
+  bind(recoveryOptions, ({ body, request, reply }) => {
+    reply.header('cache-control', 'no-store');
+    return recovery.beginRecovery(recovering(request), body.code);
+  });
+  bind(recoverOwner, async ({ body, request, reply }) =>
+    welcome(await recovery.finishRecovery(recovering(request), body), request, reply),
+  );
 
   bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, forgetKey));
   bind(listOwnerAgents, ({ owner }) => agents.listAgents(needs, owner));
@@ -88,6 +127,47 @@ export function bindOwners(
   bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
   bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
   bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));
+}
+
+/** Of the caller's address first: a stranger who has used those up draws nothing more from what all share. */
+async function drawAttempt(rateLimits: RateLimits, request: FastifyRequest): Promise<number> {
+  for (const [bucket, who] of [
+    ['recovery', addressOf(request)],
+    ['recovery_in_all', 'all'],
+  ] as const) {
+    const draw = await rateLimits.draw(bucket, who);
+    if (draw !== null && !draw.allowed) return draw.retryAfterS;
+  }
+  return 0;
+}
+
+function bindPasskeys(bind: Bind, needs: owners.OwnerNeeds & Published): void {
+  const list = (owner: SignedInOwner, request: FastifyRequest) =>
+    own.listPasskeys(needs, owner, owners.hashesOf(needs, sessionTokens(request, needs.publicUrl)));
+
+  bind(listOwnerPasskeys, ({ owner, request }) => list(owner, request));
+  bind(addPasskeyOptions, ({ owner }) => own.beginAdding(needs, owner));
+  bind(addPasskeyRegistrationOptions, ({ owner, body }) => own.continueAdding(needs, owner, body));
+  bind(addPasskey, async ({ owner, body, request }) => {
+    await own.finishAdding(needs, owner, body);
+    return list(owner, request);
+  });
+  bind(renamePasskey, async ({ owner, params, body, request }) => {
+    await own.rename(needs, owner, params.passkeyId, body.name);
+    return list(owner, request);
+  });
+  bind(removePasskeyOptions, ({ owner, params }) => own.beginRemoving(needs, owner, params.passkeyId));
+  bind(removePasskey, async ({ owner, params, body, request }) => {
+    await own.remove(needs, owner, params.passkeyId, body);
+    return list(owner, request);
+  });
+  bind(recoveryCodeOptions, ({ owner }) => own.beginRecoveryCode(needs, owner));
+  bind(newRecoveryCode, ({ owner, body }) => own.newRecoveryCode(needs, owner, body));
+  bind(undoRecoveryOptions, ({ owner }) => recovery.beginUndoing(needs, owner));
+  bind(undoRecovery, async ({ owner, body, request }) => {
+    await recovery.undo(needs, owner, body);
+    return list(owner, request);
+  });
 }
 
 /** Parts that pages are made with; the public URL may be known only once the service listens. */

@@ -21,7 +21,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
     return { expectedRPID: hostname, expectedOrigin: origin };
   };
   return {
-    async registrationOptions({ handle, name }) {
+    async registrationOptions({ handle, name, credentialIds }) {
       const { generateRegistrationOptions } = await library();
       const options = await generateRegistrationOptions({
         rpName: SITE_NAME,
@@ -29,6 +29,7 @@ export function createPasskeys(publicUrl: () => string): Passkeys {
         userName: name,
         userDisplayName: name,
         userID: new Uint8Array(Buffer.from(handle, 'base64url')),
+        excludeCredentials: credentialIds.map((id) => ({ id })),
         timeout: TIMEOUT_MS,
         attestationType: 'none',
         supportedAlgorithmIDs: ALGORITHMS,

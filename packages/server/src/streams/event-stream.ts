@@ -21,7 +21,8 @@ const ENDINGS: Readonly<Record<EndReason, string>> = {
   reauthorised:
     'The key is valid, and its agent has another owner now; open the stream again with the last id.',
   session_ended: 'The session has ended: sign in again.',
-  agents_changed: 'You have claimed another agent; open the stream again with the last id.',
+  agents_changed:
+    'You have claimed another agent, or your account was recovered or that was undone; open the stream again with the last id.',
   service_stopping: 'This replica stops; open the stream again with the last id.',
   slow_consumer: 'More happened than the client read; open the stream again with the last id.',
   cursor_gone: 'The log no longer holds what follows; read the state again.',

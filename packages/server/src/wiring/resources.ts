@@ -71,7 +71,7 @@ export function bindResources(
 ): void {
   bindAgents(bind, needs, forgetKey);
   bindClaims(bind, needs, gate, siteOf);
-  bindOwners(bind, needs, forgetKey);
+  bindOwners(bind, needs, { forgetKey, rateLimits: gate.rateLimits });
   bindStreams(bind, streams);
   bindOperator(bind, needs, operator);
   for (const bindResource of RESOURCES) bindResource(bind, needs);

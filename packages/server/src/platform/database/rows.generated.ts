@@ -390,6 +390,7 @@ export interface OwnerSessionsRow {
   readonly user_id: bigint;
   readonly created_at: Date;
   readonly expires_at: Date;
+  readonly credential_id: string | null;
 }
 
 export interface OwnersRow {
@@ -417,6 +418,8 @@ export interface PasskeysRow {
   readonly backed_up: boolean;
   readonly created_at: Date;
   readonly last_used_at: Date;
+  readonly passkey_id: bigint;
+  readonly name: string;
 }
 
 export interface PositionsRow {
@@ -508,6 +511,19 @@ export interface ReceiptsRow {
   readonly recorded_at: Date;
   readonly body: string;
   readonly hash: Buffer;
+}
+
+export interface RecoveriesRow {
+  readonly user_id: bigint;
+  readonly credential_id: string;
+  readonly began_at: Date;
+  readonly ends_at: Date;
+}
+
+export interface RecoveryCodesRow {
+  readonly user_id: bigint;
+  readonly code_hash: Buffer;
+  readonly made_at: Date;
 }
 
 export interface RedemptionChecksRow {

@@ -6,19 +6,19 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { ErrorCode, Operation } from '@bellwether/contract';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
-import type { Owner } from '../../domain/records.ts';
+import type { SignedInOwner } from '../../domain/records.ts';
 import type { Authenticator } from './authenticate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    owner: Owner | null;
+    owner: SignedInOwner | null;
   }
 }
 
 export interface Identities {
   readonly authenticator: Authenticator;
   /** The owner of the first of these sessions that holds. */
-  readonly ownerOf: (tokens: readonly string[]) => Promise<Owner | null>;
+  readonly ownerOf: (tokens: readonly string[]) => Promise<SignedInOwner | null>;
   readonly operatorKey: string | null;
   /** Its port is known once the service listens. */
   readonly publicUrl: () => string;

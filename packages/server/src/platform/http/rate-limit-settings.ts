@@ -1,6 +1,8 @@
 /** How often each caller may call, by class of route. */
 import { type EnvironmentOf, flag, integer } from '../settings.ts';
 
+const ADDRESSES_THAT_RECOVER = 20;
+
 /** A batch must fit into a burst, or it could never be sent. */
 const ORDERS_PER_BATCH = 20;
 
@@ -25,6 +27,11 @@ const variables = {
     10,
     [1, 1_000_000],
     'Wrong operator keys per address and minute; also the burst.',
+  ),
+  RATE_LIMIT_RECOVERY_PER_HOUR: integer(
+    10,
+    [1, 1_000_000],
+    'Recovery codes tried per address and hour, and 20 times as many over all; also the bursts.',
   ),
   RATE_LIMIT_TRADE_PER_SECOND: integer(20, [1, 1_000_000], 'Trades per agent and second.'),
   RATE_LIMIT_TRADE_BURST: integer(
@@ -82,6 +89,11 @@ const rateLimits = (env: Environment): RateLimits => ({
   failed_auth: {
     perSecond: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE / 60,
     burst: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+  },
+  recovery: { perSecond: env.RATE_LIMIT_RECOVERY_PER_HOUR / 3600, burst: env.RATE_LIMIT_RECOVERY_PER_HOUR },
+  recovery_in_all: {
+    perSecond: (env.RATE_LIMIT_RECOVERY_PER_HOUR * ADDRESSES_THAT_RECOVER) / 3600,
+    burst: env.RATE_LIMIT_RECOVERY_PER_HOUR * ADDRESSES_THAT_RECOVER,
   },
   trade: { perSecond: env.RATE_LIMIT_TRADE_PER_SECOND, burst: env.RATE_LIMIT_TRADE_BURST },
   relay: { perSecond: env.RATE_LIMIT_RELAY_PER_MINUTE / 60, burst: env.RATE_LIMIT_RELAY_PER_MINUTE },

@@ -13,7 +13,7 @@ import type {
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Denial } from '../../domain/denial.ts';
-import type { Owner } from '../../domain/records.ts';
+import type { SignedInOwner } from '../../domain/records.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -23,6 +23,7 @@ import { type Admission, kindOf } from './load-control.ts';
 import { TOTAL_HEADER } from './pagination.ts';
 import { sendProblem } from './problem.ts';
 import type { Draw, RateLimits } from './rate-limits.ts';
+import { refusedInRecovery } from './recovery-day.ts';
 import { inTurn } from './request-admission.ts';
 import { asHook, type Step } from './step.ts';
 import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
@@ -55,7 +56,7 @@ export interface Input<O extends Operation> {
   /** Present on every route that needs a key. */
   readonly caller: O['permission'] extends 'agent' ? Caller : null;
   /** Present on every route that needs an owner's session. */
-  readonly owner: O['permission'] extends 'owner' ? Owner : null;
+  readonly owner: O['permission'] extends 'owner' ? SignedInOwner : null;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -135,6 +136,7 @@ function bindRoute(
     preHandler: [
       ...(takesNoBody(operation) ? [asHook(refuseBody(operation))] : []),
       ...(judge === undefined ? [] : [asHook(refuseTogether(judge))]),
+      ...(operation.duringRecovery === undefined ? [] : [asHook(refuseInRecovery(operation))]),
       ...(operation.tokensPerItemOf === undefined ? [] : [asHook(drawPerItem(gate, operation))]),
       ...(operation.idempotent === true ? [asHook(replay(gate, operation, path))] : []),
     ],
@@ -176,6 +178,8 @@ function admit(gate: Gate, operation: Operation): Step {
     }
     // An answer to a session must not stay behind in a browser that others use, too.
     if (operation.permission === 'owner') reply.header('cache-control', 'no-store');
+    const closed = refusedInRecovery(operation, request.owner, undefined);
+    if (closed !== null) throw closed;
     if (operation.rateClass === 'register' && paperOnly && isLocal(request, gate.publicUrl()))
       return undefined;
     return draw(request, reply, 1);
@@ -273,6 +277,15 @@ const refuseBody =
       ...(bodyFix === undefined ? {} : { fix: bodyFix }),
     }));
     if (first !== undefined) throw new Refusal([first, ...rest]);
+    return undefined;
+  };
+
+/** Of an operation that is open for some bodies. */
+const refuseInRecovery =
+  (operation: Operation): Step =>
+  ({ owner, body }) => {
+    const closed = refusedInRecovery(operation, owner, body ?? null);
+    if (closed !== null) throw closed;
     return undefined;
   };
 
@@ -393,6 +406,8 @@ export function errorCodes(operation: Operation): readonly ErrorCode[] {
   if (operation.permission === 'agent' || operation.permission === 'operator') codes.push('unauthorized');
   if (operation.permission === 'operator') codes.push('operator_disabled');
   if (operation.permission === 'owner') codes.push('owner_session_required');
+  if (operation.permission === 'owner' && operation.method !== 'GET' && operation.duringRecovery !== true)
+    codes.push('during_recovery_not_allowed');
   if (operation.rateClass !== 'none') codes.push('rate_limited', 'service_unavailable', 'overloaded');
   if (operation.params ?? operation.query ?? operation.body) codes.push('invalid_request');
   // A body that no one asked for is read all the same, and judged.
