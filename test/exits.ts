@@ -9,17 +9,18 @@ export interface ExitOrder {
   readonly worst: number;
   readonly type?: 'GTC' | 'FAK' | 'FOK';
   readonly outcome?: 'YES' | 'NO';
+  readonly side?: 'BUY' | 'SELL';
 }
 
 /** A SELL that is signed ahead. */
 export const exitOrder = (
   { signer, signatureType }: Pick<Trader, 'signer' | 'signatureType'>,
   market: Market,
-  { size = 10, worst, type = 'GTC', outcome = 'YES' }: ExitOrder,
+  { size = 10, worst, type = 'GTC', outcome = 'YES', side = 'SELL' }: ExitOrder,
 ) =>
   buildLimitOrder({
     ...{ signer, signatureType, market, outcome, type, size },
-    ...{ side: 'SELL', price: worst.toFixed(2) },
+    ...{ side, price: worst.toFixed(2) },
   });
 
 export const bidOf = (service: TestService, market: Market): number =>

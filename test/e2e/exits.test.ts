@@ -128,7 +128,7 @@ describe('a price', () => {
     clock.advance(6_000);
     await expect
       .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
-      .toBe('exit_price_too_low');
+      .toBe('exit_price_out_of_range');
     expect(await sales()).toEqual([]);
     const { riskAlerts, exits } = await trader.client.getBriefing();
     expect(riskAlerts.map(({ code }) => code)).toContain('exit_in_trouble');
@@ -141,7 +141,7 @@ describe('a price', () => {
     await pushBidTo(service, { market, price: tick(worst - 0.01) });
     await expect
       .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
-      .toBe('exit_no_match');
+      .toBe('exit_liquidity_required');
     expect(await sales()).toEqual([]);
   });
 });
@@ -234,7 +234,7 @@ describe('several', () => {
     const canceled = await trader.client.cancelExit({ exitId: second.exitId });
     expect(canceled).toMatchObject({ status: 'canceled', because: 'by_agent' });
     expect(await trader.client.cancelExit({ exitId: second.exitId })).toEqual(canceled);
-    expect((await refused({ worst }, below(stop), { replaces: second.exitId })).code).toBe('exit_not_open');
+    expect((await refused({ worst }, below(stop), { replaces: second.exitId })).code).toBe('exit_gone');
     expect(await trader.client.listExits({ status: 'open' })).toEqual([]);
   });
 
@@ -270,7 +270,7 @@ describe('what is left twice, or wrongly', () => {
     const exit = await trader.client.leaveExit(request);
     expect((await trader.client.leaveExit(request)).exitId).toBe(exit.exitId);
     const other = { ...request, trigger: below(tick(stop - 0.01)) };
-    await expect(trader.client.leaveExit(other)).rejects.toMatchObject({ code: 'exit_already_left' });
+    await expect(trader.client.leaveExit(other)).rejects.toMatchObject({ code: 'exit_order_already_used' });
     await trader.client.placeTrade(await exitOrder(trader, market, { worst: 0.9 }));
     expect(await trader.client.listExits({})).toHaveLength(1);
   });
@@ -288,7 +288,7 @@ describe('what is left twice, or wrongly', () => {
     const { stop, worst } = stopPrices();
     expect((await refused({ worst, size: 31 }, below(stop))).code).toBe('insufficient_balance');
     expect(await refused({ worst: tick(stop * 0.8) }, below(stop))).toMatchObject({
-      code: 'exit_price_too_low',
+      code: 'exit_price_out_of_range',
       detail: expect.stringContaining("trigger's price"),
     });
     const placed = await exitOrder(trader, market, { worst: 0.9 });
@@ -309,11 +309,11 @@ describe('what is left twice, or wrongly', () => {
       code: 'invalid_request',
       errors: [expect.objectContaining({ path: 'expireAt' })],
     });
-    expect((await refused({ worst }, { kind: 'silence' })).code).toBe('exit_never_sent');
+    expect((await refused({ worst }, { kind: 'silence' })).code).toBe('exit_trigger_out_of_range');
     const soon = new Date(clock.now() + 60_000).toISOString();
     const later = new Date(clock.now() + 120_000).toISOString();
     expect((await refused({ worst }, { kind: 'time', at: later }, { expiresAt: soon })).code).toBe(
-      'exit_never_sent',
+      'exit_trigger_out_of_range',
     );
   });
 

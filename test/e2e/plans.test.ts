@@ -47,7 +47,7 @@ function walks(plan: Plan): string[] {
 }
 
 /** Statements of the webhook job may run between the trades: they read only the few pending rows. */
-const OF_A_JOB = /served_at/;
+const OF_A_JOB = /served_at|silence_seconds is not null|from exits/;
 
 /** Statements of the trades below, by whether the journal's own connection sent them. */
 const ofPool = new Set<string>();

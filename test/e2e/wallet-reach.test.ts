@@ -2,8 +2,10 @@
  * Which wallets an agent of an owner reaches: those that it registered, linked or traded with, and those that the owner
  * grants. Walks every route that takes a wallet.
  */
+
 import { createVenueCredentials, linkSignersWallet } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { exitOrder } from '../exits.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
@@ -98,6 +100,14 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
       { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/trade funderAddress': null,
+    'POST /markets/exits walletAddress': [
+      post('/markets/exits', async () => ({
+        ...(await exitOrder(trader, await aMarket(trader.client), { worst: 0.9 })),
+        trigger: { kind: 'price_at_or_above', price: 0.9 },
+      })),
+      { status: 403, code: 'credentials_not_registered' },
+    ],
+    'POST /markets/exits funderAddress': null,
     'POST /markets/trade/prepare walletAddress': [
       post('/markets/trade/prepare', () => ({
         clientOrderId: 'out of reach',

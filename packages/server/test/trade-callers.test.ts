@@ -125,7 +125,10 @@ const ELSEWHERE: readonly ((sql: Sql, agent: string) => PromiseLike<unknown>)[] 
   (sql) => sql`update credentials set key_id = 2, sealed = ${randomBytes(8)}`,
 ];
 /** Columns of an agent's row that trades write, and its name. */
-const NO_SETTINGS = new Set(['agent_id', 'usage_day', 'used_trades', 'used_amount']);
+const NO_SETTINGS = new Set([
+  ...['agent_id', 'usage_day', 'used_trades', 'used_amount'],
+  ...['reserved_exits', 'open_exits'],
+]);
 
 const changes = fc.array(
   fc.record({

@@ -259,27 +259,27 @@ export const ORDER_ERRORS = {
   },
 
   // Guarded exits
-  exit_price_too_low: {
+  exit_price_out_of_range: {
     status: 400,
     title: 'Worst price too low',
     fix: 'Sign a worst price nearer to the market: at most exitDistancePercent (GET /agents/settings) below the trigger and below the best bid. Only the owner changes the distance.',
   },
-  no_believed_bid: {
-    status: 409,
+  believed_bid_required: {
+    status: 400,
     title: 'No bid to sell to',
     fix: 'Wait for a bid. A book that is crossed, stale or empty sells nothing.',
   },
-  exit_no_match: {
-    status: 409,
+  exit_liquidity_required: {
+    status: 400,
     title: 'Nothing to sell to',
     fix: 'Wait for better bids, or sign a lower worst price. An order that executes at once would be spent for nothing.',
   },
-  exit_never_sent: {
+  exit_trigger_out_of_range: {
     status: 400,
     title: 'Trigger after the end',
     fix: 'Choose an earlier trigger, or sign an order that ends later.',
   },
-  exit_already_left: {
+  exit_order_already_used: {
     status: 409,
     title: 'Order left already',
     fix: 'This signed order is left with other terms, in the exit that is named; cancel that one, or sign another order with a new salt.',
@@ -289,12 +289,12 @@ export const ORDER_ERRORS = {
     title: 'Exit not found',
     fix: "List this agent's exits with GET /markets/exits.",
   },
-  exit_not_open: {
-    status: 409,
-    title: 'Exit not open',
+  exit_gone: {
+    status: 410,
+    title: 'Exit not open any more',
     fix: 'The detail says where it stands. An exit that has ended stays so: leave another one.',
   },
-  too_many_exits: {
+  exit_limit_reached: {
     status: 409,
     title: 'Too many exits',
     fix: 'Cancel exits that you need no longer: POST /markets/exits/cancel.',

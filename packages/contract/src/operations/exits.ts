@@ -185,12 +185,12 @@ export const leaveExit = operation({
   response: GuardedExit,
   errors: [
     ...placeTrade.errors,
-    'exit_price_too_low',
-    'exit_never_sent',
-    'exit_already_left',
+    'exit_price_out_of_range',
+    'exit_trigger_out_of_range',
+    'exit_order_already_used',
     'exit_not_found',
-    'exit_not_open',
-    'too_many_exits',
+    'exit_gone',
+    'exit_limit_reached',
   ],
 });
 
@@ -246,7 +246,7 @@ export const cancelExit = operation({
   unknownFields: 'ignore',
   status: 200,
   response: GuardedExit,
-  errors: ['exit_not_found', 'exit_not_open'],
+  errors: ['exit_not_found', 'exit_gone'],
 });
 
 const ofOwner = {
@@ -270,13 +270,7 @@ export const resumeExit = operation({
   params: OwnedExit,
   unknownFields: 'refuse',
   response: GuardedExit,
-  errors: [
-    'agent_not_found',
-    'exit_not_found',
-    'exit_not_open',
-    'trading_paused',
-    'max_trades_per_day_exceeded',
-  ],
+  errors: ['agent_not_found', 'exit_not_found', 'exit_gone', 'trading_paused', 'max_trades_per_day_exceeded'],
 });
 
 export const EXIT_ACTS = ['sell', 'arm_for_pause', 'disarm_for_pause'] as const;
@@ -297,7 +291,7 @@ export const exitPasskeyOptions = operation({
   body: Type.Object(ExitAct),
   unknownFields: 'refuse',
   response: PasskeyOptions,
-  errors: ['agent_not_found', 'exit_not_found', 'exit_not_open'],
+  errors: ['agent_not_found', 'exit_not_found', 'exit_gone'],
 });
 
 export const actOnExit = operation({
@@ -318,10 +312,10 @@ export const actOnExit = operation({
     ...placeTrade.errors,
     'agent_not_found',
     'exit_not_found',
-    'exit_not_open',
-    'exit_price_too_low',
-    'no_believed_bid',
-    'exit_no_match',
+    'exit_gone',
+    'exit_price_out_of_range',
+    'believed_bid_required',
+    'exit_liquidity_required',
     'passkey_challenge_expired',
     'passkey_rejected',
   ],

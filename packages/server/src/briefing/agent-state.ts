@@ -1,8 +1,9 @@
 /** Where an agent stands on every venue, and what is at risk: the same for its heartbeat and for its owner's pages. */
 import type { Limits } from '../agents/index.ts';
+import { OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { type Alert, riskAlerts } from '../domain/risk-alerts.ts';
-import { type ExitRow, type ExitStore, exitEnd, OPEN_EXITS } from '../exits/index.ts';
+import { type ExitRow, type ExitStore, exitEnd } from '../exits/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';

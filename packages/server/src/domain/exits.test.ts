@@ -119,21 +119,21 @@ describe('the worst price of an exit', () => {
 
   test('keeps the distance to the trigger and to the bid, at the pip', () => {
     expect(code()).toBeNull();
-    expect(code({ limit: 3_599 })).toBe('exit_price_too_low');
-    expect(code({ book: book([[4_001, 100]]) })).toBe('exit_price_too_low');
-    expect(code({ limit: 1, distance: 10 }, { trigger: null })).toBe('exit_price_too_low');
+    expect(code({ limit: 3_599 })).toBe('exit_price_out_of_range');
+    expect(code({ book: book([[4_001, 100]]) })).toBe('exit_price_out_of_range');
+    expect(code({ limit: 1, distance: 10 }, { trigger: null })).toBe('exit_price_out_of_range');
     expect(code({ distance: 11, limit: 3_560 })).toBeNull();
   });
 
   test('sells nothing without a believed bid, whatever the trigger', () => {
-    expect(code({ book: null })).toBe('no_believed_bid');
-    expect(code({ book: book([[4_000, 1]], [[3_900, 1]]) })).toBe('no_believed_bid');
-    expect(code({ book: null }, { trigger: null })).toBe('no_believed_bid');
+    expect(code({ book: null })).toBe('believed_bid_required');
+    expect(code({ book: book([[4_000, 1]], [[3_900, 1]]) })).toBe('believed_bid_required');
+    expect(code({ book: null }, { trigger: null })).toBe('believed_bid_required');
   });
 
   test('is judged by its trigger alone when the exit is left', () => {
     expect(code({ book: null }, { moment: 'left' })).toBeNull();
-    expect(code({ book: null, limit: 3_599 }, { moment: 'left' })).toBe('exit_price_too_low');
+    expect(code({ book: null, limit: 3_599 }, { moment: 'left' })).toBe('exit_price_out_of_range');
   });
 
   test('an order that executes at once is kept back where it would find nothing, or not all of what it needs', () => {
@@ -142,8 +142,8 @@ describe('the worst price of an exit', () => {
       [3_000, 100],
     ]);
     expect(code({ book: thin, timeInForce: 'FAK' })).toBeNull();
-    expect(code({ book: thin, timeInForce: 'FOK' })).toBe('exit_no_match');
-    expect(code({ book: thin, timeInForce: 'FAK', limit: 4_100 })).toBe('exit_no_match');
+    expect(code({ book: thin, timeInForce: 'FOK' })).toBe('exit_liquidity_required');
+    expect(code({ book: thin, timeInForce: 'FAK', limit: 4_100 })).toBe('exit_liquidity_required');
     expect(code({ book: thin, timeInForce: 'GTC', limit: 4_100 })).toBeNull();
   });
 });

@@ -16,6 +16,11 @@ export type ExitTrigger =
   /** The agent has made no request for its `silenceSeconds`. */
   | { readonly kind: 'silence' };
 
+export type ExitStatus = 'armed' | 'suspended' | 'firing' | 'fired' | 'canceled' | 'expired' | 'failed';
+
+/** Not ended. */
+export const OPEN_EXITS: readonly ExitStatus[] = ['armed', 'suspended', 'firing'];
+
 /** A price must hold so long, at looks that are at most so far apart: a longer gap was a pause of the desk. */
 export const PRICE_HOLDS_MS = 2_000;
 const LOOKS_APART_MS = 1_500;
@@ -139,7 +144,7 @@ export function exitPriceDenial(
   const bid = believedBid(book);
   if (bid === null)
     return {
-      code: 'no_believed_bid',
+      code: 'believed_bid_required',
       detail: 'There is no bid that the desk believes now, so nothing is sold.',
     };
   if (!keeps(limit, bid, distance)) return tooCheap(limit, bid, distance, 'best bid');
@@ -157,13 +162,13 @@ function isSpent(
 }
 
 const noMatch = (limit: Pips, bid: Pips): Denial => ({
-  code: 'exit_no_match',
+  code: 'exit_liquidity_required',
   detail: `The book does not take it at ${formatPips(limit)} or better now; the best bid is ${formatPips(bid)}.`,
   context: { limit: limit / PIPS, price: bid / PIPS },
 });
 
 const tooCheap = (limit: Pips, of: Pips, distance: number, what: string): Denial => ({
-  code: 'exit_price_too_low',
+  code: 'exit_price_out_of_range',
   detail: `The worst price ${formatPips(limit)} is more than ${distance} % below the ${what}, ${formatPips(of)}.`,
   context: { limit: limit / PIPS, price: of / PIPS, exitDistancePercent: distance },
 });

@@ -4,4 +4,4 @@ export { listExits, type ReadExitsNeeds } from './read-exits.ts';
 export { endOf as exitEnd, exitRecords } from './records.ts';
 export { bindExits } from './routes.ts';
 export { type SendExitNeeds, sendAgain } from './send-exit.ts';
-export { createExitStore, type ExitRow, type ExitStore, OPEN_EXITS } from './store.ts';
+export { createExitStore, type ExitRow, type ExitStore } from './store.ts';

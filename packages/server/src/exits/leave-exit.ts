@@ -3,7 +3,7 @@ import { EXIT_LIMITS, type ExitRequest, type GuardedExit, type TradeRequest } fr
 import { type Pips, parsePips } from '@bellwether/contract/decimals';
 import type { AgentStore } from '../agents/index.ts';
 import type { Denial } from '../domain/denial.ts';
-import { type ExitTrigger, triggerPrice } from '../domain/exits.ts';
+import { type ExitTrigger, OPEN_EXITS, triggerPrice } from '../domain/exits.ts';
 import type { MarketRecord } from '../domain/market.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
@@ -43,7 +43,7 @@ export async function leaveExit(
   const read = readTrigger(request, needs.clock.now());
   const ownExits = await needs.exits.list({
     agentId: caller.agentId,
-    statuses: ['armed', 'suspended', 'firing'],
+    statuses: OPEN_EXITS,
     limit: EXIT_LIMITS.openPerAgent + 1,
   });
   const places = placeOf(ownExits, group, replaces);
@@ -77,7 +77,7 @@ export async function leaveExit(
   );
   switch (left) {
     case 'too_many':
-      throw refusal('too_many_exits', `${EXIT_LIMITS.openPerAgent} exits of this agent are open.`);
+      throw refusal('exit_limit_reached', `${EXIT_LIMITS.openPerAgent} exits of this agent are open.`);
     case 'no_place':
       throw refusal(
         'max_trades_per_day_exceeded',
@@ -86,7 +86,7 @@ export async function leaveExit(
     case 'key_revoked':
       throw refusal('unauthorized');
     case 'not_open':
-      throw refusal('exit_not_open', `Exit ${replaces} cannot be replaced: it is being sent, or has ended.`, {
+      throw refusal('exit_gone', `Exit ${replaces} cannot be replaced: it is being sent, or has ended.`, {
         path: 'replaces',
       });
   }
@@ -184,7 +184,7 @@ async function check(
   }
 }
 
-/** @throws Refusal exit_never_sent where it ends before its trigger could hold */
+/** @throws Refusal exit_trigger_out_of_range where it ends before its trigger could hold */
 async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<void> {
   const venue = venueFor(needs, exit.venue, 'signedOrders');
   const market = await venue.markets.find(exit.conditionId);
@@ -192,7 +192,7 @@ async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<vo
   const { silenceSeconds } = await needs.agents.settings(exit.caller.agentId);
   if (exit.trigger.kind === 'silence' && silenceSeconds === null)
     throw refusal(
-      'exit_never_sent',
+      'exit_trigger_out_of_range',
       'The agent has no silenceSeconds, so the desk never counts it as silent.',
       {
         path: 'trigger.kind',
@@ -203,7 +203,7 @@ async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<vo
   const end = endOf(exit);
   if (earliest === null || end === null || earliest < end) return;
   throw refusal(
-    'exit_never_sent',
+    'exit_trigger_out_of_range',
     `It ends at ${new Date(end).toISOString()}, and its trigger cannot hold before ${new Date(earliest).toISOString()}.`,
     { path: 'trigger' },
   );
@@ -227,12 +227,12 @@ export function earliestOf(
   }
 }
 
-/** @throws Refusal exit_already_left */
+/** @throws Refusal exit_order_already_used */
 function sameExit(known: ExitRow, wanted: NewExit): ExitRow {
   const terms = ({ trigger, group, expiresAt }: Pick<NewExit, 'trigger' | 'group' | 'expiresAt'>) =>
     JSON.stringify([trigger, group, expiresAt]);
   if (terms(known) === terms(wanted)) return known;
-  throw refusal('exit_already_left', `Exit ${known.exitId} has this signed order, with other terms.`);
+  throw refusal('exit_order_already_used', `Exit ${known.exitId} has this signed order, with other terms.`);
 }
 
 const unsealed = (exit: NewExit): ExitRow => ({

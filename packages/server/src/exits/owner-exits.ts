@@ -43,7 +43,7 @@ async function ownedExit(
   return row;
 }
 
-/** Arms a suspended exit again. A trigger that held meanwhile does not send it. @throws Refusal exit_not_open */
+/** Arms a suspended exit again. A trigger that held meanwhile does not send it. @throws Refusal exit_gone */
 export async function resumeExit(
   needs: OwnerExitsNeeds,
   owner: Owner,
@@ -80,7 +80,7 @@ export async function beginExitAct(
   return askForPasskey(needs, purposeOf(row.exitId, act, owner));
 }
 
-/** @throws Refusal exit_not_open, passkey_challenge_expired, passkey_rejected; and what refuses the order */
+/** @throws Refusal exit_gone, passkey_challenge_expired, passkey_rejected; and what refuses the order */
 export async function actOnExit(
   needs: OwnerExitsNeeds,
   owner: Owner,

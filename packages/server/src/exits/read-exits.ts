@@ -1,12 +1,13 @@
 /** An agent's exits, listed and taken back. */
 import type { GuardedExit } from '@bellwether/contract';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
+import { type ExitStatus, OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue } from '../venues/asking.ts';
 import { exitRecords } from './records.ts';
-import { type ExitRow, type ExitStatus, type ExitStore, OPEN_EXITS } from './store.ts';
+import type { ExitRow, ExitStore } from './store.ts';
 
 export interface ReadExitsNeeds extends HasVenues {
   readonly clock: Clock;
@@ -62,9 +63,9 @@ const WHERE: Readonly<Record<ExitStatus, string>> = {
   failed: 'Its order was refused by the venue.',
 };
 
-export const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_not_open', WHERE[status]);
+export const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_gone', WHERE[status]);
 
-/** Takes an exit back. Repeating it has no further effect. @param by who is named as the cause @throws Refusal exit_not_open */
+/** Takes an exit back. Repeating it has no further effect. @param by who is named as the cause @throws Refusal exit_gone */
 export async function cancelExit(
   needs: ReadExitsNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,

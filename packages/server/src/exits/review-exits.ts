@@ -75,7 +75,7 @@ async function neverSent(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow
   const earliest = market === null ? null : earliestOf(row.trigger, market, 0);
   if (earliest === null || earliest < end) return null;
   return {
-    code: 'exit_never_sent',
+    code: 'exit_trigger_out_of_range',
     message: `It ends at ${new Date(end).toISOString()}, before its trigger can hold at ${new Date(earliest).toISOString()}.`,
   };
 }

@@ -2,14 +2,12 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { transact } from '@bellwether/durable';
 import type { WalletAddress } from '../domain/addresses.ts';
-import type { ExitTrigger } from '../domain/exits.ts';
+import type { ExitStatus, ExitTrigger } from '../domain/exits.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { ExitsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
-
-export type ExitStatus = 'armed' | 'suspended' | 'firing' | 'fired' | 'canceled' | 'expired' | 'failed';
 
 export interface NewExit {
   readonly exitId: string;
@@ -75,8 +73,6 @@ export interface ExitFilter {
   readonly limit: number;
 }
 
-export const OPEN_EXITS: readonly ExitStatus[] = ['armed', 'suspended', 'firing'];
-
 export function createExitStore(sql: Sql) {
   const read = async (where: Fragment): Promise<ExitRow[]> =>
     (await sql<ExitsRow[]>`select e.* from exits e where ${where}`).map(exitRow);
@@ -100,7 +96,7 @@ export function createExitStore(sql: Sql) {
           select exit_id from exits where agent_id = ${agentId} and order_id = ${exit.orderId} and sealed is not null`;
         if (known !== undefined) return { exitId: known.exit_id };
         if (replaces !== null) {
-          const replaced = await tx`select 1 from exits
+          const replaced = await tx<Pick<ExitsRow, 'exit_id'>[]>`select exit_id from exits
             where exit_id = ${replaces} and agent_id = ${agentId} and status in ('armed', 'suspended')`;
           if (replaced.length === 0) return 'not_open';
           await tx`select end_exit(${replaces}, 'canceled', 'replaced', ${at})`;
@@ -165,7 +161,9 @@ export function createExitStore(sql: Sql) {
 
     /** @returns false where another one began, or it is not armed any more */
     async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<boolean> {
-      const rows = await sql`select 1 from fire_exit(${exitId}, ${sql.json({ ...evidence })}, ${new Date(at)},
+      const rows = await sql<
+        Pick<ExitsRow, 'exit_id'>[]
+      >`select exit_id from fire_exit(${exitId}, ${sql.json({ ...evidence })}, ${new Date(at)},
         ${new Date(againAt)})`;
       return rows.length > 0;
     },
@@ -177,8 +175,10 @@ export function createExitStore(sql: Sql) {
 
     /** Takes an exit that is being sent over for a while, because whoever sent it is late. @returns false where another one has */
     async takeOver({ exitId, nextAttemptAt }: ExitRow, againAt: number): Promise<boolean> {
-      const rows = await sql`update exits set next_attempt_at = ${new Date(againAt)}
-        where exit_id = ${exitId} and status = 'firing' and next_attempt_at = ${new Date(nextAttemptAt)} returning 1`;
+      const rows = await sql<
+        Pick<ExitsRow, 'exit_id'>[]
+      >`update exits set next_attempt_at = ${new Date(againAt)}
+        where exit_id = ${exitId} and status = 'firing' and next_attempt_at = ${new Date(nextAttemptAt)} returning exit_id`;
       return rows.length > 0;
     },
 
@@ -241,8 +241,10 @@ export function createExitStore(sql: Sql) {
       }),
 
     async armForPause(exitId: string, firesOnPause: boolean, at: number): Promise<boolean> {
-      const rows = await sql`update exits set fires_on_pause = ${firesOnPause}, updated_at = ${new Date(at)}
-        where exit_id = ${exitId} and status in ('armed', 'suspended') returning 1`;
+      const rows = await sql<
+        Pick<ExitsRow, 'exit_id'>[]
+      >`update exits set fires_on_pause = ${firesOnPause}, updated_at = ${new Date(at)}
+        where exit_id = ${exitId} and status in ('armed', 'suspended') returning exit_id`;
       return rows.length > 0;
     },
 
@@ -253,7 +255,9 @@ export function createExitStore(sql: Sql) {
           for no key update`;
         // A suspended one is as good: the word is for this order.
         await tx`update exits set status = 'armed' where exit_id = ${exitId} and status = 'suspended'`;
-        const rows = await tx`select 1 from fire_exit(${exitId}, ${tx.json({ ...evidence })}, ${new Date(at)},
+        const rows = await tx<
+          Pick<ExitsRow, 'exit_id'>[]
+        >`select exit_id from fire_exit(${exitId}, ${tx.json({ ...evidence })}, ${new Date(at)},
           ${new Date(againAt)})`;
         return rows.length > 0;
       }),

@@ -9,7 +9,6 @@ import {
   type RestoreReport,
   restoreBackup,
 } from '@bellwether/durable/embedded';
-import { createExitStore } from '../exits/index.ts';
 import { opensCheck } from '../platform/database/master-keys.ts';
 import { newestMigration } from '../platform/database/migrate.ts';
 import { createSecrets } from '../platform/system/secrets.ts';
@@ -93,7 +92,7 @@ function expectKnown(facts: Partial<Facts>, masterKey: Buffer, file: string): vo
 async function suspendExits(sql: Sql): Promise<void> {
   const [known] = await sql`
     select to_regproc('suspend_restored_exits') is not null as is_known`;
-  if (known?.is_known === true) await createExitStore(sql).suspendRestored(Date.now(), true);
+  if (known?.is_known === true) await sql`select suspend_restored_exits(now(), true, '0')`;
 }
 
 /** @throws BackupRefused with a sentence; then nothing was changed */
