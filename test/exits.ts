@@ -1,5 +1,6 @@
 /** Guarded exits in tests: a trader with shares, orders signed ahead, and a book that is moved past their triggers. */
 import { randomUUID } from 'node:crypto';
+import type { OrderProfile } from '@bellwether/protocol';
 import { type BellwetherClient, buildLimitOrder, type Market } from '@bellwether/sdk';
 import { expect } from 'vitest';
 import { newTrader, type TestService, type Trader } from './harness.ts';
@@ -35,21 +36,25 @@ const MOST = 9_000;
 
 /** Sells into the bids until the best one is no higher than this: the market's makers quote lower then. */
 export async function pushBidTo(
-  service: TestService,
-  { market, price }: { readonly market: Market; readonly price: number },
+  service: Pick<TestService, 'url'>,
+  {
+    market,
+    price,
+    profile = 'interface',
+  }: { readonly market: Market; readonly price: number; readonly profile?: OrderProfile },
 ): Promise<void> {
   for (;;) {
-    const levels = service.exchange.book(market.conditionId, 'YES', 1_000)?.bids ?? [];
-    const above = levels.filter(([at]) => at / 10_000 > price + 1e-9);
-    if (above.length === 0) return;
-    const wanted = Math.ceil(above.reduce((sum, [, shares]) => sum + Number(shares), 0) / 1e6);
-    const size = Math.max(5, Math.min(wanted, MOST));
     const seller = await newTrader(service);
+    const { bids } = await seller.client.getOrderBook(market.clobTokenIds[0] as string);
+    const above = bids.filter((level) => Number(level.price) > price + 1e-9);
+    if (above.length === 0) return;
+    const wanted = Math.ceil(above.reduce((sum, level) => sum + Number(level.size), 0));
+    const size = Math.max(5, Math.min(wanted, MOST));
     await hold(seller, market, size);
     // What is left of the last share rests above the new bid.
     await seller.client.placeTrade(
       await buildLimitOrder({
-        ...{ signer: seller.signer, market, outcome: 'YES', side: 'SELL', size },
+        ...{ signer: seller.signer, profile, market, outcome: 'YES', side: 'SELL', size },
         price: (price + 0.01).toFixed(2),
       }),
     );

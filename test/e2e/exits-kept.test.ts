@@ -1,0 +1,290 @@
+/** What can happen while an exit waits: the wallet moves, keys rotate, the market changes or ends, the position is closed, a backup returns. */
+import { randomUUID } from 'node:crypto';
+import {
+  buildMarketOrder,
+  createVenueCredentials,
+  credentialRequest,
+  type ExitRequest,
+  type Market,
+} from '@bellwether/sdk';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
+import { becomesStatus, bidOf, exitOrder, hold } from '../exits.ts';
+import {
+  call,
+  newAgent,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
+import { poolOf } from '../live-desk.ts';
+import { jumpingClock } from '../sandbox.ts';
+import { resolveMarket } from '../world.ts';
+
+const clock = jumpingClock();
+let service: TestService;
+let markets: Market[];
+let market: Market;
+let trader: Trader;
+let place = 0;
+
+beforeAll(async () => {
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
+  markets = (await openMarkets((await newTrader(service)).client)).sort(
+    (a, b) => Date.parse(b.endDate) - Date.parse(a.endDate),
+  );
+});
+beforeEach(async () => {
+  market = markets[place] as Market;
+  place += 1;
+  trader = await newTrader(service);
+  await hold(trader, market, 30);
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+const tick = (price: number) => Math.round(price * 100) / 100;
+/** Sold in a minute, at no less than the distance below the bid. */
+async function leaveTimed(more: Partial<ExitRequest> = {}): Promise<string> {
+  const order = await exitOrder(trader, market, { worst: tick(bidOf(service, market) * 0.95), size: 10 });
+  const trigger = { kind: 'time', at: new Date(clock.now() + 60_000).toISOString() };
+  return (await trader.client.leaveExit({ ...order, trigger, ...more } as ExitRequest)).exitId;
+}
+const exitOf = (exitId: string) => trader.client.getExit(exitId);
+const becomes = (exitId: string, status: string) => becomesStatus(trader.client, exitId, status);
+/** A minute on: the trigger holds. */
+const due = () => clock.advance(61_000);
+/** Half a minute on: every exit is looked over again. */
+const reviewed = () => clock.advance(31_000);
+const troubleOf = (exitId: string) =>
+  expect.poll(async () => (await exitOf(exitId)).trouble?.code ?? null, { timeout: 60_000, interval: 200 });
+const sales = async () =>
+  (await trader.client.listOrders({ limit: 100 })).filter(
+    ({ side, orderType }) => side === 'SELL' && orderType !== 'MERGE',
+  );
+
+describe('the wallet', () => {
+  test('moves to another owner: the exit is named in time, and sells nothing', async () => {
+    const exit = await leaveTimed();
+    const finder = await newAgent(service);
+    const { nonce, message } = await finder.client.getLinkChallenge(trader.signer.address);
+    const signature = await trader.signer.signMessage(message);
+    await finder.client.linkWallet({ address: trader.signer.address, nonce, signature });
+    reviewed();
+    await troubleOf(exit).toBe('credentials_not_registered');
+    due();
+    await expect
+      .poll(async () => (await service.needs.exits.byId(exit, trader.agentId))?.attempts)
+      .toBeGreaterThan(0);
+    expect([(await exitOf(exit)).status, await sales()]).toEqual(['armed', []]);
+  });
+
+  test('has its venue key rotated: the exit is sent with the new one', async () => {
+    const exit = await leaveTimed();
+    const credentials = await createVenueCredentials({
+      clobUrl: `${service.url}/paper/clob`,
+      signer: trader.signer,
+    });
+    await trader.client.registerCredentials(credentialRequest(trader.signer, credentials));
+    due();
+    await becomes(exit, 'fired');
+    expect(await sales()).toMatchObject([{ filledSize: 10 }]);
+  });
+
+  test('needs no venue key of its own, unless its order names one', async () => {
+    const exit = await leaveTimed();
+    const sql = poolOf(service);
+    await sql`update credentials set api_key_hash = ${Buffer.alloc(32)} where user_id = (
+      select user_id from agents where agent_id = ${trader.agentId})`;
+    await sql`update callers_version set version = gen_random_uuid()`;
+    reviewed();
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    // It named no key, so a new one serves it as well.
+    expect((await exitOf(exit)).trouble).toBeNull();
+    const order = await exitOrder(trader, market, { worst: 0.9 });
+    const body = { ...order, owner: randomUUID(), trigger: { kind: 'price_at_or_above', price: 0.9 } };
+    const refused = await call(service, 'POST', '/markets/exits', { key: trader.apiKey, body });
+    expect(refused.body.code).toBe('owner_mismatch');
+  });
+});
+
+describe('the market', () => {
+  /** The desk reads the market so from now on. */
+  const reads = (change: (record: MarketRecord) => MarketRecord) => {
+    const { markets: data } = service.needs.venues.default;
+    const real = data.find.bind(data);
+    return vi.spyOn(data, 'find').mockImplementation(async (id) => {
+      const found = await real(id);
+      return found === null ? null : change(found);
+    });
+  };
+
+  test.each([
+    [
+      'has another tick',
+      (record: MarketRecord) => ({ ...record, tickSize: 1_000 }),
+      /^(tick_size_mismatch|price_off_tick_grid)$/,
+    ],
+    [
+      'trades by another contract',
+      (record: MarketRecord) => ({ ...record, negRisk: !record.negRisk }),
+      /^(neg_risk_mismatch|invalid_order_payload)$/,
+    ],
+  ])('%s: the exit names it, sells nothing, and is sent once it fits again', async (_what, change, code) => {
+    const exit = await leaveTimed();
+    const changed = reads(change as never);
+    reviewed();
+    await troubleOf(exit).toMatch(code);
+    due();
+    await expect
+      .poll(async () => (await service.needs.exits.byId(exit, trader.agentId))?.attempts, { timeout: 30_000 })
+      .toBeGreaterThan(0);
+    expect(await sales()).toEqual([]);
+    const { riskAlerts } = await trader.client.getBriefing();
+    expect(riskAlerts.map((alert) => alert.code)).toContain('exit_in_trouble');
+    changed.mockRestore();
+    await becomes(exit, 'fired');
+  });
+
+  test('ends: the exit ends with it', async () => {
+    const ending = markets.at(-1) as Market;
+    await hold(trader, ending, 10);
+    const order = await exitOrder(trader, ending, { worst: 0.9 });
+    const { exitId } = await trader.client.leaveExit({
+      ...order,
+      trigger: { kind: 'price_at_or_above', price: 0.95 },
+    });
+    await resolveMarket(service, clock, ending.conditionId);
+    reviewed();
+    await becomes(exitId, 'expired');
+    expect((await exitOf(exitId)).because).toBe('market_ended');
+  });
+});
+
+describe('the position', () => {
+  test('is closed by hand: the exit goes, so that it sells no later position', async () => {
+    const exit = await leaveTimed();
+    await trader.client.placeTrade(
+      await buildMarketOrder({
+        ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 30, worstPrice: 0.01 },
+      }),
+    );
+    reviewed();
+    await becomes(exit, 'canceled');
+    expect((await exitOf(exit)).because).toBe('position_closed');
+    await hold(trader, market, 30);
+    due();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await sales()).toHaveLength(1);
+  });
+
+  test('is smaller than the exit: it is named, and what is held stays', async () => {
+    const exit = await leaveTimed();
+    await trader.client.placeTrade(
+      await buildMarketOrder({
+        ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 25, worstPrice: 0.01 },
+      }),
+    );
+    reviewed();
+    await troubleOf(exit).toBe('insufficient_balance');
+    expect((await exitOf(exit)).status).toBe('armed');
+  });
+
+  test('is sold by the very order of the exit: the exit goes', async () => {
+    const order = await exitOrder(trader, market, { worst: 0.9 });
+    const trigger = { kind: 'price_at_or_above', price: 0.95 };
+    const { exitId } = await trader.client.leaveExit({ ...order, trigger });
+    await trader.client.placeTrade(order);
+    reviewed();
+    await becomes(exitId, 'canceled');
+    expect((await exitOf(exitId)).because).toBe('order_placed');
+  });
+});
+
+describe('the database', () => {
+  test('is one that was restored: exits come back suspended, and say so; a takeover suspends none', async () => {
+    const exit = await leaveTimed();
+    const sql = poolOf(service);
+    const { exits } = service.needs;
+    expect(await exits.suspendRestored(clock.now(), false)).toBe(0);
+    // A standby that took over: another timeline, and the desk's last sign of life is recent.
+    await sql`update desk_watch set database_name = 'another'`;
+    expect(await exits.suspendRestored(clock.now() + 60_000, false)).toBe(0);
+    await sql`update desk_watch set database_name = 'another'`;
+    expect(await exits.suspendRestored(clock.now() + 3_600_000, false)).toBeGreaterThan(0);
+    expect(await exitOf(exit)).toMatchObject({ status: 'suspended', because: 'restored' });
+    const { riskAlerts } = await trader.client.getBriefing();
+    expect(riskAlerts.find(({ code }) => code === 'exit_suspended')?.message).toContain('restored');
+    due();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await sales()).toEqual([]);
+  });
+
+  test('keeps what was signed sealed, and drops it with the exit', async () => {
+    const exit = await leaveTimed();
+    const sql = poolOf(service);
+    const [row] = await sql`select sealed, row_to_json(e)::text as text from exits e where exit_id = ${exit}`;
+    const order = await exitOrder(trader, market, { worst: 0.9 });
+    expect(String(row?.text)).not.toContain(Buffer.from('makerAmount').toString('hex'));
+    expect(row?.text).not.toContain(order.order.signature.slice(2, 20));
+    await trader.client.cancelExit({ exitId: exit });
+    const [ended] = await sql`select sealed, key_id from exits where exit_id = ${exit}`;
+    expect(ended).toEqual({ sealed: null, key_id: null });
+  });
+
+  test('holds so many of an agent, and no more', async () => {
+    await poolOf(service)`update safeguards set open_exits = open_exits where agent_id = ${trader.agentId}`;
+    const trigger = { kind: 'price_at_or_above', price: 0.95 };
+    const left = await Promise.allSettled(
+      Array.from({ length: 52 }, async () =>
+        trader.client.leaveExit({ ...(await exitOrder(trader, market, { worst: 0.9, size: 5 })), trigger }),
+      ),
+    );
+    const refused = left.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    expect(refused).toEqual(['exit_limit_reached', 'exit_limit_reached']);
+  });
+});
+
+test('receipts name the trigger, with the prices and the book of that moment', async () => {
+  const exit = await leaveTimed();
+  due();
+  await becomes(exit, 'fired');
+  const { orderId } = await exitOf(exit);
+  await expect
+    .poll(
+      async () =>
+        (await call(service, 'GET', `/markets/orders/${orderId}/receipt`, { key: trader.apiKey })).status,
+      {
+        timeout: 30_000,
+      },
+    )
+    .toBe(200);
+  const { entries } = await trader.client.getOrderReceipt(orderId);
+  expect(entries[0]?.body.exit).toMatchObject({
+    exitId: exit,
+    trigger: { kind: 'time' },
+    fired: { cause: 'trigger', bid: expect.any(Number), bids: expect.any(Array) },
+  });
+});
+
+test('risk settings alert, and name the exits of the position', async () => {
+  await trader.client.placeTrade(
+    await buildMarketOrder({
+      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount: 20, worstPrice: 0.99 },
+    }),
+  );
+  await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1, takeProfitPercent: 1 });
+  const exit = await leaveTimed();
+  await trader.client.placeTrade(
+    await buildMarketOrder({
+      ...{ signer: trader.signer, market, outcome: 'NO', side: 'BUY', amount: 300, worstPrice: 0.99 },
+    }),
+  );
+  const { riskAlerts } = await trader.client.getBriefing();
+  const told = riskAlerts.filter(
+    ({ code }) => code === 'stop_loss_reached' || code === 'take_profit_reached',
+  );
+  expect(told.map(({ message }) => message).join(' ')).toContain(`1 guarded exit, 1 armed: ${exit} (armed)`);
+});

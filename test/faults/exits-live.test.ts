@@ -1,0 +1,127 @@
+/** Guarded exits at a live venue: one effect each, repeated until there is proof, whatever the venue does meanwhile. */
+import { Faults } from '@bellwether/exchange/doors/polymarket';
+import type { Market } from '@bellwether/sdk';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { VenueWith } from '../../packages/server/src/venues/venue.ts';
+import { becomesStatus, bidOf, pushBidTo } from '../exits.ts';
+import { openMarkets, type TestService, type Trader } from '../harness.ts';
+import { liveOrder, newLiveTrader, PROFILE, startLiveDesk, startVenue } from '../live-desk.ts';
+
+const faults = new Faults(Date.now);
+let venue: TestService;
+let desk: TestService;
+let trader: Trader;
+let markets: Market[];
+let market: Market;
+let place = 0;
+
+beforeAll(async () => {
+  venue = await startVenue({}, { faults });
+  desk = await startLiveDesk(venue);
+  trader = await newLiveTrader(desk, venue);
+  markets = await openMarkets(trader.client);
+});
+beforeEach(async () => {
+  faults.set({});
+  market = markets[place] as Market;
+  place += 1;
+  const ask = Number(market.bestAsk);
+  await trader.client.placeTrade(
+    await liveOrder(trader, market, { side: 'BUY', size: 20, price: ask, type: 'FAK' } as never),
+  );
+  await expect.poll(held).toBe(20);
+});
+
+const tick = (price: number) => Math.round(price * 100) / 100;
+const held = () => Number(venue.exchange.freeTokens(trader.funder, market.conditionId, 'YES')) / 1e6;
+async function leaveStop(): Promise<{ exitId: string; stop: number }> {
+  const stop = tick(bidOf(venue, market) - 0.03);
+  const order = await liveOrder(trader, market, {
+    side: 'SELL',
+    size: 10,
+    price: tick(stop * 0.95),
+  } as never);
+  const { exitId } = await trader.client.leaveExit({
+    ...order,
+    trigger: { kind: 'price_at_or_below', price: stop },
+  });
+  return { exitId, stop };
+}
+const crash = (price: number) => pushBidTo(venue, { market, price, profile: PROFILE });
+const fired = (exitId: string) => becomesStatus(trader.client, exitId, 'fired');
+
+test('a stop is sent from the book that the venue streams, and its fill is booked', async () => {
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  await fired(exitId);
+  const exit = await trader.client.getExit(exitId);
+  expect(exit.fired).toMatchObject({ cause: 'trigger', bid: expect.any(Number) });
+  await expect.poll(held).toBe(10);
+  await expect
+    .poll(async () => (await trader.client.getOrder(exit.orderId)).filledSize, { timeout: 60_000 })
+    .toBe(10);
+});
+
+test.each([
+  ['loses the order', { droppedShare: 1 }],
+  ['executes it, and loses the answer', { failedAfterShare: 1 }],
+  ['answers with garbage', { garbledShare: 1 }],
+])('a venue that %s: sold once', async (_what, plan) => {
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  faults.set(plan);
+  await expect
+    .poll(async () => (await desk.needs.exits.byId(exitId, trader.agentId))?.status, {
+      timeout: 60_000,
+      interval: 100,
+    })
+    .not.toBe('armed');
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  faults.set({});
+  await fired(exitId);
+  await expect.poll(held, { timeout: 60_000 }).toBe(10);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(held()).toBe(10);
+});
+
+test('an order that the venue proves never to have received is sent again, and sold once', async () => {
+  const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
+  const real = signedOrders.submit;
+  const lost = vi
+    .spyOn(signedOrders, 'submit')
+    .mockImplementationOnce(async () => ({ kind: 'unknown' }))
+    .mockImplementation((...sent) => real(...sent));
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  await fired(exitId);
+  expect(lost).toHaveBeenCalledTimes(2);
+  expect(lost.mock.calls[1]?.[0].orderId).toBe(lost.mock.calls[0]?.[0].orderId);
+  lost.mockRestore();
+  await expect.poll(held, { timeout: 60_000 }).toBe(10);
+});
+
+test('a pause ends the sending again of an order that never came', async () => {
+  const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
+  const lost = vi.spyOn(signedOrders, 'submit').mockResolvedValue({ kind: 'unknown' });
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  await expect.poll(() => lost.mock.calls.length, { timeout: 60_000 }).toBe(1);
+  await trader.client.updateSettings({ tradingPaused: true });
+  await becomesStatus(trader.client, exitId, 'failed');
+  expect((await trader.client.getExit(exitId)).because).toBe('not_received');
+  lost.mockRestore();
+  await trader.client.updateSettings({ tradingPaused: false });
+  expect(held()).toBe(20);
+});
+
+test('a venue that is away: sold once it is back, and once', async () => {
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  faults.set({ unavailableShare: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  faults.set({});
+  await fired(exitId);
+  await expect.poll(held, { timeout: 60_000 }).toBe(10);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(held()).toBe(10);
+});
