@@ -11,6 +11,7 @@ import { ADMIN_ROLE, DESK_DATABASE } from '../../packages/durable/src/embedded/e
 import { backUpService, restoreService } from '../../packages/server/src/operations/backups.ts';
 import { openPool, type Sql, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
+import { exitOrder, hold } from '../exits.ts';
 import { expectOneEffect, isRecorded, type Timed, tradeUntilStopped } from '../group-trading.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { sharedPostgres } from '../postgres.ts';
@@ -73,6 +74,9 @@ const sent: Timed[] = [];
 /** Taken before the backup: what changed since is asked of the restored service. */
 let cursor: string;
 let point: number;
+/** Leaves an exit before the backup, and takes it back after it. */
+let careful: Trader;
+let exitId: string;
 
 beforeAll(async () => {
   folder = dataFolder();
@@ -86,12 +90,19 @@ beforeAll(async () => {
   copyFileSync(join(dataDir, 'master.key'), keyFile);
   cursor = (await first.client.getBriefing()).nextCursor;
 
+  careful = await newTrader(service);
+  await hold(careful, market, 20);
+  const trigger = { kind: 'price_at_or_above', price: 0.95 };
+  const left = { ...(await exitOrder(careful, market, { worst: 0.9 })), trigger };
+  ({ exitId } = await careful.client.leaveExit(left));
+
   const trading = tradeUntilStopped(service, traders, market, sent);
   await waitFor(() => sent.length >= ENOUGH, 60_000);
   const { code, said } = await command('backup', ['--to', file, '--data', dataDir]).ended;
   expect(said).toContain('holds everything that was acknowledged before');
   expect(code).toBe(0);
   point = Date.parse(/before (\S+Z)/.exec(said)?.[1] ?? '');
+  await careful.client.cancelExit({ exitId });
   const during = sent.length;
   await waitFor(() => sent.length > during + TRADERS, 60_000);
   kill(service.child.pid as number, 'SIGKILL');
@@ -140,6 +151,13 @@ describe('a restore', () => {
     expect(reported.size).toBeGreaterThan(briefing.recentTradesTruncated ? 0 : known.length - 1);
     for (const orderId of reported) expect(known.map((order) => order.orderId)).toContain(orderId);
     expect((await client.getBriefing({ since: briefing.nextCursor })).recentTrades).toEqual([]);
+  });
+
+  test('brings back an exit that was canceled since: suspended, and it says so', async () => {
+    const client = new BellwetherClient({ baseUrl: restored.url, apiKey: careful.apiKey });
+    expect(await client.getExit(exitId)).toMatchObject({ status: 'suspended', because: 'restored' });
+    const { riskAlerts } = await client.getBriefing();
+    expect(riskAlerts.map(({ code }) => code)).toContain('exit_suspended');
   });
 
   test('does not have what came later: sent again, it has its one effect', async () => {

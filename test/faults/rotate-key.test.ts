@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { rotateKey } from '../../packages/server/src/operations/rotate-key.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { createSecrets, masterKeyName } from '../../packages/server/src/platform/system/secrets.ts';
+import { exitOrder, hold } from '../exits.ts';
 import {
   aMarket,
   call,
@@ -46,6 +47,7 @@ const keyIds = async (): Promise<Record<string, number[]>> => {
   const [row] = await sql`
     select array(select distinct key_id from credentials order by 1) as credentials,
       array(select distinct key_id from webhook_endpoints order by 1) as webhooks,
+      array(select distinct key_id from exits order by 1) as exits,
       array(select key_id from master_root) as root, array(select key_id from master_key_check order by 1) as checks`;
   return row as never;
 };
@@ -75,6 +77,11 @@ beforeAll(async () => {
     expect((await hook(first, trader, n)).status).toBe(200);
     traders.push(trader);
   }
+  const [holder] = traders as [Trader];
+  const market = await aMarket(holder.client);
+  await hold(holder, market, 20);
+  const trigger = { kind: 'price_at_or_above', price: 0.95 };
+  await holder.client.leaveExit({ ...(await exitOrder(holder, market, { worst: 0.9 })), trigger });
   await expect(rotateKey({ sql, newest: NEW, former: OLD })).rejects.toThrow(
     new RegExp(
       `1 of the connected services do not know key ${newName} \\(bellwether \\w+ ${oldName}\\)\\. Restart each, then run this again\\. Where you set keys yourself`,
@@ -131,7 +138,7 @@ describe('a rotation', () => {
     await working;
     expect(statuses.filter((status) => status >= 400)).toEqual([]);
     expect(statuses.length).toBeGreaterThan(0);
-    expect(await keyIds()).toMatchObject({ credentials: [2], root: [2], checks: [2] });
+    expect(await keyIds()).toMatchObject({ credentials: [2], exits: [2], root: [2], checks: [2] });
     expect((await keyIds()).webhooks).toEqual([2]);
     expect(await rotateByCommand(both)).toMatch(/^0: Everything is sealed with key \w+ \(0 rows/);
   });
@@ -145,6 +152,7 @@ describe('a rotation', () => {
       expect(() => secrets.open({ keyId: 1, bytes: row.sealed as Buffer }, identity)).toThrow();
     }
     await expect(sql`update credentials set key_id = 1`).rejects.toMatchObject({ code: 'BW002' });
+    await expect(sql`update exits set key_id = 1`).rejects.toMatchObject({ code: 'BW002' });
   });
 
   test('a start needs the new key, and with it every API key and credential works as before', async () => {
@@ -165,5 +173,8 @@ describe('a rotation', () => {
       const identity = `credentials/${row.user_id}/${row.wallet_address}`;
       expect(JSON.parse(after.needs.secrets.open(sealed, identity))).toHaveProperty('apiKey');
     }
+    const [exit] = await sql`select exit_id, key_id, sealed from exits`;
+    const sealed = { keyId: Number(exit?.key_id), bytes: exit?.sealed as Buffer };
+    expect(JSON.parse(after.needs.secrets.open(sealed, `exits/${exit?.exit_id}`))).toHaveProperty('order');
   });
 });

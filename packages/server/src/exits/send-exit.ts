@@ -187,9 +187,11 @@ export async function hasEnded(
  */
 export async function sendAgain(needs: SendExitNeeds, orderId: string): Promise<boolean> {
   const row = await needs.exits.ofOrder(orderId);
-  if (row === null || !isWanted(row, needs.clock.now())) return false;
+  if (row === null) return false;
   const now = needs.clock.now();
+  // What was sent again a moment ago may still arrive, also where it is wanted no more.
   if (now < row.nextAttemptAt) return true;
+  if (!isWanted(row, now)) return false;
   const [order] = await needs.orders.byIds([orderId]);
   if (order?.kind !== 'signed') return false;
   const book = await bookOf(venueOf(needs, row.venue, row.funder), row);
