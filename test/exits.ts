@@ -44,21 +44,38 @@ export async function pushBidTo(
   }: { readonly market: Market; readonly price: number; readonly profile?: OrderProfile },
 ): Promise<void> {
   for (;;) {
-    const seller = await newTrader(service);
-    const { bids } = await seller.client.getOrderBook(market.clobTokenIds[0] as string);
+    const { client } = await newTrader(service);
+    const { bids } = await client.getOrderBook(market.clobTokenIds[0] as string);
     const above = bids.filter((level) => Number(level.price) > price + 1e-9);
     if (above.length === 0) return;
     const wanted = Math.ceil(above.reduce((sum, level) => sum + Number(level.size), 0));
-    const size = Math.max(5, Math.min(wanted, MOST));
-    await hold(seller, market, size);
-    // What is left of the last share rests above the new bid.
-    await seller.client.placeTrade(
-      await buildLimitOrder({
-        ...{ signer: seller.signer, profile, market, outcome: 'YES', side: 'SELL', size },
-        price: (price + 0.01).toFixed(2),
-      }),
-    );
+    await sellDownTo(service, { market, price, profile, size: Math.max(5, Math.min(wanted, MOST)) });
   }
+}
+
+/** Sells so many shares to the bids above a price; what is left of them rests above it. */
+export async function sellDownTo(
+  service: Pick<TestService, 'url'>,
+  {
+    market,
+    price,
+    size,
+    profile = 'interface',
+  }: {
+    readonly market: Market;
+    readonly price: number;
+    readonly size: number;
+    readonly profile?: OrderProfile;
+  },
+): Promise<void> {
+  const seller = await newTrader(service);
+  await hold(seller, market, size);
+  await seller.client.placeTrade(
+    await buildLimitOrder({
+      ...{ signer: seller.signer, profile, market, outcome: 'YES', side: 'SELL', size },
+      price: (price + 0.01).toFixed(2),
+    }),
+  );
 }
 
 export const becomesStatus = (client: BellwetherClient, exitId: string, status: string) =>

@@ -1,10 +1,10 @@
 /** Guarded exits: signed ahead, left with the desk, and sent when their trigger holds, with one effect. */
 import { randomUUID } from 'node:crypto';
 import { buildLimitOrder, type ExitRequest, type GuardedExit, type Market } from '@bellwether/sdk';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Book } from '../../packages/server/src/domain/market.ts';
 import { expectBooksToAgree } from '../books.ts';
-import { becomesStatus, bidOf, type ExitOrder, exitOrder, hold, pushBidTo } from '../exits.ts';
+import { becomesStatus, bidOf, type ExitOrder, exitOrder, hold, pushBidTo, sellDownTo } from '../exits.ts';
 import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import { jumpingClock } from '../sandbox.ts';
 
@@ -28,6 +28,8 @@ beforeEach(async () => {
   trader = await newTrader(service);
   await hold(trader, market, 30);
 });
+
+afterEach(() => void vi.restoreAllMocks());
 
 const tick = (price: number) => Math.round(price * 100) / 100;
 type Trigger = ExitRequest['trigger'];
@@ -113,7 +115,8 @@ describe('a price', () => {
     const spied = vi
       .spyOn(data, 'book')
       .mockImplementation(async (...asked) => seen((await real(...asked)) as Book) as Book | null);
-    await pushBidTo(service, { market, price: stop });
+    // More than rests there: the makers quote lower then.
+    await sellDownTo(service, { market, price: stop, size: 9_000 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     // A busy desk does not look at its books at once.
     const seenNow = async () => {
@@ -125,6 +128,7 @@ describe('a price', () => {
       note: expect.stringMatching(/triggers/),
     });
     spied.mockRestore();
+    await pushBidTo(service, { market, price: stop });
     await becomes(exit.exitId, 'fired');
   });
 

@@ -102,8 +102,9 @@ async function sellNow(needs: OwnerExitsNeeds, row: ExitRow): Promise<void> {
   const now = needs.clock.now();
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
   const fired = evidenceOf('owner', { now, book, row });
-  if (!(await needs.exits.sellNow(row.exitId, fired, now, now + SENT_WITHIN_MS))) throw notOpen(row);
+  const sent = await needs.exits.sellNow(row.exitId, fired, now, now + SENT_WITHIN_MS);
+  if (sent === null) throw notOpen(row);
   const back = row.status === 'suspended' ? ({ status: 'suspended', because: row.because } as const) : null;
-  const refused = await attemptExit(needs, { ...row, fired }, back);
+  const refused = await attemptExit(needs, sent, back);
   if (refused !== null) throw refused;
 }

@@ -18,7 +18,7 @@ export interface ReviewExitsNeeds extends SendExitNeeds, Pick<ValidateTradeNeeds
 }
 
 const EVERY_MS = 30_000;
-const AT_ONCE = 50;
+const AT_ONCE = 100;
 
 export async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
   const now = needs.clock.now();

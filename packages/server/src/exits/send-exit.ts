@@ -4,6 +4,7 @@
  */
 import { EXIT_LIMITS, type TradeRequest, type TradeResponse } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import type { TimeInForce } from '../domain/draft.ts';
 import { type ExitTerms, exitPriceDenial, exitQuote, triggerPrice } from '../domain/exits.ts';
@@ -161,7 +162,7 @@ export async function holdsNothing(needs: SendExitNeeds, row: ExitRow): Promise<
   const { signedOrders, markets } = venueOf(needs, row.venue, row.funder);
   const market = await markets.find(row.conditionId);
   if (signedOrders === undefined || market === null) return false;
-  const balance = await signedOrders.balance(row.funder as never, {
+  const balance = await signedOrders.balance(row.funder as Address, {
     conditionId: market.conditionId,
     tokenIds: market.tokenIds,
     pays: row.outcome,
@@ -175,7 +176,7 @@ export async function holdsNothing(needs: SendExitNeeds, row: ExitRow): Promise<
 
 export async function hasEnded(
   needs: SendExitNeeds,
-  { venue, funder, conditionId }: ExitRow,
+  { venue, funder, conditionId }: Pick<ExitRow, 'venue' | 'funder' | 'conditionId'>,
 ): Promise<boolean> {
   const market = await venueOf(needs, venue, funder).markets.find(conditionId);
   return market === null || market.status !== 'open';
@@ -209,7 +210,7 @@ export async function sendAgain(needs: SendExitNeeds, orderId: string): Promise<
 }
 
 /** Neither a pause nor a revocation came, and it has not ended. */
-function isWanted(row: WatchedExit, now: number): boolean {
+function isWanted(row: ExitRow & Pick<WatchedExit, 'ownerPaused'>, now: number): boolean {
   const ends = endOf(row);
   return row.because === null && (ends === null || ends > now) && (hasOwnersWord(row) || !row.ownerPaused);
 }

@@ -56,8 +56,26 @@ export interface ExitRow extends NewExit {
   readonly updatedAt: number;
 }
 
-/** With what a turn of the watch needs beside. */
-export interface WatchedExit extends ExitRow {
+/** What a turn of the watch needs of an exit. */
+export interface WatchedExit
+  extends Pick<
+    ExitRow,
+    | 'exitId'
+    | 'caller'
+    | 'orderId'
+    | 'venue'
+    | 'conditionId'
+    | 'outcome'
+    | 'funder'
+    | 'shares'
+    | 'orderEndsAt'
+    | 'trigger'
+    | 'expiresAt'
+    | 'status'
+    | 'trouble'
+    | 'mustLetGo'
+    | 'nextAttemptAt'
+  > {
   readonly isSilent: boolean;
   readonly ownerPaused: boolean;
 }
@@ -142,30 +160,28 @@ export function createExitStore(sql: Sql) {
         order by e.created_at desc, e.exit_id desc limit ${limit}`);
     },
 
-    /** Armed exits and those whose order is being placed, due by now, of these venues. */
-    async watched(at: number, venues: readonly string[], limit: number): Promise<WatchedExit[]> {
-      const rows = await sql<(ExitsRow & { readonly is_silent: boolean; readonly owner_paused: boolean })[]>`
-        select e.*, s.owner_paused, e.trigger_kind = 'silence' and exists (
+    /**
+     * All armed exits of these venues, and those whose order is being placed, due by now. Without what was signed: they are many, and
+     * read twice a second.
+     */
+    async watched(at: number, venues: readonly string[]): Promise<WatchedExit[]> {
+      const rows = await sql<WatchedColumns[]>`
+        select e.exit_id, e.agent_id, e.user_id, e.api_key_id, e.order_id, e.venue, e.condition_id, e.outcome, e.funder,
+          e.shares, e.order_ends_at, e.trigger_kind, e.trigger_price, e.trigger_at, e.trigger_minutes, e.expires_at,
+          e.status, e.trouble, e.trouble_detail, e.must_let_go, e.next_attempt_at, s.owner_paused, e.trigger_kind = 'silence' and exists (
           select 1 from silences x where x.agent_id = e.agent_id and x.fired_at > e.created_at
             and x.called_at = (select max(k.last_called_at) from api_keys k where k.agent_id = e.agent_id)) as is_silent
         from exits e join safeguards s using (agent_id)
         where e.status in ('armed', 'firing') and e.next_attempt_at <= ${new Date(at)}
-          and e.venue = any(${[...venues]}::text[])
-        order by e.next_attempt_at limit ${limit}`;
-      return rows.map((row) => ({
-        ...exitRow(row),
-        isSilent: row.is_silent,
-        ownerPaused: row.owner_paused,
-      }));
+          and e.venue = any(${[...venues]}::text[])`;
+      return rows.map(watchedRow);
     },
 
-    /** @returns false where another one began, or it is not armed any more */
-    async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<boolean> {
-      const rows = await sql<
-        Pick<ExitsRow, 'exit_id'>[]
-      >`select exit_id from fire_exit(${exitId}, ${sql.json({ ...evidence })}, ${new Date(at)},
-        ${new Date(againAt)})`;
-      return rows.length > 0;
+    /** @returns `null` where another one began, or it is not armed any more */
+    async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<ExitRow | null> {
+      const [row] = await sql<ExitsRow[]>`select * from fire_exit(${exitId}, ${sql.json({ ...evidence })},
+        ${new Date(at)}, ${new Date(againAt)})`;
+      return row === undefined ? null : exitRow(row);
     },
 
     async letGo(exitId: string): Promise<void> {
@@ -248,26 +264,28 @@ export function createExitStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** Begins to send an exit by the owner's word. @returns false where it is not open, or another one of its group is being sent */
-    sellNow: (exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<boolean> =>
+    /** Begins to send an exit by the owner's word. @returns `null` where it is not open, or another one of its group is being sent */
+    sellNow: (exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<ExitRow | null> =>
       transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = (select agent_id from exits where exit_id = ${exitId})
           for no key update`;
         // A suspended one is as good: the word is for this order.
         await tx`update exits set status = 'armed' where exit_id = ${exitId} and status = 'suspended'`;
-        const rows = await tx<
-          Pick<ExitsRow, 'exit_id'>[]
-        >`select exit_id from fire_exit(${exitId}, ${tx.json({ ...evidence })}, ${new Date(at)},
-          ${new Date(againAt)})`;
-        return rows.length > 0;
+        const [row] = await tx<ExitsRow[]>`select * from fire_exit(${exitId}, ${tx.json({ ...evidence })},
+          ${new Date(at)}, ${new Date(againAt)})`;
+        if (row === undefined) throw new NotSold();
+        return exitRow(row);
+      }).catch((error: unknown) => {
+        if (error instanceof NotSold) return null;
+        throw error;
       }),
 
     /** The exit of an order that is being placed. */
-    async ofOrder(orderId: string): Promise<WatchedExit | null> {
+    async ofOrder(orderId: string): Promise<(ExitRow & Pick<WatchedExit, 'ownerPaused'>) | null> {
       const [row] = await sql<(ExitsRow & { readonly owner_paused: boolean })[]>`
         select e.*, s.owner_paused from exits e join safeguards s using (agent_id)
         where e.order_id = ${orderId} and e.status = 'firing'`;
-      return row === undefined ? null : { ...exitRow(row), isSilent: false, ownerPaused: row.owner_paused };
+      return row === undefined ? null : { ...exitRow(row), ownerPaused: row.owner_paused };
     },
 
     /** Armed and suspended exits that were not looked over since, each for one caller. */
@@ -308,6 +326,8 @@ export function createExitStore(sql: Sql) {
 
 /** A standby takes over sooner. */
 const RESTORED_GAP = '10 minutes';
+
+class NotSold extends Error {}
 
 class NotLeft extends Error {
   readonly why: 'too_many' | 'no_place' | 'key_revoked';
@@ -369,7 +389,63 @@ const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Seal
 
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at));
 
-function triggerOf(row: ExitsRow): ExitTrigger {
+type SharedColumns = Pick<
+  ExitsRow,
+  | 'exit_id'
+  | 'agent_id'
+  | 'user_id'
+  | 'api_key_id'
+  | 'order_id'
+  | 'venue'
+  | 'condition_id'
+  | 'outcome'
+  | 'funder'
+  | 'shares'
+  | 'order_ends_at'
+  | 'trigger_kind'
+  | 'trigger_price'
+  | 'trigger_at'
+  | 'trigger_minutes'
+  | 'expires_at'
+  | 'status'
+  | 'trouble'
+  | 'trouble_detail'
+  | 'must_let_go'
+  | 'next_attempt_at'
+>;
+
+type WatchedColumns = SharedColumns & {
+  readonly owner_paused: boolean;
+  readonly is_silent: boolean;
+};
+
+const watchedRow = (row: WatchedColumns): WatchedExit => ({
+  ...sharedRow(row),
+  isSilent: row.is_silent,
+  ownerPaused: row.owner_paused,
+});
+
+const sharedRow = (row: SharedColumns) => ({
+  exitId: row.exit_id,
+  caller: { agentId: row.agent_id, userId: row.user_id, keyId: row.api_key_id },
+  orderId: row.order_id,
+  venue: row.venue,
+  conditionId: row.condition_id,
+  outcome: row.outcome as ExitRow['outcome'],
+  funder: row.funder as WalletAddress,
+  shares: row.shares,
+  orderEndsAt: msOrNull(row.order_ends_at),
+  trigger: triggerOf(row),
+  expiresAt: msOrNull(row.expires_at),
+  status: row.status as ExitStatus,
+  trouble: row.trouble === null ? null : { code: row.trouble, message: row.trouble_detail ?? '' },
+  mustLetGo: row.must_let_go,
+  nextAttemptAt: ms(row.next_attempt_at),
+});
+
+function triggerOf(
+  row: Pick<ExitsRow, 'trigger_kind' | 'trigger_price' | 'trigger_at' | 'trigger_minutes'>,
+): ExitTrigger {
   const kind = row.trigger_kind as ExitTrigger['kind'];
   switch (kind) {
     case 'price_at_or_below':
@@ -385,32 +461,18 @@ function triggerOf(row: ExitsRow): ExitTrigger {
 }
 
 const exitRow = (row: ExitsRow): ExitRow => ({
-  exitId: row.exit_id,
-  caller: { agentId: row.agent_id, userId: row.user_id, keyId: row.api_key_id },
-  orderId: row.order_id,
-  venue: row.venue,
+  ...sharedRow(row),
   marketId: row.market_id,
-  conditionId: row.condition_id,
   tokenId: row.token_id,
-  outcome: row.outcome as ExitRow['outcome'],
-  funder: row.funder as WalletAddress,
   walletAddress: row.wallet_address as WalletAddress,
   timeInForce: row.time_in_force,
   limit: row.limit_price,
-  shares: row.shares,
-  orderEndsAt: msOrNull(row.order_ends_at),
-  trigger: triggerOf(row),
   group: row.group_name,
-  expiresAt: msOrNull(row.expires_at),
   createdAt: ms(row.created_at),
-  status: row.status as ExitStatus,
   because: row.because,
-  trouble: row.trouble === null ? null : { code: row.trouble, message: row.trouble_detail ?? '' },
   firesOnPause: row.fires_on_pause,
   sealed: row.sealed === null || row.key_id === null ? null : { keyId: row.key_id, bytes: row.sealed },
   fired: row.fired as ExitEvidence | null,
   attempts: row.attempts,
-  nextAttemptAt: ms(row.next_attempt_at),
-  mustLetGo: row.must_let_go,
   updatedAt: ms(row.updated_at),
 });

@@ -12,11 +12,8 @@ import type { ExitStore, WatchedExit } from './store.ts';
 
 export interface WatchExitsNeeds extends SendExitNeeds {
   readonly exits: SendExitNeeds['exits'] &
-    Pick<ExitStore, 'watched' | 'fire' | 'note' | 'expire' | 'letGo' | 'reviewed'>;
+    Pick<ExitStore, 'watched' | 'byId' | 'fire' | 'note' | 'letGo' | 'reviewed'>;
 }
-
-/** Exits of one turn; the next turn takes those that waited longest. */
-const AT_ONCE = 2_000;
 
 const HELD_MEANWHILE = {
   code: 'trigger_held_meanwhile',
@@ -32,7 +29,6 @@ export function createExitWatch(needs: WatchExitsNeeds): () => Promise<void> {
     const rows = await needs.exits.watched(
       needs.clock.now(),
       venues.map(({ id }) => id),
-      AT_ONCE,
     );
     held.keep(new Set(rows.map(({ exitId }) => exitId)));
     if (rows.length === 0) return;
@@ -86,8 +82,8 @@ async function look(needs: WatchExitsNeeds, { row, held, bookFor }: Look): Promi
   if (heldSince === null) return;
   const seen = book ?? (await bookFor(row));
   const evidence = evidenceOf('trigger', { now, book: seen, row, ...(asksBook ? { heldSince } : {}) });
-  if (await needs.exits.fire(exitId, evidence, now, now + SENT_WITHIN_MS))
-    await attemptExit(needs, { ...row, fired: evidence });
+  const fired = await needs.exits.fire(exitId, evidence, now, now + SENT_WITHIN_MS);
+  if (fired !== null) await attemptExit(needs, fired);
 }
 
 const isByTime = ({ kind }: ExitTrigger): boolean => !kind.startsWith('price');
@@ -101,8 +97,13 @@ async function endsAt(needs: WatchExitsNeeds, row: WatchedExit): Promise<number>
 /** One whose sender is late, or that was refused and is to be sent all the same. */
 async function goOn(needs: WatchExitsNeeds, row: WatchedExit, book: Book | null): Promise<void> {
   const now = needs.clock.now();
-  const { exitId, fired } = row;
-  const [order] = await needs.orders.byIds([row.orderId]);
+  const { exitId } = row;
+  const [sent, [order]] = await Promise.all([
+    needs.exits.byId(exitId, row.caller.agentId),
+    needs.orders.byIds([row.orderId]),
+  ]);
+  if (sent?.status !== 'firing') return;
+  const { fired } = sent;
   if (order === undefined) {
     const end = endOf(row);
     const isOver = (end !== null && end <= now) || (await hasEnded(needs, row));
@@ -124,9 +125,9 @@ async function goOn(needs: WatchExitsNeeds, row: WatchedExit, book: Book | null)
   }
   // The venue is being asked for proof (resolve-doubt.ts).
   if (order !== undefined && order.first === null) return;
-  if (!(await needs.exits.takeOver(row, now + SENT_WITHIN_MS))) return;
+  if (!(await needs.exits.takeOver(sent, now + SENT_WITHIN_MS))) return;
   const evidence =
     fired?.bid === undefined ? evidenceOf(fired?.cause ?? 'trigger', { now, book, row }) : fired;
   if (order === undefined && evidence !== fired) await needs.exits.note(exitId, evidence);
-  await attemptExit(needs, { ...row, fired: evidence });
+  await attemptExit(needs, { ...sent, fired: evidence });
 }
