@@ -230,6 +230,12 @@ function agentValues({ service }: World, { actor, visitor }: Pick<Scene, 'actor'
           ...{ capsBindExits: false, exitDistancePercent: 10 },
         }),
       ).response,
+    passkeyHeartbeat: async (value: Scene['value']) =>
+      visitor.signature(
+        await challengeOf('/owner/wallets/heartbeat/passkey-options', {
+          ...{ walletAddress: (await value('ownersWallet')) as string, on: true },
+        }),
+      ).response,
     passkeyApproval: async (value: Scene['value']) =>
       visitor.signature(await challengeOf(`/owner/approvals/${await value('approvalId')}/passkey-options`))
         .response,

@@ -388,8 +388,9 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
     status: 200,
     body: {
       hasCredentials: true,
-      walletAddress: '0x5026208d6bd881ae84484e6eb93157d597d2d346',
+      walletAddress: '0xdf202c660dd185b3db8ad59f3dcab472178f8be5',
       signatureType: 0,
+      heartbeat: false,
     },
   },
   getCredentialChallenge: {
@@ -2982,10 +2983,14 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
     status: 200,
     body: [
       {
-        walletAddress: '0x5026208d6bd881ae84484e6eb93157d597d2d346',
+        walletAddress: '0xdf202c660dd185b3db8ad59f3dcab472178f8be5',
         venue: 'polymarket',
         isOwn: true,
         granted: false,
+        heartbeat: {
+          on: false,
+          cancelsAfterS: null,
+        },
       },
     ],
   },
@@ -2993,10 +2998,14 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
     status: 200,
     body: [
       {
-        walletAddress: '0x682e5ed2addd3e7a4d45016333e41f0ceec9d994',
+        walletAddress: '0x8a082a4fd0ee9788bc095680367832617804116f',
         venue: 'polymarket',
         isOwn: true,
         granted: false,
+        heartbeat: {
+          on: false,
+          cancelsAfterS: null,
+        },
       },
     ],
   },
@@ -3017,6 +3026,23 @@ export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = {
         ],
       },
     ],
+  },
+  walletHeartbeatPasskeyOptions: {
+    status: 200,
+    body: {
+      challenge: 'FifPLJ_rjHzn5w2sN_RFgXUY9SLdCYkWwIgNK1ZdhYM',
+      rpId: 'localhost',
+      timeout: 300000,
+      userVerification: 'required',
+    },
+  },
+  setWalletHeartbeat: {
+    status: 200,
+    body: {
+      walletAddress: '0xfbf3dbe300236aa62d45fb40b2fdb513ceae8d7b',
+      on: true,
+      cancelsAfterS: null,
+    },
   },
   getOwnerHome: {
     status: 200,

@@ -250,12 +250,13 @@ export interface PasskeyRow extends NewPasskey {
 
 export interface Challenge {
   readonly challenge: string;
-  /** `approve`: one approval, by one owner; `exit rule`: one change of one agent. */
+  /** `approve`: one approval, by one owner; `exit rule`: one change of one agent; `heartbeat`: of one wallet. */
   readonly purpose:
     | 'register'
     | 'sign_in'
     | `approve ${string} by ${bigint}`
-    | `exit rule ${string} by ${bigint}`;
+    | `exit rule ${string} by ${bigint}`
+    | `heartbeat ${string} by ${bigint}`;
   /** Registration only: the handle of the new account. */
   readonly handle: string | null;
   readonly name: string | null;

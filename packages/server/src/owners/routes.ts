@@ -16,9 +16,11 @@ import {
   registerPasskey,
   revokeOwnerAgentKey,
   setExitRule,
+  setWalletHeartbeat,
   signInWithPasskey,
   signOutOwner,
   updateOwnerSafeguards,
+  walletHeartbeatPasskeyOptions,
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assetPaths, readAssets } from '../platform/http/assets.ts';
@@ -29,6 +31,7 @@ import type { HasVenues } from '../venues/asking.ts';
 import * as exits from './exit-rule.ts';
 import * as agents from './owned-agents.ts';
 import * as owners from './owners.ts';
+import * as heartbeats from './wallet-heartbeat.ts';
 
 interface Published {
   readonly publicUrl: string;
@@ -38,7 +41,11 @@ const SESSION_S = owners.SESSION_MS / 1000;
 
 export function bindOwners(
   bind: Bind,
-  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & exits.ExitRuleNeeds & Published,
+  needs: owners.OwnerNeeds &
+    agents.OwnedAgentNeeds &
+    exits.ExitRuleNeeds &
+    heartbeats.HeartbeatNeeds &
+    Published,
   forgetKey: (keyId: bigint) => Promise<void>,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>
@@ -85,6 +92,8 @@ export function bindOwners(
   bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
     agents.grantWallet(needs, owner, params.agentId, body),
   );
+  bind(walletHeartbeatPasskeyOptions, ({ owner, body }) => heartbeats.beginHeartbeat(needs, owner, body));
+  bind(setWalletHeartbeat, ({ owner, body }) => heartbeats.setHeartbeat(needs, owner, body));
   bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
   bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
   bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));

@@ -23,6 +23,7 @@ import type { TimeInForce } from '../domain/draft.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { SignedOrderRow } from '../domain/records.ts';
+import type { HasHeartbeat } from './heartbeats.ts';
 import type { HeldTrade } from './live-orders.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
@@ -45,6 +46,8 @@ export interface Venue {
   readonly quotes?: Quotes;
   /** Cancels resting orders. A venue without it fills an order or lets it expire. */
   readonly cancel?: Cancel;
+  /** Cancels everything of a key whose heartbeats end. The venue's adapter sends them for wallets whose owner wants it. */
+  readonly heartbeat?: HasHeartbeat;
   /** Keeps a trade aside that no order can have. Absent where the venue's answers are the desk's own. */
   readonly keptAside?: KeptAside;
   /** Makes full sets of collateral, and collateral of full sets; converts NO shares. */
@@ -60,6 +63,7 @@ export type Capability =
   | 'signedOrders'
   | 'quotes'
   | 'cancel'
+  | 'heartbeat'
   | 'sets'
   | 'keptAside'
   | 'redemption'
