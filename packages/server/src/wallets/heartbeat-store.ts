@@ -72,8 +72,9 @@ export const createHeartbeatLog = (sql: Sql, venue: VenueId): HeartbeatLog => ({
       having not coalesce(bool_or(r.has_limit and r.is_silent), false)
         or bool_or(r.has_limit and not r.is_silent)
         -- An agent that no silence ends is alive while an order of it rests there.
-        or bool_or(not r.has_limit and exists (select 1 from orders o
-          where o.agent_id = r.agent_id and o.wallet_address = r.address and order_is_open(o.status)))`;
+        -- Limited, so that each is looked up by its agent: the open orders of all agents are many.
+        or bool_or(not r.has_limit and (select true from orders o
+          where o.agent_id = r.agent_id and o.wallet_address = r.address and order_is_open(o.status) limit 1))`;
     return rows.map((row) => row.wallet_address);
   },
 
