@@ -242,7 +242,7 @@ async function road(venue: LiveVenue) {
   return { state, url: `http://127.0.0.1:${proxy.port}` };
 }
 
-test('a live venue that is away is asked until it gives the orders up', async () => {
+test('a live venue that is away is asked until it gives the orders up, also by another replica', async () => {
   const venue = await startVenue();
   const { state, url } = await road(venue);
   const stage = await twoReplicas(liveEnvironment(url), venue);
@@ -260,7 +260,10 @@ test('a live venue that is away is asked until it gives the orders up', async ()
   expect(open()).toBe(SIZES.length);
   expect(await statuses(stage, one.placed)).toEqual(SIZES.map(() => 'live'));
 
+  // Any replica goes on, also with what another one had begun.
+  kill(stage.leader.child.pid as number, 'SIGKILL');
   const asked = state.cancels;
+  await expect.poll(() => state.cancels, { timeout: 60_000 }).toBeGreaterThan(asked);
   state.losesNextCancel = true;
   state.isAway = false;
   const returnedAt = Date.now();
