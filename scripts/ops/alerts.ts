@@ -100,6 +100,14 @@ export const ALERTS: readonly Alert[] = [
     todo: 'Nothing is lost: these wallets are asked about every two seconds. If it lasts, npm run sentinel and the venue’s status page; many wallets cost requests (quota_left_own_orders).',
   },
   {
+    name: 'BellwetherHeartbeatNotTaken',
+    when: 'increase(bellwether_venue_count{what="heartbeats_failed"}[5m]) > 2',
+    for: '0m',
+    severity: 'critical',
+    means: 'A live venue does not take the heartbeats of a key whose owner wants them.',
+    todo: 'Ten seconds without one, and the venue cancels every open order of the key. The log names the wallet: its credentials may have been revoked, or the venue is away. docs/going-live.md says what heartbeats are for.',
+  },
+  {
     name: 'BellwetherServiceUnreachable',
     when: 'sum by (service) (increase(bellwether_external_call_failures_total[5m])) > 20',
     for: '5m',

@@ -248,6 +248,12 @@ function agentValues({ service, market }: World, { actor, visitor }: Pick<Scene,
           ...{ capsBindExits: false, exitDistancePercent: 10 },
         }),
       ).response,
+    passkeyHeartbeat: async (value: Scene['value']) =>
+      visitor.signature(
+        await challengeOf('/owner/wallets/heartbeat/passkey-options', {
+          ...{ walletAddress: (await value('ownersWallet')) as string, on: true },
+        }),
+      ).response,
     passkeyApproval: async (value: Scene['value']) =>
       visitor.signature(await challengeOf(`/owner/approvals/${await value('approvalId')}/passkey-options`))
         .response,

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import {
   approvalCalls,
   type ContractCall,
+  convertCall,
   hexToBytes,
   mergeCall,
   type RelayTerms,
@@ -95,6 +96,29 @@ describe('the venue’s own client', () => {
     expect(printed).toHaveBeenCalled();
     printed.mockRestore();
     expect(held(wallet)).toEqual([micro(5), micro(5)]);
+  });
+
+  test('converts NO shares of a market of Protocol V2 from a Safe, once however often it is sent', async () => {
+    const open = [...service.exchange.markets()].filter(({ version }) => version === 'v2');
+    const event = open.filter(({ negRisk, status }) => negRisk && status === 'open');
+    const [from, ...others] = event as [(typeof event)[number], ...typeof event];
+    const wallet = await newOfficialWallet(service, 2);
+    const client = clientOf(wallet);
+    await (await client.execute([asTheirs(splitCall(from, micro(9)))])).wait();
+    const call = convertCall(from, micro(4));
+    await (await client.execute([asTheirs(call)])).wait();
+    const tokens = (id: string) => service.exchange.account(wallet.funder).tokens.get(id);
+    expect(tokens(from.conditionId)).toMatchObject({ yes: micro(9), no: micro(5) });
+    for (const other of others) expect(tokens(other.conditionId)).toMatchObject({ yes: micro(4) });
+    const body = bodyOf(wallet, [convertCall(from, micro(1))], 2n);
+    for (const _ of [1, 2]) expect((await submit(wallet, body)).status).toBe(200);
+    expect(tokens(from.conditionId)).toMatchObject({ no: micro(4) });
+    // A question that the event does not have: the second word counts it.
+    const beyond = `${call.data.slice(0, 10 + 64 + 60)}0009${call.data.slice(10 + 128)}` as const;
+    const unknown = bodyOf(wallet, [{ ...call, data: beyond as `0x${string}` }], 3n);
+    expect((await submit(wallet, unknown)).status).toBe(400);
+    const tooMany = await client.execute([asTheirs(convertCall(from, micro(5)))]);
+    expect(await client.getTransaction(tooMany.transactionID)).toMatchObject([{ state: 'STATE_FAILED' }]);
   });
 
   test('what the wallet cannot pay fails, and its nonce is free again', async () => {

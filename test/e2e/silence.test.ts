@@ -1,5 +1,5 @@
 /** An agent that is silent for `silenceSeconds` has its open orders canceled, once, and its owner sees it. */
-import type { Market } from '@bellwether/sdk';
+import { type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { claim } from '../approving.ts';
 import {
@@ -10,8 +10,9 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { poolOf } from '../live-desk.ts';
 import { Visitor } from '../passkey.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { aSandboxMarket, jumpingClock } from '../sandbox.ts';
 
 const SECOND = 1_000;
 /** Calls are written some seconds after they are made, and the watch waits for that. */
@@ -117,6 +118,29 @@ describe('an agent that says nothing', () => {
     expect(await cancelAtOf(order)).toBeNull();
     await pass(WRITTEN_AFTER_S + 1);
     await expect.poll(() => statusOf(order)).toBe('canceled');
+  });
+
+  test('what its venue does not give up is asked for again and again', async () => {
+    await service.stop();
+    service = await startTestService({ PAPER_WORLD: 'off', PAPER_B_FILL: 'never' }, { clock });
+    trader = await newTrader(service);
+    await trader.client.updateSettings({ silenceSeconds: 30 });
+    const ticker = (await aSandboxMarket(trader.client)).id;
+    const terms = { ticker, side: 'YES', action: 'BUY', amount: 5 } as const;
+    const { orderId } = await trader.client.venueB.trade({ ...terms, signer: SolanaSigner.generate() });
+    await written();
+    await pass(40);
+    const dueAt = async (): Promise<number> => {
+      const [row] = await poolOf(service)`select due_at from late_orders where order_id = ${orderId}`;
+      return Number(row?.due_at);
+    };
+    for (const _ of [1, 2]) {
+      const due = await dueAt();
+      clock.advance(60 * SECOND);
+      await expect.poll(dueAt).toBeGreaterThan(due);
+    }
+    expect(await dueAt()).toBeLessThan(service.needs.clock.now() + 120 * SECOND);
+    expect(await statusOf(orderId)).toBe('delayed');
   });
 
   test('of several replicas one acts', async () => {

@@ -38,6 +38,7 @@ const ORDER_ID = `0x${'a'.repeat(64)}`;
 const ACTIONS: Readonly<Record<string, WalletAction>> = {
   '/markets/split': { kind: 'split', amount: 5 },
   '/markets/merge': { kind: 'merge', amount: 5 },
+  '/markets/convert': { kind: 'convert', amount: 5 },
   '/markets/redeem': { kind: 'redeem', shares: { YES: 2 } },
 };
 
@@ -77,7 +78,7 @@ beforeAll(async () => {
   service = await sharedTestService();
   const agent = await newAgent(service);
   market = (await agent.client.listMarkets({ q: '*', limit: 500 })).find(
-    ({ version, active }) => version === 'v2' && active,
+    ({ version, negRisk, active }) => version === 'v2' && negRisk && active,
   ) as Market;
   url = await deskBetween(service.url, async ({ path, body }, pass) => {
     if (path === '/markets/relay') {
@@ -116,6 +117,7 @@ describe('the command line', () => {
   const COMMANDS = [
     ['split', () => ['split', market.id, '5', '--yes']],
     ['merge', () => ['merge', market.id, '5', '--yes']],
+    ['convert', () => ['convert', market.id, '5', '--yes']],
     ['redeem', () => ['redeem', market.id, '--held-yes', '2']],
   ] as const;
 
@@ -163,6 +165,7 @@ test('the MCP server gives the model what it built itself, or a refusal', async 
   const calls = [
     ['split_sets', { market: market.id, amount: 5 }, '/markets/split'],
     ['merge_sets', { market: market.id, amount: 5 }, '/markets/merge'],
+    ['convert_no_shares', { market: market.id, amount: 5 }, '/markets/convert'],
     ['redeem', { market: market.id, heldYes: 2 }, '/markets/redeem'],
   ] as const;
   for (const [tool, terms, path] of calls) {
@@ -216,6 +219,7 @@ describe('for the relayer', () => {
 
   test.each([
     ['split', '/markets/split', () => ['split', market.id, '5', '--yes', '--json']],
+    ['conversion', '/markets/convert', () => ['convert', market.id, '5', '--yes', '--json']],
     ['redemption', '/markets/redeem', () => ['redeem', market.id, '--held-yes', '2', '--json']],
   ] as const)(
     'the command line signs the %s that it built itself, and nothing else',
@@ -251,6 +255,7 @@ describe('for the relayer', () => {
     signatures.length = 0;
     const calls = [
       ['split_sets', { market: market.id, amount: 5 }],
+      ['convert_no_shares', { market: market.id, amount: 5 }],
       ['redeem', { market: market.id, heldYes: 2 }],
     ] as const;
     for (const [tool, terms] of calls) {
@@ -261,6 +266,6 @@ describe('for the relayer', () => {
         expect((await model.refusal(tool, terms)).code).toBe('transactions_differ');
       }
     }
-    expect(signatures).toHaveLength(2);
+    expect(signatures).toHaveLength(3);
   });
 });

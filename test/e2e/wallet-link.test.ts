@@ -240,6 +240,7 @@ describe('the signature type, when left out, is detected', () => {
       hasCredentials: true,
       walletAddress: signer.wallet(type, deposit),
       signatureType: type,
+      heartbeat: false,
     });
   });
 });

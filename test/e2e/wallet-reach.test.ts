@@ -282,8 +282,14 @@ describe('the owner', () => {
     const listed = (await owner.send('GET', path())).body;
     expect(listed).toEqual(
       expect.arrayContaining([
-        { walletAddress: trader.funder, venue: 'polymarket', isOwn: false, granted: false },
-        { walletAddress: traderB.wallet.address, venue: 'kalshi', isOwn: false, granted: false },
+        {
+          ...{ walletAddress: trader.funder, venue: 'polymarket', isOwn: false, granted: false },
+          heartbeat: { on: false, cancelsAfterS: null },
+        },
+        {
+          ...{ walletAddress: traderB.wallet.address, venue: 'kalshi', isOwn: false, granted: false },
+          heartbeat: null,
+        },
       ]),
     );
     for (const wallet of [trader.funder, traderB.wallet.address])

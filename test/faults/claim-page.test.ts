@@ -177,6 +177,14 @@ describe.skipIf(executablePath === null)('the claim page', () => {
     await page.getByText('The grant is taken back.').waitFor();
     expect((await sibling.client.checkCredentials(agent.signer.address)).hasCredentials).toBe(false);
 
+    await page.getByRole('button', { name: `Let the venue cancel of ${agent.funder}` }).click();
+    await page.getByText('on paper nothing trades while the desk is down').waitFor();
+    await page.getByRole('button', { name: 'Go on with my passkey' }).click();
+    await page.getByText('The venue cancels what rests').waitFor();
+    expect((await agent.client.checkCredentials()).heartbeat).toBe(true);
+    await page.getByRole('button', { name: `Let orders rest on of ${agent.funder}` }).waitFor();
+    expect(await measure(page)).toEqual(FITS);
+
     await page.getByRole('button', { name: 'Revoke registration' }).click();
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The key is revoked.').waitFor();

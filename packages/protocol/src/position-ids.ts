@@ -96,6 +96,18 @@ export const eventIdOf = (conditionId: string): `0x${string}` | null =>
   positionIds(conditionId) === null ? null : padded(BigInt(conditionIdOfBothWidths(conditionId)) >> 24n, 58);
 
 /**
+ * All conditions of the event that a condition belongs to, itself among them, in their order. `null`: it excludes no others.
+ * @example
+ * const all = conditionsOfEvent(conditionId) ?? [];
+ */
+export function conditionsOfEvent(conditionId: string): readonly `0x${string}`[] | null {
+  const [yes] = positionIds(conditionId) ?? [];
+  const position = yes === undefined ? null : parsePositionId(BigInt(yes));
+  if (position?.module !== 2) return null;
+  return Array.from({ length: position.arity + 1 }, (_, index) => conditionIdOf({ ...position, index }));
+}
+
+/**
  * The condition id of 32 bytes, for either width that the venue writes. Any other text comes back as it is: it names no condition of
  * Protocol V2, and its reader refuses it.
  * @example

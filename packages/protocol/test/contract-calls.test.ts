@@ -18,7 +18,7 @@ import {
   splitCall,
 } from '../src/contract-calls.ts';
 import { POLYGON_EXCHANGES } from '../src/order.ts';
-import { conditionIdOf } from '../src/position-ids.ts';
+import { conditionIdOf, conditionsOfEvent } from '../src/position-ids.ts';
 
 const ABI: Abi = parseAbi([
   'function redeemPositions(address collateral, bytes32 parent, bytes32 condition, uint256[] indexSets)',
@@ -170,4 +170,14 @@ test('the selectors of sets and conversions are those of the references', () => 
     ['convert(bytes29,uint16,uint256)', '0x9380f1c8'],
   ] as const)
     expect(toFunctionSelector(signature)).toBe(selector);
+});
+
+test('a condition names every condition of its event; one that excludes no others names none', () => {
+  const at = (index: number) => conditionIdOf({ module: 2, baseHash: 0xabcdefn, arity: 5, index });
+  const all = [0, 1, 2, 3, 4, 5].map(at);
+  for (const condition of [at(0), at(2), at(5), at(2).slice(0, 64)])
+    expect(conditionsOfEvent(condition)).toEqual(all);
+  const alone = conditionIdOf({ module: 1, baseHash: 0xabcdefn, arity: 0, index: 0 });
+  for (const condition of [alone, `0x${'ab'.repeat(32)}`, '0x', 'no id'])
+    expect(conditionsOfEvent(condition)).toBeNull();
 });

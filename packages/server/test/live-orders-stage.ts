@@ -14,6 +14,7 @@ import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
 import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 import { createLiveOrders, type LiveOrders } from '../src/venues/polymarket/live-orders.ts';
 import type { SignedMessage, VenueOrder } from '../src/venues/venue.ts';
+import { createHeartbeatLog } from '../src/wallets/index.ts';
 
 export const SECRETS = {
   apiKey: 'k3y-of-the-wallet',
@@ -105,6 +106,8 @@ export async function startStage(
     readonly lookAfterMs?: readonly number[];
     /** Within so long the socket is to speak of an order; an hour without it. */
     readonly eventMs?: number;
+    /** Between heartbeats; an hour without it. */
+    readonly beatMs?: number;
     /** Fee rate of the market, in millionths. */
     readonly feeRate?: bigint;
   } = {},
@@ -158,6 +161,7 @@ export async function startStage(
       log,
     }),
     log: createLiveOrderLog(sql, 'live'),
+    heartbeats: createHeartbeatLog(sql, 'live'),
     openSecrets: () => SECRETS,
     findMarket: async () => ({ ...MARKET, feeRate: given.feeRate ?? 0n }),
     shortageReason: async () => given.shortage ?? null,
@@ -168,6 +172,7 @@ export async function startStage(
     sends: given.sends ?? true,
     doubtMs: given.doubtMs ?? 60_000,
     missingMs: 50,
+    heartbeatTimes: { tickMs: 50, leaseMs: 1_000, beatMs: given.beatMs ?? 3_600_000 },
     lookAfterMs: given.lookAfterMs ?? [1_800_000],
     times: {
       ...{ tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, settleMs: 3_600_000, busyMs: 3_600_000 },

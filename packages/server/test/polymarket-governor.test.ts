@@ -43,6 +43,7 @@ function govern(quotas: Record<string, { burst: number; perSecond: number }>, ba
 }
 const order = (timeoutMs = 200) => ({ method: 'POST' as const, path: '/order', body: '{}', timeoutMs });
 const cancel = { method: 'DELETE' as const, path: '/orders', body: '[]' };
+const heartbeat = { method: 'POST' as const, path: '/v1/heartbeats', body: '{}' };
 const update = (timeoutMs: number) => ({ path: '/balance-allowance/update', query: { a: 'b' }, timeoutMs });
 const countsOf = (governor: Governor, quota: string) => {
   const counts = governor.counts();
@@ -123,7 +124,7 @@ describe('a limit that all requests share', () => {
     for (let nth = 0; nth < 20; nth++) expect((await http.send(cancel)).kind).toBe('answered');
   });
 
-  test('never holds a cancel back, not even while the buckets do not answer', async () => {
+  test('never holds a cancel or a heartbeat back, not even while the buckets do not answer', async () => {
     const broken: Bank = {
       ...alone,
       isShared: () => true,
@@ -131,6 +132,7 @@ describe('a limit that all requests share', () => {
     };
     const { http } = govern({}, broken);
     expect((await http.send(cancel)).kind).toBe('answered');
+    expect((await http.send(heartbeat)).kind).toBe('answered');
     expect(await http.send(order())).toEqual({ kind: 'not_sent', isOverQuota: true });
   });
 });

@@ -1,7 +1,8 @@
 /** Who can act for an agent and with what: its keys, the wallets that it may use, the webhooks that it gets events by. */
-import type { ApiKeyRecord, OwnerWallet, Webhook } from '@bellwether/contract';
+import type { ApiKeyRecord, OwnerWallet, WalletHeartbeat, Webhook } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { send } from '../desk/call.ts';
+import { answerChallenge } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
 import { Id, Time } from './figures.tsx';
@@ -84,6 +85,18 @@ export function Wallets({ agentId }: OfAgent) {
     everyMs: 60_000,
   });
   const action = useAction();
+  const [asked, setAsked] = useState<Heartbeat | null>(null);
+  const setHeartbeat = ({ walletAddress, heartbeat }: Heartbeat) =>
+    void action
+      .run(async () => {
+        const change = { walletAddress, on: !heartbeat.on };
+        const options = await send('/owner/wallets/heartbeat/passkey-options', change);
+        await send('/owner/wallets/heartbeat', { ...change, response: await answerChallenge(options) });
+        return change.on
+          ? 'The venue cancels what rests of this wallet’s key once the desk is dead or its agents are silent.'
+          : 'What rests of this wallet’s key rests on if the desk dies.';
+      })
+      .then(wallets.reload);
   const grant = (walletAddress: string, granted: boolean) =>
     void action
       .run(async () => {
@@ -105,6 +118,23 @@ export function Wallets({ agentId }: OfAgent) {
             { head: 'Wallet', cell: ({ walletAddress }) => <Id id={walletAddress} /> },
             { head: 'Venue', cell: ({ venue }) => venue },
             {
+              head: 'If the desk dies',
+              cell: ({ walletAddress, heartbeat }) =>
+                heartbeat !== null && (
+                  <>
+                    <span class="note">{heartbeat.on ? 'the venue cancels' : 'orders rest on'}</span>{' '}
+                    <button
+                      type="button"
+                      disabled={action.isBusy}
+                      onClick={() => setAsked({ walletAddress, heartbeat })}
+                    >
+                      {heartbeat.on ? 'Let orders rest on' : 'Let the venue cancel'}
+                      <span class="hidden"> of {walletAddress}</span>
+                    </button>
+                  </>
+                ),
+            },
+            {
               head: 'This agent',
               cell: ({ walletAddress, isOwn, granted }) =>
                 isOwn ? (
@@ -123,8 +153,38 @@ export function Wallets({ agentId }: OfAgent) {
           ]}
         />
       )}
+      {asked !== null && (
+        <Confirm
+          title={
+            asked.heartbeat.on
+              ? 'Let orders rest on if the desk dies?'
+              : 'Let the venue cancel if the desk dies?'
+          }
+          yes="Go on with my passkey"
+          onNo={() => setAsked(null)}
+          onYes={() => {
+            setAsked(null);
+            setHeartbeat(asked);
+          }}
+        >
+          <p>{heartbeatSentence(asked.heartbeat)}</p>
+        </Confirm>
+      )}
     </>
   );
+}
+
+interface Heartbeat {
+  readonly walletAddress: string;
+  readonly heartbeat: WalletHeartbeat;
+}
+
+function heartbeatSentence({ on, cancelsAfterS }: WalletHeartbeat): string {
+  if (cancelsAfterS === null)
+    return 'This venue has no heartbeat: on paper nothing trades while the desk is down. The setting has no effect.';
+  return on
+    ? `Within ${cancelsAfterS} seconds the venue cancels every open order of this wallet’s key once more, also those that were placed past the desk. After that it cancels nothing by itself.`
+    : `When the desk is dead or cut off for ten seconds, or the agents of this wallet are silent for longer than you allow, the venue cancels every open order of this wallet’s key within ${cancelsAfterS} seconds, also those that were placed past the desk. A restart of the desk that takes longer does so, too.`;
 }
 
 export function Webhooks({ agentId }: OfAgent) {

@@ -22,6 +22,10 @@ export const PEOPLE_EXAMPLES = {
   listOwnerAgentWallets: { path: agent },
   grantOwnerAgentWallet: { path: agent, body: { walletAddress: fill('ownersWallet'), granted: true } },
   listLeftWallets: {},
+  walletHeartbeatPasskeyOptions: { body: { walletAddress: fill('ownersWallet'), on: true } },
+  setWalletHeartbeat: {
+    body: { walletAddress: fill('ownersWallet'), on: true, response: fill('passkeyHeartbeat') },
+  },
   getOwnerHome: {},
   getOwnerEquity: { query: { interval: '1d' } },
   ownerEvents: {},

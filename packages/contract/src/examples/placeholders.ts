@@ -13,6 +13,8 @@ export const PLACEHOLDERS = {
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/passkey/sign-in-options",
   passkeyExitRule:
     'the answer of navigator.credentials.get to POST /owner/agents/{{agentId}}/exit-rule/passkey-options with the same values',
+  passkeyHeartbeat:
+    'the answer of navigator.credentials.get to POST /owner/wallets/heartbeat/passkey-options with the same values',
   passkeyApproval:
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/approvals/{{approvalId}}/passkey-options",
   passkeyExit:
@@ -106,6 +108,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   passkeyRegistration: passkey({ attestationObject: TEXT }),
   passkeySignIn: PASSKEY,
   passkeyExitRule: PASSKEY,
+  passkeyHeartbeat: PASSKEY,
   passkeyApproval: PASSKEY,
   passkeyExit: PASSKEY,
   passkeyId: '12',

@@ -263,11 +263,32 @@ export const setExitRule = operation({
   errors: ['agent_not_found', 'passkey_challenge_expired', 'passkey_rejected'],
 });
 
+const heartbeatFields = {
+  on: Type.Boolean({
+    description:
+      'while the desk lives and the agents of the wallet are not silent, it sends the venue heartbeats for the key of the wallet',
+  }),
+  cancelsAfterS: Nullable(
+    Type.Integer({
+      description:
+        'seconds after the last heartbeat within which the venue cancels every open order of the key, whoever placed it; null: the venue has no heartbeat (on paper nothing trades while the desk is down)',
+    }),
+  ),
+};
+
+export const WalletHeartbeat = Type.Object(heartbeatFields);
+const HEARTBEAT_CHANGE = { walletAddress: WalletOfEitherVenue, on: Type.Boolean() };
+
 export const OwnerWallet = Type.Object({
   walletAddress: Type.String(),
   venue: Type.String(),
   isOwn: Type.Boolean({ description: 'the agent registered, linked or traded with it' }),
   granted: Type.Boolean({ description: 'the owner lets the agent use it' }),
+  heartbeat: Nullable(
+    Type.Object(heartbeatFields, {
+      description: "the venue's own heartbeat; null: the desk has no key of the wallet",
+    }),
+  ),
 });
 
 /** Wallets that an agent of the owner had and that other agents trade with. */
@@ -358,6 +379,40 @@ export const grantOwnerAgentWallet = operation({
   errors: ['agent_not_found', 'wallet_not_found'],
 });
 
+export const walletHeartbeatPasskeyOptions = operation({
+  ...page,
+  id: 'walletHeartbeatPasskeyOptions',
+  method: 'POST',
+  path: '/owner/wallets/heartbeat/passkey-options',
+  summary:
+    "Begin to switch a venue's heartbeat on or off for a wallet: what the browser needs for the passkey, for this change alone",
+  permission: 'owner',
+  rateClass: 'exit',
+  body: Type.Object(HEARTBEAT_CHANGE),
+  unknownFields: 'refuse',
+  response: PasskeyOptions,
+  errors: ['wallet_not_found'],
+});
+
+/** It can cancel what others placed: that needs the person, not only the browser's session. */
+export const setWalletHeartbeat = operation({
+  ...page,
+  id: 'setWalletHeartbeat',
+  method: 'POST',
+  path: '/owner/wallets/heartbeat',
+  summary: "Switch a venue's heartbeat on or off for a wallet, with a passkey of the owner",
+  description:
+    "On: the desk sends the venue heartbeats for the wallet's key. When they end, because no replica of the desk lives or every agent of the wallet that has silenceSeconds is silent, the venue cancels every open order of that key, also those that were placed past the desk. It cannot be ended at the venue without that: switching it off lets the venue cancel once more.",
+  permission: 'owner',
+  rateClass: 'exit',
+  repeatable: true,
+  // The browser's record is sent unchanged.
+  body: Type.Object({ ...HEARTBEAT_CHANGE, ...PasskeySignIn.properties }),
+  unknownFields: 'ignore',
+  response: Type.Object({ walletAddress: Type.String(), ...heartbeatFields }),
+  errors: ['wallet_not_found', 'passkey_challenge_expired', 'passkey_rejected'],
+});
+
 export const listLeftWallets = operation({
   ...page,
   id: 'listLeftWallets',
@@ -405,6 +460,7 @@ export const liftOperatorWallet = operation({
   errors: ['wallet_not_found'],
 });
 
+export type WalletHeartbeat = Static<typeof WalletHeartbeat>;
 export type OwnerWallet = Static<typeof OwnerWallet>;
 export type LeftWallet = Static<typeof LeftWallet>;
 export type LiftRequest = Static<typeof LiftRequest>;

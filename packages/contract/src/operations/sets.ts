@@ -153,7 +153,7 @@ export const convertSets = operation({
   summary:
     'Convert NO shares of a market into YES shares of all other markets of its event; judged like a BUY',
   description:
-    'Exactly one market of a negative-risk event resolves YES, so both pay the same, and no collateral moves. It is an entry: a pause stops it, and it counts as one trade of one collateral a share under maxTradeAmount, dailyTradeAmountLimit, maxTradesPerDay, dailyLossLimit and approvalAbove. It makes positions in several markets at once, so it is refused while maxPositionValue is set. For NO shares of several markets convert one after another, and merge the pairs that come of it.',
+    'Exactly one market of a negative-risk event resolves YES, so both pay the same, and no collateral moves. It is an entry: a pause stops it, and it counts as one trade of one collateral a share under maxTradeAmount, dailyTradeAmountLimit, maxTradesPerDay, dailyLossLimit and approvalAbove. It makes positions in several markets at once, so it is refused while maxPositionValue is set. For NO shares of several markets convert one after another, and merge the pairs that come of it. On a live venue, in markets of version v2 alone, the answer is `unsigned`, as of a split.',
   rateClass: 'trade',
   errors: [
     ...ERRORS_OF_SETS,

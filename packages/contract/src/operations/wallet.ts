@@ -40,6 +40,10 @@ export const CredentialCheck = Type.Object({
   hasCredentials: Type.Boolean(),
   walletAddress: Nullable(Type.String()),
   signatureType: Nullable(SignatureType),
+  heartbeat: Type.Boolean({
+    description:
+      "the owner has the desk send the venue's heartbeat for this wallet's key: when it ends, the venue cancels every open order of the key",
+  }),
 });
 
 export const registerCredentials = operation({

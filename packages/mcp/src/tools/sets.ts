@@ -27,7 +27,7 @@ type Terms = z.infer<typeof input>;
  */
 async function signed(
   call: Parameters<typeof requireAsked>[0],
-  kind: 'split' | 'merge',
+  kind: 'split' | 'merge' | 'convert',
   { answer, terms }: { readonly answer: SetResponse; readonly terms: Terms },
 ) {
   if (answer.status !== 'unsigned') return { answer };
@@ -109,11 +109,13 @@ export const convertSets = tool({
   name: 'convert_no_shares',
   title: 'Convert NO shares into YES shares',
   description:
-    'NO shares of one market of an event become as many YES shares of each of its other markets, which pay the same, on paper. Counts as a trade of one collateral a share. The same terms under the same clientOrderId are done once.',
+    'NO shares of one market of an event become as many YES shares of each of its other markets, which pay the same. At a live venue as split_sets, in markets of version v2. Counts as a trade of one collateral a share. The same terms under the same clientOrderId are done once.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
   input: input.extend({ amount: quantityOf(1e9).describe('NO shares') }),
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
-    return doneFacts(await desk.client.convertSets(request, { signal }), texts);
+    const first = await desk.client.convertSets(request, { signal });
+    const { answer, ...toSign } = await signed({ desk, signal }, 'convert', { answer: first, terms });
+    return { ...doneFacts(answer, texts), ...toSign };
   },
 });

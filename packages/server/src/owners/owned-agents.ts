@@ -27,9 +27,9 @@ import type { Owner } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { venueOf } from '../venues/asking.ts';
+import { heartbeatOf, venueOf } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import { credentialIdentity } from '../wallets/index.ts';
+import { credentialIdentity, type HeartbeatStore } from '../wallets/index.ts';
 import { type Decided, decideOwnerChange, type OwnerChange } from './owner-change.ts';
 import type { OwnerStore, Reseal } from './owner-store.ts';
 
@@ -38,6 +38,7 @@ export interface OwnedAgentNeeds {
   readonly secrets: Secrets;
   readonly agents: AgentStore;
   readonly owners: OwnerStore;
+  readonly heartbeats: HeartbeatStore;
   readonly venues: Venues;
 }
 
@@ -190,8 +191,19 @@ export async function listWallets(
   agentId: string,
 ): Promise<OwnerWallet[]> {
   const row = await ownedAgent(needs, owner, agentId);
-  const grants = await needs.owners.walletGrants(owner.userId, row.agentId);
-  return grants.map((wallet) => ({ ...wallet, venue: venueOf(needs, null, wallet.walletAddress).id }));
+  const [grants, heartbeats] = await Promise.all([
+    needs.owners.walletGrants(owner.userId, row.agentId),
+    needs.heartbeats.ofOwner(owner.userId),
+  ]);
+  return grants.map((wallet) => {
+    const { walletAddress } = wallet;
+    const on = heartbeats.get(walletAddress);
+    return {
+      ...wallet,
+      venue: venueOf(needs, null, walletAddress).id,
+      heartbeat: on === undefined ? null : heartbeatOf(needs, walletAddress, on),
+    };
+  });
 }
 
 export async function grantWallet(
@@ -210,7 +222,7 @@ export async function grantWallet(
   return listWallets(needs, owner, row.agentId);
 }
 
-const notYourWallet = (detail: string): Refusal =>
+export const notYourWallet = (detail: string): Refusal =>
   refusal('wallet_not_found', detail, { path: 'walletAddress' });
 
 export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise<LeftWallet[]> {

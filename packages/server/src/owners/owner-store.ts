@@ -265,6 +265,7 @@ type OwnersAct =
   | `approve ${string}`
   | `exit rule ${string}`
   | `exit ${string}`
+  | `heartbeat ${string}`
   | 'add passkey'
   | 'new passkey'
   | `remove passkey ${string}`

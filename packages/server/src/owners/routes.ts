@@ -27,11 +27,13 @@ import {
   renamePasskey,
   revokeOwnerAgentKey,
   setExitRule,
+  setWalletHeartbeat,
   signInWithPasskey,
   signOutOwner,
   undoRecovery,
   undoRecoveryOptions,
   updateOwnerSafeguards,
+  walletHeartbeatPasskeyOptions,
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInOwner } from '../domain/records.ts';
@@ -47,6 +49,7 @@ import * as own from './own-passkeys.ts';
 import * as agents from './owned-agents.ts';
 import * as owners from './owners.ts';
 import * as recovery from './recovery.ts';
+import * as heartbeats from './wallet-heartbeat.ts';
 
 interface Published {
   readonly publicUrl: string;
@@ -61,7 +64,11 @@ interface OwnersDoor {
 
 export function bindOwners(
   bind: Bind,
-  needs: owners.OwnerNeeds & agents.OwnedAgentNeeds & exits.ExitRuleNeeds & Published,
+  needs: owners.OwnerNeeds &
+    agents.OwnedAgentNeeds &
+    exits.ExitRuleNeeds &
+    heartbeats.HeartbeatNeeds &
+    Published,
   { forgetKey, rateLimits }: OwnersDoor,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>
@@ -124,6 +131,8 @@ export function bindOwners(
   bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
     agents.grantWallet(needs, owner, params.agentId, body),
   );
+  bind(walletHeartbeatPasskeyOptions, ({ owner, body }) => heartbeats.beginHeartbeat(needs, owner, body));
+  bind(setWalletHeartbeat, ({ owner, body }) => heartbeats.setHeartbeat(needs, owner, body));
   bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
   bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
   bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));

@@ -1,5 +1,5 @@
 /**
- * Splits and merges that wallets' owners sign. Of those that they send themselves the desk sees no signature: it looks for the
+ * Splits, merges and conversions that wallets' owners sign. Of those that they send themselves the desk sees no signature: it looks for the
  * transaction in what the venue lists of the chain, and books it once. What is not seen in a day counts as never sent (ADR 0074).
  * Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for (ADR 0075).
  */
@@ -37,7 +37,7 @@ export async function followSets(needs: FollowSetsNeeds): Promise<number> {
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'splits and merges were not looked for');
+  if (failures.length > 0) throw new AggregateError(failures, 'orders of sets were not looked for');
   return seen;
 }
 
@@ -49,7 +49,8 @@ async function followWallet(needs: FollowSetsNeeds, sets: readonly HandedOutSet[
   const askedAt = needs.clock.now();
   const since = Math.min(...sets.map(({ order }) => order.createdAt)) - CLOCK_TOLERANCE_MS;
   const conditionIds = [...new Set(sets.map(({ order }) => order.conditionId))];
-  const found = made === undefined ? [] : await made(first.funder, { since, conditionIds });
+  const kinds = new Set(sets.map(({ order }) => order.kind));
+  const found = made === undefined ? [] : await made(first.funder, { since, conditionIds, kinds });
   let seen = 0;
   for (const set of sets) {
     const { order, endsAt } = set;
@@ -94,10 +95,13 @@ async function isBooked(
   if (fitting.length === 0) return false;
   const market = await venue.markets.find(order.conditionId);
   if (market === null) return false;
+  const others = order.kind === 'convert' ? ((await venue.sets?.others?.(market)) ?? null) : [];
+  // They were all known when it was handed out.
+  if (others === null) return false;
   for (const made of fitting)
     if (
       await handedOutSets.recordMade(order.orderId, made, (row) =>
-        evidenceOf(row, { made, market, now: clock.now() }),
+        evidenceOf(row, { made, market, others, now: clock.now() }),
       )
     )
       return true;
@@ -113,19 +117,19 @@ const isOf = (made: MadeSet, { kind, conditionId, shares, createdAt }: SetOrderR
 interface Seen {
   readonly made: MadeSet;
   readonly market: MarketRecord;
+  /** Of its event, for a conversion. */
+  readonly others: readonly MarketRecord[];
   readonly now: number;
 }
 
 /** Collateral is divided at the middle of the book, as on paper: selling one half then shows no gain out of nothing. */
 function evidenceOf(
   order: SetOrderRow,
-  { made, market, now }: Seen,
+  { made, market, others, now }: Seen,
 ): Pick<Evidence, 'outcomes' | 'fills' | 'markets'> {
-  const { orderId, kind, shares, conditionId } = order;
+  const { orderId, kind, shares } = order;
   const at = Math.min(made.at, now);
   const status = requireTransition(kind, order.status, 'filled_completely');
-  const price = markPrice(market, 'YES');
-  const yes = (shares * BigInt(price)) / BigInt(PIPS);
   return {
     outcomes: [
       {
@@ -133,23 +137,56 @@ function evidenceOf(
         journal: [{ at: now, event: 'filled_completely', status, detail: made.transactionHash }],
       },
     ],
-    fills: [
-      legOf(order, { outcome: 'YES', market, price, cost: yes, at }),
-      legOf(order, { outcome: 'NO', market, price: PIPS - price, cost: shares - yes, at }),
-    ],
-    markets: [
-      {
-        ...{ conditionId, marketId: market.id, slug: market.slug, question: market.question },
-        ...{ endDate: market.endDate, venue: order.venue },
-      },
-    ],
+    fills: kind === 'convert' ? conversionFills(order, { market, others, at }) : setFills(order, market, at),
+    markets: [market, ...others].map(({ conditionId, id: marketId, slug, question, endDate }) => ({
+      ...{ conditionId, marketId, slug, question, endDate, venue: order.venue },
+    })),
   };
+}
+
+function setFills(order: SetOrderRow, market: MarketRecord, at: number): FillEvidence[] {
+  const { shares, side } = order;
+  const price = markPrice(market, 'YES');
+  const yes = (shares * BigInt(price)) / BigInt(PIPS);
+  return [
+    legOf(order, { outcome: 'YES', side, market, price, cost: yes, at, tradeId: 0 }),
+    legOf(order, { outcome: 'NO', side, market, price: PIPS - price, cost: shares - yes, at, tradeId: 1 }),
+  ];
+}
+
+/** The NO shares go for what they are worth, and the YES shares come for the same, as on paper: no collateral moves. */
+function conversionFills(
+  order: SetOrderRow,
+  { market, others, at }: Pick<Seen, 'market' | 'others'> & { readonly at: number },
+): FillEvidence[] {
+  const { shares } = order;
+  const worth = shares - (shares * BigInt(markPrice(market, 'YES'))) / BigInt(PIPS);
+  const prices = others.map((one) => BigInt(markPrice(one, 'YES')));
+  const total = prices.reduce((sum, price) => sum + price, 0n);
+  let left = worth;
+  const bought = others.map((one, nth) => {
+    const part = total === 0n ? 0n : (worth * prices[nth]!) / total;
+    // The last one takes what rounding leaves.
+    const cost = nth === others.length - 1 ? left : part;
+    left -= cost;
+    return legOf(order, {
+      ...{ outcome: 'YES', side: 'BUY', market: one, cost, at, tradeId: nth + 1 },
+      price: Number((cost * BigInt(PIPS)) / shares),
+    });
+  });
+  const price = markPrice(market, 'NO');
+  return [
+    legOf(order, { outcome: 'NO', side: 'SELL', market, price, cost: worth, at, tradeId: 0 }),
+    ...bought,
+  ];
 }
 
 const MATCH_KINDS = { split: 'SPLIT', merge: 'MERGED', convert: 'CONVERTED' } as const;
 
 interface Leg {
   readonly outcome: 'YES' | 'NO';
+  readonly side: 'BUY' | 'SELL';
+  readonly tradeId: number;
   readonly market: MarketRecord;
   readonly price: Pips;
   readonly cost: Micro;
@@ -157,10 +194,10 @@ interface Leg {
 }
 
 const legOf = (
-  { orderId, funder, kind, shares, side, conditionId }: SetOrderRow,
-  { outcome, market, price, cost, at }: Leg,
+  { orderId, funder, kind, shares }: SetOrderRow,
+  { outcome, side, market, price, cost, at, tradeId }: Leg,
 ): FillEvidence => ({
-  ...{ wallet: funder, orderId, tradeId: outcome === 'YES' ? 0 : 1, conditionId },
+  ...{ wallet: funder, orderId, tradeId, conditionId: market.conditionId },
   ...{ tokenId: market.tokenIds[outcome === 'YES' ? 0 : 1], outcome, side, price, size: shares, cost },
   ...{ fee: 0n, liquidity: 'taker', matchKind: MATCH_KINDS[kind], at },
 });

@@ -1,4 +1,4 @@
-/** Splits and merges whose transactions were handed out: until they are seen on the chain, or for too long. */
+/** Splits, merges and conversions whose transactions were handed out: until they are seen on the chain, or for too long. */
 import { transact } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
 import type { NewSetOrder, SetOrderRow } from '../domain/records.ts';
@@ -9,7 +9,7 @@ import { type RelayJson, relayFromJson, relayJson } from '../venues/relay-record
 import type { MadeSet, PreparedRelay, RelayState } from '../venues/venue.ts';
 import { recordEvidence, writeOutcomes } from './evidence.ts';
 import { orderRow } from './order-rows.ts';
-import { UNSIGNED } from './set-terms.ts';
+import { isOfSets, UNSIGNED } from './set-terms.ts';
 
 export interface HandedOutSet extends HandedOutState {
   readonly order: SetOrderRow;
@@ -52,7 +52,7 @@ export function createHandedOutSets(sql: Sql) {
     const [row] = await tx<OrdersRow[]>`
       select * from orders where order_id = ${orderId} and status = 'live' for no key update`;
     const order = row === undefined ? null : orderRow(row);
-    return order !== null && (order.kind === 'split' || order.kind === 'merge') ? order : null;
+    return order !== null && isOfSets(order) ? order : null;
   };
   const forget = (tx: Tx, orderId: string) => tx`delete from handed_out_sets where order_id = ${orderId}`;
 
@@ -167,8 +167,7 @@ export function createHandedOutSets(sql: Sql) {
         select o.*, due.ends_at, due.relay, due.submitted_at, due.signature, due.transaction_id, due.relay_state from orders o join due using (order_id) order by o.created_at, o.order_id`;
       return rows.flatMap((row) => {
         const order = orderRow(row);
-        const isSet = order.kind === 'split' || order.kind === 'merge';
-        return isSet ? [{ order, ...stateOf(row) }] : [];
+        return isOfSets(order) ? [{ order, ...stateOf(row) }] : [];
       });
     },
 

@@ -149,12 +149,14 @@ async function soundSet(
     needs.wallets.wallets(caller),
   ]);
   if (!reached.includes(wallet)) throw refusal('wallet_not_found', undefined, { path: 'walletAddress' });
-  if (kind === 'convert' && !venue.sets.converts)
-    throw refusal('wrong_venue_route', `${venue.id} converts nothing through the desk here.`, {
-      path: 'venue',
-    });
   if (kind === 'convert' && !market.negRisk)
     throw refusal('conversion_not_supported', undefined, { path: 'marketId' });
+  if (kind === 'convert' && !venue.sets.converts(market))
+    throw refusal(
+      'conversion_not_supported',
+      `At ${venue.id} the desk converts in markets of version v2 alone: of other events it cannot know every market.`,
+      { path: 'marketId', fix: 'Sell the NO shares, and buy YES shares of the other markets.' },
+    );
   const funder = credential?.funder ?? wallet;
   return {
     ...{ orderId, venue, market, funder, credential },
@@ -174,7 +176,8 @@ function toPay(
   { conditionId, tokenIds }: MarketRecord,
 ): [BalanceQuestion?] {
   if (kind === 'split') return [{ conditionId, tokenIds, pays: 'collateral' }];
-  return sets.made === undefined ? [] : [{ conditionId, tokenIds, pays: 'sets' }];
+  const pays = kind === 'convert' ? 'NO' : 'sets';
+  return sets.made === undefined ? [] : [{ conditionId, tokenIds, pays }];
 }
 
 /** Sets are split and converted while their market trades, and merged until it is resolved. @throws Refusal market_not_active */

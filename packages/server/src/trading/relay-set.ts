@@ -21,7 +21,7 @@ import { relayRequestOf } from '../venues/relay-record.ts';
 import type { PreparedRelay } from '../venues/venue.ts';
 import type { HandedOutSets } from './handed-out-sets.ts';
 import type { OrderStore } from './order-store.ts';
-import { endedResponse, submittedResponse } from './set-terms.ts';
+import { endedResponse, isOfSets, submittedResponse } from './set-terms.ts';
 
 export interface RelaySetNeeds extends HasVenues {
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export async function relaySigned(
   { orderId, signature }: RelayCall,
 ): Promise<SetResponse> {
   const row = await needs.orders.byId(caller.agentId, orderId);
-  if (row?.kind === 'split' || row?.kind === 'merge') return relaySet(needs, row, signature);
+  if (row !== null && isOfSets(row)) return relaySet(needs, row, signature);
   const redemption = row === null ? await needs.relayedRedemptions.find(caller.agentId, orderId) : null;
   if (redemption === null) throw refusal('order_not_found', undefined, { path: 'orderId' });
   return relayRedemption(needs, redemption, signature);
@@ -129,9 +129,9 @@ function redemptionResponse(
 
 const isLate = ({ deadlineS }: PreparedRelay, now: number): boolean => now >= deadlineS * 1000;
 
-/** A pause since the split was prepared stops it, too; a merge is an exit. @throws Refusal trading_paused */
+/** A pause since a split or a conversion was prepared stops it, too; a merge is an exit. @throws Refusal trading_paused */
 async function requireUnpaused({ agents }: RelaySetNeeds, { kind, agentId }: SetOrderRow): Promise<void> {
-  if (kind !== 'split') return;
+  if (kind === 'merge') return;
   const { tradingPaused } = await agents.settings(agentId);
   if (tradingPaused) throw refusal('trading_paused', 'Trading is paused for this agent.');
 }

@@ -185,7 +185,7 @@ export function endedResponse(row: SetOrderRow): SetResponse {
   };
 }
 
-const isOfSets = (row: OrderRow): row is SetOrderRow => KINDS.has(row.kind);
+export const isOfSets = (row: OrderRow): row is SetOrderRow => KINDS.has(row.kind);
 
 const beingMade = (orderId: string): Refusal =>
   refusal('idempotency_in_flight', 'The same order is being carried out right now.', {

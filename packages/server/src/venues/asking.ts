@@ -1,4 +1,5 @@
 /** Which venues a request means, and which of them can do what it asks. */
+import type { WalletHeartbeat } from '@bellwether/contract';
 import { familyOf, parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { VenueFilter } from '../domain/records.ts';
@@ -105,6 +106,12 @@ export function filterOf({ venues }: HasVenues, wanted: readonly Venue[]): Venue
 export const venuesFor = ({ venues }: HasVenues, wallet: WalletAddress): Venue[] => {
   const family = familyOf(wallet);
   return [...venues.values()].filter(({ accounts }) => accounts.family === family);
+};
+
+/** @param on whether the wallet's owner wants it */
+export const heartbeatOf = (needs: HasVenues, wallet: WalletAddress, on: boolean): WalletHeartbeat => {
+  const [venue] = venuesFor(needs, wallet).filter(can('heartbeat'));
+  return { on, cancelsAfterS: venue?.heartbeat.cancelsAfterS ?? null };
 };
 
 const RETRY_S = 1;

@@ -18,6 +18,7 @@ import type { BucketPolicy, RateLimits } from '../platform/http/rate-limits.ts';
 import type { OutboundLog } from '../platform/outbound/http.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { SettingsGroup } from '../platform/settings.ts';
+import type { HeartbeatLog } from './heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from './live-orders.ts';
 import type { ExchangeCalls, PaperBackend } from './paper/index.ts';
 import type { MarketData, Venue, VenueSecrets } from './venue.ts';
@@ -102,6 +103,8 @@ export interface VenueTools {
   readonly evidence: EvidenceLog;
   /** The desk's record of its orders, for a venue that settles trades after it has matched them. */
   readonly liveOrders: (venue: VenueId) => LiveOrderLog;
+  /** The wallets whose owner wants the venue's heartbeat. */
+  readonly heartbeats: (venue: VenueId) => HeartbeatLog;
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   /** Token buckets that all replicas draw from together, by name. */
   readonly bucketsOf: (policies: Readonly<Record<string, BucketPolicy>>) => RateLimits;

@@ -23,6 +23,7 @@ import type { TimeInForce } from '../domain/draft.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { SignedOrderRow } from '../domain/records.ts';
+import type { HasHeartbeat } from './heartbeats.ts';
 import type { HeldTrade } from './live-orders.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
@@ -45,6 +46,8 @@ export interface Venue {
   readonly quotes?: Quotes;
   /** Cancels resting orders. A venue without it fills an order or lets it expire. */
   readonly cancel?: Cancel;
+  /** Cancels everything of a key whose heartbeats end. The venue's adapter sends them for wallets whose owner wants it. */
+  readonly heartbeat?: HasHeartbeat;
   /** Keeps a trade aside that no order can have. Absent where the venue's answers are the desk's own. */
   readonly keptAside?: KeptAside;
   /** Makes full sets of collateral, and collateral of full sets; converts NO shares. */
@@ -60,6 +63,7 @@ export type Capability =
   | 'signedOrders'
   | 'quotes'
   | 'cancel'
+  | 'heartbeat'
   | 'sets'
   | 'keptAside'
   | 'redemption'
@@ -225,10 +229,15 @@ export interface KeptAside {
   }): Promise<SignedOrderRow | null>;
 }
 
-/** Splits and merges, completely or not at all. */
+/** Splits, merges and conversions, completely or not at all. */
 export interface Sets extends Pick<SignedOrders, 'balance'> {
-  /** Whether NO shares can be converted. */
-  readonly converts: boolean;
+  /** Whether NO shares of a market that excludes others can be converted. No I/O. */
+  converts(market: MarketRecord): boolean;
+  /**
+   * Where owners convert: the other markets of its event, in which a conversion gives YES shares; `null`: not all are known.
+   * @throws VenueUnavailable
+   */
+  others?(market: MarketRecord): Promise<readonly MarketRecord[] | null>;
   /** Where a relayer makes what owners sign. */
   readonly relayed?: RelayedSets;
   /**
@@ -240,10 +249,7 @@ export interface Sets extends Pick<SignedOrders, 'balance'> {
    * Where owners send them: what the chain has of the account's since then. Absent where the venue executes them.
    * @throws VenueUnavailable
    */
-  made?(
-    account: Address,
-    asked: { readonly since: number; readonly conditionIds: readonly string[] },
-  ): Promise<readonly MadeSet[]>;
+  made?(account: Address, asked: MadeQuestion): Promise<readonly MadeSet[]>;
 }
 
 /** Transactions for the owner of the wallet to sign; or, where the venue's relayer makes them, its request. */
@@ -284,7 +290,13 @@ export type RelayOutcome =
   | { readonly kind: 'refused'; readonly words: string }
   | { readonly kind: 'unknown' };
 
-/** A split or a merge on the chain. */
+export interface MadeQuestion {
+  readonly since: number;
+  readonly conditionIds: readonly string[];
+  readonly kinds: ReadonlySet<VenueSet['kind']>;
+}
+
+/** A split, a merge or a conversion on the chain. */
 export interface MadeSet extends Pick<VenueSet, 'kind' | 'conditionId' | 'amount'> {
   readonly transactionHash: string;
   /** Time of its block. */

@@ -1,4 +1,5 @@
 /** Wallets: credentials, links, grants, paper credit. */
+export { createHeartbeatLog, createHeartbeatStore, type HeartbeatStore } from './heartbeat-store.ts';
 export { walletJobs } from './jobs.ts';
 export { bindWalletLink } from './link-routes.ts';
 export { createWalletLinkStore } from './link-store.ts';

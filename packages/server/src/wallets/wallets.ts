@@ -22,6 +22,7 @@ import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from '../venues/asking.ts';
 import type { VenueSecrets, Venues } from '../venues/venue.ts';
+import type { HeartbeatStore } from './heartbeat-store.ts';
 import type { WalletStore } from './store.ts';
 
 export interface CredentialNeeds {
@@ -29,6 +30,7 @@ export interface CredentialNeeds {
   readonly secrets: Secrets;
   readonly agents: AgentStore;
   readonly wallets: WalletStore;
+  readonly heartbeats: HeartbeatStore;
   readonly venues: Venues;
 }
 
@@ -180,6 +182,8 @@ export async function checkCredentials(
     hasCredentials: found !== null,
     walletAddress: asked ?? walletAddress,
     signatureType: found?.signatureType ?? null,
+    heartbeat:
+      found !== null && ((await needs.heartbeats.ofOwner(found.userId)).get(found.walletAddress) ?? false),
   };
 }
 

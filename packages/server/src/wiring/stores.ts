@@ -27,7 +27,7 @@ import {
   createTradeLedger,
   type VenueJournal,
 } from '../trading/index.ts';
-import { createWalletLinkStore, createWalletStore } from '../wallets/index.ts';
+import { createHeartbeatStore, createWalletLinkStore, createWalletStore } from '../wallets/index.ts';
 import { createWebhookStore } from '../webhooks/index.ts';
 import type { Stops } from './stopping.ts';
 
@@ -47,6 +47,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   agents: createAgentStore(sql, clock.now),
   wallets: createWalletStore(sql),
   walletLinks: createWalletLinkStore(sql),
+  heartbeats: createHeartbeatStore(sql),
   webhooks: createWebhookStore(sql),
   orders: createOrderStore(sql),
   handedOutSets: createHandedOutSets(sql),

@@ -19,7 +19,7 @@ import { createEvidenceLog, createLiveOrderLog } from '../trading/index.ts';
 import type { Door, DoorTools, OpenVenue, PaperTools, VenueTools } from '../venues/configured.ts';
 import { createPaperVenue, type PaperBackend } from '../venues/paper/index.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
-import { credentialIdentity } from '../wallets/index.ts';
+import { createHeartbeatLog, credentialIdentity } from '../wallets/index.ts';
 import type { Stops } from './stopping.ts';
 
 export interface VenueParts {
@@ -80,6 +80,7 @@ const toolsOf = (parts: VenueParts): VenueTools => ({
   replicaId: parts.replicaId,
   evidence: createEvidenceLog(parts.sql),
   liveOrders: (venue) => createLiveOrderLog(parts.sql, venue),
+  heartbeats: (venue) => createHeartbeatLog(parts.sql, venue),
   openSecrets: ({ sealed, userId, walletAddress }) =>
     JSON.parse(parts.secrets.open(sealed, credentialIdentity(userId, walletAddress))),
   paper: paperTools(parts),

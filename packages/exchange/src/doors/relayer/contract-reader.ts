@@ -4,6 +4,7 @@ import {
   asAddress,
   type ContractCall,
   CTF_COLLATERAL_ADAPTER,
+  convertCall,
   mergeCall,
   NEG_RISK_COLLATERAL_ADAPTER,
   POSITION_ROUTER,
@@ -17,12 +18,14 @@ import {
 
 /** What a call does to the paper exchange; `approval`: nothing, for every contract may move paper money. */
 export type CallEffect =
-  | { readonly kind: 'split' | 'merge'; readonly conditionId: string; readonly amount: bigint }
+  | { readonly kind: 'split' | 'merge' | 'convert'; readonly conditionId: string; readonly amount: bigint }
   | { readonly kind: 'redeem'; readonly conditionId: string }
   | { readonly kind: 'approval' };
 
 const WORD = 64;
 const SELECTOR = 10;
+/** Hex digits of the 29 bytes of an event. */
+const EVENT = 58;
 const APPROVALS: ReadonlySet<string> = new Set(['0x095ea7b3', '0xa22cb465']);
 
 /** The nth word after the selector; `null`: there is none. */
@@ -61,6 +64,10 @@ export function effectOf({ to, data }: ContractCall): CallEffect | null {
       return { kind: 'merge', conditionId, amount };
   }
   const [outcome, shares] = [numberAt(data, 1), numberAt(data, 2)];
+  // Event and place in it, which together are the condition.
+  const named = `0x${condition.slice(0, EVENT)}${(wordAt(data, 1) ?? '').slice(-4)}00`;
+  if (isRouted && shares !== null && same(() => convertCall({ conditionId: named, negRisk: true }, shares)))
+    return { kind: 'convert', conditionId: named, amount: shares };
   const isRedemption = isRouted
     ? outcome !== null &&
       shares !== null &&

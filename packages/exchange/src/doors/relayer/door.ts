@@ -38,6 +38,7 @@ export interface RelayerDoorOptions {
 }
 
 const BODY_LIMIT_BYTES = 64 * 1024;
+const DONE: ReadonlySet<string> = new Set(['split', 'merged', 'converted', 'redeemed']);
 const TYPES: ReadonlySet<string> = new Set(['PROXY', 'SAFE', 'WALLET']);
 /** Delivers for proxy wallets. */
 const RELAY = asAddress(`0x${createHash('sha256').update('paper relay').digest('hex').slice(0, 40)}`);
@@ -175,10 +176,7 @@ async function executed(
     (event) => event.kind === 'order_rejected' && event.reason === 'duplicate_order',
   );
   const events = isRepeated ? ((await exchange.orderRecord(orderId))?.events ?? []) : said;
-  const isDone = events.some(
-    ({ kind: event }) => event === 'split' || event === 'merged' || event === 'redeemed',
-  );
-  return isDone ? 'STATE_CONFIRMED' : 'STATE_FAILED';
+  return events.some((event) => DONE.has(event.kind)) ? 'STATE_CONFIRMED' : 'STATE_FAILED';
 }
 
 /** As the venue lists it. */

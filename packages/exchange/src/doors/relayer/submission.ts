@@ -182,7 +182,7 @@ function soleEffect(calls: readonly ContractCall[]): Submission['effect'] {
       found.kind === 'redeem' &&
       effect.conditionId === found.conditionId;
     if (effect !== null && !isSame)
-      throw refused('the paper relayer makes one split, merge or redemption a request');
+      throw refused('the paper relayer makes one split, merge, conversion or redemption a request');
     effect = found;
   }
   return effect;

@@ -275,6 +275,12 @@ export interface HandedOutSetsRow {
   readonly relay_state: string | null;
 }
 
+export interface HeartbeatSendersRow {
+  readonly venue: string;
+  readonly holder: string;
+  readonly leased_until: Date;
+}
+
 export interface IdempotencyKeysRow {
   readonly scope: string;
   readonly route: string;
@@ -730,6 +736,12 @@ export interface VenueTradesRow {
   readonly is_counted: boolean;
   readonly aside_state: string | null;
   readonly aside: unknown;
+}
+
+export interface WalletHeartbeatsRow {
+  readonly wallet_address: string;
+  readonly user_id: bigint;
+  readonly since: Date;
 }
 
 export interface WebhookDeliveriesRow {

@@ -32,7 +32,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
     cancel: { orders: exchange.cancel },
     sets: {
       balance,
-      converts: true,
+      converts: () => true,
       submit: (set) => (set.kind === 'convert' ? exchange.submitConversion(set) : exchange.submitSet(set)),
     },
     redemption: { redeem: exchange.redeem },

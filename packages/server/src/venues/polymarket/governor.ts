@@ -1,7 +1,7 @@
 /**
  * Keeps what the desk asks of the venue within the venue's own limits, over all replicas: each limit is a quota, a bucket
  * in the database while replicas share it. A request waits for its quota as long as it may wait at all; then it is not
- * sent, which is certain. Cancels take from the quotas and never wait. Of the limits that all requests share, each kind
+ * sent, which is certain. Cancels and heartbeats take from the quotas and never wait. Of the limits that all requests share, each kind
  * leaves a part to the more important ones. Wire reference 2.14.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -93,6 +93,8 @@ interface Rule {
 const RULES: Readonly<Record<VenueService, readonly Rule[]>> = {
   clob: [
     { paths: /^DELETE /, quota: 'cancels', priority: 'cancel' },
+    // One that comes late cancels. No limit of its own is known.
+    { paths: /^POST \/v1\/heartbeats$/, quota: null, priority: 'cancel' },
     { paths: /^POST \/order$/, quota: 'orders', priority: 'order' },
     { paths: /^POST \/orders$/, quota: 'order_batches', priority: 'order' },
     { paths: /^GET \/data\/order\//, quota: 'ledger', priority: 'own' },

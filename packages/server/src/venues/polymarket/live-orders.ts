@@ -2,6 +2,7 @@
 import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
+import type { HeartbeatLog } from '../heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { Cancel, KeptAside, SignedOrders, VenueSecrets } from '../venue.ts';
 import type { KeysOf } from './accounts.ts';
@@ -9,6 +10,7 @@ import type { ShortageReason } from './approvals.ts';
 import { createCancel } from './cancel.ts';
 import { createDoubtWatch } from './doubt-watch.ts';
 import { type FollowerTimes, startFollower } from './follower.ts';
+import { type HeartbeatTimes, startHeartbeats } from './heartbeats.ts';
 import type { VenueHttp } from './http.ts';
 import { createKeptAside } from './kept-aside.ts';
 import { createKeyring } from './keyring.ts';
@@ -22,6 +24,7 @@ import { createSubmit } from './submit.ts';
 export interface LiveOrdersOptions {
   readonly http: VenueHttp;
   readonly log: LiveOrderLog;
+  readonly heartbeats: HeartbeatLog;
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly clock: { now(): number };
@@ -39,6 +42,7 @@ export interface LiveOrdersOptions {
   /** After this an order that the venue does not know was never there. */
   readonly doubtMs: number;
   readonly times?: FollowerTimes;
+  readonly heartbeatTimes?: HeartbeatTimes;
   readonly socketTimes?: SocketTimes;
   readonly missingMs?: number;
   /** When an order in doubt is looked for again. */
@@ -97,6 +101,10 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     ...(options.times === undefined ? {} : { times: options.times }),
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   });
+  const heartbeats = startHeartbeats({
+    ...{ log: options.heartbeats, client, keyring, logger, holder: options.holder },
+    ...(options.heartbeatTimes === undefined ? {} : { times: options.heartbeatTimes }),
+  });
   const onOpen = follower.nudge;
   const { resolve, look } = createResolve({ ...shared, doubtMs: options.doubtMs, onOpen });
   const doubts = createDoubtWatch({
@@ -125,14 +133,15 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     status: modes.status,
     counts: () => ({
       ...follower.counts(),
+      ...heartbeats.counts(),
       unmapped_refusals: unmapped,
       contradictions: recorder.contradictions(),
       trades_kept_aside: recorder.keptAside(),
       orders_looked_for: doubts.count(),
     }),
-    stop() {
+    async stop() {
       doubts.stop();
-      return follower.stop();
+      await Promise.all([heartbeats.stop(), follower.stop()]);
     },
   };
 }

@@ -37,6 +37,7 @@ function openLive(settings: PolymarketSettings, live: LivePolymarket, tools: Ven
     signing: signingOf(settings, tools),
     rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S, builder: settings.builder },
     orders: tools.liveOrders(settings.name),
+    heartbeats: tools.heartbeats(settings.name),
     holder: tools.replicaId,
     bucketsOf: tools.bucketsOf,
   });

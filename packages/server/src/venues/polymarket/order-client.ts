@@ -20,6 +20,8 @@ export interface OrderClient {
   post(key: AccountKeys, body: string, timeoutMs: number): Promise<Outcome>;
   postAll(key: AccountKeys, bodies: readonly string[], timeoutMs: number): Promise<Outcome>;
   cancel(key: AccountKeys, orderIds: readonly string[]): Promise<Outcome>;
+  /** @param id of the last heartbeat; '' to begin */
+  beat(key: AccountKeys, id: string, timeoutMs: number): Promise<Outcome>;
   /** `null`: the venue has no such order, or no longer. @throws VenueUnavailable */
   order(key: AccountKeys, orderId: string): Promise<WireOrder | null>;
   /** Every open order of the key. @throws VenueUnavailable */
@@ -69,6 +71,11 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
 
     cancel: (key, orderIds) =>
       http.send(signed(key, { method: 'DELETE', path: '/orders', body: JSON.stringify(orderIds) })),
+
+    beat(key, id, timeoutMs) {
+      const body = JSON.stringify({ heartbeat_id: id });
+      return http.send(signed(key, { method: 'POST', path: '/v1/heartbeats', body, timeoutMs }));
+    },
 
     async order(key, orderId) {
       const reply = await http.ask(signed(key, { path: `/data/order/${orderId}` }));

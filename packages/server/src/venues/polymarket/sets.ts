@@ -1,10 +1,19 @@
 /**
- * Full sets at the live venue. The desk holds no key that could split or merge: it says which transactions make the wallet do so, its
- * owner signs and sends them, and the Data API lists what the chain has of it.
+ * Full sets at the live venue, and conversions in markets of Protocol V2. The desk holds no key that could make one: it says which
+ * transactions make the wallet do so, its owner signs and sends them, and the Data API lists what the chain has of it.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import { type Address, mergeCall, ownerCalls, splitCall } from '@bellwether/protocol';
-import type { MadeSet, MarketData, Sets, UnsignedCall, VenueSet } from '../venue.ts';
+import {
+  type Address,
+  conditionsOfEvent,
+  convertCall,
+  mergeCall,
+  ownerCalls,
+  positionIds,
+  splitCall,
+} from '@bellwether/protocol';
+import type { MarketRecord } from '../../domain/market.ts';
+import type { MadeQuestion, MadeSet, MarketData, Sets, UnsignedCall, VenueSet } from '../venue.ts';
 import type { KeysOf, LiveAccounts } from './accounts.ts';
 import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
 import type { VenueHttp } from './http.ts';
@@ -14,7 +23,7 @@ import { conditionOf, microOf } from './translate-market.ts';
 import { READ } from './wire.ts';
 
 export interface LiveSetsOptions {
-  readonly markets: Pick<MarketData, 'find'>;
+  readonly markets: Pick<MarketData, 'find' | 'findAll'>;
   readonly accounts: Pick<LiveAccounts, 'balance' | 'outdated' | 'allowances'>;
   readonly data: Pick<VenueHttp, 'read' | 'lists'>;
   readonly keysOf: KeysOf;
@@ -30,13 +39,14 @@ const ROWS_PER_PAGE = 1_000;
 const MAX_PAGES = 20;
 const CONDITIONS_PER_QUESTION = 20;
 const SECOND_MS = 1_000;
-const TYPES = { SPLIT: 'split', MERGE: 'merge' } as const;
+const TYPES = { split: 'SPLIT', merge: 'MERGE', convert: 'CONVERSION' } as const;
+const CALLS = { split: splitCall, merge: mergeCall, convert: convertCall } as const;
 
 const APPROVALS: Readonly<Record<Approval, string>> = {
   given: 'The wallet has approved this contract.',
   missing: 'The wallet has not approved this contract: that is the first thing done here.',
   unknown:
-    'The wallet must have approved this contract once (pUSD for a split, outcome tokens for a merge); the venue does not say whether it has. npm run doctor prints the approvals.',
+    'The wallet must have approved this contract once (pUSD for a split, outcome tokens for a merge or a conversion); the venue does not say whether it has. npm run doctor prints the approvals.',
 };
 
 const WITHOUT_GAS =
@@ -44,8 +54,17 @@ const WITHOUT_GAS =
 
 export function createLiveSets(options: LiveSetsOptions): Sets {
   const { markets, accounts, keysOf, chainId, sends, relayer } = options;
+  // Of an event of Protocol V1 the catalogue need not list every question; ids of Protocol V2 say how many there are.
+  const others = async ({ conditionId }: MarketRecord): Promise<readonly MarketRecord[] | null> => {
+    const wanted = (conditionsOfEvent(conditionId) ?? []).filter((one) => one !== conditionId);
+    if (wanted.length === 0) return null;
+    const found = new Map((await markets.findAll(wanted)).map((market) => [market.conditionId, market]));
+    const all = wanted.flatMap((one) => found.get(one) ?? []);
+    return all.length === wanted.length ? all : null;
+  };
   return {
-    converts: false,
+    converts: ({ conditionId }) => conditionsOfEvent(conditionId) !== null,
+    others,
     ...(relayer === null ? {} : { relayed: relayer }),
     async balance(account, question) {
       if (question === undefined) throw new Error('a balance of the live venue is of one market');
@@ -62,17 +81,22 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
     async submit(set) {
       if (!sends) return { kind: 'rejected', reason: 'dry_run' };
       const { funder: account, conditionId, kind, amount } = set;
-      if (kind === 'convert') throw new Error('the live venue converts nothing');
       const [market, keys] = await Promise.all([markets.find(conditionId), keysOf(account)]).catch(() => []);
       if (market == null || keys == null) return { kind: 'rejected', reason: 'venue_unavailable' };
+      if (kind === 'convert') {
+        const all = await others(market).catch(() => 'silent' as const);
+        if (all === 'silent') return { kind: 'rejected', reason: 'venue_unavailable' };
+        // What is not known cannot be booked.
+        if (all === null) return { kind: 'rejected', reason: 'conversion_not_supported' };
+      }
       const approval = await positionApproval(accounts, account, {
         market,
         ...(kind === 'split'
           ? { tokenId: null, needed: amount }
-          : { tokenId: market.tokenIds[0], needed: 1n }),
+          : { tokenId: market.tokenIds[kind === 'convert' ? 1 : 0], needed: 1n }),
       });
       const owner = { eoa: keys.eoa, wallet: account, type: keys.signatureType };
-      const action = (kind === 'split' ? splitCall : mergeCall)(market, amount);
+      const action = CALLS[kind](market, amount);
       const asset = kind === 'split' ? 'collateral' : 'tokens';
       const approve = positionApprovalCall(market, asset);
       if (relayer !== null && owner.type !== 0) {
@@ -92,13 +116,13 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
       return { kind: 'unsigned', transactions };
     },
 
-    async made(account, { since, conditionIds }) {
+    async made(account, { since, conditionIds, kinds }) {
       const found: MadeSet[] = [];
       for (let start = 0; start < conditionIds.length; start += CONDITIONS_PER_QUESTION) {
         const some = conditionIds.slice(start, start + CONDITIONS_PER_QUESTION);
         // One type a question is the only form that the venue filters reliably.
-        for (const type of ['SPLIT', 'MERGE'] as const)
-          found.push(...(await madeIn(options.data, { account, conditionIds: some, type, since })));
+        for (const kind of kinds)
+          found.push(...(await madeIn(options.data, { account, conditionIds: some, kind, since })));
       }
       // The venue's figures may be older than what was seen.
       if (found.length > 0) accounts.outdated(account);
@@ -109,23 +133,26 @@ export function createLiveSets(options: LiveSetsOptions): Sets {
 
 const wordsOf = ({ kind, amount }: VenueSet): string => {
   const sets = `${amount / 1_000_000n}.${String(amount % 1_000_000n).padStart(6, '0')}`;
-  return kind === 'split'
-    ? `Split ${sets} pUSD into as many YES and NO shares`
-    : `Merge ${sets} YES and NO shares into as much pUSD`;
+  switch (kind) {
+    case 'split':
+      return `Split ${sets} pUSD into as many YES and NO shares`;
+    case 'merge':
+      return `Merge ${sets} YES and NO shares into as much pUSD`;
+    case 'convert':
+      return `Convert ${sets} NO shares into as many YES shares of each other market of the event`;
+  }
 };
-
-interface MadeQuestion {
-  readonly account: Address;
-  readonly conditionIds: readonly string[];
-  readonly type: keyof typeof TYPES;
-  readonly since: number;
-}
 
 async function madeIn(
   data: Pick<VenueHttp, 'read' | 'lists'>,
-  { account, conditionIds, type, since }: MadeQuestion,
+  {
+    account,
+    conditionIds,
+    kind,
+    since,
+  }: Omit<MadeQuestion, 'kinds'> & { readonly account: Address; readonly kind: VenueSet['kind'] },
 ): Promise<MadeSet[]> {
-  const start = Math.floor(since / SECOND_MS);
+  const [start, type] = [Math.floor(since / SECOND_MS), TYPES[kind]];
   const rows = await data.lists.all<unknown>({
     name: PATH,
     whose: account,
@@ -149,10 +176,12 @@ async function madeIn(
     const conditionId = conditionOf(wire.condition_id);
     const at = wire.timestamp * SECOND_MS;
     if (!wanted.has(conditionId) || wire.timestamp < start) continue;
+    // The rows of the YES shares that came of another market's NO shares are no conversion of this market.
+    if (kind === 'convert' && wire.token_id !== positionIds(conditionId)?.[1]) continue;
     const amount: Micro = microOf(wire.size);
     const transactionHash = wire.transaction_hash.toLowerCase();
     made.set(`${transactionHash} ${conditionId}`, {
-      ...{ kind: TYPES[type], conditionId, amount, at, transactionHash },
+      ...{ kind, conditionId, amount, at, transactionHash },
     });
   }
   return [...made.values()];

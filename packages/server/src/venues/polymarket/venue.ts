@@ -2,6 +2,7 @@
 import { asAddress } from '@bellwether/protocol';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { HttpSend } from '../../platform/outbound/outbound.ts';
+import type { HeartbeatLog } from '../heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { SignedOrders, Venue, VenueSecrets } from '../venue.ts';
 import { createLiveAccounts } from './accounts.ts';
@@ -9,6 +10,7 @@ import { createShortageReason } from './approvals.ts';
 import type { FollowerTimes } from './follower.ts';
 import { watchGeoblock } from './geoblock.ts';
 import { createGovernor, type GovernorOptions } from './governor.ts';
+import { HEARTBEAT } from './heartbeats.ts';
 import { createLiveOrders } from './live-orders.ts';
 import { createLivePriceHistory } from './price-history.ts';
 import { createPublicMarkets, type PolymarketUrls } from './public-markets.ts';
@@ -25,6 +27,7 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   readonly clock: { now(): number };
   readonly log: OutboundLog;
   readonly orders: LiveOrderLog;
+  readonly heartbeats: HeartbeatLog;
   readonly openSecrets: (wallet: FollowedWallet) => VenueSecrets;
   /** Names this replica in leases. */
   readonly holder: string;
@@ -59,6 +62,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
   const orders = createLiveOrders({
     http: clob,
     log: options.orders,
+    heartbeats: options.heartbeats,
     openSecrets: options.openSecrets,
     findMarket: markets.find,
     clock,
@@ -118,6 +122,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
         pause: orders.pause,
       },
       cancel: { orders: orders.cancel },
+      heartbeat: HEARTBEAT,
       keptAside: orders.keptAside,
       sets,
       redemption,

@@ -149,11 +149,12 @@ const Activity = Type.Object({
   transaction_hash: maybe(Text),
 });
 
-/** A split or a merge is of both outcomes: its row names no token. */
+/** A split or a merge is of both outcomes: its row names no token. A conversion has a row for each token. */
 const SetActivity = Type.Object({
   type: Type.String({ maxLength: 40 }),
   proxy_wallet: Text,
   condition_id: Text,
+  token_id: maybe(Text),
   size: Amount,
   timestamp: Type.Integer({ minimum: 0 }),
   transaction_hash: Text,
