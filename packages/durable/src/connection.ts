@@ -5,7 +5,7 @@
  */
 import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
 import { Batch, Item, PreparedStatements } from './batch.ts';
-import type { DatabaseAddress, Tls } from './database-url.ts';
+import type { DatabaseAddress, Endpoint, Tls } from './database-url.ts';
 import {
   asLoss,
   asOwnError,
@@ -19,6 +19,8 @@ import { parserOf } from './values.ts';
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
+  /** One of the address's. */
+  readonly endpoint: Endpoint;
   readonly tls: Tls;
   readonly applicationName: string;
   /** Session settings, by PostgreSQL's names. */
@@ -42,6 +44,10 @@ const SERVER_KEEPALIVE = {
 const MAX_NAMED = 1_000;
 /** A migration by another process changed what a prepared statement returns, or a pooler forgot it. */
 const STALE_STATEMENT: ReadonlySet<string> = new Set(['0A000', '26000']);
+/** PostgreSQL's function that waits for standbys; a warning of it means that it gave up. Texts are localised. */
+const UNCONFIRMED = 'SyncRepWaitForLSN';
+/** SQLSTATE read_only_sql_transaction. */
+const READ_ONLY = '25006';
 const NO_TLS = 'The server does not support SSL connections';
 
 const types = { getTypeParser: parserOf } as unknown as CustomTypesConfig;
@@ -68,6 +74,8 @@ function withCode(fault: unknown): unknown {
 export class Connection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
+  /** Of the server when the connection was made: a promotion begins a new one. 0: not asked for. */
+  timeline = 0;
   readonly #pending = new Set<(loss: ConnectionLost) => void>();
   readonly #lossListeners = new Set<(loss: ConnectionLost) => void>();
   readonly #prepared = new PreparedStatements(MAX_NAMED);
@@ -84,6 +92,10 @@ export class Connection {
     this.#options = options;
     client.on('error', (fault) => this.#lose(fault));
     client.on('end', () => this.#lose(new Error('the connection was closed')));
+    client.on('notice', ({ routine }) => {
+      // The commit is durable here and not on the standby that must confirm it: whether it lasts is not known.
+      if (routine === UNCONFIRMED) this.#lose(new Error('the standby did not confirm a commit'));
+    });
     client.on('notification', ({ channel, payload }) => this.onNotification(channel, payload ?? ''));
   }
 
@@ -110,6 +122,11 @@ export class Connection {
       });
       const unwatch = connection.onLost(fail);
     });
+  }
+
+  /** Seconds, about, that a statement has waited for any answer. */
+  get silentTicks(): number {
+    return this.#silentTicks;
   }
 
   get isLost(): boolean {
@@ -169,6 +186,11 @@ export class Connection {
       return this.#loss;
     }
     const own = asOwnError(fault);
+    if (this.#options.address.mustWrite && own instanceof DatabaseError && own.code === READ_ONLY) {
+      // The server became a standby.
+      this.#lose(fault);
+      return this.#loss;
+    }
     if (own instanceof DatabaseError && STALE_STATEMENT.has(own.code)) this.#isWorn = true;
     return own;
   }
@@ -248,8 +270,8 @@ function rowsOf(answer: StatementAnswer | readonly StatementAnswer[]): Rows {
 const escaped = (value: string): string => value.replace(/[\\ ]/g, '\\$&');
 
 function configOf(options: ConnectionOptions, tls: Tls): ClientConfig {
-  const { address, applicationName } = options;
-  const { host, port } = address;
+  const { address, endpoint, applicationName } = options;
+  const { host, port } = endpoint;
   const isSocket = host.startsWith('/');
   const settings = {
     ...(isSocket ? {} : SERVER_KEEPALIVE),

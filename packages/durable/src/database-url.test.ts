@@ -14,8 +14,7 @@ test('an @ in the password does not make its end a host', () => {
   const said = refusalOf('postgres://desk:se@cret@db.example/desk');
   expect(said).toBe('the database URL has more than one @: write one in the user name or password as %40');
   expect(readDatabaseUrl('postgres://desk:se%40cret@db.example/desk')).toMatchObject({
-    host: 'db.example',
-    port: 5432,
+    hosts: [{ host: 'db.example', port: 5432 }],
     password: 'se@cret',
   });
 });
@@ -36,29 +35,42 @@ test('a misspelt sslmode does not turn the check of the certificate off', () => 
   );
 });
 
+const hostsOf = (url: string) =>
+  readDatabaseUrl(url)
+    .hosts.map(({ host, port }) => `${host} ${port}`)
+    .join(', ');
+
 test('one host, a socket and what libpq assumes', () => {
-  const hostOf = (url: string) => {
-    const { host, port } = readDatabaseUrl(url);
-    return `${host} ${port}`;
-  };
-  expect(hostOf('postgres://u@a:1/d')).toBe('a 1');
-  expect(hostOf('postgres://u@/d?host=/run/pg&port=7')).toBe('/run/pg 7');
-  expect(hostOf('postgres://u@/d')).toBe('localhost 5432');
+  expect(hostsOf('postgres://u@a:1/d')).toBe('a 1');
+  expect(hostsOf('postgres://u@/d?host=/run/pg&port=7')).toBe('/run/pg 7');
+  expect(hostsOf('postgres://u@/d')).toBe('localhost 5432');
 });
 
-test.each([
-  'postgres://u:secret@a:1,b:2/d',
-  'postgres://u:secret@a,b/d?target_session_attrs=read-write',
-  'postgres://u:secret@/d?host=a,b',
-  'postgres://u:secret@a/d?port=1,2',
-])('several hosts are refused: %s', (url) => {
-  expect(refusalOf(url)).toMatch(/^the database URL (names several hosts|has parameters)/);
-  expect(refusalOf(url)).not.toContain('secret');
+const WRITES = 'target_session_attrs=read-write';
+test('several hosts, as libpq reads them', () => {
+  expect(hostsOf(`postgres://u:secret@a:1,b:2/d?${WRITES}`)).toBe('a 1, b 2');
+  expect(hostsOf(`postgres://u@a,[::1]:2/d?${WRITES}`)).toBe('a 5432, ::1 2');
+  expect(hostsOf(`postgres://u@/d?host=/run/a,/run/b&port=7&${WRITES}`)).toBe('/run/a 7, /run/b 7');
+  expect(hostsOf('postgres://u@/d?host=a,b&port=1,2&target_session_attrs=primary')).toBe('a 1, b 2');
+  expect(readDatabaseUrl(`postgres://u@a/d?${WRITES}`).mustWrite).toBe(true);
+  expect(refusalOf(`postgres://u:secret@a,b,c/d?port=1,2&${WRITES}`)).toMatch(
+    /another number of ports than of hosts/,
+  );
 });
+
+test.each(['postgres://u:secret@a:1,b:2/d', 'postgres://u:secret@/d?host=a,b&target_session_attrs=any'])(
+  'several hosts of which any would do are refused: %s',
+  (url) => {
+    expect(refusalOf(url)).toMatch(
+      /^the database URL names several hosts: add target_session_attrs=read-write/,
+    );
+    expect(refusalOf(url)).not.toContain('secret');
+  },
+);
 
 test('what libpq would do and this client does not is refused, all of it at once; what means the same is accepted', () => {
   const said = refusalOf(
-    'postgres://u@a/d?target_session_attrs=primary&connect_timeout=3&sslcert=x&sslmode=require',
+    'postgres://u@a/d?target_session_attrs=standby&connect_timeout=3&sslcert=x&sslmode=require',
   );
   expect(said).toContain('does not carry out: target_session_attrs, connect_timeout, sslcert. Remove them');
   expect(refusalOf('postgres://u@a/d?channel_binding=require')).toContain('channel_binding');

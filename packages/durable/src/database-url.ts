@@ -1,18 +1,25 @@
 /**
  * Parses a database URL: `postgres://user:password@host:5432/database?sslmode=require`, or a Unix socket in PostgreSQL's own spelling, `postgres://user@/database?host=/folder&port=5432`.
  *
- * Parameters that libpq, PostgreSQL's client library, knows and this does not, are refused: who writes them relies on them. So are several hosts:
- * without libpq's rules two servers that both accept writes would each get some of them.
+ * Parameters that libpq, PostgreSQL's client library, knows and this does not, are refused: who writes them relies on them. Several hosts are
+ * taken with `target_session_attrs=read-write` (or `primary`) alone: without it two servers that both accept writes would each get some of them.
  */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 
 /** `prefer` falls back to no TLS when the server does not support it; `require` checks no certificate. */
 export type Tls = false | 'prefer' | 'require' | 'verify-full' | TlsOptions;
 
-export interface DatabaseAddress {
+export interface Endpoint {
   /** Starts with `/`: the folder of a socket. */
   readonly host: string;
   readonly port: number;
+}
+
+export interface DatabaseAddress {
+  /** In the URL's order. */
+  readonly hosts: readonly [Endpoint, ...Endpoint[]];
+  /** Only a server that accepts writes is used. */
+  readonly mustWrite: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
@@ -38,7 +45,7 @@ const AS_WE_DO: Readonly<Record<string, readonly string[]>> = {
   sslrootcert: ['system'],
   channel_binding: ['prefer', 'disable'],
   gssencmode: ['prefer', 'disable'],
-  target_session_attrs: ['any'],
+  target_session_attrs: ['any', 'read-write', 'primary'],
   load_balance_hosts: ['disable'],
   uselibpqcompat: ['true'],
 };
@@ -78,11 +85,11 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
   refuseUnknown(params);
   const isSetting = ([name]: readonly [string, string]): boolean =>
     !OWN_PARAMETERS.has(name) && !(name in AS_WE_DO);
+  const mustWrite = (params.get('target_session_attrs') ?? 'any') !== 'any';
+  const named = hosts || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER);
   return {
-    ...hostOf(
-      decoded(hosts) || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER),
-      params.get('port'),
-    ),
+    hosts: hostsOf(named, params.get('port'), mustWrite),
+    mustWrite,
     user: decoded(user),
     password: decoded(password),
     database: decoded(database),
@@ -108,14 +115,28 @@ function refuseUnknown(params: URLSearchParams): void {
     );
 }
 
-function hostOf(text: string, port: string | null): Pick<DatabaseAddress, 'host' | 'port'> {
+/** As libpq reads them: one port for all, or one for each. */
+function hostsOf(text: string, ports: string | null, mustWrite: boolean): DatabaseAddress['hosts'] {
+  const names = text.split(',');
+  const given = ports?.split(',') ?? [];
+  if (given.length > 1 && given.length !== names.length)
+    throw new Error(
+      'the database URL names another number of ports than of hosts: write one for all, or one for each',
+    );
+  const [first, ...rest] = names.map((name, at) => hostOf(name, given[at] ?? given[0] ?? null));
+  if (first === undefined) throw new Error('the database URL contains an invalid host');
+  if (rest.length > 0 && !mustWrite)
+    throw new Error(
+      'the database URL names several hosts: add target_session_attrs=read-write, so that only the one that accepts writes is used',
+    );
+  return [first, ...rest];
+}
+
+function hostOf(encoded: string, port: string | null): Endpoint {
+  const text = decoded(encoded) ?? '';
   // Text after the first @ is a part of the password: a name server and the log must not see it.
   if (text.includes('@'))
     throw new Error('the database URL has more than one @: write one in the user name or password as %40');
-  if (text.includes(',') || port?.includes(',') === true)
-    throw new Error(
-      'the database URL names several hosts: name the one that accepts writes, or an address that always leads to it',
-    );
   const [, host, ownPort] = HOST_PARTS.exec(text) ?? [];
   if (host === undefined) throw new Error('the database URL contains an invalid host');
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(ownPort ?? port ?? PORT) };

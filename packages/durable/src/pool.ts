@@ -5,10 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, openConnection } from './connection.ts';
-import { type DatabaseAddress, readDatabaseUrl, type Tls } from './database-url.ts';
+import { type DatabaseAddress, type Endpoint, readDatabaseUrl, type Tls } from './database-url.ts';
 import { asLoss, ConnectionRefused } from './errors.ts';
 import { Listener } from './listener.ts';
 import { createTag, type Issuer, type Rendered, type Rows, type Tag } from './statement.ts';
+import { WritableHosts } from './writable-hosts.ts';
 
 export interface PoolOptions {
   readonly max?: number;
@@ -95,6 +96,7 @@ interface WaitingCaller {
 
 interface Shared {
   readonly address: DatabaseAddress;
+  readonly hosts: WritableHosts;
   readonly options: PoolOptions;
   /** Every connection of the pool, its sessions and its listener. */
   readonly alive: Set<Connection>;
@@ -103,13 +105,32 @@ interface Shared {
   isEnded: boolean;
 }
 
+/** Any host, or of several the one that accepts writes. */
 async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): Promise<Connection> {
-  const { address, options, alive } = shared;
+  const { address, hosts, alive } = shared;
+  const open = (endpoint: Endpoint) => openAt(shared, endpoint, settings);
+  const connection = address.mustWrite ? await hosts.connect(open) : await open(address.hosts[0]);
+  if (shared.isEnded) {
+    connection.destroy(new Error('the pool was closed'));
+    throw new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed');
+  }
+  alive.add(connection);
+  connection.onLost(() => alive.delete(connection));
+  return connection;
+}
+
+async function openAt(
+  shared: Shared,
+  endpoint: Endpoint,
+  settings: PoolOptions['settings'],
+): Promise<Connection> {
+  const { address, options } = shared;
   const { onStatement, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   shared.opened += 1;
   const number = shared.opened;
-  const connection = await openConnection({
+  return openConnection({
     address,
+    endpoint,
     tls: options.tls ?? address.tls,
     applicationName: options.applicationName ?? 'bellwether',
     settings: {
@@ -123,27 +144,36 @@ async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): 
     maxSilentTicks: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
     onStatement: onStatement === undefined ? undefined : (statement) => onStatement(number, statement),
   });
-  if (shared.isEnded) {
-    connection.destroy(new Error('the pool was closed'));
-    throw new ConnectionRefused('CONNECTION_ENDED', 'the pool is closed');
-  }
-  alive.add(connection);
-  connection.onLost(() => alive.delete(connection));
-  return connection;
+}
+
+/** Silence of a server beside which another one may have been promoted. */
+const PROBE_AFTER_TICKS = 2;
+
+function watchHosts(shared: Shared): void {
+  const { hosts, alive } = shared;
+  hosts.onPromotion = (timeline) => {
+    for (const connection of [...alive])
+      if (connection.timeline < timeline) connection.destroy(new Error('another server was promoted'));
+  };
 }
 
 export function openPool(url: string, options: PoolOptions = {}): Sql {
+  const address = readDatabaseUrl(url);
   const shared: Shared = {
-    address: readDatabaseUrl(url),
+    address,
+    hosts: new WritableHosts(address.hosts),
     options,
     alive: new Set(),
     opened: 0,
     isEnded: false,
   };
+  watchHosts(shared);
   const pool = new Pool(shared);
   const listener = new Listener(() => connect(shared));
   const ticker = setInterval(() => {
     for (const connection of shared.alive) connection.tick();
+    const isSilent = [...shared.alive].some(({ silentTicks }) => silentTicks >= PROBE_AFTER_TICKS);
+    if (isSilent && address.mustWrite) void shared.hosts.probe((endpoint) => openAt(shared, endpoint, {}));
   }, TICK_MS);
   ticker.unref();
   const tag = createTag(issuerOf(pool));
