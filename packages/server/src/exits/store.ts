@@ -4,7 +4,7 @@ import { transact } from '@bellwether/durable';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { ExitStatus, ExitTrigger } from '../domain/exits.ts';
 import type { Caller } from '../domain/records.ts';
-import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import type { ExitsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
@@ -121,19 +121,16 @@ export function createExitStore(sql: Sql) {
         }
         await tx`insert into exits ${tx(columnsOf(exit, sealed))}`;
         const state = only(
-          await tx<{ readonly is_active: boolean; readonly open: number; readonly is_over: boolean }[]>`
-            select s.open_exits as open,
-              exists (select 1 from api_keys k where k.id = ${keyId} and k.status = 1) as is_active,
-              s.trade_limit_enabled and s.reserved_exits + case when s.usage_day = ${at}::date then u.trades else 0 end
-                > s.max_trades_per_day as is_over
-            from safeguards s cross join usage_of_day(s.agent_id, (${at}::timestamptz at time zone 'UTC')::date) u
-            where s.agent_id = ${agentId}`,
+          await tx<{ readonly is_active: boolean; readonly open: number }[]>`
+            select open_exits as open,
+              exists (select 1 from api_keys k where k.id = ${keyId} and k.status = 1) as is_active
+            from safeguards where agent_id = ${agentId}`,
         );
         const refused = !state.is_active
           ? 'key_revoked'
           : state.open > most
             ? 'too_many'
-            : state.is_over
+            : (await isOverTheDay(tx, agentId, at))
               ? 'no_place'
               : null;
         if (refused !== null) throw new NotLeft(refused);
@@ -243,13 +240,7 @@ export function createExitStore(sql: Sql) {
           where exit_id = ${exitId} and status = 'suspended' returning agent_id`;
         const [row] = resumed;
         if (row === undefined) return 'not_open' as const;
-        const { is_over: isOver } = only(
-          await tx<{ readonly is_over: boolean }[]>`
-            select s.trade_limit_enabled and s.reserved_exits + u.trades > s.max_trades_per_day as is_over
-            from safeguards s cross join usage_of_day(s.agent_id, (${new Date(at)}::timestamptz at time zone 'UTC')::date) u
-            where s.agent_id = ${row.agent_id}`,
-        );
-        if (isOver) throw new NotLeft('no_place');
+        if (await isOverTheDay(tx, row.agent_id, new Date(at))) throw new NotLeft('no_place');
         return 'resumed' as const;
       }).catch((error: unknown) => {
         if (error instanceof NotLeft && error.why === 'no_place') return 'no_place' as const;
@@ -323,6 +314,15 @@ export function createExitStore(sql: Sql) {
     },
   };
 }
+
+/** Whether the day's trades and the places that armed exits keep are more than the agent may place. */
+const isOverTheDay = async (tx: Tx, agentId: string, at: Date): Promise<boolean> =>
+  only(
+    await tx<{ readonly is_over: boolean }[]>`
+      select s.trade_limit_enabled and s.reserved_exits + u.trades > s.max_trades_per_day as is_over
+      from safeguards s cross join usage_of_day(s.agent_id, (${at}::timestamptz at time zone 'UTC')::date) u
+      where s.agent_id = ${agentId}`,
+  ).is_over;
 
 /** A standby takes over sooner. */
 const RESTORED_GAP = '10 minutes';
