@@ -210,7 +210,7 @@ describe('the database', () => {
     const { exits } = service.needs;
     expect(await exits.suspendRestored(clock.now(), false)).toBe(0);
     // A standby that took over: another timeline, and the desk's last sign of life is recent.
-    await sql`update desk_watch set database_name = 'another'`;
+    await sql`update desk_watch set database_name = 'another', seen_at = ${new Date(clock.now())}`;
     expect(await exits.suspendRestored(clock.now() + 60_000, false)).toBe(0);
     await sql`update desk_watch set database_name = 'another'`;
     expect(await exits.suspendRestored(clock.now() + 3_600_000, false)).toBeGreaterThan(0);

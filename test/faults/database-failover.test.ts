@@ -116,6 +116,18 @@ test('a commit that its standby did not confirm is no commit: the desk asks what
   await expect.poll(() => isIn(new Set([1]))).toBe(true);
 });
 
+test('a start on several hosts without a standby that confirms commits is refused, unless the operator has said so', async () => {
+  await pair.first.admin`alter system set synchronous_standby_names = ''`;
+  await pair.first.admin`select pg_reload_conf()`;
+  await expect
+    .poll(async () => (await sql`select current_setting('synchronous_standby_names') as names`)[0]?.names)
+    .toBe('');
+  await expect(startTestService({ DATABASE_URL: pair.url })).rejects.toThrow(
+    /no standby must confirm a commit.*DATABASE_MAY_LOSE_COMMITS=on/,
+  );
+  await startTestService({ DATABASE_URL: pair.url, PAPER_WORLD: 'off', DATABASE_MAY_LOSE_COMMITS: 'on' });
+});
+
 test('no host that accepts writes: the refusal names each, and why', async () => {
   pair.first.signal('SIGKILL');
   const refused = openPool(pair.url, { max: 1 });

@@ -5,6 +5,7 @@ export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from 
 export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
 export { refusePooler } from './pooler.ts';
+export { refuseLoneCommits } from './standbys.ts';
 export type { Fragment, Row, Rows, Tag } from './statement.ts';
 export {
   beginTerm,

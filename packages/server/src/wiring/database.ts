@@ -14,6 +14,7 @@ import type { Config } from '../config.ts';
 import {
   openPool,
   type PoolOptions,
+  refuseLoneCommits,
   refusePooler,
   type Sql,
   socketUrl,
@@ -72,7 +73,11 @@ export async function startDatabase({ stops, ...parts }: DatabaseParts & { reado
 
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
   const { sql, options } = pool(parts, url);
-  await refusePooler(sql).catch(async (error: unknown) => {
+  const expectSafe = async () => {
+    await refusePooler(sql);
+    if (!parts.config.databaseMayLoseCommits) await refuseLoneCommits(sql, url);
+  };
+  await expectSafe().catch(async (error: unknown) => {
     await sql.end({ timeout: END_WITHIN_S });
     throw error;
   });

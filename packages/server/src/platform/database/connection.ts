@@ -4,6 +4,7 @@ import { openPool as open, type PoolOptions, type Sql } from '@bellwether/durabl
 export {
   type Fragment,
   type PoolOptions,
+  refuseLoneCommits,
   refusePooler,
   type Sql,
   socketUrl,

@@ -1,9 +1,9 @@
 /** The database, and the key that seals what is secret in it. */
-import { ConfigError, type EnvironmentOf, integer, optionalText, text } from '../settings.ts';
+import { ConfigError, type EnvironmentOf, flag, integer, optionalText, text } from '../settings.ts';
 
 const variables = {
   DATABASE_URL: optionalText(
-    'A PostgreSQL 15 or later of your own, at one host, without a pooler before it. Of the parameters `sslmode`, `sslnegotiation`, `sslrootcert=system`, `host`, `port`, `options` and names of session settings are carried out; others are refused. Without it an embedded one is started.',
+    'A PostgreSQL 15 or later of your own, without a pooler before it, at one host, or at several with `target_session_attrs=read-write` ([operations.md](operations.md)). Of the parameters `sslmode`, `sslnegotiation`, `sslrootcert=system`, `host`, `port`, `options` and names of session settings are carried out; others are refused. Without it an embedded one is started.',
     { pattern: '^postgres(ql)?://', values: '`postgres://` URL', secret: true },
   ),
   DATA_DIR: text('./data', 'Folder of the embedded database and the generated master key.', { minLength: 1 }),
@@ -20,6 +20,10 @@ const variables = {
     'The master key of before, while it is rotated ([operations.md](operations.md)). Opens what it has sealed.',
     { pattern: '^[0-9a-fA-F]{64}$', values: '64 hex digits', secret: true },
   ),
+  DATABASE_MAY_LOSE_COMMITS: flag(
+    'off',
+    'Starts also where `DATABASE_URL` names several hosts and no standby must confirm a commit: a promotion then loses what was acknowledged last.',
+  ),
   DATABASE_POOL: integer(20, [4, 90], 'Connections to the database, apart from the journal’s own.'),
 };
 
@@ -35,6 +39,7 @@ export const databaseSettings = {
     return {
       databaseUrl: env.DATABASE_URL ?? null,
       databasePool: env.DATABASE_POOL,
+      databaseMayLoseCommits: env.DATABASE_MAY_LOSE_COMMITS === 'on',
       dataDir: env.DATA_DIR,
       masterKey: env.MASTER_KEY ?? null,
       /** The one of before, while a rotation lasts. */
