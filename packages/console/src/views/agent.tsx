@@ -10,6 +10,7 @@ import { AlertText, Severity } from '../parts/alert.tsx';
 import { CancelOrders } from '../parts/cancel-orders.tsx';
 import { Decisions } from '../parts/decisions.tsx';
 import { ExitRule } from '../parts/exit-rule.tsx';
+import { Exits } from '../parts/exits.tsx';
 import { Gain, money, precise, Time } from '../parts/figures.tsx';
 import { Interval } from '../parts/interval.tsx';
 import { Badge, Card, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
@@ -45,6 +46,9 @@ function Trading({ agentId }: { readonly agentId: string }) {
     <>
       <Card title="Positions" wide>
         <Positions positions={positions} priceNow={priceNow} />
+      </Card>
+      <Card title="Guarded exits" wide>
+        <Exits agentId={agentId} held={held} />
       </Card>
       <Card title="Open orders" wide>
         <OpenOrders agentId={agentId} orders={orders} priceNow={priceNow} />

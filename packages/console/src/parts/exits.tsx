@@ -1,0 +1,233 @@
+/** Exits that the agent has signed ahead: what sends them, how far that is, and what the owner can do with each. */
+import type { GuardedExit, Position } from '@bellwether/contract';
+import { useRef, useState } from 'preact/hooks';
+import { send } from '../desk/call.ts';
+import type { DeskEvent } from '../desk/live.ts';
+import { sendWithPasskey } from '../desk/passkeys.ts';
+import { useResource } from '../desk/resource.ts';
+import { Confirm } from './confirm.tsx';
+import { precise, signed, Time } from './figures.tsx';
+import { type Action, Badge, Facts, Said, State, useAction } from './pieces.tsx';
+
+interface ExitsProps {
+  readonly agentId: string;
+  /** What the agent holds. */
+  readonly held: readonly Position[];
+}
+
+const NO_KEY = 'The desk holds no key: it can only send what the agent has signed.';
+const OPEN = new Set(['armed', 'suspended', 'firing']);
+
+const WHEN: Readonly<Record<string, (exit: GuardedExit) => string>> = {
+  price_at_or_below: ({ trigger, size }) =>
+    `the book pays ${precise(trigger.price)} or less for ${precise(size)} shares`,
+  price_at_or_above: ({ trigger, size }) =>
+    `the book pays ${precise(trigger.price)} or more for ${precise(size)} shares`,
+  time: ({ trigger }) => `it is ${trigger.at?.slice(0, 16).replace('T', ' ')} UTC`,
+  before_end: ({ trigger }) => `the market ends in ${trigger.minutes} minutes`,
+  silence: () => 'the agent makes no request for as long as its safeguard “Silence” says',
+};
+
+const BECAUSE: Readonly<Record<string, string>> = {
+  pause: 'the agent was paused',
+  key_revoked: 'the API key that left it was revoked',
+  restored: 'the desk was restored from a backup',
+  by_agent: 'by the agent',
+  by_owner: 'by you',
+  replaced: 'another one replaced it',
+  group: 'another one of its group was sent',
+  position_closed: 'nothing is left to sell',
+  order_placed: 'the agent placed its order itself',
+  market_ended: 'its market ended',
+};
+
+const KIND: Readonly<Record<string, 'go' | 'warn' | 'stop'>> = {
+  armed: 'go',
+  fired: 'go',
+  suspended: 'stop',
+  failed: 'stop',
+  firing: 'warn',
+};
+
+function StatusBadge({ exit: { status, because } }: { readonly exit: GuardedExit }) {
+  const why = because === null ? '' : `: ${BECAUSE[because] ?? because.replaceAll('_', ' ')}`;
+  return (
+    <Badge kind={KIND[status] ?? ''}>
+      {status}
+      {why}
+    </Badge>
+  );
+}
+
+/** In the order in which they were left; one that has ended keeps its place, so that nothing moves under the pointer. */
+function useExits(agentId: string) {
+  const seen = useRef(new Set<string>());
+  const exits = useResource<readonly GuardedExit[]>(`/owner/agents/${agentId}/exits?limit=100`, {
+    on: (event: DeskEvent) => event.agentId === agentId,
+    everyMs: 5_000,
+  });
+  for (const { exitId, status } of exits.data ?? []) if (OPEN.has(status)) seen.current.add(exitId);
+  const rows = (exits.data ?? []).filter(({ exitId }) => seen.current.has(exitId)).toReversed();
+  return { exits, rows };
+}
+
+export function Exits({ agentId, held }: ExitsProps) {
+  const { exits, rows } = useExits(agentId);
+  const action = useAction();
+  const titleOf = new Map(held.map(({ marketId, title }) => [marketId, title]));
+  const hasExit = new Set(
+    rows.filter(({ status }) => OPEN.has(status)).map(({ marketId, outcome }) => `${marketId} ${outcome}`),
+  );
+  const bare = held.filter(({ marketId, outcome }) => !hasExit.has(`${marketId} ${outcome}`));
+  return (
+    <>
+      <p class="hint">
+        SELL orders that the agent signed ahead. The desk sends one when what it waits for comes, also when
+        the agent is gone. {NO_KEY}
+      </p>
+      <State of={exits} what="exits" />
+      <Said said={action.said} />
+      {rows.length > 0 && (
+        <ul class="list">
+          {rows.map((exit) => (
+            <li key={exit.exitId}>
+              <Exit
+                exit={exit}
+                title={titleOf.get(exit.marketId) ?? `Market ${exit.marketId}`}
+                action={action}
+                onDone={exits.reload}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {exits.data !== null && rows.length === 0 && held.length === 0 && <p class="note">No exit is left.</p>}
+      {exits.data !== null && bare.length > 0 && (
+        <p class="note">
+          No exit is left for{' '}
+          {bare.map(({ size, outcome, title }) => `${precise(size)} ${outcome} of “${title}”`).join('; ')}.
+          Ask the agent to sign one: without it nobody but the agent can sell them.
+        </p>
+      )}
+    </>
+  );
+}
+
+interface ExitProps {
+  readonly exit: GuardedExit;
+  /** Words of strangers, as text. */
+  readonly title: string;
+  readonly action: Action;
+  readonly onDone: () => void;
+}
+
+function Exit({ exit, title, action, onDone }: ExitProps) {
+  const { size, outcome, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
+  return (
+    <article aria-label={`Exit: ${precise(size)} ${outcome} of ${title}`}>
+      <h3>
+        Sell {precise(size)} {outcome} <span class="title">{title}</span>
+      </h3>
+      <p class="badges">
+        <StatusBadge exit={exit} />
+        {exit.firesOnPause && OPEN.has(exit.status) && <Badge>sent when you pause</Badge>}
+      </p>
+      <Facts
+        rows={[
+          ['Sent when', WHEN[trigger.kind]?.(exit) ?? trigger.kind],
+          ['For no less than', `${precise(worstPrice)} a share`],
+          [
+            'The book pays now',
+            watch === null ? '—' : `${precise(watch.price)} (best bid ${precise(watch.bid)})`,
+          ],
+          ...(watch?.distance == null ? [] : [['Distance', signed(watch.distance)] as const]),
+          ...(group === null
+            ? []
+            : [['Group', `${group}: the first one that is sent ends the others`] as const]),
+          ...(endsAt === null ? [] : [['Ends', <Time at={endsAt} short />] as const]),
+          ...(fired === null ? [] : [['Sent', <Time at={fired.at} short />] as const]),
+        ]}
+      />
+      {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
+      {watch?.note != null && exit.status === 'armed' && <p class="note">{watch.note}</p>}
+      {OPEN.has(exit.status) && exit.status !== 'firing' && (
+        <Acts exit={exit} title={title} action={action} onDone={onDone} />
+      )}
+    </article>
+  );
+}
+
+function Acts({ exit, title, action, onDone }: ExitProps) {
+  const { agentId, exitId, firesOnPause, status } = exit;
+  const [isAsking, setAsking] = useState(false);
+  const path = `/owner/agents/${agentId}/exits`;
+  const of = `${path}/${exitId}`;
+  const run = (work: () => Promise<string>) => void action.run(work).then(onDone);
+  const act = (wanted: 'sell' | 'arm_for_pause' | 'disarm_for_pause', done: string) =>
+    run(async () => {
+      await sendWithPasskey(`${of}/act`, { act: wanted }, `${of}/passkey-options`);
+      return done;
+    });
+  return (
+    <div class="buttons">
+      {status === 'suspended' && (
+        <button
+          type="button"
+          disabled={action.isBusy}
+          onClick={() =>
+            run(async () => {
+              await send(`${of}/resume`);
+              return 'It is armed again. A trigger that held meanwhile does not send it.';
+            })
+          }
+        >
+          Resume
+        </button>
+      )}
+      <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking(true)}>
+        Sell now
+      </button>
+      <button
+        type="button"
+        disabled={action.isBusy}
+        onClick={() =>
+          firesOnPause
+            ? act('disarm_for_pause', 'A pause suspends it again.')
+            : act('arm_for_pause', 'It is sent when you pause this agent.')
+        }
+      >
+        {firesOnPause ? 'Do not send it when I pause' : 'Send it when I pause'}
+      </button>
+      <button
+        type="button"
+        class="stop"
+        disabled={action.isBusy}
+        onClick={() =>
+          run(async () => {
+            await send(`${path}/cancel`, { exitId });
+            return 'The exit is canceled, and its signed order deleted.';
+          })
+        }
+      >
+        Cancel exit
+      </button>
+      {isAsking && (
+        <Confirm
+          title={`Sell ${precise(exit.size)} ${exit.outcome} now?`}
+          yes="Sell, with your passkey"
+          onNo={() => setAsking(false)}
+          onYes={() => {
+            setAsking(false);
+            act('sell', 'Its order was placed.');
+          }}
+        >
+          <p>{title}</p>
+          <p>
+            For no less than {precise(exit.worstPrice)} a share; the best bid is {precise(exit.watch?.bid)}.
+            Your passkey is the word for this order: neither your pause nor “Ask me above” stops it. {NO_KEY}
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

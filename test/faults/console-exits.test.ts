@@ -1,0 +1,114 @@
+/** Guarded exits on the console, as an owner uses them: what waits for what, resumed, sold by passkey, armed for a pause. */
+import type { Market } from '@bellwether/sdk';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axeFindings } from '../axe.ts';
+import { type BrowserVisitor, FITS, measure, newBrowserVisitor, PHONE } from '../browser.ts';
+import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
+import { claimInBrowser, openConsole } from '../console-stage.ts';
+import { bidOf, exitOrder, hold } from '../exits.ts';
+import { newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import { browserFor } from '../setup/skipped.ts';
+
+const executablePath = browserFor('console-exits.test.ts', findChromium());
+
+let service: TestService;
+let browser: Browser;
+let ada: BrowserVisitor;
+let trader: Trader;
+let market: Market;
+
+const tick = (price: number) => Math.round(price * 100) / 100;
+async function leave(size: number): Promise<string> {
+  const worst = tick(bidOf(service, market) * 0.95);
+  const trigger = { kind: 'price_at_or_below', price: tick(worst * 0.9) };
+  const order = await exitOrder(trader, market, { worst, size });
+  return (await trader.client.leaveExit({ ...order, trigger })).exitId;
+}
+const exitIn = (page: Page, size: number) => page.getByRole('article', { name: `Exit: ${size} YES of` });
+const statusOf = async (exitId: string) => (await trader.client.getExit(exitId)).status;
+const openAgent = (page: Page) => openConsole(service, page, `/agents/${trader.agentId}`);
+
+describe.skipIf(executablePath === null)('guarded exits on the console', () => {
+  beforeAll(async () => {
+    service = await startTestService({ PAPER_WORLD: 'off' });
+    browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
+    trader = await newTrader(service);
+    [market] = (await openMarkets(trader.client)) as [Market];
+    await hold(trader, market, 60);
+    ada = await newBrowserVisitor(browser);
+    await claimInBrowser(service, ada, trader);
+  });
+  afterAll(() => browser?.close());
+
+  test('a position without one says whom to ask, and that the desk holds no key', async () => {
+    const { page } = ada;
+    await openAgent(page);
+    await page.getByText('The desk holds no key').first().waitFor();
+    await page.getByText(/^No exit is left for .*60 YES of/).waitFor();
+  });
+
+  test('one is shown with its trigger, price and distance; sold now by passkey', async () => {
+    const { page } = ada;
+    const exitId = await leave(10);
+    await openAgent(page);
+    const exit = exitIn(page, 10);
+    await exit.getByText(/the book pays 0\.\d+ or less for 10 shares/).waitFor();
+    await exit.getByText(/^\+0\./).waitFor();
+    expect(await exit.getByText('armed').count()).toBe(1);
+    await exit.getByRole('button', { name: 'Sell now' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The desk holds no key').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await statusOf(exitId)).toBe('armed');
+    await exit.getByRole('button', { name: 'Sell now' }).click();
+    await dialog.getByRole('button', { name: 'Sell, with your passkey' }).click();
+    await page.getByText('Its order was placed.').waitFor();
+    expect(await statusOf(exitId)).toBe('fired');
+    // It keeps its place on the page.
+    await exit.getByText('fired').waitFor();
+    expect(ada.complaints).toEqual([]);
+  });
+
+  test('a pause suspends one and sends the one that was armed for it; the owner resumes, and takes back', async () => {
+    const { page } = ada;
+    const [plain, armed] = [await leave(11), await leave(12)];
+    await openAgent(page);
+    await exitIn(page, 12).getByRole('button', { name: 'Send it when I pause' }).click();
+    await page.getByText('It is sent when you pause this agent.').waitFor();
+    await exitIn(page, 12).getByText('sent when you pause').waitFor();
+    await page
+      .getByRole('button', { name: /^Pause/ })
+      .first()
+      .click();
+    await exitIn(page, 11).getByText('suspended: the agent was paused').waitFor();
+    await exitIn(page, 12).getByText('fired').waitFor();
+    expect([await statusOf(plain), await statusOf(armed)]).toEqual(['suspended', 'fired']);
+    await page
+      .getByRole('button', { name: /^Resume/ })
+      .first()
+      .click();
+    const confirm = page.getByRole('dialog').getByRole('button', { name: /resume/i });
+    if (await confirm.isVisible().catch(() => false)) await confirm.click();
+    await expect
+      .poll(async () => (await trader.client.getSettings()).tradingPaused, { timeout: 30_000 })
+      .toBe(false);
+    await exitIn(page, 11).getByRole('button', { name: 'Resume' }).click();
+    await exitIn(page, 11).getByText('armed').waitFor();
+    await exitIn(page, 11).getByRole('button', { name: 'Cancel exit' }).click();
+    await exitIn(page, 11).getByText('canceled: by you').waitFor();
+    expect(await statusOf(plain)).toBe('canceled');
+  });
+
+  test('on a phone, in both colours, it fits and has no accessibility findings', async () => {
+    await leave(13);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await newBrowserVisitor(browser, { context: { ...PHONE, colorScheme } });
+      await page.context().addCookies(await ada.page.context().cookies());
+      await openAgent(page);
+      await exitIn(page, 13).waitFor();
+      expect(await measure(page)).toMatchObject(FITS);
+      expect(await axeFindings(page)).toEqual([]);
+    }
+  });
+});
