@@ -374,6 +374,31 @@ describe('full sets', () => {
 });
 
 /** Last: time moves to the end of markets, and prepared orders have to be fresh. */
+describe('exits', () => {
+  test('a sale with a trigger is left with the desk, listed with its distance, and taken back', async () => {
+    await json('split', market.id, '20', '--yes');
+    const terms = ['sell', market.id, 'YES', '--size', '10', '--price', '0.05', '--yes'];
+    const checked = await json(...terms, '--below', '0.05', '--validate-only');
+    expect(checked).toMatchObject({ status: 'armed' });
+    expect(await json('exits')).toEqual([]);
+    const exit = await json(...terms, '--below', '0.05', '--group', 'position');
+    expect(exit).toMatchObject({ status: 'armed', size: 10, worstPrice: 0.05, group: 'position' });
+    const [listed, table] = await both('exits');
+    expect(listed.map(({ exitId }: { exitId: string }) => exitId)).toEqual([exit.exitId]);
+    expect(table).toContain('the book pays 0.05 or less for 10 shares');
+    expect(await json('cancel-exit', exit.exitId)).toMatchObject({ status: 'canceled', because: 'by_agent' });
+    expect(await text('exits')).toContain('No exit is left.');
+  });
+
+  test('two triggers, or a group without one, are refused before anything is signed', async () => {
+    const terms = ['sell', market.id, 'YES', '--size', '10', '--price', '0.05', '--yes', '--json'];
+    const two = await cli([...terms, '--below', '0.05', '--on-silence'], env);
+    expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('Give one of --below') });
+    const none = await cli([...terms, '--group', 'position'], env);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('are for exits') });
+  });
+});
+
 describe('redeem', () => {
   test('pays a resolved market once, and then all there is', async () => {
     await json('buy', market.id, 'NO', '--amount', '3', '--yes');

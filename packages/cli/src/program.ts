@@ -4,6 +4,7 @@ import type { Start } from './command.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
+import { addExitCommands } from './commands/exits.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLimitCommands } from './commands/limits.ts';
 import { addMarketCommands } from './commands/markets.ts';
@@ -81,6 +82,7 @@ export function buildProgram(start: Start, io: Pick<CommandIo, 'stdout' | 'stder
   addTradeCommands(program, start);
   addSetCommands(program, start);
   addOrderCommands(program, start);
+  addExitCommands(program, start);
   addAccountCommands(program, start);
   addWatchCommand(program, start);
   addLimitCommands(program, start);

@@ -1,9 +1,10 @@
 /**
  * `buy` and `sell`: from an intent in named options to a placed order. The desk prepares what is signed; this program computes
- * it again, shows it, asks, signs it here, and sends it.
+ * it again, shows it, asks, signs it here, and sends it, or leaves it with the desk as an exit.
  */
 import {
   type BellwetherClient,
+  type GuardedExit,
   isProblem,
   type Market,
   type Order,
@@ -36,6 +37,14 @@ import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
 import { requireSameMarket, requireUse } from '../trusted.ts';
+import {
+  addTriggerOptions,
+  type ExitTerms,
+  exitFacts,
+  exitTermsOf,
+  type TriggerOptions,
+  triggerText,
+} from './exits.ts';
 import {
   afterApproval,
   checkOptions,
@@ -231,6 +240,30 @@ function summaryOf({ intent, prepared, verified }: Ready) {
 const isLive = ({ env }: Run, { live }: OrderOptions): boolean =>
   live === true || env.BELLWETHER_ORDER_PROFILE === 'polymarket';
 
+/** Leaves the order with the desk: repeating that has no second effect, so the client may try again. */
+async function leave(run: Run, { client, verified, signer }: Ready, terms: ExitTerms): Promise<GuardedExit> {
+  const body = await signPrepared(verified, signer);
+  return run.waiting('Leaving the exit', client.leaveExit({ ...body, ...terms }));
+}
+
+async function tradeOrLeave(run: Run, given: Wanted, options: TriggerOptions): Promise<void> {
+  const terms = exitTermsOf(options);
+  if (terms === null) return trade(run, given);
+  const wanted = { ...given, live: isLive(run, given) };
+  checkOptions(wanted);
+  const ready = await prepare(run, wanted);
+  const when = triggerText({ trigger: terms.trigger, size: ready.verified.body.orderSize });
+  const text = `${orderText(run, ready)}\n${run.output.facts([['sent when', when]], 'stderr')}`;
+  run.output.say(text);
+  if (wanted.yes !== true && wanted.validateOnly !== true) {
+    if (run.output.json) run.output.tell(text);
+    await run.confirm('Sign this order, and leave it with the desk?');
+  }
+  const checksOnly = wanted.validateOnly === true ? { validateOnly: true } : {};
+  const exit = await leave(run, ready, { ...terms, ...checksOnly });
+  run.output.answer(exit, () => run.output.facts(exitFacts(exit)));
+}
+
 async function trade(run: Run, given: Wanted): Promise<void> {
   const wanted = { ...given, live: isLive(run, given) };
   checkOptions(wanted);
@@ -270,6 +303,7 @@ export function addTradeCommands(program: Command, start: Start): void {
       .option('--size <shares>', 'how many shares', positive);
     if (side === 'BUY')
       command.option('--amount <collateral>', 'market order: spend at most so much, fees apart', positive);
+    if (side === 'SELL') addTriggerOptions(command);
     command
       .option('--price <price>', 'limit order: at this price or better', price)
       .option('--worst-price <price>', 'market order: at this price or better, never worse', price)
@@ -318,8 +352,10 @@ export function addTradeCommands(program: Command, start: Start): void {
       .option('--yes', 'do not ask; for programs')
       .action(
         action(start, {
-          run: (run: Run, options: OrderOptions, market: string, which: 'YES' | 'NO') =>
-            trade(run, { ...options, side, market, outcome: which }),
+          run: (run: Run, options: OrderOptions & TriggerOptions, market: string, which: 'YES' | 'NO') => {
+            const wanted = { ...options, side, market, outcome: which };
+            return side === 'BUY' ? trade(run, wanted) : tradeOrLeave(run, wanted, options);
+          },
         }),
       );
     examples(
@@ -330,7 +366,11 @@ export function addTradeCommands(program: Command, start: Start): void {
             'bellwether buy 101 NO --price 0.4 --size 50 --post-only',
             'bellwether buy 101 YES --amount 25 --worst-price 0.63 --yes --json',
           ]
-        : ['bellwether sell 101 YES --size 40', 'bellwether sell 101 YES --price 0.7 --size 40 --type GTC']),
+        : [
+            'bellwether sell 101 YES --size 40',
+            'bellwether sell 101 YES --price 0.7 --size 40 --type GTC',
+            'bellwether sell 101 YES --price 0.38 --size 40 --below 0.4 --group position',
+          ]),
     );
   }
 }
