@@ -6,7 +6,7 @@ import { sharedTestService } from '../harness.ts';
 import { connect, type Facts, type Model, readyEnvironment } from '../mcp-client.ts';
 
 /** Characters of the whole list. Each tool costs the model this much of its context before it has done anything. */
-const MOST_CHARACTERS = 20_000;
+const MOST_CHARACTERS = 23_000;
 /** Other names of what the tools call market, side, size, averagePrice, fee and timeInForce. */
 const OTHER_NAMES =
   /^(id|marketId|conditionId|marketConditionId|action|shares|filledShares|avgPrice|feePaid|orderType)$/;
@@ -73,6 +73,8 @@ test('each thing has one name, in arguments and in answers, which say paper', as
     ['get_portfolio', {}],
     ['get_briefing', {}],
     ['split_sets', { market: market.market, amount: 2 }],
+    ['leave_exit', { market: market.market, outcome: 'YES', size: 1, worstPrice: 0.9, whenAbove: 0.9 }],
+    ['list_exits', {}],
     ['merge_sets', { market: market.market, amount: 2 }],
     ['quote_venue_b', quoted],
     ['trade_venue_b', { quoteId: quote.quoteId }],
@@ -213,6 +215,25 @@ test('a sale of a fraction on venue B names whole contracts', async () => {
   expect(await model.refusal('trade_venue_b', { quoteId: quote.quoteId })).toMatchObject({
     code: 'fraction_of_contract',
     fix: expect.stringContaining('whole number'),
+  });
+});
+
+test('an exit is left once, listed with its distance, and taken back; two triggers are refused', async () => {
+  await model.call('split_sets', { market: market.market, amount: 20 });
+  const terms = { market: market.market, outcome: 'YES', size: 10, worstPrice: 0.05, timeInForce: 'GTC' };
+  const { exit } = await model.call('leave_exit', { ...terms, whenBelow: 0.05, group: 'position' });
+  expect(exit).toMatchObject({ status: 'armed', worstPrice: 0.05, trigger: { price: 0.05 } });
+  const { exits } = await model.call('list_exits', {});
+  expect(exits[0]).toMatchObject({ exitId: exit.exitId, distance: expect.any(Number) });
+  expect(await model.call('cancel_exit', { exitId: exit.exitId })).toMatchObject({
+    exit: { status: 'canceled', because: 'by_agent' },
+  });
+  expect(await model.refusal('leave_exit', { ...terms, whenBelow: 0.05, onSilence: true })).toMatchObject({
+    message: expect.stringContaining('exactly one of whenBelow'),
+  });
+  // Far below what its trigger promises.
+  expect(await model.refusal('leave_exit', { ...terms, whenBelow: 0.4 })).toMatchObject({
+    code: 'exit_price_out_of_range',
   });
 });
 

@@ -1,6 +1,7 @@
 /** Every tool. None resumes trading, raises a limit or loosens a safeguard. */
 import type { Tool } from '../tool.ts';
 import { getBriefing } from './briefing.ts';
+import { cancelExit, leaveExit, listExits } from './exits.ts';
 import { getPortfolio, listPositions, pauseTrading, redeem } from './holdings.ts';
 import { readJournal } from './journal.ts';
 import { lookAtMarket } from './look-at-market.ts';
@@ -20,6 +21,9 @@ export function createTools(): readonly Tool[] {
     checkOrder,
     placeOrder,
     cancelOrders,
+    leaveExit,
+    listExits,
+    cancelExit,
     listOrders,
     getOrder,
     listPositions,

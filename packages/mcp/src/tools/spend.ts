@@ -27,7 +27,7 @@ export interface Spending<Answer> {
   readonly send: () => Promise<Answer>;
 }
 
-export async function spend<Answer extends { readonly success: boolean }>(
+export async function spend<Answer>(
   { desk, signal, approval }: Call,
   {
     order,
