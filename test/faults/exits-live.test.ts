@@ -1,6 +1,6 @@
 /** Guarded exits at a live venue: one effect each, repeated until there is proof, whatever the venue does meanwhile. */
 import { Faults } from '@bellwether/exchange/doors/polymarket';
-import type { Market } from '@bellwether/sdk';
+import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { VenueWith } from '../../packages/server/src/venues/venue.ts';
 import { becomesStatus, bidOf, pushBidTo } from '../exits.ts';
@@ -121,6 +121,22 @@ test('a venue that is away: sold once it is back, and once', async () => {
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   faults.set({});
   await fired(exitId);
+  await expect.poll(held, { timeout: 60_000 }).toBe(10);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(held()).toBe(10);
+});
+
+test('a desk that ends before it knows of its order: the next one goes on, and sells once', async () => {
+  const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
+  const lost = vi.spyOn(signedOrders, 'submit').mockResolvedValue({ kind: 'unknown' });
+  const { exitId, stop } = await leaveStop();
+  await crash(stop);
+  await expect.poll(() => lost.mock.calls.length, { timeout: 60_000 }).toBe(1);
+  await desk.stop();
+  expect(held()).toBe(20);
+  const next = await startLiveDesk(venue, { DATABASE_URL: desk.databaseUrl, MASTER_KEY: desk.masterKey });
+  const client = new BellwetherClient({ baseUrl: next.url, apiKey: trader.apiKey });
+  await becomesStatus(client, exitId, 'fired');
   await expect.poll(held, { timeout: 60_000 }).toBe(10);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   expect(held()).toBe(10);
