@@ -19,7 +19,12 @@ function checkOf(random: string): string {
   return `${ALPHABET[Math.floor(sum / ALPHABET.length)]}${ALPHABET[sum % ALPHABET.length]}`;
 }
 
-/** @param random at least 28 random bytes */
+/**
+ * Makes a printed code.
+ * @param random at least 28 random bytes
+ * @example
+ * const code = makeRecoveryCode(new Uint8Array(28));
+ */
 export function makeRecoveryCode(random: Uint8Array): string {
   if (random.length < RANDOM_CHARS) throw new RangeError('a recovery code needs 28 random bytes');
   const chars = [...random.subarray(0, RANDOM_CHARS)]
@@ -34,6 +39,8 @@ const inGroups = (chars: string): string =>
 /**
  * Reads a code as people type it: small letters, any spaces and hyphens, O for 0, I and L for 1.
  * @returns its one form; `null`: misspelt, or no code
+ * @example
+ * const code = readRecoveryCode('7k2qd-m9xtr-3vb8n-0pwzc-e5h1j-7k2q6');
  */
 export function readRecoveryCode(typed: string): string | null {
   const chars = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
