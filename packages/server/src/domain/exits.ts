@@ -22,7 +22,7 @@ export type ExitStatus = 'armed' | 'suspended' | 'firing' | 'fired' | 'canceled'
 export const OPEN_EXITS: readonly ExitStatus[] = ['armed', 'suspended', 'firing'];
 
 /** A price must hold so long, at looks that are at most so far apart: a longer gap was a pause of the desk. */
-export const PRICE_HOLDS_MS = 2_000;
+const PRICE_HOLDS_MS = 2_000;
 const LOOKS_APART_MS = 1_500;
 
 /** What the book pays for a size now. */

@@ -1,6 +1,5 @@
 /** Guarded exits: SELL orders that an agent signed ahead and left with the desk, each with the trigger that sends it. */
 export { exitJobs } from './jobs.ts';
-export { listExits, type ReadExitsNeeds } from './read-exits.ts';
 export { endOf as exitEnd, exitRecords } from './records.ts';
 export { bindExits } from './routes.ts';
 export { type SendExitNeeds, sendAgain } from './send-exit.ts';

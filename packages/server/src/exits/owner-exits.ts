@@ -2,7 +2,7 @@
  * What the owner does with the exits of an agent. The desk holds no key, so it can sell only what the agent has signed; to send that at once, or
  * on a pause, takes the person: a passkey's answer to a challenge that was made for this exit, this act and this owner alone.
  */
-import type { EXIT_ACTS, GuardedExit, PasskeySignIn } from '@bellwether/contract';
+import type { GuardedExit, PasskeySignIn } from '@bellwether/contract';
 import type { Owner } from '../domain/records.ts';
 import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
 import { askForPasskey, ownedAgent, requirePasskey } from '../owners/index.ts';
@@ -25,8 +25,6 @@ interface OwnedExit {
   readonly agentId: string;
   readonly exitId: string;
 }
-
-export type ExitAct = (typeof EXIT_ACTS)[number];
 
 const purposeOf = (exitId: string, act: string, { userId }: Owner): Challenge['purpose'] =>
   `exit ${exitId} ${act} by ${userId}`;

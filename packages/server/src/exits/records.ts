@@ -25,7 +25,7 @@ function triggerRecord({ trigger }: ExitRow): GuardedExit['trigger'] {
   return trigger;
 }
 
-export const exitRecord = (row: ExitRow, watch: GuardedExit['watch']): GuardedExit => {
+const exitRecord = (row: ExitRow, watch: GuardedExit['watch']): GuardedExit => {
   const ends = endOf(row);
   return {
     exitId: row.exitId,

@@ -19,7 +19,6 @@ export {
 } from './place-order.ts';
 export {
   checkExit,
-  type ExitCall,
   type PlaceTradeNeeds,
   sendExit,
   sendExitAgain,
