@@ -373,7 +373,6 @@ describe('full sets', () => {
   });
 });
 
-/** Last: time moves to the end of markets, and prepared orders have to be fresh. */
 describe('exits', () => {
   test('a sale with a trigger is left with the desk, listed with its distance, and taken back', async () => {
     await json('split', market.id, '20', '--yes');
@@ -399,6 +398,7 @@ describe('exits', () => {
   });
 });
 
+/** Last: time moves to the end of markets, and prepared orders have to be fresh. */
 describe('redeem', () => {
   test('pays a resolved market once, and then all there is', async () => {
     await json('buy', market.id, 'NO', '--amount', '3', '--yes');

@@ -100,7 +100,7 @@ describe('the wallet', () => {
       select user_id from agents where agent_id = ${trader.agentId})`;
     await sql`update callers_version set version = gen_random_uuid()`;
     reviewed();
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     // It named no key, so a new one serves it as well.
     expect((await exitOf(exit)).trouble).toBeNull();
     const order = await exitOrder(trader, market, { worst: 0.9 });

@@ -55,7 +55,7 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     const exit = exitIn(page, 10);
     await exit.getByText(/the book pays 0\.\d+ or less for 10 shares/).waitFor();
     await exit.getByText(/^\+0\./).waitFor();
-    expect(await exit.getByText('armed').count()).toBe(1);
+    expect(await exit.getByText('armed', { exact: true }).count()).toBe(1);
     await exit.getByRole('button', { name: 'Sell now' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('The desk holds no key').waitFor();
@@ -66,7 +66,7 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     await page.getByText('Its order was placed.').waitFor();
     expect(await statusOf(exitId)).toBe('fired');
     // It keeps its place on the page.
-    await exit.getByText('fired').waitFor();
+    await exit.getByText('fired', { exact: true }).waitFor();
     expect(ada.complaints).toEqual([]);
   });
 
@@ -76,13 +76,13 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     await openAgent(page);
     await exitIn(page, 12).getByRole('button', { name: 'Send it when I pause' }).click();
     await page.getByText('It is sent when you pause this agent.').waitFor();
-    await exitIn(page, 12).getByText('sent when you pause').waitFor();
+    await exitIn(page, 12).getByText('sent when you pause', { exact: true }).waitFor();
     await page
       .getByRole('button', { name: /^Pause/ })
       .first()
       .click();
     await exitIn(page, 11).getByText('suspended: the agent was paused').waitFor();
-    await exitIn(page, 12).getByText('fired').waitFor();
+    await exitIn(page, 12).getByText('fired', { exact: true }).waitFor();
     expect([await statusOf(plain), await statusOf(armed)]).toEqual(['suspended', 'fired']);
     await page
       .getByRole('button', { name: /^Resume/ })
@@ -94,10 +94,25 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
       .poll(async () => (await trader.client.getSettings()).tradingPaused, { timeout: 30_000 })
       .toBe(false);
     await exitIn(page, 11).getByRole('button', { name: 'Resume' }).click();
-    await exitIn(page, 11).getByText('armed').waitFor();
+    await exitIn(page, 11).getByText('armed', { exact: true }).waitFor();
     await exitIn(page, 11).getByRole('button', { name: 'Cancel exit' }).click();
-    await exitIn(page, 11).getByText('canceled: by you').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the exit' }).click();
+    await exitIn(page, 11).getByText('canceled: by you', { exact: true }).waitFor();
     expect(await statusOf(plain)).toBe('canceled');
+  });
+
+  test('a sale that the book would not fill says so, and sells nothing', async () => {
+    const { page } = ada;
+    const worst = tick(bidOf(service, market) + 0.05);
+    const order = await exitOrder(trader, market, { worst, size: 14, type: 'FOK' });
+    const trigger = { kind: 'price_at_or_above', price: worst };
+    const { exitId } = await trader.client.leaveExit({ ...order, trigger });
+    await openAgent(page);
+    await exitIn(page, 14).getByRole('button', { name: 'Sell now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sell, with your passkey' }).click();
+    await exitIn(page, 14).getByRole('alert').filter({ hasText: 'does not take it' }).waitFor();
+    expect(await statusOf(exitId)).toBe('armed');
+    await trader.client.cancelExit({ exitId });
   });
 
   test('on a phone, in both colours, it fits and has no accessibility findings', async () => {

@@ -40,7 +40,7 @@ export const addTriggerOptions = (command: Command): Command =>
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
-/** What is sent beside the signed order; `null`: it is placed at once. @throws CliError for several triggers */
+/** Terms beside the signed order; `null`: it is placed at once. @throws CliError for several triggers */
 export function exitTermsOf(options: TriggerOptions): ExitTerms | null {
   const { below, above, at, beforeEnd, onSilence, group, until, replaces } = options;
   const triggers: ExitRequest['trigger'][] = [
@@ -89,6 +89,7 @@ export const exitFacts = (exit: GuardedExit) =>
   [
     ['exit id', exit.exitId],
     ['status', statusText(exit)],
+    ['market', exit.marketId],
     ['sells', `${exit.size} ${exit.outcome}, at ${exit.worstPrice} or more a share`],
     ['when', triggerText(exit)],
     ['the book pays now', exit.watch?.price ?? '–'],
@@ -104,6 +105,7 @@ export const exitFacts = (exit: GuardedExit) =>
 const EXITS: readonly Column<GuardedExit>[] = [
   { title: 'EXIT ID', value: ({ exitId }) => exitId, shrinks: true },
   { title: 'STATUS', value: statusText },
+  { title: 'MARKET', value: ({ marketId }) => marketId },
   { title: 'OUTCOME', value: ({ outcome }) => outcome },
   { title: 'SIZE', value: ({ size }) => size, align: 'right' },
   { title: 'WORST', value: ({ worstPrice }) => worstPrice, align: 'right' },

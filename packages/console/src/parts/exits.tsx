@@ -7,7 +7,7 @@ import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
 import { precise, signed, Time } from './figures.tsx';
-import { type Action, Badge, Facts, Said, State, useAction } from './pieces.tsx';
+import { Badge, Facts, Said, State, useAction } from './pieces.tsx';
 
 interface ExitsProps {
   readonly agentId: string;
@@ -62,18 +62,28 @@ function StatusBadge({ exit: { status, because } }: { readonly exit: GuardedExit
 /** In the order in which they were left; one that has ended keeps its place, so that nothing moves under the pointer. */
 function useExits(agentId: string) {
   const seen = useRef(new Set<string>());
-  const exits = useResource<readonly GuardedExit[]>(`/owner/agents/${agentId}/exits?limit=100`, {
-    on: (event: DeskEvent) => event.agentId === agentId,
-    everyMs: 5_000,
-  });
-  for (const { exitId, status } of exits.data ?? []) if (OPEN.has(status)) seen.current.add(exitId);
-  const rows = (exits.data ?? []).filter(({ exitId }) => seen.current.has(exitId)).toReversed();
-  return { exits, rows };
+  const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 5_000 };
+  const path = `/owner/agents/${agentId}/exits`;
+  const open = useResource<readonly GuardedExit[]>(`${path}?status=open&limit=100`, options);
+  const latest = useResource<readonly GuardedExit[]>(`${path}?limit=100`, options);
+  const byId = new Map<string, GuardedExit>();
+  for (const exit of [...(open.data ?? []), ...(latest.data ?? [])]) {
+    if (OPEN.has(exit.status)) seen.current.add(exit.exitId);
+    const known = byId.get(exit.exitId);
+    if (known === undefined || known.updatedAt < exit.updatedAt) byId.set(exit.exitId, exit);
+  }
+  const rows = [...byId.values()]
+    .filter(({ exitId }) => seen.current.has(exitId))
+    .sort((a, b) => a.createdAt.localeCompare(b.createdAt) || a.exitId.localeCompare(b.exitId));
+  const reload = () => {
+    open.reload();
+    latest.reload();
+  };
+  return { exits: open, rows, reload };
 }
 
 export function Exits({ agentId, held }: ExitsProps) {
-  const { exits, rows } = useExits(agentId);
-  const action = useAction();
+  const { exits, rows, reload } = useExits(agentId);
   const titleOf = new Map(held.map(({ marketId, title }) => [marketId, title]));
   const hasExit = new Set(
     rows.filter(({ status }) => OPEN.has(status)).map(({ marketId, outcome }) => `${marketId} ${outcome}`),
@@ -86,7 +96,6 @@ export function Exits({ agentId, held }: ExitsProps) {
         the agent is gone. {NO_KEY}
       </p>
       <State of={exits} what="exits" />
-      <Said said={action.said} />
       {rows.length > 0 && (
         <ul class="list">
           {rows.map((exit) => (
@@ -94,8 +103,7 @@ export function Exits({ agentId, held }: ExitsProps) {
               <Exit
                 exit={exit}
                 title={titleOf.get(exit.marketId) ?? `Market ${exit.marketId}`}
-                action={action}
-                onDone={exits.reload}
+                onDone={reload}
               />
             </li>
           ))}
@@ -106,7 +114,7 @@ export function Exits({ agentId, held }: ExitsProps) {
         <p class="note">
           No exit is left for{' '}
           {bare.map(({ size, outcome, title }) => `${precise(size)} ${outcome} of “${title}”`).join('; ')}.
-          Ask the agent to sign one: without it nobody but the agent can sell them.
+          Ask the agent to sign one: without it only the agent can sell them.
         </p>
       )}
     </>
@@ -117,11 +125,10 @@ interface ExitProps {
   readonly exit: GuardedExit;
   /** Words of strangers, as text. */
   readonly title: string;
-  readonly action: Action;
   readonly onDone: () => void;
 }
 
-function Exit({ exit, title, action, onDone }: ExitProps) {
+function Exit({ exit, title, onDone }: ExitProps) {
   const { size, outcome, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
   return (
     <article aria-label={`Exit: ${precise(size)} ${outcome} of ${title}`}>
@@ -148,86 +155,103 @@ function Exit({ exit, title, action, onDone }: ExitProps) {
           ...(fired === null ? [] : [['Sent', <Time at={fired.at} short />] as const]),
         ]}
       />
+      <Acts exit={exit} title={title} onDone={onDone} />
+      {/* Below what is pressed: what is said later must not move it. */}
       {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
       {watch?.note != null && exit.status === 'armed' && <p class="note">{watch.note}</p>}
-      {OPEN.has(exit.status) && exit.status !== 'firing' && (
-        <Acts exit={exit} title={title} action={action} onDone={onDone} />
-      )}
     </article>
   );
 }
 
-function Acts({ exit, title, action, onDone }: ExitProps) {
+const SOLD: Readonly<Record<string, (exit: GuardedExit) => string>> = {
+  fired: () => 'Its order was placed.',
+  firing: () =>
+    'Its order was sent, and the venue has not answered yet: the desk asks it, and this page follows.',
+  failed: ({ because }) =>
+    `The venue did not take its order: ${because?.replaceAll('_', ' ') ?? 'no reason given'}. Nothing was sold.`,
+};
+
+function Acts({ exit, title, onDone }: ExitProps) {
   const { agentId, exitId, firesOnPause, status } = exit;
-  const [isAsking, setAsking] = useState(false);
+  const [asking, setAsking] = useState<'sell' | 'cancel' | null>(null);
+  const action = useAction();
   const path = `/owner/agents/${agentId}/exits`;
   const of = `${path}/${exitId}`;
-  const run = (work: () => Promise<string>) => void action.run(work).then(onDone);
-  const act = (wanted: 'sell' | 'arm_for_pause' | 'disarm_for_pause', done: string) =>
-    run(async () => {
-      await sendWithPasskey(`${of}/act`, { act: wanted }, `${of}/passkey-options`);
-      return done;
-    });
+  const run = (work: () => Promise<string>) => {
+    setAsking(null);
+    void action.run(work).then(onDone);
+  };
+  const act = (wanted: 'sell' | 'arm_for_pause' | 'disarm_for_pause') =>
+    sendWithPasskey<GuardedExit>(`${of}/act`, { act: wanted }, `${of}/passkey-options`);
+  const sell = async (): Promise<string> => {
+    const after = await act('sell');
+    return SOLD[after.status]?.(after) ?? `It is ${after.status}: nothing was sold.`;
+  };
+  const arm = async (): Promise<string> => {
+    const after = await act(firesOnPause ? 'disarm_for_pause' : 'arm_for_pause');
+    return after.firesOnPause ? 'It is sent when you pause this agent.' : 'A pause suspends it again.';
+  };
+  const isOpen = status === 'armed' || status === 'suspended';
   return (
-    <div class="buttons">
-      {status === 'suspended' && (
-        <button
-          type="button"
-          disabled={action.isBusy}
-          onClick={() =>
-            run(async () => {
-              await send(`${of}/resume`);
-              return 'It is armed again. A trigger that held meanwhile does not send it.';
-            })
-          }
-        >
-          Resume
-        </button>
+    <>
+      {isOpen && (
+        <div class="buttons">
+          <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking('sell')}>
+            Sell now
+          </button>
+          <button type="button" aria-pressed={firesOnPause} disabled={action.isBusy} onClick={() => run(arm)}>
+            Send it when I pause
+          </button>
+          <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsking('cancel')}>
+            Cancel exit
+          </button>
+          {status === 'suspended' && (
+            <button
+              type="button"
+              disabled={action.isBusy}
+              onClick={() =>
+                run(async () => {
+                  await send(`${of}/resume`);
+                  return 'It is armed again. A trigger that held meanwhile does not send it.';
+                })
+              }
+            >
+              Resume
+            </button>
+          )}
+        </div>
       )}
-      <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking(true)}>
-        Sell now
-      </button>
-      <button
-        type="button"
-        disabled={action.isBusy}
-        onClick={() =>
-          firesOnPause
-            ? act('disarm_for_pause', 'A pause suspends it again.')
-            : act('arm_for_pause', 'It is sent when you pause this agent.')
-        }
-      >
-        {firesOnPause ? 'Do not send it when I pause' : 'Send it when I pause'}
-      </button>
-      <button
-        type="button"
-        class="stop"
-        disabled={action.isBusy}
-        onClick={() =>
-          run(async () => {
-            await send(`${path}/cancel`, { exitId });
-            return 'The exit is canceled, and its signed order deleted.';
-          })
-        }
-      >
-        Cancel exit
-      </button>
-      {isAsking && (
+      <Said said={action.said} />
+      {asking === 'sell' && (
         <Confirm
           title={`Sell ${precise(exit.size)} ${exit.outcome} now?`}
           yes="Sell, with your passkey"
-          onNo={() => setAsking(false)}
-          onYes={() => {
-            setAsking(false);
-            act('sell', 'Its order was placed.');
-          }}
+          onNo={() => setAsking(null)}
+          onYes={() => run(sell)}
         >
           <p>{title}</p>
           <p>
-            For no less than {precise(exit.worstPrice)} a share; the best bid is {precise(exit.watch?.bid)}.
-            Your passkey is the word for this order: neither your pause nor “Ask me above” stops it. {NO_KEY}
+            For no less than {precise(exit.worstPrice)} a share; the best bid was {precise(exit.watch?.bid)} a
+            moment ago. Your passkey is the word for this order: neither your pause nor “Ask me above” stops
+            it. {NO_KEY}
           </p>
         </Confirm>
       )}
-    </div>
+      {asking === 'cancel' && (
+        <Confirm
+          title="Cancel this exit?"
+          yes="Cancel the exit"
+          onNo={() => setAsking(null)}
+          onYes={() =>
+            run(async () => {
+              await send(`${path}/cancel`, { exitId });
+              return 'The exit is canceled, and its signed order deleted.';
+            })
+          }
+        >
+          <p>Its signed order is deleted. Only the agent can sign another one.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -4,5 +4,5 @@ import { createExitWatch, type WatchExitsNeeds } from './watch-exits.ts';
 
 export const exitJobs = (needs: WatchExitsNeeds & ReviewExitsNeeds): readonly Job[] => [
   { name: 'watch exits', everyMs: 500, run: createExitWatch(needs) },
-  { name: 'review exits', everyMs: 5_000, run: () => reviewExits(needs) },
+  { name: 'review exits', everyMs: 2_000, run: () => reviewExits(needs) },
 ];
