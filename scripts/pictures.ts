@@ -2,26 +2,35 @@
  * Makes the README's pictures of the console: a service of its own, the agents of the demo trading on paper, an owner at a
  * headless Chromium. The service's clock runs ahead, five minutes a round, so that there is a curve to be seen.
  *
- *   npm run pictures [folder]       docs/pictures without one; CHROMIUM_PATH names the browser
+ *   npm run pictures [folder]            docs/pictures without one; CHROMIUM_PATH names the browser
+ *   npm run pictures -- --views folder   every view, light, dark and on a phone, whole pages, to look at each of them
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Decisions, OwnerHome } from '@bellwether/contract';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { createTrading, type Seat, seatAgents } from '../examples/console/strategies.ts';
 import { readConfig } from '../packages/server/src/config.ts';
 import { startService } from '../packages/server/src/service.ts';
-import { newBrowserVisitor } from '../test/browser.ts';
+import { type BrowserVisitor, newBrowserVisitor } from '../test/browser.ts';
 import { CHROMIUM_ARGS, findChromium } from '../test/chromium.ts';
 
-const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'pictures'));
+const { values: asked, positionals } = parseArgs({
+  options: { views: { type: 'string' } },
+  allowPositionals: true,
+});
+const FOLDER = resolve(asked.views ?? positionals[0] ?? join(import.meta.dirname, '..', 'docs', 'pictures'));
 const MOST_BYTES = 150 * 1024;
 const ROUNDS = 24;
 /** The equity of a wallet is recorded so often, by the service's clock; and by a job that looks so often, by ours. */
 const RECORDED_EVERY_MS = 5 * 60_000;
 const LOOKED_EVERY_MS = 5_000;
-const VIEW = { width: 1120, height: 1060 };
+const VIEW = { width: 1120, height: 860 };
+const NARROW = { width: 390, height: 844 };
+const OPERATOR_KEY = 'operator-key-of-these-pictures-0123456789';
 
 async function claimAll(page: Page, seats: readonly Seat[]): Promise<void> {
   for (const [i, { claimUrl }] of seats.entries()) {
@@ -44,12 +53,75 @@ async function save(page: Page, name: string): Promise<void> {
   console.log(`${path}  ${Math.round(size / 1024)} KB`);
 }
 
+interface Stage {
+  readonly browser: Browser;
+  readonly publicUrl: string;
+  readonly visitor: BrowserVisitor;
+}
+
+/** In the owner's session, as the owner sees it: whole pages, and how tall each is. */
+async function takeViews({ browser, publicUrl, visitor }: Stage): Promise<void> {
+  const read = <T>(path: string): Promise<T> =>
+    visitor.page.evaluate(`fetch('${path}').then((answer) => answer.json())`);
+  const { agents, exposure } = await read<OwnerHome>('/owner/home');
+  const agentId = agents.at(-1)?.agentId;
+  const { decisions } = await read<Decisions>(`/owner/agents/${agentId}/decisions`);
+  const orderId = decisions.find((decision) => decision.orderId !== null)?.orderId;
+  const market = exposure.byMarket[0];
+  const views = {
+    home: '',
+    agent: `/agents/${agentId}`,
+    'agent-orders': `/agents/${agentId}/orders`,
+    'agent-decisions': `/agents/${agentId}/decisions`,
+    'agent-access': `/agents/${agentId}/access`,
+    order: `/agents/${agentId}/orders/${orderId}`,
+    market: `/markets/${market?.marketId}?venue=${market?.venue}`,
+    approvals: '/approvals',
+    passkeys: '/sign-in',
+    operator: '/operator',
+  };
+  const cookies = await visitor.context.cookies();
+  for (const [look, options] of Object.entries({
+    light: { viewport: VIEW, colorScheme: 'light' },
+    dark: { viewport: VIEW, colorScheme: 'dark' },
+    phone: { viewport: NARROW, colorScheme: 'light', isMobile: true, hasTouch: true },
+  } as const)) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const shoot = async (name: string) => {
+      await page.locator('h1').waitFor();
+      do await sleep(700);
+      while ((await page.getByText(/^(Loading|Checking)/).count()) > 0);
+      const height = await page.evaluate('document.documentElement.scrollHeight');
+      await page.screenshot({
+        path: join(FOLDER, `${name}-${look}.png`),
+        fullPage: true,
+        animations: 'disabled',
+      });
+      console.log(`${name}-${look}: ${height} pixels tall`);
+    };
+    await page.goto(`${publicUrl}/console`);
+    await shoot('signed-out');
+    await context.addCookies(cookies);
+    for (const [name, view] of Object.entries(views)) {
+      await page.goto(`${publicUrl}/console${view}`);
+      await shoot(name);
+    }
+    await page.getByLabel('Operator’s key').fill(OPERATOR_KEY);
+    await page.getByRole('button', { name: 'Show the service' }).click();
+    await page.getByRole('heading', { name: 'Venues' }).waitFor();
+    await shoot('operator-status');
+    await context.close();
+  }
+}
+
 async function takePictures(browser: Browser, publicUrl: string, advance: () => void): Promise<void> {
   const seats = await seatAgents(publicUrl);
-  const { page } = await newBrowserVisitor(browser, { context: { viewport: VIEW, colorScheme: 'light' } });
+  const visitor = await newBrowserVisitor(browser, { context: { viewport: VIEW, colorScheme: 'light' } });
+  const { page } = visitor;
   await claimAll(page, seats);
   const act = createTrading(seats);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < (asked.views === undefined ? ROUNDS : ROUNDS / 8); round++) {
     await act();
     await sleep(LOOKED_EVERY_MS + 500);
     advance();
@@ -57,12 +129,14 @@ async function takePictures(browser: Browser, publicUrl: string, advance: () => 
   await page.goto(`${publicUrl}/console`);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.getByRole('img', { name: /^Equity of all agents/ }).waitFor();
+  // Of the views, one shows what waits for the owner.
+  if (asked.views !== undefined) await seats[0]?.client.updateSettings({ approvalAbove: 1 });
   await act();
+  if (asked.views !== undefined) return takeViews({ browser, publicUrl, visitor });
   await save(page, 'console-home');
   await page.getByRole('link', { name: 'Contrarian' }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Contrarian' }).waitFor();
   await page.getByRole('img', { name: /^Equity of Contrarian/ }).waitFor();
-  await page.getByRole('table', { name: 'Positions' }).waitFor();
   await save(page, 'console-agent');
 }
 
@@ -70,7 +144,7 @@ const executablePath = findChromium();
 if (executablePath === null) throw new Error('no Chromium was found: set CHROMIUM_PATH, or install one');
 mkdirSync(FOLDER, { recursive: true });
 const dataDir = mkdtempSync(join(tmpdir(), 'bw-'));
-const environment = { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'error', RATE_LIMITS: 'off' };
+const environment = { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'error', RATE_LIMITS: 'off', OPERATOR_KEY };
 let aheadMs = 0;
 const clock = { now: () => Date.now() + aheadMs };
 const service = await startService(readConfig(environment), { clock });

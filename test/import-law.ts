@@ -32,6 +32,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   quoting: [],
   receipts: [],
   skills: [NODE],
+  statements: [NODE],
   streams: [],
   trading: [],
   wallets: [],

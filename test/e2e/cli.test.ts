@@ -214,6 +214,20 @@ describe('trading', () => {
 });
 
 describe('what the agent has', () => {
+  test('statement, and all its events in a new file', async () => {
+    const [found, facts] = await both('statement', '--fifo');
+    expect(found).toMatchObject({ method: 'fifo', totals: { notExplained: 0 }, isCurrent: true });
+    expect(facts).toContain('not explained');
+    expect(facts).toContain('BY CATEGORY');
+    const file = join(dataFolder(), 'statement.csv');
+    expect(await json('statement', '--csv', file)).toEqual({ file, events: found.eventsTotal });
+    const lines = readFileSync(file, 'utf8').split('\r\n');
+    expect(lines).toHaveLength(found.eventsTotal + 5);
+    const again = await cli(['statement', '--csv', file], env);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('is not overwritten')]);
+    expect(readFileSync(file, 'utf8').split('\r\n')).toEqual(lines);
+  });
+
   test('positions, now, closed and expiring', async () => {
     const [held, table] = await both('positions', '--market', market.id);
     expect(held).toEqual([expect.objectContaining({ marketId: market.id, outcome: 'YES' })]);
@@ -377,9 +391,12 @@ describe('exits', () => {
   test('a sale with a trigger is left with the desk, listed with its distance, and taken back', async () => {
     await json('split', market.id, '20', '--yes');
     const terms = ['sell', market.id, 'YES', '--size', '10', '--price', '0.05', '--yes'];
-    const checked = await json(...terms, '--below', '0.05', '--validate-only');
-    expect(checked).toMatchObject({ status: 'armed' });
-    expect(await json('exits')).toEqual([]);
+    const [checked, said] = await both(...terms, '--below', '0.05', '--validate-only');
+    expect(checked).toMatchObject({ exit: { trigger: { kind: 'price_at_or_below', price: 0.05 } } });
+    // A signature would be a valid SELL in the hands of the desk.
+    expect(JSON.stringify(checked)).not.toMatch(/exitId|signature|0x[0-9a-f]{130}/);
+    expect(said).toContain('Nothing was signed or left.');
+    expect(await json('exits', '--all')).toEqual([]);
     const exit = await json(...terms, '--below', '0.05', '--group', 'position');
     expect(exit).toMatchObject({ status: 'armed', size: 10, worstPrice: 0.05, group: 'position' });
     const [listed, table] = await both('exits');

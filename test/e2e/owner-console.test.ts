@@ -95,6 +95,17 @@ describe('home', () => {
     expect((await get(bob, '/owner/home')).exposure).toMatchObject({ total: 0, byMarket: [] });
   });
 
+  test('alerts name their market as text of strangers, beside the sentence', async () => {
+    const trader = await newTrader(service);
+    await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1 });
+    await buy(trader, 20);
+    const owner = await ownerOf(trader);
+    const [agent] = (await get(owner, '/owner/home')).agents;
+    const alert = agent.alerts.find(({ code }: { code: string }) => code === 'stop_loss_reached');
+    expect(alert).toMatchObject({ marketId: market.id, marketTitle: market.question });
+    expect(alert.message).not.toContain(market.question);
+  });
+
   test('many agents share statements', async () => {
     const agents = await Promise.all(Array.from({ length: 40 }, () => newAgent(service)));
     const owner = await ownerOf(...agents);
@@ -188,7 +199,7 @@ test('a market: depth, rules as strangers’ text, and what the owner’s agents
   expect(mine.books.yes.asks.length).toBeGreaterThan(0);
   expect(mine.orders).toMatchObject([{ orderId, agentId: first.agentId }]);
   expect(mine.fills[0]).toMatchObject({ agentId: first.agentId, tokenId: market.clobTokenIds[0] });
-  expect(mine.positions).toMatchObject([{ walletAddress: first.funder }]);
+  expect(mine.positions).toMatchObject([{ walletAddress: first.funder, agentIds: [first.agentId] }]);
   expect(mine.untrustedText.notice).toContain('strangers');
   expect(await get(bob, `/owner/markets/${market.id}`)).toMatchObject({
     orders: [],

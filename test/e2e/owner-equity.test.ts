@@ -1,5 +1,5 @@
 /** Equity over time: what is recorded behind trades, what is shown of it to whom, and how much work that is at most. */
-import type { AgentEquity, EquitySeries } from '@bellwether/contract';
+import { type AgentEquity, type EquitySeries, OWNER_LIMITS, type OwnerHome } from '@bellwether/contract';
 import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createEquityStore } from '../../packages/server/src/console/equity-store.ts';
@@ -102,6 +102,33 @@ describe('what is shown', () => {
     expect(profits(all).at(-1)).toBeCloseTo(last as number, 5);
     for (const interval of ['1w', '1m', '1y'])
       expect(profits(await read(owner, equityOf(trader), interval)).at(-1)).toBeCloseTo(last as number, 5);
+  });
+
+  test('the last day of each agent in a few values, each its own', async () => {
+    const [trader, idle] = [await newTrader(service), await newTrader(service)];
+    const owner = await ownerOf(trader, idle);
+    ahead += 10 * MINUTE_MS;
+    await buy(trader, 100);
+    await record(trader);
+    ahead += 6 * 60 * MINUTE_MS;
+    await sell(trader);
+    await record(trader);
+    ahead += 6 * 60 * MINUTE_MS;
+    await owner.signIn();
+    const { body } = await owner.send('GET', '/owner/home');
+    const { agents, unrealizedPnl } = body as OwnerHome;
+    const of = (agentId: string) => agents.find((agent) => agent.agentId === agentId);
+    const curve = of(trader.agentId)?.recentEquity ?? [];
+    expect(curve).toHaveLength(OWNER_LIMITS.recentPoints);
+    expect(curve.at(-1)).toBe(of(trader.agentId)?.equity);
+    // The sale, at a spread below what was paid, is half a day ago.
+    const [early, late] = [curve[OWNER_LIMITS.recentPoints / 2 + 2], curve.at(-2)];
+    expect(early).toBeGreaterThan(late ?? Number.POSITIVE_INFINITY);
+    expect(late).toBe(of(trader.agentId)?.equity);
+    expect(of(idle.agentId)?.recentEquity).toEqual([]);
+    expect(unrealizedPnl).toBe(0);
+    const detail = await owner.send('GET', `/owner/agents/${trader.agentId}`);
+    expect(detail.body.recentEquity).toHaveLength(OWNER_LIMITS.recentPoints);
   });
 
   test('of a Solana wallet on the other venue, too', async () => {

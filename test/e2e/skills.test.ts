@@ -129,7 +129,11 @@ describe('submission and review', () => {
 
     const pending = (await operate('GET', '/operator/skills')).body;
     expect(pending.list).toEqual([expect.objectContaining({ skillCode, isVisible: false })]);
-    const approved = await operate('POST', `/operator/skills/${skillCode}/approve`, { difficultyLevel: 3 });
+    const approved = await operate('POST', `/operator/skills/${skillCode}/approve`, {
+      difficultyLevel: 3,
+      // A field that is not declared is no column.
+      user_id: '1',
+    });
     expect(approved.body).toMatchObject({ reviewStatus: 2, isVisible: true, difficultyLevel: 3 });
     expect(await both()).toEqual([true, true]);
     expect((await get(`/agent/skill/skills/${skillCode}`, stranger.apiKey)).status).toBe(200);

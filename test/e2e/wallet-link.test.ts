@@ -306,4 +306,17 @@ describe('unlinking', () => {
     await client.unlinkWallet(address);
     expect((await client.getMe()).solAddress).toBeNull();
   });
+
+  test('both wallets of an agent at once: neither waits for the other for ever', async () => {
+    const traders = await Promise.all(Array.from({ length: 6 }, () => newTrader(service)));
+    const { address } = solanaKey();
+    for (const { client } of traders) await client.updateSolAddress(address);
+    const answers = await Promise.all(
+      traders.flatMap(({ client, signer }) => [
+        refused(client.unlinkWallet(signer.address)),
+        refused(client.unlinkWallet(address)),
+      ]),
+    );
+    expect(new Set(answers)).toEqual(new Set(['nothing']));
+  });
 });

@@ -27,7 +27,7 @@ async function leave(size: number): Promise<string> {
 }
 const exitIn = (page: Page, size: number) => page.getByRole('article', { name: `Exit: ${size} YES of` });
 const statusOf = async (exitId: string) => (await trader.client.getExit(exitId)).status;
-const openAgent = (page: Page) => openConsole(service, page, `/agents/${trader.agentId}`);
+const openAgent = (page: Page) => openConsole(service, page, `/agents/${trader.agentId}/orders`);
 
 describe.skipIf(executablePath === null)('guarded exits on the console', () => {
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     await openAgent(page);
     await exitIn(page, 14).getByRole('button', { name: 'Sell now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sell, with your passkey' }).click();
-    await exitIn(page, 14).getByRole('alert').filter({ hasText: 'does not take it' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'does not take it' }).waitFor();
     expect(await statusOf(exitId)).toBe('armed');
     await trader.client.cancelExit({ exitId });
   });

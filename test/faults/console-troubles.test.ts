@@ -128,6 +128,8 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     await page.getByRole('button', { name: 'Decline all and pause' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Decline all and pause' }).click();
     await page.getByText('is paused, and 20 of its orders are declined for good.').waitFor();
+    // They keep their places until the owner asks for the list as it is.
+    await page.getByRole('button', { name: /^20 over/ }).click();
     await expect.poll(() => lines.count()).toBe(1);
     expect(await lines.first().textContent()).toContain('The first.');
     expect((await noisy.client.getSettings()).tradingPaused).toBe(true);
@@ -237,11 +239,13 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     const { bestBid, bestAsk } = await agent.client.getMarket(market.id);
     const best = Number(bestBid);
     await bid(best - tick);
-    await open(page, `/agents/${agent.agentId}`);
+    await open(page, `/agents/${agent.agentId}/orders`);
     const table = page.getByRole('region', { name: 'Table: Open orders' });
-    const middle = (above: number) => String(Number(((best + above + Number(bestAsk)) / 2).toFixed(6)));
+    const middle = (above: number) =>
+      ((best + above + Number(bestAsk)) / 2).toFixed(4).replace(/0{1,2}$/, '');
     await table.getByRole('cell', { name: middle(0), exact: true }).waitFor();
     await bid(best + tick);
+    await page.getByRole('button', { name: /^1 new.*open orders/ }).click();
     await expect.poll(() => table.getByRole('cell', { name: middle(tick), exact: true }).count()).toBe(2);
     expect(maker.complaints).toEqual([]);
     await maker.context.close();

@@ -100,6 +100,7 @@ describe.skipIf(executablePath === null)('the console', () => {
 
     // What rests is taken off the book with one tap.
     const [resting] = await trader.client.listOpenOrders();
+    await page.getByRole('link', { name: 'Orders', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel order' }).first().click();
     await page.getByText('Canceled one order.').waitFor();
     expect((await trader.client.listOpenOrders()).map(({ orderId }) => orderId)).not.toContain(
@@ -112,6 +113,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     const big = await taking(trader, Math.ceil(20 / Number(market.bestAsk)));
     await expect(trader.client.placeTrade(big)).rejects.toMatchObject({ code: 'approval_required' });
     const approve = page.getByRole('button', { name: 'Approve with your passkey' });
+    await page.getByRole('button', { name: /^1 new.*list approvals/ }).click();
     await approve.waitFor();
     await page.getByText('The odds are wrong.').waitFor();
     await picture(page, 'approvals');
@@ -121,6 +123,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     expect(placed.success).toBe(true);
 
     // The receipt of that order, checked by the browser itself.
+    await page.getByRole('button', { name: /^1 new.*earlier approvals/ }).click();
     await page.getByRole('cell', { name: 'used' }).waitFor();
     await page.getByRole('link', { name: /^BUY .* YES at/ }).click();
     await page.getByText('Verified in this browser.').waitFor();
@@ -250,6 +253,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     for (const view of [
       '',
       `/agents/${trader.agentId}`,
+      `/agents/${trader.agentId}/decisions`,
       '/approvals',
       `/markets/${market.id}?venue=${market.venue}`,
     ]) {
@@ -275,6 +279,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     });
     await open(mallory.page, `/agents/${agentId}`);
     await mallory.page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor();
+    await open(mallory.page, `/agents/${agentId}/decisions`);
     await mallory.page.getByText(HOSTILE).nth(1).waitFor();
     expect(await mallory.page.evaluate(`'hacked' in window`)).toBe(false);
     expect(mallory.complaints).toEqual([]);
@@ -293,6 +298,9 @@ describe.skipIf(executablePath === null)('the console', () => {
     const views = {
       home: '',
       agent: `/agents/${trader.agentId}`,
+      'agent-orders': `/agents/${trader.agentId}/orders`,
+      'agent-decisions': `/agents/${trader.agentId}/decisions`,
+      'agent-access': `/agents/${trader.agentId}/access`,
       order: `/agents/${trader.agentId}/orders/${orderId}`,
       market: `/markets/${market.id}?venue=${market.venue}`,
       approvals: '/approvals',

@@ -7,6 +7,7 @@ import { Link, type Route, route } from './desk/router.tsx';
 import { findSession, readAgain, type Session, session, signOut } from './desk/session.ts';
 import { createStore, useStore } from './desk/store.ts';
 import { RecoveryDay } from './parts/recovery-day.tsx';
+import { Toast } from './parts/toast.tsx';
 import { Agent } from './views/agent.tsx';
 import { Approvals } from './views/approvals.tsx';
 import { useApprovals } from './views/approvals-list.ts';
@@ -54,7 +55,7 @@ function view(to: Route) {
     case 'home':
       return <Home />;
     case 'agent':
-      return <Agent key={to.agentId} agentId={to.agentId} />;
+      return <Agent key={to.agentId} agentId={to.agentId} tab={to.tab} />;
     case 'order':
       return <OrderView key={to.orderId} agentId={to.agentId} orderId={to.orderId} />;
     case 'market':
@@ -91,7 +92,7 @@ function LostStream() {
   const state = useStore(liveState);
   if (state.name !== 'lost') return null;
   return (
-    <p class="message error" role="status">
+    <p class="bar" role="status">
       <strong>This page is not live.</strong> {state.why} What you see may be old; the page catches up when it
       is back.
     </p>
@@ -100,10 +101,15 @@ function LostStream() {
 
 function Waiting() {
   const waiting = useApprovals('waiting').data?.length ?? 0;
-  return waiting === 0 ? null : (
-    <span class="count">
-      {waiting}
-      <span class="hidden"> waiting</span>
+  // Its place is kept: the entries beside it must not move when the first one comes.
+  return (
+    <span class={`count ${waiting === 0 ? 'none' : ''}`}>
+      {waiting > 0 && (
+        <>
+          {waiting}
+          <span class="hidden"> waiting</span>
+        </>
+      )}
     </span>
   );
 }
@@ -166,9 +172,10 @@ function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: 
           </p>
         )}
       </Navigation>
-      {isIn ? <LostStream /> : owner !== null && <SessionEnded />}
       {isIn && <RecoveryDay recovery={owner.recovery} />}
       {view(to)}
+      {isIn ? <LostStream /> : owner !== null && <SessionEnded />}
+      <Toast />
     </>
   );
 }
@@ -198,6 +205,7 @@ export function App() {
         </p>
       )}
       {present.state === 'out' ? <SignIn /> : <main id="content" aria-busy="true" />}
+      <Toast />
     </>
   );
 }

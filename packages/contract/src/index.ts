@@ -26,6 +26,7 @@ export * from './operations/redeem.ts';
 export * from './operations/risk-settings.ts';
 export * from './operations/sets.ts';
 export * from './operations/skills.ts';
+export * from './operations/statement.ts';
 export * from './operations/streams.ts';
 export * from './operations/trading.ts';
 export * from './operations/venues.ts';

@@ -83,6 +83,8 @@ export interface Operation {
   readonly response: TSchema;
   /** The answer is a stream of this media type, whose items `response` describes; without it JSON. */
   readonly produces?: 'text/event-stream';
+  /** The answer can be had in this form, too, by a parameter of the query; its content is described in words. */
+  readonly alsoProduces?: 'text/csv';
   /** Error codes in addition to those that every route of its kind can answer. */
   readonly errors: readonly ErrorCode[];
 }

@@ -107,42 +107,66 @@ export interface Lot {
   readonly cost: bigint;
 }
 
-export interface Lots<M extends Move> {
-  /** Oldest first; their sizes add up to that of the position. */
-  readonly open: readonly Lot[];
-  /** The result of each sale if the oldest shares are sold first. */
-  readonly gains: ReadonlyMap<M, bigint>;
-}
-
 /**
- * The same moves, in the order in which they count, taken first in, first out: for statements that ask for it.
+ * The shares of one token by purchase, the oldest sold first: for statements that ask for it. Takes the moves in the order in which
+ * they count.
  * @example
- * const { open, gains } = lotsOf([{ side: 'BUY', size: 10n, cost: 5n, fee: 0n, at: 0 }]);
+ * const lots = new Lots();
+ * lots.take({ side: 'BUY', size: 10n, cost: 5n, fee: 0n, at: 0 });
  */
-export function lotsOf<M extends Move>(moves: readonly M[]): Lots<M> {
-  const open: Lot[] = [];
-  const gains = new Map<M, bigint>();
-  for (const move of moves) {
+export class Lots {
+  readonly #lots: Lot[] = [];
+  /** Those before it are sold. */
+  #first = 0;
+  #cost = 0n;
+
+  /** Oldest first; their sizes add up to that of the position. */
+  get open(): readonly Lot[] {
+    return this.#lots.slice(this.#first);
+  }
+
+  /** Cost of the shares that are left. */
+  get cost(): bigint {
+    return this.#cost;
+  }
+
+  /** @returns the result of a sale, as a {@link Step} has it for averages */
+  take(move: Move): Pick<Step, 'gain' | 'known'> {
     if (move.side === 'BUY') {
-      open.push({ move, size: move.size, cost: move.cost });
-      continue;
+      this.#lots.push({ move, size: move.size, cost: move.cost });
+      this.#cost += move.cost;
+      return { gain: 0n, known: move.size };
     }
     let left = move.size;
     let gave = 0n;
-    while (left > 0n && open[0] !== undefined) {
-      const [lot] = open;
-      const size = left < lot.size ? left : lot.size;
-      const cost = size === lot.size ? lot.cost : (lot.cost * size) / lot.size;
-      gave += cost;
-      left -= size;
-      if (size === lot.size) open.shift();
-      else open[0] = { ...lot, size: lot.size - size, cost: lot.cost - cost };
+    while (left > 0n && this.#first < this.#lots.length) {
+      const lot = this.#lots[this.#first] as Lot;
+      if (lot.size > left) {
+        const cost = (lot.cost * left) / lot.size;
+        this.#lots[this.#first] = { ...lot, size: lot.size - left, cost: lot.cost - cost };
+        gave += cost;
+        left = 0n;
+      } else {
+        gave += lot.cost;
+        left -= lot.size;
+        this.#first += 1;
+      }
     }
+    this.#forgetSold();
+    this.#cost -= gave;
     const known = move.size - left;
-    gains.set(move, (left === 0n ? move.cost : (move.cost * known) / move.size) - gave);
+    return { gain: (left === 0n ? move.cost : (move.cost * known) / move.size) - gave, known };
   }
-  return { open, gains };
+
+  #forgetSold(): void {
+    if (this.#first < SOLD_KEPT || this.#first * 2 < this.#lots.length) return;
+    this.#lots.splice(0, this.#first);
+    this.#first = 0;
+  }
 }
+
+/** Fewer are not worth moving the others for. */
+const SOLD_KEPT = 64;
 
 /** `chain`: the wallet may hold more than the desk knows of. `ends`: a payout after the resolution, which is no trade. */
 export type Reach = 'venue' | 'chain' | 'ends';

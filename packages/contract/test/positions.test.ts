@@ -7,7 +7,7 @@ import {
   type Holding,
   holdingKey,
   holdingOf,
-  lotsOf,
+  Lots,
   type Move,
   mayBeLate,
   NO_POSITION,
@@ -92,6 +92,12 @@ describe('a position', () => {
   });
 });
 
+const taken = (moves: readonly Fill[]) => {
+  const lots = new Lots();
+  const gains = moves.map((move) => lots.take(move).gain);
+  return { open: lots.open, gains };
+};
+
 describe('lots', () => {
   test('hold what the position holds, and earn with it what it earns once it is closed', () => {
     fc.assert(
@@ -99,10 +105,10 @@ describe('lots', () => {
         const all = toFills(given);
         const held = all.reduce((position, one) => step(position, one).position, NO_POSITION);
         const closed = held.size === 0n ? all : [...all, fill(all.length, 'SELL', held.size, held.cost)];
-        const sizeOf = (of: readonly Fill[]) => lotsOf(of).open.reduce((sum, { size }) => sum + size, 0n);
+        const sizeOf = (of: readonly Fill[]) => taken(of).open.reduce((sum, { size }) => sum + size, 0n);
         expect(sizeOf(all)).toBe(held.size);
         expect(sizeOf(closed)).toBe(0n);
-        const fifo = [...lotsOf(closed).gains.values()].reduce((sum, gain) => sum + gain, 0n);
+        const fifo = taken(closed).gains.reduce((sum, gain) => sum + gain, 0n);
         const average = closed.reduce((position, one) => step(position, one).position, NO_POSITION).realized;
         expect(fifo).toBe(average);
       }),
@@ -115,10 +121,28 @@ describe('lots', () => {
       fill(1, 'BUY', 10n, 6n),
       fill(2, 'SELL', 15n, 9n),
     ];
-    const { open, gains } = lotsOf([first, second, sale]);
+    const { open, gains } = taken([first, second, sale]);
     // All of the first, and half of the second.
-    expect(gains.get(sale)).toBe(9n - (2n + 3n));
+    expect(gains).toEqual([0n, 0n, 9n - (2n + 3n)]);
     expect(open).toEqual([{ move: second, size: 5n, cost: 3n }]);
+  });
+
+  test('cost what is left of their purchases, however many were sold', () => {
+    const many = Array.from({ length: 400 }, (_, i) =>
+      i % 2 === 0 ? fill(i, 'BUY', 10n, BigInt(i)) : fill(i, 'SELL', 9n, 9n),
+    );
+    const lots = new Lots();
+    for (const one of many) lots.take(one);
+    expect(lots.open.length).toBeLessThan(40);
+    expect(lots.cost).toBe(lots.open.reduce((sum, { cost }) => sum + cost, 0n));
+    expect(lots.open.reduce((sum, { size }) => sum + size, 0n)).toBe(200n);
+  });
+
+  test('of a sale of more than there is, the rest came past the desk', () => {
+    const lots = new Lots();
+    lots.take(fill(0, 'BUY', 10n, 4n));
+    expect(lots.take(fill(1, 'SELL', 20n, 16n))).toEqual({ gain: 4n, known: 10n });
+    expect(lots.open).toEqual([]);
   });
 });
 

@@ -4,7 +4,8 @@
  * of this object.
  */
 import type { Operation } from '@bellwether/contract';
-import { type CallParts, OperationMethods, type Values } from './client-methods.ts';
+import { BellwetherConnectionError } from './api-error.ts';
+import { type CallOptions, type CallParts, OperationMethods, type Values } from './client-methods.ts';
 import { INSPECT } from './inspect.ts';
 import { QuoteTrading } from './quotes.ts';
 import {
@@ -66,6 +67,22 @@ export class BellwetherClient extends OperationMethods {
     needValue('watchMarket', 'tokens', tokens, TOKENS);
     const list = typeof tokens === 'string' ? [tokens] : tokens;
     return marketEvents({ transport: this.#transport, headers: this.#authorization }, list, options ?? {});
+  }
+
+  /**
+   * The statement as CSV, every event of the span (`getStatement` has it page by page). What is cut off on its way is asked for again.
+   * @throws BellwetherConnectionError for a file that came without its last line
+   */
+  async statementCsv(
+    query: Omit<
+      NonNullable<Parameters<BellwetherClient['getStatement']>[0]>,
+      'format' | 'limit' | 'cursor'
+    > = {},
+    options: CallOptions = {},
+  ): Promise<string> {
+    const text: unknown = await this.getStatement({ ...query, format: 'csv' }, options);
+    if (typeof text === 'string' && /\r\n[^\r\n,]*,closing,[^\r\n]*\r\n$/.test(text)) return text;
+    throw new BellwetherConnectionError('broken', 'GET', '/agents/statement');
   }
 
   get #authorization(): Readonly<Record<string, string>> {

@@ -51,7 +51,7 @@ export class Transport {
     this.#base = options.baseUrl.replace(/\/+$/, '');
   }
 
-  /** The parsed JSON answer. @throws BellwetherApiError, BellwetherConnectionError */
+  /** The parsed JSON answer, or the text of a file in CSV. @throws BellwetherApiError, BellwetherConnectionError */
   async send(call: HttpCall): Promise<unknown> {
     const { maxRetries = DEFAULT_RETRIES, maxWaitMs = DEFAULT_MAX_WAIT_MS } = this.options;
     for (let attempt = 0; ; attempt++) {
@@ -140,7 +140,8 @@ export class Transport {
       // The original error is dropped: a custom fetch may put the request into it.
       throw new BellwetherConnectionError(reasonOf(error, timeout), call.method, pathOnly(call.path));
     }
-    const answer = parseJson(text);
+    const isCsv = response.ok && (response.headers.get('content-type') ?? '').startsWith('text/csv');
+    const answer = isCsv ? text : parseJson(text);
     if (!response.ok)
       throw new BellwetherApiError(response.status, problemOf(answer), retryAfterOf(response));
     if (answer === undefined) throw new BellwetherConnectionError('broken', call.method, pathOnly(call.path));

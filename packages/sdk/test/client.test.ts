@@ -332,8 +332,10 @@ describe('retries', () => {
     const controller = new AbortController();
     replies = ['hang'];
     const call = client().getMe({ signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
-    expect(await caught(call)).toMatchObject({ name: 'AbortError' });
+    const failure = caught(call);
+    await expect.poll(() => seen.length).toBe(1);
+    controller.abort();
+    expect(await failure).toMatchObject({ name: 'AbortError' });
     expect(seen).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
 /** Shows what the agent has: positions, portfolio and briefing; and redeems. */
+import { writeFile } from 'node:fs/promises';
 import { type BellwetherClient, type Briefing, isProblem, type Position } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
@@ -254,6 +255,88 @@ async function briefing(
   run.output.answer(found, () => briefingText(run, found));
 }
 
+interface StatementOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly fifo?: boolean;
+  readonly csv?: string;
+}
+
+type StatementFound = Awaited<ReturnType<BellwetherClient['getStatement']>>;
+
+async function statement(run: Run, { fifo, csv, ...span }: StatementOptions): Promise<void> {
+  const client = await run.client();
+  const query = { ...span, method: fifo === true ? ('fifo' as const) : ('average' as const) };
+  if (csv !== undefined) {
+    const text = await run.waiting('Reading the statement', client.statementCsv(query));
+    await writeNew(csv, text);
+    // The titles, both ends, and what is not explained.
+    const events = text.split('\r\n').length - 5;
+    run.output.answer({ file: csv, events }, () => `${events} events are in ${oneLine(csv)}.`);
+    return;
+  }
+  const found = await run.waiting('Reading the statement', client.getStatement({ ...query, limit: 1 }));
+  run.output.answer(found, () => statementText(run, found));
+}
+
+/** @throws CliError for a file that is there: a statement that was kept is not overwritten */
+async function writeNew(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'EEXIST' ? 'is there already, and is not overwritten' : `cannot be written (${String(code)})`;
+    throw usage(`${file} ${why}.`, 'Name another file.');
+  }
+}
+
+function statementText(run: Run, found: StatementFound): string {
+  const { opening, closing, totals, from, to } = found;
+  const groups = (title: string, of: StatementFound['byMarket']) =>
+    run.output.table(
+      [
+        { title, value: (group) => group.title, shrinks: true },
+        { title: 'GAINS', value: ({ gains }) => gains, align: 'right' },
+        { title: 'LOSSES', value: ({ losses }) => losses, align: 'right' },
+        { title: 'FEES', value: ({ venueFees, platformFees }) => venueFees + platformFees, align: 'right' },
+        { title: 'NET', value: ({ net }) => net, align: 'right' },
+      ],
+      of.slice(0, GROUPS_SHOWN),
+      'No results.',
+    );
+  return [
+    run.output.facts([
+      ['from', from],
+      ['to', to],
+      ['events', found.eventsTotal],
+      ['balance at the beginning', opening.cash],
+      ['+ deposits', totals.deposits],
+      ['− bought', totals.bought],
+      ['+ sold', totals.sold],
+      ['+ payouts', totals.payouts],
+      ['− fees of the venue', totals.venueFees],
+      ['− fees of the platform', totals.platformFees],
+      ['+ not explained', totals.notExplained],
+      ['balance at the end', closing.cash],
+      [`realised, ${found.method === 'fifo' ? 'first in, first out' : 'average cost'}`, totals.realizedPnl],
+      ['after fees', totals.net],
+      ['held, at cost', closing.costBasis],
+      ['held, worth', closing.positionsValue],
+      ['unrealised', closing.unrealizedPnl],
+    ]),
+    ...(found.isCurrent
+      ? []
+      : ['A venue did not answer, or a wallet traded meanwhile: the last balance is the one of the books.']),
+    groups('BY MARKET', found.byMarket),
+    groups('BY CATEGORY', found.byCategory),
+    groups('BY SKILL', found.bySkill),
+    groups('BY DAY', found.byDay.slice(-GROUPS_SHOWN)),
+  ].join('\n\n');
+}
+
+const GROUPS_SHOWN = 15;
+
 const VENUE = ['--venue <name>', 'only of this venue'] as const;
 
 export function addAccountCommands(program: Command, start: Start): void {
@@ -276,6 +359,18 @@ export function addAccountCommands(program: Command, start: Start): void {
     .description('balance, exposure and P&L')
     .option(...VENUE)
     .action(action(start, { run: portfolio }));
+  examples(
+    program
+      .command('statement')
+      .description('what moved the money in a span of time, and what it came to')
+      .option('--from <day>', 'first day or moment in UTC; default: the beginning of this year')
+      .option('--to <day>', 'the moment after the last one; default: now')
+      .option('--fifo', 'cost of what is sold: first in, first out, instead of the average')
+      .option('--csv <file>', 'write every event into a new file, for spreadsheets')
+      .action(action(start, { run: statement })),
+    'bellwether statement --from 2026-01-01 --to 2027-01-01 --csv 2026.csv',
+    'bellwether statement --json',
+  );
   examples(
     program
       .command('redeem')

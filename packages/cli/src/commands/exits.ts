@@ -18,7 +18,7 @@ export interface TriggerOptions {
   readonly replaces?: string;
 }
 
-export type ExitTerms = Pick<ExitRequest, 'trigger' | 'group' | 'expiresAt' | 'replaces' | 'validateOnly'>;
+export type ExitTerms = Pick<ExitRequest, 'trigger' | 'group' | 'expiresAt' | 'replaces'>;
 
 export const addTriggerOptions = (command: Command): Command =>
   command
@@ -66,6 +66,30 @@ export function exitTermsOf(options: TriggerOptions): ExitTerms | null {
     throw usage('--group, --until and --replaces are for exits.', 'Add a trigger, such as --below 0.4.');
   return null;
 }
+
+/** The same terms as options of a command. */
+export const triggerFlags = ({
+  below,
+  above,
+  at,
+  beforeEnd,
+  onSilence,
+  group,
+  until,
+  replaces,
+}: TriggerOptions): string =>
+  [
+    ...[
+      ['below', below],
+      ['above', above],
+      ['at', at],
+      ['before-end', beforeEnd],
+      ['group', group?.replaceAll("'", '')],
+      ['until', until],
+      ['replaces', replaces?.replaceAll("'", '')],
+    ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`])),
+    ...(onSilence === true ? ['--on-silence'] : []),
+  ].join(' ');
 
 export function triggerText({ trigger, size }: Pick<GuardedExit, 'trigger' | 'size'>): string {
   switch (trigger.kind) {

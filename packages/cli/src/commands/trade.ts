@@ -17,6 +17,7 @@ import {
   type VerifiedPrepared,
   verifyPrepared,
 } from '@bellwether/sdk';
+import { provesNoEffect } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError } from '../cli-error.ts';
@@ -43,6 +44,7 @@ import {
   exitFacts,
   exitTermsOf,
   type TriggerOptions,
+  triggerFlags,
   triggerText,
 } from './exits.ts';
 import {
@@ -240,10 +242,37 @@ function summaryOf({ intent, prepared, verified }: Ready) {
 const isLive = ({ env }: Run, { live }: OrderOptions): boolean =>
   live === true || env.BELLWETHER_ORDER_PROFILE === 'polymarket';
 
-/** Leaves the order with the desk: repeating that has no second effect, so the client may try again. */
-async function leave(run: Run, { client, verified, signer }: Ready, terms: ExitTerms): Promise<GuardedExit> {
+interface Leaving {
+  readonly terms: ExitTerms;
+  /** The command that leaves the same exit again. */
+  readonly again: string;
+}
+
+/**
+ * Leaves the order with the desk: repeating that has no second effect, so the client may try again.
+ * @throws the refusal; CliError `unknown`
+ */
+async function leave(
+  run: Run,
+  { client, verified, signer }: Ready,
+  { terms, again }: Leaving,
+): Promise<GuardedExit> {
   const body = await signPrepared(verified, signer);
-  return run.waiting('Leaving the exit', client.leaveExit({ ...body, ...terms }));
+  try {
+    return await run.waiting('Leaving the exit', client.leaveExit({ ...body, ...terms }));
+  } catch (error) {
+    if (provesNoEffect(error)) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError(
+      'unknown',
+      'exit_outcome_unknown',
+      `The exit was sent, and whether the desk has it is not known here: ${why}`,
+      {
+        orderId: verified.orderId,
+        fix: `Look: bellwether exits\nThe same exit again has no second effect: ${again}`,
+      },
+    );
+  }
 }
 
 async function tradeOrLeave(run: Run, given: Wanted, options: TriggerOptions): Promise<void> {
@@ -255,12 +284,21 @@ async function tradeOrLeave(run: Run, given: Wanted, options: TriggerOptions): P
   const when = triggerText({ trigger: terms.trigger, size: ready.verified.body.orderSize });
   const text = `${orderText(run, ready)}\n${run.output.facts([['sent when', when]], 'stderr')}`;
   run.output.say(text);
-  if (wanted.yes !== true && wanted.validateOnly !== true) {
+  if (wanted.validateOnly === true) {
+    // The desk could keep a signature that it was given for a check: nothing is signed.
+    run.output.answer(
+      { ...summaryOf(ready), accepted: ready.prepared.accepted, exit: terms },
+      () =>
+        'Checked: the desk would prepare this order, and these terms can be left with it. Nothing was signed or left.',
+    );
+    return;
+  }
+  if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(text);
     await run.confirm('Sign this order, and leave it with the desk?');
   }
-  const checksOnly = wanted.validateOnly === true ? { validateOnly: true } : {};
-  const exit = await leave(run, ready, { ...terms, ...checksOnly });
+  const again = `${repetition(wanted, ready.intent, run.givenUrl)} ${triggerFlags(options)}`;
+  const exit = await leave(run, ready, { terms, again });
   run.output.answer(exit, () => run.output.facts(exitFacts(exit)));
 }
 

@@ -3,9 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { BASE } from './call.ts';
 import { createStore } from './store.ts';
 
+export type AgentTab = 'overview' | 'orders' | 'decisions' | 'access';
+
 export type Route =
   | { readonly view: 'home' | 'approvals' | 'sign-in' | 'operator' | 'unknown' }
-  | { readonly view: 'agent'; readonly agentId: string }
+  | { readonly view: 'agent'; readonly agentId: string; readonly tab: AgentTab }
   | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
   | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
 
@@ -33,7 +35,12 @@ function routeOf({ pathname, search }: Location): Route {
     case 'operator':
       return { view: shape };
     case 'agents/*':
-      return AGENT_ID.test(id) ? { view: 'agent', agentId: id.toLowerCase() } : { view: 'unknown' };
+    case 'agents/*/orders':
+    case 'agents/*/decisions':
+    case 'agents/*/access':
+      return AGENT_ID.test(id)
+        ? { view: 'agent', agentId: id.toLowerCase(), tab: (below ?? 'overview') as AgentTab }
+        : { view: 'unknown' };
     case 'agents/*/orders/*':
       return AGENT_ID.test(id) && ORDER_ID.test(lowest)
         ? { view: 'order', agentId: id.toLowerCase(), orderId: lowest.toLowerCase() }

@@ -20,11 +20,13 @@ interface CancelOrdersProps {
   readonly label: string;
   readonly path: string;
   readonly body?: { readonly orderId: string };
+  /** Nothing can be canceled now; the button keeps its place. */
+  readonly isNone?: boolean;
   readonly action: Action;
   readonly onDone: () => void;
 }
 
-export function CancelOrders({ label, path, body, action, onDone }: CancelOrdersProps) {
+export function CancelOrders({ label, path, body, isNone = false, action, onDone }: CancelOrdersProps) {
   const cancel = () =>
     void action
       .run(async () => {
@@ -32,7 +34,7 @@ export function CancelOrders({ label, path, body, action, onDone }: CancelOrders
       })
       .then(onDone);
   return (
-    <button type="button" class="stop" disabled={action.isBusy} onClick={cancel}>
+    <button type="button" class="stop" disabled={action.isBusy || isNone} onClick={cancel}>
       {label}
     </button>
   );

@@ -1,13 +1,12 @@
 /** The decision journal: what the agent wanted, why, what the desk checked, and what came of it. */
 import type { Decision, Decisions as Page } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
-import { money, precise, Time } from './figures.tsx';
+import { money, price, shares, Time } from './figures.tsx';
+import { Further } from './held.tsx';
+import { Choices } from './interval.tsx';
+import { Pager, useHistory } from './pages.tsx';
 import { Badge, State, Untrusted } from './pieces.tsx';
-
-const PER_PAGE = 25;
-const MOST = 200;
 
 const kindOf = (status: string): 'go' | 'stop' | 'warn' | '' => {
   if (status === 'denied' || status === 'rejected') return 'stop';
@@ -16,11 +15,11 @@ const kindOf = (status: string): 'go' | 'stop' | 'warn' | '' => {
 };
 
 function Wanted({ wanted }: Pick<Decision, 'wanted'>) {
-  const { side, outcome, size, amount, price, orderType } = wanted;
+  const { side, outcome, size, amount, orderType } = wanted;
   return (
     <strong>
-      {side} {precise(size)} {outcome}
-      {price === null ? '' : ` at ${precise(price)}`}, {money(amount)} {orderType ?? ''}
+      {side} {shares(size)} {outcome}
+      {wanted.price === null ? '' : ` at ${price(wanted.price)}`}, {money(amount)} {orderType ?? ''}
     </strong>
   );
 }
@@ -37,8 +36,8 @@ function Came({ result }: Pick<Decision, 'result'>) {
     return <p class="note">The desk checked it and the venue took it; nothing is filled yet.</p>;
   return (
     <p class="note">
-      Filled {precise(filledSize)}
-      {avgPrice === null ? '' : ` at ${precise(avgPrice)} on average`}, fees {precise(feePaid)}.
+      Filled {shares(filledSize)}
+      {avgPrice === null ? '' : ` at ${price(avgPrice)} on average`}, fees {price(feePaid)}.
     </p>
   );
 }
@@ -69,64 +68,59 @@ function One({ agentId, decision }: { readonly agentId: string; readonly decisio
         <Untrusted from="Why, in the agent’s words">{reasoning}</Untrusted>
       )}
       {labels.length > 0 && <p class="note">Labelled by the agent: {labels.join(', ')}</p>}
-      <Came result={result} />
-      {orderId !== null && (
-        <p>
+      <div class="head">
+        <Came result={result} />
+        {orderId !== null && (
           <Link to={`/agents/${agentId}/orders/${orderId}`}>
             Order and receipt<span class="hidden"> of order {orderId}</span>
           </Link>
-        </p>
-      )}
+        )}
+      </div>
     </li>
   );
 }
 
+const keyOf = ({ at, orderId, untrustedText }: Decision): string =>
+  `${at} ${orderId ?? untrustedText.question}`;
+
+type Which = 'all' | 'refused';
+const WHICH: readonly (readonly [Which, string])[] = [
+  ['all', 'All'],
+  ['refused', 'Refused by the desk'],
+];
+
 export function Decisions({ agentId }: { readonly agentId: string }) {
-  const [limit, setLimit] = useState(PER_PAGE);
-  const [refusedOnly, setRefusedOnly] = useState(false);
-  const page = useResource<Page>(`/owner/agents/${agentId}/decisions?limit=${limit}`, {
+  const [which, setWhich] = useState<Which>('all');
+  const history = useHistory<Page, Decision>({
+    path: `/owner/agents/${agentId}/decisions?`,
+    rowsOf: ({ decisions }) => decisions,
+    keyOf,
     on: (event) => event.agentId === agentId,
-    everyMs: 30_000,
   });
-  const [last, setLast] = useState<Page | null>(null);
-  // A longer page is another address: the shorter one stays until it is there.
-  if (page.data !== null && page.data !== last) setLast(page.data);
-  const shown = page.data ?? last;
-  if (shown === null) return <State of={page} what="the journal" />;
-  const list = shown.decisions.filter(({ result }) => !refusedOnly || result.status === 'denied');
+  const { held, resource } = history;
+  const list = held.rows.filter(({ result }) => which === 'all' || result.status === 'denied');
   return (
     <>
-      {page.trouble !== null && <State of={page} what="the journal" />}
-      <fieldset class="choices">
-        <legend class="hidden">Which decisions</legend>
-        <button type="button" aria-pressed={!refusedOnly} onClick={() => setRefusedOnly(false)}>
-          All
-        </button>
-        <button type="button" aria-pressed={refusedOnly} onClick={() => setRefusedOnly(true)}>
-          Refused by the desk
-        </button>
-      </fieldset>
-      {list.length === 0 && (
+      <State of={resource} what="the journal" />
+      <div class="head">
+        <Choices name="Which decisions" choices={WHICH} value={which} onChange={setWhich} />
+        <Further of={held} what="decisions" keepsGone />
+      </div>
+      {resource.data !== null && list.length === 0 && (
         <p class="note">
-          {refusedOnly ? 'Nothing was refused among these.' : 'It has not tried to trade yet.'}
+          {which === 'refused'
+            ? 'Nothing was refused among these.'
+            : history.page > 0
+              ? 'There are no older ones.'
+              : 'It has not tried to trade yet. What it wants, and why, appears here with its first order.'}
         </p>
       )}
       <ul class="list">
         {list.map((decision) => (
-          <One
-            agentId={agentId}
-            key={`${decision.at} ${decision.orderId ?? decision.untrustedText.question}`}
-            decision={decision}
-          />
+          <One agentId={agentId} key={keyOf(decision)} decision={decision} />
         ))}
       </ul>
-      {shown.total > limit && limit < MOST && (
-        <div class="buttons">
-          <button type="button" onClick={() => setLimit(Math.min(limit * 2, MOST))}>
-            Show more
-          </button>
-        </div>
-      )}
+      <Pager of={history} what="decisions" />
     </>
   );
 }

@@ -2,7 +2,7 @@
 import type { OwnerAgentDetail } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { sendWithPasskey } from '../desk/passkeys.ts';
-import { Said, useAction } from './pieces.tsx';
+import { useAction } from './pieces.tsx';
 
 interface ExitRuleProps {
   readonly agent: OwnerAgentDetail;
@@ -40,7 +40,6 @@ export function ExitRule({ agent, onDone }: ExitRuleProps) {
       <p class="hint">
         The pause, “Ask me above” and what a former owner of a wallet has locked hold in any case.
       </p>
-      <Said said={action.said} />
       <div class="buttons">
         {!capsBindExits && (
           <button type="button" disabled={action.isBusy} onClick={() => save(true)}>

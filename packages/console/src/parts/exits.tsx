@@ -6,8 +6,9 @@ import type { DeskEvent } from '../desk/live.ts';
 import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
-import { precise, signed, Time } from './figures.tsx';
-import { Badge, Facts, Said, State, useAction } from './pieces.tsx';
+import { price, shares, signed, Time } from './figures.tsx';
+import { Further, useHeld } from './held.tsx';
+import { Badge, Facts, State, useAction } from './pieces.tsx';
 
 interface ExitsProps {
   readonly agentId: string;
@@ -20,9 +21,9 @@ const OPEN = new Set(['armed', 'suspended', 'firing']);
 
 const WHEN: Readonly<Record<string, (exit: GuardedExit) => string>> = {
   price_at_or_below: ({ trigger, size }) =>
-    `the book pays ${precise(trigger.price)} or less for ${precise(size)} shares`,
+    `the book pays ${price(trigger.price)} or less for ${shares(size)} shares`,
   price_at_or_above: ({ trigger, size }) =>
-    `the book pays ${precise(trigger.price)} or more for ${precise(size)} shares`,
+    `the book pays ${price(trigger.price)} or more for ${shares(size)} shares`,
   time: ({ trigger }) => `it is ${trigger.at?.slice(0, 16).replace('T', ' ')} UTC`,
   before_end: ({ trigger }) => `the market ends in ${trigger.minutes} minutes`,
   silence: () => 'the agent makes no request for as long as its safeguard “Silence” says',
@@ -84,6 +85,7 @@ function useExits(agentId: string) {
 
 export function Exits({ agentId, held }: ExitsProps) {
   const { exits, rows, reload } = useExits(agentId);
+  const listed = useHeld(exits.data === null ? null : rows, ({ exitId }) => exitId);
   const titleOf = new Map(held.map(({ marketId, title }) => [marketId, title]));
   const hasExit = new Set(
     rows.filter(({ status }) => OPEN.has(status)).map(({ marketId, outcome }) => `${marketId} ${outcome}`),
@@ -96,9 +98,10 @@ export function Exits({ agentId, held }: ExitsProps) {
         the agent is gone. {NO_KEY}
       </p>
       <State of={exits} what="exits" />
-      {rows.length > 0 && (
+      <Further of={listed} what="exits" keepsGone />
+      {listed.rows.length > 0 && (
         <ul class="list">
-          {rows.map((exit) => (
+          {listed.rows.map((exit) => (
             <li key={exit.exitId}>
               <Exit
                 exit={exit}
@@ -113,8 +116,8 @@ export function Exits({ agentId, held }: ExitsProps) {
       {exits.data !== null && bare.length > 0 && (
         <p class="note">
           No exit is left for{' '}
-          {bare.map(({ size, outcome, title }) => `${precise(size)} ${outcome} of “${title}”`).join('; ')}.
-          Ask the agent to sign one: without it only the agent can sell them.
+          {bare.map(({ size, outcome, title }) => `${shares(size)} ${outcome} of “${title}”`).join('; ')}. Ask
+          the agent to sign one: without it only the agent can sell them.
         </p>
       )}
     </>
@@ -131,9 +134,9 @@ interface ExitProps {
 function Exit({ exit, title, onDone }: ExitProps) {
   const { size, outcome, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
   return (
-    <article aria-label={`Exit: ${precise(size)} ${outcome} of ${title}`}>
+    <article aria-label={`Exit: ${shares(size)} ${outcome} of ${title}`}>
       <h3>
-        Sell {precise(size)} {outcome} <span class="title">{title}</span>
+        Sell {shares(size)} {outcome} <span class="title">{title}</span>
       </h3>
       <p class="badges">
         <StatusBadge exit={exit} />
@@ -142,23 +145,25 @@ function Exit({ exit, title, onDone }: ExitProps) {
       <Facts
         rows={[
           ['Sent when', WHEN[trigger.kind]?.(exit) ?? trigger.kind],
-          ['For no less than', `${precise(worstPrice)} a share`],
+          ['For no less than', `${price(worstPrice)} a share`],
           [
             'The book pays now',
-            watch === null ? '—' : `${precise(watch.price)} (best bid ${precise(watch.bid)})`,
+            watch === null ? '—' : `${price(watch.price)} (best bid ${price(watch.bid)})`,
           ],
-          ...(watch?.distance == null ? [] : [['Distance', signed(watch.distance)] as const]),
+          ['Distance', signed(watch?.distance)],
           ...(group === null
             ? []
             : [['Group', `${group}: the first one that is sent ends the others`] as const]),
           ...(endsAt === null ? [] : [['Ends', <Time at={endsAt} short />] as const]),
-          ...(fired === null ? [] : [['Sent', <Time at={fired.at} short />] as const]),
+          ['Sent', <Time at={fired?.at} short />],
         ]}
       />
       <Acts exit={exit} title={title} onDone={onDone} />
-      {/* Below what is pressed: what is said later must not move it. */}
-      {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
-      {watch?.note != null && exit.status === 'armed' && <p class="note">{watch.note}</p>}
+      {/* Below what is pressed, in a place that is kept: what is said later must not move it. */}
+      <div class="later">
+        {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
+        {watch?.note != null && exit.status === 'armed' && <p class="note">{watch.note}</p>}
+      </div>
     </article>
   );
 }
@@ -194,44 +199,50 @@ function Acts({ exit, title, onDone }: ExitProps) {
   const isOpen = status === 'armed' || status === 'suspended';
   return (
     <>
-      {isOpen && (
-        <div class="buttons">
-          <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking('sell')}>
-            Sell now
-          </button>
-          <button type="button" aria-pressed={firesOnPause} disabled={action.isBusy} onClick={() => run(arm)}>
-            Send it when I pause
-          </button>
-          <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsking('cancel')}>
-            Cancel exit
-          </button>
-          {status === 'suspended' && (
+      <div class="buttons kept">
+        {isOpen && (
+          <>
+            <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking('sell')}>
+              Sell now
+            </button>
             <button
               type="button"
+              aria-pressed={firesOnPause}
               disabled={action.isBusy}
-              onClick={() =>
-                run(async () => {
-                  await send(`${of}/resume`);
-                  return 'It is armed again. A trigger that held meanwhile does not send it.';
-                })
-              }
+              onClick={() => run(arm)}
             >
-              Resume
+              Send it when I pause
             </button>
-          )}
-        </div>
-      )}
-      <Said said={action.said} />
+            <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsking('cancel')}>
+              Cancel exit
+            </button>
+            {status === 'suspended' && (
+              <button
+                type="button"
+                disabled={action.isBusy}
+                onClick={() =>
+                  run(async () => {
+                    await send(`${of}/resume`);
+                    return 'It is armed again. A trigger that held meanwhile does not send it.';
+                  })
+                }
+              >
+                Resume
+              </button>
+            )}
+          </>
+        )}
+      </div>
       {asking === 'sell' && (
         <Confirm
-          title={`Sell ${precise(exit.size)} ${exit.outcome} now?`}
+          title={`Sell ${shares(exit.size)} ${exit.outcome} now?`}
           yes="Sell, with your passkey"
           onNo={() => setAsking(null)}
           onYes={() => run(sell)}
         >
           <p>{title}</p>
           <p>
-            For no less than {precise(exit.worstPrice)} a share; the best bid was {precise(exit.watch?.bid)} a
+            For no less than {price(exit.worstPrice)} a share; the best bid was {price(exit.watch?.bid)} a
             moment ago. Your passkey is the word for this order: neither your pause nor “Ask me above” stops
             it. {NO_KEY}
           </p>

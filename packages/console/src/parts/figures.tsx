@@ -1,6 +1,9 @@
 /** How figures, times and states read. */
 
 const MONEY = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const SHARES = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+/** Ticks go down to a ten-thousandth. */
+const PRICE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 const PRECISE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 const WHEN = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const WHEN_SHORT = new Intl.DateTimeFormat('en-GB', {
@@ -23,6 +26,25 @@ export function money(value: Figure): string {
   return number === null ? NONE : MONEY.format(number);
 }
 
+/** A number of shares. */
+export function shares(value: Figure): string {
+  const number = numberOf(value);
+  return number === null ? NONE : SHARES.format(number);
+}
+
+/** Many shares in little room: without the parts of a share that say nothing there. */
+export function roundShares(value: Figure): string {
+  const number = numberOf(value);
+  return shares(number !== null && number >= 100 ? Math.round(number) : number);
+}
+
+/** Collateral for a share, and fees, which may be parts of a cent. */
+export function price(value: Figure): string {
+  const number = numberOf(value);
+  return number === null ? NONE : PRICE.format(number);
+}
+
+/** Every digit that the desk keeps: for receipts and checks. */
 export function precise(value: Figure): string {
   const number = numberOf(value);
   return number === null ? NONE : PRECISE.format(number);

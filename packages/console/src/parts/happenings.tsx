@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type DeskEvent, onDeskEvent } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { money, precise, signed, Time } from './figures.tsx';
+import { money, price, shares, signed, Time } from './figures.tsx';
+import { Further, useHeld } from './held.tsx';
 
 const KEPT = 30;
 
@@ -18,26 +19,26 @@ const SETS: Readonly<Record<string, string>> = {
 function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
   if (status !== undefined && data.outcome === 'BOTH')
-    return `${SETS[data.orderType]} ${precise(data.orderSize)} ${data.orderType === 'CONVERT' ? 'NO' : 'full sets'}: ${status}${
+    return `${SETS[data.orderType]} ${shares(data.orderSize)} ${data.orderType === 'CONVERT' ? 'NO' : 'full sets'}: ${status}${
       data.errorCode ? ` (${data.errorCode})` : ''
     }`;
   if (status !== undefined)
-    return `${data.side} ${precise(data.orderSize)} ${data.outcome} at ${precise(data.price)}: ${status.replaceAll('_', ' ')}${
+    return `${data.side} ${shares(data.orderSize)} ${data.outcome} at ${price(data.price)}: ${status.replaceAll('_', ' ')}${
       data.errorCode ? ` (${data.errorCode})` : ''
     }`;
   switch (type) {
     case 'fill':
-      return `${data.side === 'BUY' ? 'Bought' : 'Sold'} ${precise(data.size)} ${data.outcome} at ${precise(data.price)} for ${money(data.cost)}, fee ${precise(data.fee)}`;
+      return `${data.side === 'BUY' ? 'Bought' : 'Sold'} ${shares(data.size)} ${data.outcome} at ${price(data.price)} for ${money(data.cost)}, fee ${price(data.fee)}`;
     case 'fill.reversed':
-      return `The settlement of a fill of ${precise(data.size)} ${data.outcome} failed: it does not count`;
+      return `The settlement of a fill of ${shares(data.size)} ${data.outcome} failed: it does not count`;
     case 'market.resolved':
       return `A market was decided: ${data.payout}`;
     case 'risk':
       return data.message;
     case 'fee':
-      return `A fee of ${precise(data.amount)} was charged`;
+      return `A fee of ${price(data.amount)} was charged`;
     case 'redemption':
-      return `${precise(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
+      return `${shares(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
     case 'balance':
       return data.reason === 'trade' || data.reason === 'split' || data.reason === 'merge'
         ? null
@@ -59,6 +60,7 @@ interface Happening {
   readonly words: string;
 }
 
+/** The place has a fixed height: what comes first fills it, what comes later waits behind the button. */
 export function Happenings({ names }: { readonly names: ReadonlyMap<string, string> }) {
   const [list, setList] = useState<readonly Happening[]>([]);
   useEffect(() => {
@@ -82,20 +84,27 @@ export function Happenings({ names }: { readonly names: ReadonlyMap<string, stri
       clearTimeout(timer);
     };
   }, []);
-  if (list.length === 0) return <p class="note">Nothing yet since this page was opened.</p>;
+  const held = useHeld(list, ({ key }) => String(key), true);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll tall" aria-label="List of what happens" tabIndex={0}>
-      <ul class="list">
-        {list.map(({ key, event, words }) => (
-          <li key={key}>
-            <span class="note">
-              <Time at={event.createdAt} />{' '}
-            </span>
-            <Link to={`/agents/${event.agentId}`}>{names.get(event.agentId) ?? 'An agent'}</Link>: {words}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <>
+      <Further of={held} what="what happens" keepsGone />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section class="scroll tall" aria-label="List of what happens" tabIndex={0}>
+        {held.rows.length === 0 ? (
+          <p class="note">Nothing yet since this page was opened.</p>
+        ) : (
+          <ul class="list">
+            {held.rows.map(({ key, event, words }) => (
+              <li key={key}>
+                <span class="note">
+                  <Time at={event.createdAt} />{' '}
+                </span>
+                <Link to={`/agents/${event.agentId}`}>{names.get(event.agentId) ?? 'An agent'}</Link>: {words}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
   );
 }

@@ -5,7 +5,7 @@ import { send } from '../desk/call.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
 import { Id, Time } from './figures.tsx';
-import { Card, Said, State, Table, useAction } from './pieces.tsx';
+import { Card, State, Table, useAction } from './pieces.tsx';
 
 function bindings({ name, paused, lockedByOwner }: LeftWallet['agents'][number]): string {
   const locks = Object.entries(lockedByOwner)
@@ -26,7 +26,7 @@ export function LeftWallets() {
         return 'The wallet is free of your limits.';
       })
       .then(wallets.reload);
-  const isShown = wallets.trouble !== null || action.said !== null || (wallets.data ?? []).length > 0;
+  const isShown = wallets.trouble !== null || (wallets.data ?? []).length > 0;
   return (
     isShown && (
       <Card title="Wallets that left" wide>
@@ -35,7 +35,6 @@ export function LeftWallets() {
           registered them anew. What you have locked or paused still binds them, with what the day has used of
           it.
         </p>
-        <Said said={action.said} />
         <State of={wallets} what="wallets that left" />
         {wallets.data !== null && (
           <Table

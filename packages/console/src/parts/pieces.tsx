@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { Trouble, wordsOf } from '../desk/call.ts';
 import type { Resource } from '../desk/resource.ts';
+import { say } from './toast.tsx';
 
 export const Badge = ({
   kind = '',
@@ -33,6 +34,14 @@ export const Card = ({ title, aside, children, wide = false }: CardProps) => {
   );
 };
 
+/** A figure in a list of figures. */
+export const Tile = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
 /** Words of strangers: shown as text, and marked as theirs. */
 export const Untrusted = ({ from, children }: { readonly from: string; readonly children: string }) => (
   <figure class="quote">
@@ -62,9 +71,10 @@ export function State({
   readonly of: Resource<unknown>;
   readonly what: string;
 }) {
+  // Where something is shown, nothing moves for it.
   if (trouble !== null)
     return (
-      <div class="message error" role="alert">
+      <div class={data === null ? 'message error' : 'bar'} role="alert">
         <p>
           {data === null ? '' : 'What you see may be old. '}
           {trouble}
@@ -81,6 +91,8 @@ interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly numeric?: boolean;
+  /** Share of the width, 1 without one: a table's columns do not depend on what is in them, so they stand still. */
+  readonly width?: number;
 }
 
 interface TableProps<Row> {
@@ -89,16 +101,26 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly none: string;
+  /** Rows that are listed although they are not there any more. */
+  readonly gone?: ReadonlySet<string>;
+  /** Of a few figures: stays a table on a phone, where others become cards. */
+  readonly compact?: boolean;
 }
 
-/** Wide ones scroll within themselves, by keyboard too. */
-export function Table<Row>({ caption, rows, columns, keyOf, none }: TableProps<Row>) {
+/** On a phone each row is a card. Wide ones scroll within themselves, by keyboard too. */
+export function Table<Row>({ caption, rows, columns, keyOf, none, gone, compact = false }: TableProps<Row>) {
   if (rows.length === 0) return <p class="note">{none}</p>;
+  const whole = columns.reduce((sum, { width = 1 }) => sum + width, 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
-      <table>
+      <table class={compact ? 'compact' : 'cards'}>
         <caption class="hidden">{caption}</caption>
+        <colgroup>
+          {columns.map(({ head, width = 1 }) => (
+            <col key={head} style={`width: ${((width / whole) * 100).toFixed(2)}%`} />
+          ))}
+        </colgroup>
         <thead>
           <tr>
             {columns.map(({ head, numeric }) => (
@@ -110,9 +132,9 @@ export function Table<Row>({ caption, rows, columns, keyOf, none }: TableProps<R
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={gone?.has(keyOf(row)) ? 'gone' : ''}>
               {columns.map(({ head, cell, numeric }) => (
-                <td key={head} class={numeric ? 'numeric' : ''}>
+                <td key={head} class={numeric ? 'numeric' : ''} data-head={head}>
                   {cell(row)}
                 </td>
               ))}
@@ -137,33 +159,28 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, Com
 
 export interface Action {
   readonly isBusy: boolean;
-  readonly said: { readonly text: string; readonly isError: boolean } | null;
-  /** Does it once, however often it is pressed meanwhile; says what came of it, `null` nothing. */
+  /** Does it once, however often it is pressed meanwhile; says beside what was pressed what came of it, `null` nothing. */
   readonly run: (work: () => Promise<string | null>) => Promise<boolean>;
 }
 
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState<Action['said']>(null);
   const run = async (work: () => Promise<string | null>): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);
-    setSaid(null);
+    say(null);
+    const beside = document.activeElement;
     try {
       const text = await work();
-      setSaid(text === null ? null : { text, isError: false });
+      if (text !== null) say(text, { beside });
       return true;
     } catch (error) {
       if (!(error instanceof Trouble)) console.error(error);
-      setSaid({ text: wordsOf(error), isError: true });
+      say(wordsOf(error), { isError: true, beside });
       return false;
     } finally {
       setBusy(false);
     }
   };
-  return { isBusy, said, run };
+  return { isBusy, run };
 }
-
-export const Said = ({ said }: Pick<Action, 'said'>) => (
-  <Message text={said?.text ?? null} isError={said?.isError ?? false} />
-);

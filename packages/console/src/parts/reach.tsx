@@ -6,7 +6,7 @@ import { answerChallenge } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
 import { Id, Time } from './figures.tsx';
-import { Badge, Said, State, Table, useAction } from './pieces.tsx';
+import { Badge, State, Table, useAction } from './pieces.tsx';
 
 const ACTIVE = 1;
 
@@ -27,7 +27,6 @@ export function Keys({ agentId }: OfAgent) {
       .then(keys.reload);
   return (
     <>
-      <Said said={action.said} />
       <State of={keys} what="keys" />
       {keys.data !== null && (
         <Table
@@ -106,7 +105,6 @@ export function Wallets({ agentId }: OfAgent) {
       .then(wallets.reload);
   return (
     <>
-      <Said said={action.said} />
       <State of={wallets} what="wallets" />
       {wallets.data !== null && (
         <Table
@@ -199,7 +197,6 @@ export function Webhooks({ agentId }: OfAgent) {
       .then(hooks.reload);
   return (
     <>
-      <Said said={action.said} />
       <State of={hooks} what="webhooks" />
       {hooks.data !== null && (
         <Table

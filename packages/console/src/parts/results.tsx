@@ -1,7 +1,19 @@
 /** Equity over time, and profit and loss per day. */
 import type { DayResult, EquitySeries } from '@bellwether/contract';
+import type { ComponentChildren } from 'preact';
 import { money, signed } from './figures.tsx';
 import { type Line, Plot } from './plot.tsx';
+
+interface PlotPlaceProps {
+  /** Of a lower plot. */
+  readonly low?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** As high as a plot, also before there is one. */
+export const PlotPlace = ({ low = false, children }: PlotPlaceProps) => (
+  <div class={`plot-place ${low ? 'low' : ''}`}>{children}</div>
+);
 
 interface EquityProps {
   readonly name: string;

@@ -4,7 +4,7 @@ import { useId, useState } from 'preact/hooks';
 import { send, Trouble } from '../desk/call.ts';
 import { useResource } from '../desk/resource.ts';
 import { money, precise } from './figures.tsx';
-import { Said, State, useAction } from './pieces.tsx';
+import { State, useAction } from './pieces.tsx';
 
 type Value = number | boolean | null;
 interface Draft {
@@ -87,9 +87,15 @@ interface RowProps {
   readonly onDraft: (draft: Draft) => void;
 }
 
+/** Beside the label, in its line: it may come while the owner types below. */
 function Lowered({ row, present: { value, ceiling } }: Pick<RowProps, 'row' | 'present'>) {
   if (typeof ceiling !== 'number' || typeof value !== 'number' || value >= ceiling) return null;
-  return <> The agent has lowered it to {row.unit === 'collateral' ? money(value) : precise(value)}.</>;
+  return (
+    <span class="note lowered">
+      {' '}
+      The agent has lowered it to {row.unit === 'collateral' ? money(value) : precise(value)}.
+    </span>
+  );
 }
 
 function Row({ row, present, draft, onDraft }: RowProps) {
@@ -98,7 +104,7 @@ function Row({ row, present, draft, onDraft }: RowProps) {
   const isLocked = draft.locked ?? present.ceiling !== undefined;
   const hint = (
     <p class="hint" id={`${id}-hint`}>
-      {row.explanation} <Lowered row={row} present={present} />
+      {row.explanation}
     </p>
   );
   return (
@@ -117,7 +123,10 @@ function Row({ row, present, draft, onDraft }: RowProps) {
         </div>
       ) : (
         <div class="field">
-          <label for={id}>{row.label}</label>
+          <div class="labels">
+            <label for={id}>{row.label}</label>
+            <Lowered row={row} present={present} />
+          </div>
           <input
             id={id}
             type="text"
@@ -179,22 +188,21 @@ export function Safeguards({
         What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never
         above.
       </p>
-      {rows.map((row) => (
-        <Row
-          key={row.name}
-          row={row}
-          present={presentOf(agent, row.name)}
-          draft={drafts.get(row.name) ?? UNTOUCHED}
-          onDraft={(draft) => setDrafts(new Map(drafts).set(row.name, draft))}
-        />
-      ))}
-      <Said said={action.said} />
-      <div class="buttons">
-        {drafts.size > 0 && (
-          <button type="button" onClick={() => setDrafts(new Map())}>
-            Discard what I typed
-          </button>
-        )}
+      <div class="limits">
+        {rows.map((row) => (
+          <Row
+            key={row.name}
+            row={row}
+            present={presentOf(agent, row.name)}
+            draft={drafts.get(row.name) ?? UNTOUCHED}
+            onDraft={(draft) => setDrafts(new Map(drafts).set(row.name, draft))}
+          />
+        ))}
+      </div>
+      <div class="buttons sticky">
+        <button type="button" disabled={drafts.size === 0} onClick={() => setDrafts(new Map())}>
+          Discard what I typed
+        </button>
         <button type="submit" class="primary" disabled={action.isBusy}>
           Save limits
         </button>

@@ -1,162 +1,19 @@
-/** One agent: where it stands, what it does and why, and the owner's word over it. */
-import type { AgentEquity, EquityInterval, Order, OwnerAgentDetail, Position } from '@bellwether/contract';
+/** One agent: where it stands, what it does and why, and the owner's word over it. Each part has a tab of its own. */
+import type { AgentEquity, EquityInterval, OwnerAgentDetail } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { middleOf, useBooks } from '../desk/books.ts';
-import type { DeskEvent } from '../desk/live.ts';
 import { type Resource, useResource } from '../desk/resource.ts';
-import { Link } from '../desk/router.tsx';
+import { type AgentTab, Link } from '../desk/router.tsx';
+import { AgentOrders } from '../parts/agent-orders.tsx';
 import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
-import { AlertText, Severity } from '../parts/alert.tsx';
-import { CancelOrders } from '../parts/cancel-orders.tsx';
+import { Attention } from '../parts/attention.tsx';
 import { Decisions } from '../parts/decisions.tsx';
 import { ExitRule } from '../parts/exit-rule.tsx';
-import { Exits } from '../parts/exits.tsx';
-import { Gain, money, precise, Time } from '../parts/figures.tsx';
+import { Gain, money, Time } from '../parts/figures.tsx';
 import { Interval } from '../parts/interval.tsx';
-import { Badge, Card, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
+import { Badge, Card, State, Tile, Untrusted, useAction } from '../parts/pieces.tsx';
 import { Keys, Wallets, Webhooks } from '../parts/reach.tsx';
-import { Days, Equity } from '../parts/results.tsx';
+import { Days, Equity, PlotPlace } from '../parts/results.tsx';
 import { Safeguards } from '../parts/safeguards.tsx';
-
-interface MarketCellProps {
-  readonly venue: string;
-  readonly marketId: string;
-  readonly title: string;
-}
-
-const MarketCell = ({ venue, marketId, title }: MarketCellProps) => (
-  <Link class="title" to={`/markets/${encodeURIComponent(marketId)}?venue=${encodeURIComponent(venue)}`}>
-    {title}
-  </Link>
-);
-
-/** By one stream: a browser has only six connections to the desk, for all its tabs. */
-function Trading({ agentId }: { readonly agentId: string }) {
-  const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 15_000 };
-  const path = `/owner/agents/${agentId}`;
-  const positions = useResource<readonly Position[]>(`${path}/positions`, options);
-  const orders = useResource<readonly Order[]>(`${path}/orders/open`, options);
-  const held = positions.data?.filter(({ redeemable }) => !redeemable) ?? [];
-  const books = useBooks([...held, ...(orders.data ?? [])].map(({ tokenId }) => tokenId));
-  const priceNow = (tokenId: string): number | null => {
-    const book = books.get(tokenId);
-    return book === undefined ? null : middleOf(book);
-  };
-  return (
-    <>
-      <Card title="Positions" wide>
-        <Positions positions={positions} priceNow={priceNow} />
-      </Card>
-      <Card title="Guarded exits" wide>
-        <Exits agentId={agentId} held={held} />
-      </Card>
-      <Card title="Open orders" wide>
-        <OpenOrders agentId={agentId} orders={orders} priceNow={priceNow} />
-      </Card>
-    </>
-  );
-}
-
-interface Prices {
-  readonly priceNow: (tokenId: string) => number | null;
-}
-
-function Positions({ positions, priceNow }: Prices & { readonly positions: Resource<readonly Position[]> }) {
-  const rows = positions.data ?? [];
-  const price = ({ tokenId, currentPrice }: Position): number => priceNow(tokenId) ?? currentPrice;
-  return (
-    <>
-      <State of={positions} what="positions" />
-      {positions.data !== null && (
-        <Table
-          caption="Positions"
-          rows={rows}
-          keyOf={({ tokenId, walletAddress }) => `${tokenId} ${walletAddress}`}
-          none="It holds nothing."
-          columns={[
-            { head: 'Market', cell: (row) => <MarketCell {...row} /> },
-            { head: 'Held', cell: ({ outcome, size }) => `${precise(size)} ${outcome}` },
-            { head: 'Cost', numeric: true, cell: ({ avgPrice }) => precise(avgPrice) },
-            { head: 'Price', numeric: true, cell: (row) => precise(price(row)) },
-            { head: 'Value', numeric: true, cell: (row) => money(price(row) * row.size) },
-            {
-              head: 'Unrealised',
-              numeric: true,
-              cell: (row) => <Gain value={price(row) * row.size - row.initialValue} />,
-            },
-          ]}
-        />
-      )}
-    </>
-  );
-}
-
-interface OpenOrdersProps extends Prices {
-  readonly agentId: string;
-  readonly orders: Resource<readonly Order[]>;
-}
-
-function OpenOrders({ agentId, orders, priceNow }: OpenOrdersProps) {
-  const action = useAction();
-  const path = `/owner/agents/${agentId}/orders`;
-  return (
-    <>
-      <State of={orders} what="open orders" />
-      {(orders.data?.length ?? 0) > 1 && (
-        <div class="buttons">
-          <CancelOrders
-            label="Cancel all open orders of this agent"
-            path={`${path}/cancel-market`}
-            action={action}
-            onDone={orders.reload}
-          />
-        </div>
-      )}
-      <Said said={action.said} />
-      {orders.data !== null && (
-        <Table
-          caption="Open orders"
-          rows={orders.data}
-          keyOf={({ orderId }) => orderId}
-          none="No order is open."
-          columns={[
-            {
-              head: 'Market',
-              cell: ({ venue, marketId, marketQuestion }) => (
-                <MarketCell venue={venue} marketId={marketId} title={marketQuestion} />
-              ),
-            },
-            { head: 'Order', cell: ({ side, outcome, orderType }) => `${side} ${outcome} ${orderType}` },
-            { head: 'Price', numeric: true, cell: ({ price }) => precise(price) },
-            { head: 'Market now', numeric: true, cell: ({ tokenId }) => precise(priceNow(tokenId)) },
-            {
-              head: 'Filled',
-              numeric: true,
-              cell: ({ filledSize, orderSize }) => `${precise(filledSize)} of ${precise(orderSize)}`,
-            },
-            {
-              head: 'Status',
-              cell: ({ status }) => <Badge kind={status === 'unknown' ? 'warn' : ''}>{status}</Badge>,
-            },
-            { head: 'Since', cell: ({ createdAt }) => <Time at={createdAt} short /> },
-            {
-              head: 'Stop',
-              cell: ({ orderId }) => (
-                <CancelOrders
-                  label="Cancel order"
-                  path={`${path}/cancel`}
-                  body={{ orderId }}
-                  action={action}
-                  onDone={orders.reload}
-                />
-              ),
-            },
-          ]}
-        />
-      )}
-    </>
-  );
-}
 
 function EquityCard({ agent }: { readonly agent: OwnerAgentDetail }) {
   const [interval, setInterval] = useState<EquityInterval>('1d');
@@ -169,13 +26,16 @@ function EquityCard({ agent }: { readonly agent: OwnerAgentDetail }) {
     <Card
       title="Equity and trades"
       aside={<Interval name="Equity of the last" value={interval} onChange={setInterval} />}
-      wide
     >
-      <State of={equity} what="equity" />
-      {equity.data !== null && <Equity name={`Equity of ${agent.name}`} series={equity.data} marks={marks} />}
-      {equity.data?.fillsTruncated === true && (
-        <p class="note">The latest {marks.length} trades are marked.</p>
-      )}
+      <PlotPlace>
+        <State of={equity} what="equity" />
+        {equity.data !== null && (
+          <Equity name={`Equity of ${agent.name}`} series={equity.data} marks={marks} />
+        )}
+      </PlotPlace>
+      <p class="note under">
+        {equity.data?.fillsTruncated === true ? `The latest ${marks.length} trades are marked.` : ''}
+      </p>
     </Card>
   );
 }
@@ -192,7 +52,7 @@ const Quota = ({ name, used, limit, format }: QuotaProps) => (
     <dt>{name}</dt>
     <dd>
       {format(used)}
-      {limit !== null && <span class="note"> of {format(limit)}</span>}
+      <span class="note of"> {limit === null ? 'no limit' : `of ${format(limit)}`}</span>
       {limit !== null && (
         <meter aria-label={`${name}: used of the limit`} min={0} max={limit || 1} value={used} />
       )}
@@ -201,58 +61,118 @@ const Quota = ({ name, used, limit, format }: QuotaProps) => (
 );
 
 function Tiles({ agent }: { readonly agent: OwnerAgentDetail }) {
-  const { quota } = agent;
+  const { quota, unrealizedPnl } = agent;
   return (
     <dl class="tiles wide">
-      <div>
-        <dt>Equity</dt>
-        <dd>{money(agent.equity)}</dd>
-      </div>
-      <div>
-        <dt>Can be used</dt>
-        <dd>{money(agent.availableBalance)}</dd>
-      </div>
-      <div>
-        <dt>Unrealised</dt>
-        <dd>
-          <Gain value={agent.unrealizedPnl} />
-        </dd>
-      </div>
-      <div>
-        <dt>Today, after fees</dt>
-        <dd>
-          <Gain value={quota.realizedToday} />
-        </dd>
-      </div>
+      <Tile name="Equity">{money(agent.equity)}</Tile>
+      <Tile name="Can be used">{money(agent.availableBalance)}</Tile>
+      <Tile name="Realised today, after fees">
+        <Gain value={quota.realizedToday} />
+      </Tile>
+      <Tile name="Unrealised">
+        <Gain value={unrealizedPnl} />
+      </Tile>
+      <Tile name="Both together">
+        <Gain value={quota.realizedToday + unrealizedPnl} />
+      </Tile>
       <Quota name="Trades today" {...quota.trades} format={String} />
       <Quota name="Amount today" {...quota.amount} format={money} />
     </dl>
   );
 }
 
-function Attention({ agent: { alerts, ordersInDoubt } }: { readonly agent: OwnerAgentDetail }) {
-  if (alerts.length === 0 && ordersInDoubt.count === 0) return null;
+interface OfAgent {
+  readonly agent: OwnerAgentDetail;
+  readonly onDone: () => void;
+}
+
+function Overview({ agent, onDone }: OfAgent) {
   return (
-    <Card title="Needs attention" wide>
-      <ul class="list">
-        {alerts.map(({ code, severity, message, marketId }) => (
-          <li key={`${code} ${marketId ?? ''}`}>
-            <Severity severity={severity} /> <AlertText message={message} marketId={marketId} />
-          </li>
-        ))}
-        {ordersInDoubt.orderIds.map((orderId) => (
-          <li key={orderId}>
-            <Badge kind="warn">in doubt</Badge> <span class="code">{orderId}</span>: the desk asks the venue
-            what became of it.
-          </li>
-        ))}
-      </ul>
-    </Card>
+    <>
+      <Tiles agent={agent} />
+      <div class="stack">
+        <Card title="Safeguards">
+          <Safeguards agent={agent} onDone={onDone} />
+        </Card>
+        <Card title="Limits and exits">
+          <ExitRule agent={agent} onDone={onDone} />
+        </Card>
+      </div>
+      <div class="stack">
+        <Card title="Needs attention">
+          <Attention agents={[agent]} />
+        </Card>
+        <EquityCard agent={agent} />
+        <Card title="Profit and loss per day, after fees">
+          <PlotPlace low>
+            <Days name={`Profit and loss of ${agent.name} per day, after fees`} days={agent.days} />
+          </PlotPlace>
+        </Card>
+        {agent.description !== '' && (
+          <Card title="About it">
+            <Untrusted from="The agent says of itself">{agent.description}</Untrusted>
+          </Card>
+        )}
+      </div>
+    </>
   );
 }
 
-export function Agent({ agentId }: { readonly agentId: string }) {
-  const agent = useResource<OwnerAgentDetail>(`/owner/agents/${encodeURIComponent(agentId)}`, {
+const TABS: readonly (readonly [AgentTab, string])[] = [
+  ['overview', 'Overview'],
+  ['orders', 'Orders'],
+  ['decisions', 'Decisions'],
+  ['access', 'Keys and wallets'],
+];
+
+const Tabs = ({ agentId, tab }: { readonly agentId: string; readonly tab: AgentTab }) => (
+  <nav class="tabs wide" aria-label="Parts of this agent">
+    {TABS.map(([name, label]) => (
+      <Link
+        key={name}
+        class="tab"
+        to={`/agents/${agentId}${name === 'overview' ? '' : `/${name}`}`}
+        aria-current={name === tab ? 'page' : undefined}
+      >
+        {label}
+      </Link>
+    ))}
+  </nav>
+);
+
+function Part({ agent, tab, onDone }: OfAgent & { readonly tab: AgentTab }) {
+  const { agentId } = agent;
+  if (tab === 'orders') return <AgentOrders agentId={agentId} />;
+  if (tab === 'decisions')
+    return (
+      <Card title="Decisions" wide>
+        <Decisions agentId={agentId} />
+      </Card>
+    );
+  if (tab === 'access')
+    return (
+      <>
+        <Card title="API keys" wide>
+          <Keys agentId={agentId} />
+        </Card>
+        <Card title="Wallets that it may use" wide>
+          <Wallets agentId={agentId} />
+        </Card>
+        <Card title="Webhooks" wide>
+          <Webhooks agentId={agentId} />
+        </Card>
+      </>
+    );
+  return <Overview agent={agent} onDone={onDone} />;
+}
+
+interface AgentProps {
+  readonly agentId: string;
+  readonly tab: AgentTab;
+}
+
+export function Agent({ agentId, tab }: AgentProps) {
+  const agent: Resource<OwnerAgentDetail> = useResource(`/owner/agents/${encodeURIComponent(agentId)}`, {
     on: (event) => event.agentId === agentId,
     everyMs: 15_000,
   });
@@ -282,38 +202,9 @@ export function Agent({ agentId }: { readonly agentId: string }) {
         </div>
         <AgentSwitch agent={data} action={action} onDone={agent.reload} />
       </div>
-      <Said said={action.said} />
       {agent.trouble !== null && <State of={agent} what="the agent" />}
-      <Tiles agent={data} />
-      {data.description !== '' && (
-        <div class="wide">
-          <Untrusted from="The agent says of itself">{data.description}</Untrusted>
-        </div>
-      )}
-      <Attention agent={data} />
-      <EquityCard agent={data} />
-      <Card title="Profit and loss per day, after fees" wide>
-        <Days name={`Profit and loss of ${data.name} per day, after fees`} days={data.days} />
-      </Card>
-      <Trading agentId={agentId} />
-      <Card title="Decisions">
-        <Decisions agentId={agentId} />
-      </Card>
-      <Card title="Safeguards">
-        <Safeguards agent={data} onDone={agent.reload} />
-      </Card>
-      <Card title="Limits and exits">
-        <ExitRule agent={data} onDone={agent.reload} />
-      </Card>
-      <Card title="API keys">
-        <Keys agentId={agentId} />
-      </Card>
-      <Card title="Wallets that it may use">
-        <Wallets agentId={agentId} />
-      </Card>
-      <Card title="Webhooks" wide>
-        <Webhooks agentId={agentId} />
-      </Card>
+      <Tabs agentId={agentId} tab={tab} />
+      <Part agent={data} tab={tab} onDone={agent.reload} />
     </main>
   );
 }

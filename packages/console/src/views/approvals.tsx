@@ -9,22 +9,23 @@ import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { money, precise, Time } from '../parts/figures.tsx';
+import { money, precise, price, shares, Time } from '../parts/figures.tsx';
+import { Further, useHeld } from '../parts/held.tsx';
 import { Choices } from '../parts/interval.tsx';
-import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
+import { say } from '../parts/toast.tsx';
 import { useApprovals } from './approvals-list.ts';
-
-const shareOf = (value: number | null): string => (value === null ? '—' : precise(value));
 
 function BookThen({ approval: { book } }: { readonly approval: Approval }) {
   if (book === null) return <p class="note">The book could not be read when it was asked.</p>;
   return (
     <Facts
       rows={[
-        ['Best bid and ask', `${shareOf(book.bestBid)} / ${shareOf(book.bestAsk)}`],
-        ['The book would fill', `${precise(book.shares)} shares`],
-        ['Average and worst price', `${shareOf(book.averagePrice)} / ${shareOf(book.worstPrice)}`],
-        ['Cost and fee', `${money(book.cost)} + ${precise(book.fee)}`],
+        ['Best bid and ask', `${price(book.bestBid)} / ${price(book.bestAsk)}`],
+        ['The book would fill', `${shares(book.shares)} shares`],
+        ['Average and worst price', `${price(book.averagePrice)} / ${price(book.worstPrice)}`],
+        ['Cost and fee', `${money(book.cost)} + ${price(book.fee)}`],
       ]}
     />
   );
@@ -93,9 +94,9 @@ function What({ approval }: { readonly approval: Approval }) {
       <Facts
         rows={[
           ['Amount, fees apart', <strong>{money(approval.amount)}</strong>],
-          ['Fee at most', precise(approval.feeAtMost)],
+          ['Fee at most', price(approval.feeAtMost)],
           ['You are asked above', money(approval.approvalAbove)],
-          ['Worst price that it allows', precise(approval.price)],
+          ['Worst price that it allows', price(approval.price)],
           ['What it does', whatItDoes(approval)],
           [
             'Market',
@@ -145,7 +146,6 @@ function Waiting({ approval, onDone }: { readonly approval: Approval; readonly o
   return (
     <>
       <What approval={approval} />
-      <Said said={action.said} />
       <label for={`reason-${approval.approvalId}`}>Reason, if you decline (the agent reads it)</label>
       <textarea
         id={`reason-${approval.approvalId}`}
@@ -166,6 +166,8 @@ function Waiting({ approval, onDone }: { readonly approval: Approval; readonly o
   );
 }
 
+const idOf = ({ approvalId }: Approval): string => approvalId;
+
 type OnDone = (said: string) => void;
 
 const TICK_MS = 5_000;
@@ -182,23 +184,27 @@ function useNow(): number {
 
 interface LineProps {
   readonly approval: Approval;
+  /** It waits no more. */
+  readonly isGone: boolean;
   readonly isOpen: boolean;
   readonly onDone: OnDone;
 }
 
-function Line({ approval, isOpen, onDone }: LineProps) {
+function Line({ approval, isGone, isOpen, onDone }: LineProps) {
   const isOver = Date.parse(approval.waitsUntil) <= useNow();
   return (
     <details class="line" open={isOpen}>
       <summary>
         <strong>{money(approval.amount)}</strong>{' '}
-        {`${approval.side} ${precise(approval.orderSize)} ${approval.outcome} at ${precise(approval.price)}`}{' '}
+        {`${approval.side} ${shares(approval.orderSize)} ${approval.outcome} at ${price(approval.price)}`}{' '}
         <span class="note">
           asked <Time at={approval.askedAt} short />
         </span>{' '}
-        {isOver && <Badge kind="warn">expired</Badge>}
+        {isGone ? <Badge>decided</Badge> : isOver && <Badge kind="warn">expired</Badge>}
       </summary>
-      {isOver ? (
+      {isGone ? (
+        <p class="note">It waits no more.</p>
+      ) : isOver ? (
         <p class="note">It expired before it was decided. The agent may ask again.</p>
       ) : (
         <Waiting approval={approval} onDone={onDone} />
@@ -210,11 +216,12 @@ function Line({ approval, isOpen, onDone }: LineProps) {
 interface GroupProps {
   /** Of one agent, one market and one side; at least one. */
   readonly approvals: readonly Approval[];
+  readonly gone: ReadonlySet<string>;
   readonly opens: boolean;
   readonly onDone: OnDone;
 }
 
-function Group({ approvals, opens, onDone }: GroupProps) {
+function Group({ approvals, gone, opens, onDone }: GroupProps) {
   const action = useAction();
   const [asks, setAsks] = useState(false);
   const [first] = approvals;
@@ -238,9 +245,14 @@ function Group({ approvals, opens, onDone }: GroupProps) {
       wide
     >
       <Untrusted from="Market, in the venue’s words">{untrustedText.marketQuestion}</Untrusted>
-      <Said said={action.said} />
       {approvals.map((approval) => (
-        <Line key={approval.approvalId} approval={approval} isOpen={opens} onDone={onDone} />
+        <Line
+          key={approval.approvalId}
+          approval={approval}
+          isGone={gone.has(approval.approvalId)}
+          isOpen={opens}
+          onDone={onDone}
+        />
       ))}
       {asks && (
         <Confirm
@@ -278,47 +290,59 @@ const KIND: Readonly<Record<string, 'go' | 'stop' | 'warn' | ''>> = {
 };
 
 function Decided({ approvals }: { readonly approvals: readonly Approval[] }) {
+  const held = useHeld(
+    approvals.filter(({ status }) => status !== 'waiting'),
+    idOf,
+  );
+  const pages = usePages(held.rows);
   return (
-    <Table
-      caption="Decided or expired"
-      rows={approvals}
-      keyOf={({ approvalId }) => approvalId}
-      none="Nothing was decided yet."
-      columns={[
-        {
-          head: 'Agent',
-          cell: ({ agentId, agentName }) => <Link to={`/agents/${agentId}`}>{agentName}</Link>,
-        },
-        {
-          head: 'Order',
-          cell: ({ agentId, orderId, status, side, orderSize, outcome, price }) => {
-            const words = `${side} ${precise(orderSize)} ${outcome} at ${precise(price)}`;
-            return status === 'used' ? (
-              <Link to={`/agents/${agentId}/orders/${orderId}`}>{words}</Link>
-            ) : (
-              words
-            );
+    <>
+      <Further of={held} what="earlier approvals" keepsGone />
+      <Table
+        caption="Decided or expired"
+        rows={pages.rows}
+        keyOf={idOf}
+        none="Nothing was decided yet."
+        columns={[
+          {
+            head: 'Agent',
+            width: 1.2,
+            cell: ({ agentId, agentName }) => <Link to={`/agents/${agentId}`}>{agentName}</Link>,
           },
-        },
-        { head: 'Amount', numeric: true, cell: ({ amount }) => money(amount) },
-        {
-          head: 'State',
-          cell: ({ status, declineReason, approvedUntil }) => (
-            <>
-              <Badge kind={KIND[status] ?? ''}>{status}</Badge>
-              {status === 'approved' && (
-                <span class="note">
-                  {' '}
-                  until <Time at={approvedUntil} short />
-                </span>
-              )}
-              {declineReason !== null && <span class="note"> {declineReason}</span>}
-            </>
-          ),
-        },
-        { head: 'Asked', cell: ({ askedAt }) => <Time at={askedAt} short /> },
-      ]}
-    />
+          {
+            head: 'Order',
+            width: 2,
+            cell: ({ agentId, orderId, status, side, orderSize, outcome, price: limit }) => {
+              const words = `${side} ${shares(orderSize)} ${outcome} at ${price(limit)}`;
+              return status === 'used' ? (
+                <Link to={`/agents/${agentId}/orders/${orderId}`}>{words}</Link>
+              ) : (
+                words
+              );
+            },
+          },
+          { head: 'Amount', numeric: true, cell: ({ amount }) => money(amount) },
+          {
+            head: 'State',
+            width: 1.8,
+            cell: ({ status, declineReason, approvedUntil }) => (
+              <>
+                <Badge kind={KIND[status] ?? ''}>{status}</Badge>
+                {status === 'approved' && (
+                  <span class="note">
+                    {' '}
+                    until <Time at={approvedUntil} short />
+                  </span>
+                )}
+                {declineReason !== null && <span class="note"> {declineReason}</span>}
+              </>
+            ),
+          },
+          { head: 'Asked', cell: ({ askedAt }) => <Time at={askedAt} short /> },
+        ]}
+      />
+      <Pager of={pages} what="earlier approvals" />
+    </>
   );
 }
 
@@ -328,31 +352,16 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ['newest', 'Newest first'],
 ];
 
-/** What is listed now: ids that were there when the owner looked. Later ones are counted until they are asked for. */
-function useListed(all: readonly Approval[] | null) {
-  const [listed, setListed] = useState<ReadonlySet<string>>(new Set());
-  const ids = all?.map(({ approvalId }) => approvalId) ?? [];
-  const isEmpty = !ids.some((id) => listed.has(id));
-  const listAll = () => setListed(new Set(ids));
-  // Where nothing is listed, nothing can move.
-  useEffect(() => {
-    if (isEmpty && ids.length > 0) listAll();
-  }, [isEmpty, ids.length]);
-  const shown = all?.filter(({ approvalId }) => listed.has(approvalId)) ?? [];
-  return { shown, further: isEmpty ? 0 : ids.length - shown.length, listAll };
-}
-
 export function Approvals() {
   // Asked for apart: one agent's many expired ones must not push out what waits.
   const waits = useApprovals('waiting');
   const latest = useApprovals(null);
-  const [said, setSaid] = useState<string | null>(null);
   const [order, setOrder] = useState<Order>('oldest');
-  const { shown, further, listAll } = useListed(waits.data);
-  const others = latest.data?.filter(({ status }) => status !== 'waiting') ?? [];
-  const groups = groupsOf(order === 'oldest' ? shown.toReversed() : shown);
+  const held = useHeld(waits.data, idOf);
+  const waiting = usePages(order === 'oldest' ? held.rows.toReversed() : held.rows);
+  const groups = groupsOf(waiting.rows);
   const onDone: OnDone = (words) => {
-    setSaid(words);
+    say(words);
     waits.reload();
     latest.reload();
   };
@@ -360,40 +369,32 @@ export function Approvals() {
     <main id="content" class="columns">
       <div class="intro">
         <h1>Approvals</h1>
-        {shown.length > 1 && (
-          <Choices name="Order of the list" choices={ORDERS} value={order} onChange={setOrder} />
-        )}
+        <Choices name="Order of the list" choices={ORDERS} value={order} onChange={setOrder} />
       </div>
       <p class="wide">
         Trades above the limit “Ask me above” of an agent wait here. Approving needs your passkey, and is for
         this one order.
       </p>
       <State of={waits} what="approvals" />
-      {said !== null && <Said said={{ text: said, isError: false }} />}
-      {shown.length > 0 && (
-        // Its place is kept, so nothing moves when something comes in.
-        <div class="slot wide">
-          {further > 0 && (
-            <button type="button" onClick={listAll}>
-              {further === 1 ? '1 new' : `${further} new`}
-            </button>
-          )}
-        </div>
-      )}
-      {waits.data !== null && shown.length === 0 && further === 0 && (
-        <p class="note wide">Nothing waits for you.</p>
-      )}
+      <div class="wide">
+        <Further of={held} what="approvals" />
+      </div>
+      {waits.data !== null && held.rows.length === 0 && <p class="note wide">Nothing waits for you.</p>}
       {groups.map((approvals) => (
         <Group
           key={`${approvals[0]?.agentId} ${approvals[0]?.marketConditionId} ${approvals[0]?.side}`}
           approvals={approvals}
-          opens={shown.length === 1}
+          gone={held.gone}
+          opens={held.rows.length === 1}
           onDone={onDone}
         />
       ))}
+      <div class="wide">
+        <Pager of={waiting} what="approvals that wait" />
+      </div>
       <Card title="Before" wide>
         <State of={latest} what="earlier approvals" />
-        {latest.data !== null && <Decided approvals={others} />}
+        {latest.data !== null && <Decided approvals={latest.data} />}
       </Card>
     </main>
   );

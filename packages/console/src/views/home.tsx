@@ -1,19 +1,21 @@
 /** Every agent of the owner at a glance, and the switch that stops them all. */
-import type { EquityInterval, EquitySeries, HomeAgent, OwnerHome, RiskAlert } from '@bellwether/contract';
+import type { EquityInterval, EquitySeries, OwnerHome } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { session } from '../desk/session.ts';
 import { useStore } from '../desk/store.ts';
 import { AgentSwitch, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
-import { AlertText, Severity } from '../parts/alert.tsx';
+import { Attention } from '../parts/attention.tsx';
 import { CancelOrders } from '../parts/cancel-orders.tsx';
 import { Gain, money, Time } from '../parts/figures.tsx';
 import { Happenings } from '../parts/happenings.tsx';
+import { Further, useHeld } from '../parts/held.tsx';
 import { Interval } from '../parts/interval.tsx';
 import { LeftWallets } from '../parts/left-wallets.tsx';
-import { type Action, Badge, Card, Said, State, Table, useAction } from '../parts/pieces.tsx';
-import { Days, Equity } from '../parts/results.tsx';
+import { type Action, Card, State, Table, Tile, useAction } from '../parts/pieces.tsx';
+import { Days, Equity, PlotPlace } from '../parts/results.tsx';
+import { Sparkline } from '../parts/sparkline.tsx';
 
 const openOrdersOf = ({ agents }: OwnerHome): number =>
   agents.reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
@@ -23,11 +25,11 @@ function Resting({ home }: { readonly home: OwnerHome }) {
   const resting = home.agents
     .filter(({ tradingPaused }) => tradingPaused)
     .reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
-  if (resting === 0) return null;
   return (
-    <p class="message">
-      {resting === 1 ? 'One order' : `${resting} orders`} of paused agents still rest on the books and may
-      fill.
+    <p class="note resting">
+      {resting === 0
+        ? 'A pause stops new orders. What rests on the books stays until you cancel it.'
+        : `${resting === 1 ? 'One order of a paused agent still rests' : `${resting} orders of paused agents still rest`} on the books and may fill.`}
     </p>
   );
 }
@@ -35,61 +37,26 @@ function Resting({ home }: { readonly home: OwnerHome }) {
 const STATUS: Readonly<Record<string, string>> = { active: 'Active', idle: 'Idle', offline: 'Offline' };
 
 function Tiles({ home }: { readonly home: OwnerHome }) {
-  const today = home.days.at(-1);
+  const today = home.days.at(-1)?.net ?? 0;
   const inDoubt = home.agents.reduce((sum, { ordersInDoubt }) => sum + ordersInDoubt.count, 0);
   return (
     <dl class="tiles">
-      <div>
-        <dt>Equity</dt>
-        <dd>{money(home.equity)}</dd>
-      </div>
-      <div>
-        <dt>Today, after fees</dt>
-        <dd>
-          <Gain value={today?.net ?? 0} />
-        </dd>
-      </div>
-      <div>
-        <dt>At risk</dt>
-        <dd>{money(home.exposure.total)}</dd>
-      </div>
-      <div>
-        <dt>Open orders</dt>
-        <dd>{openOrdersOf(home)}</dd>
-      </div>
-      <div>
-        <dt>In doubt</dt>
-        <dd>{inDoubt}</dd>
-      </div>
+      <Tile name="Equity">{money(home.equity)}</Tile>
+      <Tile name="Realised today, after fees">
+        <Gain value={today} />
+      </Tile>
+      <Tile name="Unrealised">
+        <Gain value={home.unrealizedPnl} />
+      </Tile>
+      <Tile name="Both together">
+        <Gain value={today + home.unrealizedPnl} />
+      </Tile>
+      <Tile name="At risk">{money(home.exposure.total)}</Tile>
+      <Tile name="Open orders">
+        {openOrdersOf(home)}
+        {inDoubt > 0 && <span class="note warn"> {inDoubt} in doubt</span>}
+      </Tile>
     </dl>
-  );
-}
-
-interface Raised {
-  readonly agent: HomeAgent;
-  readonly alert: RiskAlert;
-}
-
-function Alerts({ agents }: { readonly agents: readonly HomeAgent[] }) {
-  const raised: Raised[] = agents.flatMap((agent) => agent.alerts.map((alert) => ({ agent, alert })));
-  const inDoubt = agents.filter(({ ordersInDoubt }) => ordersInDoubt.count > 0);
-  if (raised.length === 0 && inDoubt.length === 0) return <p class="note">Nothing needs your attention.</p>;
-  return (
-    <ul class="list">
-      {raised.map(({ agent, alert }) => (
-        <li key={`${agent.agentId} ${alert.code} ${alert.marketId ?? ''}`}>
-          <Severity severity={alert.severity} /> <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>:{' '}
-          <AlertText {...alert} />
-        </li>
-      ))}
-      {inDoubt.map((agent) => (
-        <li key={agent.agentId}>
-          <Badge kind="warn">in doubt</Badge> <Link to={`/agents/${agent.agentId}`}>{agent.name}</Link>:{' '}
-          {agent.ordersInDoubt.count === 1 ? 'one order whose' : `${agent.ordersInDoubt.count} orders whose`}{' '}
-          outcome is not known yet; the desk asks the venue.
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -98,58 +65,114 @@ const used = (
   format: (n: number) => string,
 ) => (limit === null ? format(amount) : `${format(amount)} of ${format(limit)}`);
 
-function Agents({
-  home,
-  action,
-  onDone,
-}: {
+interface AgentsProps {
   readonly home: OwnerHome;
   readonly action: Action;
   readonly onDone: () => void;
-}) {
+}
+
+function Agents({ home, action, onDone }: AgentsProps) {
+  const held = useHeld(home.agents, ({ agentId }) => agentId);
   return (
-    <Table
-      caption="Agents"
-      rows={home.agents}
-      keyOf={({ agentId }) => agentId}
-      none="You have claimed no agent yet. Open the claim link that your agent gave you: its address ends in a code like 7K2QD-M9XTR."
-      columns={[
-        {
-          head: 'Agent',
-          cell: (agent) => (
-            <>
-              <Link class="title" to={`/agents/${agent.agentId}`}>
-                {agent.name}
-              </Link>
-              <TradingBadge {...agent} />
-              <span class="note">
-                {STATUS[agent.status] ?? agent.status}, called <Time at={agent.lastCalledAt} short />
-              </span>
-            </>
-          ),
-        },
-        {
-          head: 'Switch',
-          cell: (agent) => <AgentSwitch agent={agent} action={action} onDone={onDone} />,
-        },
-        { head: 'Equity', numeric: true, cell: ({ equity }) => money(equity) },
-        { head: 'Today', numeric: true, cell: ({ quota }) => <Gain value={quota.realizedToday} /> },
-        { head: 'Unrealised', numeric: true, cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} /> },
-        { head: 'Open', numeric: true, cell: ({ openOrdersCount }) => openOrdersCount },
-        { head: 'Trades today', numeric: true, cell: ({ quota }) => used(quota.trades, String) },
-        { head: 'Amount today', numeric: true, cell: ({ quota }) => used(quota.amount, money) },
-      ]}
-    />
+    <>
+      <Further of={held} what="your agents" />
+      <Table
+        caption="Agents"
+        rows={held.rows}
+        gone={held.gone}
+        keyOf={({ agentId }) => agentId}
+        none="You have claimed no agent yet. Open the claim link that your agent gave you: its address ends in a code like 7K2QD-M9XTR."
+        columns={[
+          {
+            head: 'Agent',
+            width: 2.2,
+            cell: (agent) => (
+              <>
+                <Link class="title" to={`/agents/${agent.agentId}`}>
+                  {agent.name}
+                </Link>
+                <TradingBadge {...agent} />
+                <span class="note">
+                  {STATUS[agent.status] ?? agent.status}, called <Time at={agent.lastCalledAt} short />
+                </span>
+              </>
+            ),
+          },
+          {
+            head: '24 hours',
+            width: 1.1,
+            cell: ({ name, recentEquity }) => <Sparkline name={`Equity of ${name}`} values={recentEquity} />,
+          },
+          { head: 'Equity', width: 1.2, numeric: true, cell: ({ equity }) => money(equity) },
+          {
+            head: 'Realised today',
+            width: 1.1,
+            numeric: true,
+            cell: ({ quota }) => <Gain value={quota.realizedToday} />,
+          },
+          {
+            head: 'Unrealised',
+            width: 1.1,
+            numeric: true,
+            cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} />,
+          },
+          {
+            head: 'Together',
+            width: 1.1,
+            numeric: true,
+            cell: ({ quota, unrealizedPnl }) => <Gain value={quota.realizedToday + unrealizedPnl} />,
+          },
+          {
+            head: 'Open orders',
+            width: 0.8,
+            numeric: true,
+            cell: ({ openOrdersCount }) => openOrdersCount,
+          },
+          {
+            head: 'Used today',
+            width: 1.9,
+            numeric: true,
+            cell: ({ quota }) => (
+              <>
+                <span class="of">{used(quota.trades, String)} trades</span>{' '}
+                <span class="of">{used(quota.amount, money)}</span>
+              </>
+            ),
+          },
+          {
+            head: 'Switch',
+            width: 1.3,
+            cell: (agent) => <AgentSwitch agent={agent} action={action} onDone={onDone} />,
+          },
+        ]}
+      />
+    </>
   );
 }
 
+const marketKey = ({ venue, marketId }: { readonly venue: string; readonly marketId: string }): string =>
+  `${venue} ${marketId}`;
+
 function Exposure({ exposure }: Pick<OwnerHome, 'exposure'>) {
+  const venues = useHeld(exposure.byVenue, ({ venue }) => venue);
+  const markets = useHeld(exposure.byMarket, marketKey);
+  const both = {
+    further: venues.further + markets.further,
+    gone: new Set([...venues.gone, ...markets.gone]),
+    show: () => {
+      venues.show();
+      markets.show();
+    },
+  };
   return (
     <>
+      <Further of={both} what="venues and markets" />
       <Table
         caption="By venue"
-        rows={exposure.byVenue}
+        rows={venues.rows}
+        gone={venues.gone}
         keyOf={({ venue }) => venue}
+        compact
         none="Nothing is held on any venue."
         columns={[
           { head: 'Venue', cell: ({ venue }) => venue },
@@ -158,15 +181,18 @@ function Exposure({ exposure }: Pick<OwnerHome, 'exposure'>) {
           { head: 'At risk', numeric: true, cell: (row) => money(row.exposure) },
         ]}
       />
-      {exposure.byMarket.length > 0 && (
+      {markets.rows.length > 0 && (
         <Table
           caption="By market"
-          rows={exposure.byMarket}
-          keyOf={({ venue, marketId }) => `${venue} ${marketId}`}
+          rows={markets.rows}
+          gone={markets.gone}
+          keyOf={marketKey}
           none=""
+          compact
           columns={[
             {
               head: 'Market',
+              width: 2.5,
               cell: ({ venue, marketId, title }) => (
                 <Link
                   class="title"
@@ -205,7 +231,10 @@ export function Home() {
   return (
     <main id="content" class="columns">
       <div class="intro">
-        <h1>Your agents</h1>
+        <div>
+          <h1>Your agents</h1>
+          {data !== null && <Resting home={data} />}
+        </div>
         {data !== null && data.agentsTotal > 0 && (
           <div class="buttons">
             <PauseSwitch
@@ -216,26 +245,24 @@ export function Home() {
               action={action}
               onDone={home.reload}
             />
-            {openOrdersOf(data) > 0 && (
-              <CancelOrders
-                label={`Cancel all open orders (${openOrdersOf(data)})`}
-                path="/owner/orders/cancel"
-                action={action}
-                onDone={home.reload}
-              />
-            )}
+            <CancelOrders
+              label="Cancel all open orders"
+              isNone={openOrdersOf(data) === 0}
+              path="/owner/orders/cancel"
+              action={action}
+              onDone={home.reload}
+            />
           </div>
         )}
       </div>
-      <OneWayIn />
-      <Said said={action.said} />
-      {data !== null && <Resting home={data} />}
       <State of={home} what="your agents" />
       {data !== null && (
         <>
           <div class="wide">
             <Tiles home={data} />
-            {!data.isCurrent && <p class="note">A venue does not answer: its older figures are counted.</p>}
+            <p class="note under">
+              {data.isCurrent ? '' : 'A venue does not answer: its older figures are counted.'}
+            </p>
           </div>
           <Card title="Agents" wide>
             <Agents home={data} action={action} onDone={home.reload} />
@@ -246,26 +273,31 @@ export function Home() {
               </p>
             )}
           </Card>
+          <Card title="Needs attention">
+            <Attention agents={data.agents} named />
+          </Card>
+          <Card title="What happens">
+            <Happenings names={new Map(data.agents.map(({ agentId, name }) => [agentId, name]))} />
+          </Card>
           <Card
             title="Equity"
             aside={<Interval name="Equity of the last" value={interval} onChange={setInterval} />}
           >
-            <State of={equity} what="equity" />
-            {equity.data !== null && <Equity name="Equity of all agents" series={equity.data} />}
+            <PlotPlace>
+              <State of={equity} what="equity" />
+              {equity.data !== null && <Equity name="Equity of all agents" series={equity.data} />}
+            </PlotPlace>
           </Card>
           <Card title="Profit and loss per day, after fees">
-            <Days name="Profit and loss of all agents per day, after fees" days={data.days} />
+            <PlotPlace low>
+              <Days name="Profit and loss of all agents per day, after fees" days={data.days} />
+            </PlotPlace>
           </Card>
-          <Card title="Needs attention">
-            <Alerts agents={data.agents} />
-          </Card>
-          <Card title="Exposure">
+          <Card title="Exposure" wide>
             <Exposure exposure={data.exposure} />
           </Card>
+          <OneWayIn />
           <LeftWallets />
-          <Card title="What happens" wide>
-            <Happenings names={new Map(data.agents.map(({ agentId, name }) => [agentId, name]))} />
-          </Card>
         </>
       )}
     </main>

@@ -1,14 +1,19 @@
 /** A market as its owner looks at it: prices, depth, and what the owner's agents have in it. */
 import type { HistoryInterval, OwnerAgent, OwnerMarket, PricesHistory } from '@bellwether/contract';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Book, type Level, middleOf, useBooks } from '../desk/books.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
-import { Gain, money, precise, Time } from '../parts/figures.tsx';
+import { Gain, money, price, roundShares, shares, Time } from '../parts/figures.tsx';
+import { Further, useHeld } from '../parts/held.tsx';
+import { Choices } from '../parts/interval.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
 import { Badge, Card, Facts, State, Table, Untrusted } from '../parts/pieces.tsx';
 import { Plot } from '../parts/plot.tsx';
+import { PlotPlace } from '../parts/results.tsx';
 
-const LEVELS = 10;
+const LEVELS = 6;
 
 const RANGES: readonly (readonly [HistoryInterval, string])[] = [
   ['1h', 'Hour'],
@@ -27,57 +32,55 @@ function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: 
   const last = known.at(-1);
   // A price stays as it was until the next one.
   const points = last === undefined ? [] : [...known, { t: Date.now() / 1000, p: last.p }];
-  const choices = (
-    <fieldset class="choices">
-      <legend class="hidden">Prices of the last</legend>
-      {RANGES.map(([interval, label]) => (
-        <button
-          key={interval}
-          type="button"
-          aria-pressed={interval === range}
-          onClick={() => setRange(interval)}
-        >
-          {label}
-        </button>
-      ))}
-    </fieldset>
-  );
+  const choices = <Choices name="Prices of the last" choices={RANGES} value={range} onChange={setRange} />;
   return (
     <Card title="Price of YES" aside={choices} wide>
-      {history.code === 'invalid_request' ? (
-        <p class="note">There are no past prices of {venue} here.</p>
-      ) : (
-        <State of={history} what="prices" />
-      )}
-      {history.data !== null && points.length === 0 && <p class="note">No price is recorded in this time.</p>}
-      {points.length > 0 && (
-        <Plot
-          name="Price of YES"
-          times={points.map(({ t }) => t * 1000)}
-          lines={[{ label: 'YES', colour: '--accent', values: points.map(({ p }) => p), stepped: true }]}
-          format={precise}
-        />
-      )}
+      <PlotPlace>
+        {history.code === 'invalid_request' ? (
+          <p class="note">There are no past prices of {venue} here.</p>
+        ) : (
+          <State of={history} what="prices" />
+        )}
+        {history.data !== null && points.length === 0 && (
+          <p class="note">No price is recorded in this time.</p>
+        )}
+        {points.length > 0 && (
+          <Plot
+            name="Price of YES"
+            times={points.map(({ t }) => t * 1000)}
+            lines={[{ label: 'YES', colour: '--accent', values: points.map(({ p }) => p), stepped: true }]}
+            format={price}
+          />
+        )}
+      </PlotPlace>
     </Card>
   );
 }
 
+/** Always so many lines, each with its place from the best price: figures change where they stand. */
 const Side = ({ name, levels }: { readonly name: string; readonly levels: readonly Level[] }) => {
   let sum = 0;
-  const rows = levels.slice(0, LEVELS).map(({ price, size }) => {
-    sum += size;
-    return { price, size, sum };
+  const rows = Array.from({ length: LEVELS }, (_, place) => {
+    const level = levels[place];
+    sum += level?.size ?? 0;
+    return { place, level, sum };
   });
   return (
     <Table
       caption={name}
       rows={rows}
-      keyOf={({ price }) => String(price)}
-      none={`No ${name.toLowerCase()}.`}
+      keyOf={({ place }) => String(place)}
+      compact
+      none=""
       columns={[
-        { head: name, numeric: true, cell: ({ price }) => precise(price) },
-        { head: 'Size', numeric: true, cell: ({ size }) => precise(size) },
-        { head: 'Sum', numeric: true, cell: (row) => precise(row.sum) },
+        { head: name, width: 0.8, numeric: true, cell: ({ level }) => price(level?.price) },
+        { head: 'Size', numeric: true, cell: ({ level }) => roundShares(level?.size) },
+        {
+          head: 'Sum',
+          width: 1.1,
+          numeric: true,
+          cell: (row) => roundShares(row.level === undefined ? null : row.sum),
+        },
       ]}
     />
   );
@@ -104,67 +107,123 @@ function Depth({ market, live }: { readonly market: OwnerMarket; readonly live: 
   );
 }
 
-function Own({ data, names }: { readonly data: OwnerMarket; readonly names: ReadonlyMap<string, string> }) {
+interface OwnProps {
+  readonly data: OwnerMarket;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function Own({ data, names }: OwnProps) {
   const whose = (agentId: string) => (
     <Link to={`/agents/${agentId}`}>{names.get(agentId) ?? 'An agent'}</Link>
   );
   return (
     <>
       <Card title="Your agents’ positions" wide>
-        <Table
-          caption="Positions"
-          rows={data.positions}
-          keyOf={({ tokenId, walletAddress }) => `${tokenId} ${walletAddress}`}
-          none="Your agents hold nothing here."
-          columns={[
-            { head: 'Held', cell: ({ outcome, size }) => `${precise(size)} ${outcome}` },
-            { head: 'Cost', numeric: true, cell: ({ avgPrice }) => precise(avgPrice) },
-            { head: 'Value', numeric: true, cell: ({ currentValue }) => money(currentValue) },
-            {
-              head: 'Unrealised',
-              numeric: true,
-              cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} />,
-            },
-            { head: 'Realised', numeric: true, cell: ({ realizedPnl }) => <Gain value={realizedPnl} /> },
-          ]}
-        />
+        <Positions positions={data.positions} whose={whose} />
       </Card>
-      <Card title="Your agents’ open orders">
-        <Table
-          caption="Open orders"
-          rows={data.orders}
-          keyOf={({ orderId }) => orderId}
-          none="No order is open here."
-          columns={[
-            { head: 'Agent', cell: ({ agentId }) => whose(agentId) },
-            {
-              head: 'Order',
-              cell: ({ agentId, orderId, side, outcome }) => (
-                <Link to={`/agents/${agentId}/orders/${orderId}`}>
-                  {side} {outcome}
-                </Link>
-              ),
-            },
-            { head: 'Price', numeric: true, cell: ({ price }) => precise(price) },
-            { head: 'Left', numeric: true, cell: ({ remainingSize }) => precise(remainingSize) },
-          ]}
-        />
+      <Card title="Your agents’ open orders" wide>
+        <OpenOrders orders={data.orders} whose={whose} />
       </Card>
-      <Card title="Your agents’ fills">
-        <Table
-          caption="Fills"
-          rows={data.fills}
-          keyOf={({ tradeId, orderId }) => `${tradeId} ${orderId}`}
-          none="Nothing was filled here."
-          columns={[
-            { head: 'Time', cell: ({ filledAt }) => <Time at={filledAt} short /> },
-            { head: 'Agent', cell: ({ agentId }) => whose(agentId) },
-            { head: 'Fill', cell: ({ side, size, outcome }) => `${side} ${precise(size)} ${outcome}` },
-            { head: 'Price', numeric: true, cell: ({ price }) => precise(price) },
-            { head: 'Fee', numeric: true, cell: ({ fee }) => precise(fee) },
-          ]}
-        />
+      <Card title="Your agents’ fills" wide>
+        <Fills fills={data.fills} whose={whose} />
       </Card>
+    </>
+  );
+}
+
+interface Whose {
+  readonly whose: (agentId: string) => ComponentChildren;
+}
+
+type OwnPosition = OwnerMarket['positions'][number];
+
+function Positions({ positions, whose }: Whose & { readonly positions: readonly OwnPosition[] }) {
+  const keyOf = ({ tokenId, walletAddress }: OwnPosition): string => `${tokenId} ${walletAddress}`;
+  const held = useHeld(positions, keyOf);
+  return (
+    <>
+      <Further of={held} what="positions" />
+      <Table
+        caption="Positions"
+        rows={held.rows}
+        gone={held.gone}
+        keyOf={keyOf}
+        none="Your agents hold nothing here."
+        columns={[
+          {
+            head: 'Agent',
+            width: 1.6,
+            cell: ({ agentIds }) => agentIds.map((agentId, i) => [i === 0 ? '' : ', ', whose(agentId)]),
+          },
+          { head: 'Held', cell: ({ outcome, size }) => `${shares(size)} ${outcome}` },
+          { head: 'Cost', numeric: true, cell: ({ avgPrice }) => price(avgPrice) },
+          { head: 'Value', numeric: true, cell: ({ currentValue }) => money(currentValue) },
+          { head: 'Unrealised', numeric: true, cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} /> },
+          { head: 'Realised', numeric: true, cell: ({ realizedPnl }) => <Gain value={realizedPnl} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function OpenOrders({ orders, whose }: Whose & Pick<OwnerMarket, 'orders'>) {
+  const keyOf = ({ orderId }: OwnerMarket['orders'][number]): string => orderId;
+  const held = useHeld(orders, keyOf);
+  const pages = usePages(held.rows);
+  return (
+    <>
+      <Further of={held} what="open orders" />
+      <Table
+        caption="Open orders"
+        rows={pages.rows}
+        gone={held.gone}
+        keyOf={keyOf}
+        none="No order is open here."
+        columns={[
+          { head: 'Agent', width: 1.6, cell: ({ agentId }) => whose(agentId) },
+          {
+            head: 'Order',
+            width: 1.6,
+            cell: ({ agentId, orderId, side, outcome }) => (
+              <Link to={`/agents/${agentId}/orders/${orderId}`}>
+                {side} {outcome}
+              </Link>
+            ),
+          },
+          { head: 'Price', numeric: true, cell: (order) => price(order.price) },
+          { head: 'Left', numeric: true, cell: ({ remainingSize }) => shares(remainingSize) },
+        ]}
+      />
+      <Pager of={pages} what="open orders" />
+    </>
+  );
+}
+
+function Fills({ fills, whose }: Whose & Pick<OwnerMarket, 'fills'>) {
+  const keyOf = ({ tradeId, orderId }: OwnerMarket['fills'][number]): string => `${tradeId} ${orderId}`;
+  const held = useHeld(fills, keyOf);
+  const pages = usePages(held.rows);
+  return (
+    <>
+      <Further of={held} what="fills" keepsGone />
+      <Table
+        caption="Fills"
+        rows={pages.rows}
+        keyOf={keyOf}
+        none="Nothing was filled here."
+        columns={[
+          { head: 'Time', width: 1.2, cell: ({ filledAt }) => <Time at={filledAt} short /> },
+          { head: 'Agent', width: 1.6, cell: ({ agentId }) => whose(agentId) },
+          {
+            head: 'Fill',
+            width: 1.6,
+            cell: ({ side, size, outcome }) => `${side} ${shares(size)} ${outcome}`,
+          },
+          { head: 'Price', numeric: true, cell: (fill) => price(fill.price) },
+          { head: 'Fee', numeric: true, cell: ({ fee }) => price(fee) },
+        ]}
+      />
+      <Pager of={pages} what="fills" />
     </>
   );
 }
@@ -188,7 +247,7 @@ export function Market({ marketId, venue }: { readonly marketId: string; readonl
       </main>
     );
   const { market: facts, untrustedText } = data;
-  const price = (live === undefined ? null : middleOf(live)) ?? facts.yesPrice;
+  const yesPrice = (live === undefined ? null : middleOf(live)) ?? facts.yesPrice;
   return (
     <main id="content" class="columns">
       <div class="intro">
@@ -201,7 +260,7 @@ export function Market({ marketId, venue }: { readonly marketId: string; readonl
       <Card title="Figures">
         <Facts
           rows={[
-            ['Price of YES', precise(price)],
+            ['Price of YES', price(yesPrice)],
             ['Venue', facts.venue],
             ['Volume of 24 hours', money(facts.volume24hr)],
             ['Ends', <Time at={facts.endDate} />],

@@ -5,8 +5,8 @@ import { read } from '../desk/call.ts';
 import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
 import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
-import { money, precise, Time, timeOf } from '../parts/figures.tsx';
-import { Badge, Card, Facts, Said, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
+import { money, price, shares, Time, timeOf } from '../parts/figures.tsx';
+import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 
 interface OrderViewProps {
   readonly agentId: string;
@@ -33,6 +33,57 @@ const PARTS = [
   ['state', 'How the order stood after it'],
 ] as const;
 
+type Fields = Readonly<Record<string, unknown>>;
+
+const wordsOfState = ({ status, filled, cost, fees, errorCode }: Fields): string => {
+  const left = Number(filled ?? 0);
+  const bought =
+    left === 0
+      ? 'nothing was filled'
+      : `${shares(textOf(filled))} shares were filled for ${money(textOf(cost))}, fees ${price(textOf(fees))}`;
+  const why = typeof errorCode === 'string' && errorCode !== '' ? ` (${errorCode.replaceAll('_', ' ')})` : '';
+  return `After this entry the order was ${textOf(status).replaceAll('_', ' ')}${why}: ${bought}.`;
+};
+
+const WAYS: Readonly<Record<string, string>> = {
+  FAK: 'take at once what the book offered and cancel the rest',
+  FOK: 'execute at once as a whole, or not at all',
+  GTC: 'rest on the book until it is filled or canceled',
+  GTD: 'rest on the book until its end',
+};
+
+/** The same in words, for a person; the record itself is under the fold. */
+function sentencesOf({ body }: ReceiptEntry): readonly string[] {
+  const { asked, checked, answered, state, fills = [], reversed = [] } = body;
+  const sentences: string[] = [];
+  if (asked) {
+    const way = WAYS[textOf(asked.orderType)];
+    sentences.push(
+      `The agent signed: ${asked.side} ${shares(textOf(asked.shares))} ${asked.outcome} at ${price(textOf(asked.limit ?? asked.price))} or better${way === undefined ? '' : `, to ${way}`}.`,
+    );
+  }
+  if (checked) {
+    const count = Object.keys(checked).length;
+    sentences.push(
+      count === 0
+        ? 'No safeguard had a limit that bound it.'
+        : `It passed ${count === 1 ? 'one safeguard' : `${count} safeguards`}.`,
+    );
+  }
+  if (answered) {
+    const word = textOf(answered.status ?? answered.success);
+    sentences.push(`The venue’s first answer: ${word.replaceAll('_', ' ')}.`);
+  }
+  for (const fill of fills)
+    sentences.push(
+      `${shares(textOf(fill.size))} shares were filled at ${price(textOf(fill.price))}, fee ${price(textOf(fill.fee))}.`,
+    );
+  for (const fill of reversed)
+    sentences.push(`A fill of ${shares(textOf(fill.size))} shares never settled and was taken back.`);
+  if (state) sentences.push(wordsOfState(state));
+  return sentences.length === 0 ? ['The order’s journal went on.'] : sentences;
+}
+
 function Entry({ entry }: { readonly entry: ReceiptEntry }) {
   const { body } = entry;
   const lists = [
@@ -42,37 +93,40 @@ function Entry({ entry }: { readonly entry: ReceiptEntry }) {
   return (
     <li>
       <div class="head">
-        <strong>
-          Entry {entry.sequence}: {entry.kind}
-        </strong>
+        <strong>Entry {entry.sequence}</strong>
         <span class="note">
           <Time at={entry.recordedAt} />
         </span>
       </div>
-      {PARTS.map(([name, title]) => {
-        const part = body[name];
-        return part === undefined || part === null ? null : (
-          <div key={name}>
-            <h3>{title}</h3>
-            <Facts rows={rowsOf(part, name === 'checked' ? figuresOf : textOf)} />
-          </div>
-        );
-      })}
-      {lists.map(
-        ([title, list]) =>
-          list.length > 0 && (
-            <div key={title}>
-              <h3>{title}</h3>
-              {list.map((fill) => (
-                <Facts key={JSON.stringify(fill)} rows={rowsOf(fill)} />
-              ))}
-            </div>
-          ),
-      )}
+      {sentencesOf(entry).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
       <details>
-        <summary>Hashes</summary>
-        <p class="code">before: {entry.previousHash}</p>
-        <p class="code">this: {entry.hash}</p>
+        <summary>
+          The record, field by field<span class="hidden"> of entry {entry.sequence}</span>
+        </summary>
+        {PARTS.map(([name, title]) => {
+          const part = body[name];
+          return part === undefined || part === null ? null : (
+            <div key={name}>
+              <h3>{title}</h3>
+              <Facts rows={rowsOf(part, name === 'checked' ? figuresOf : textOf)} />
+            </div>
+          );
+        })}
+        {lists.map(
+          ([title, list]) =>
+            list.length > 0 && (
+              <div key={title}>
+                <h3>{title}</h3>
+                {list.map((fill) => (
+                  <Facts key={JSON.stringify(fill)} rows={rowsOf(fill)} />
+                ))}
+              </div>
+            ),
+        )}
+        <p class="code">hash before: {entry.previousHash}</p>
+        <p class="code">hash: {entry.hash}</p>
       </details>
     </li>
   );
@@ -120,7 +174,6 @@ function WholeChain({ agentId }: { readonly agentId: string }) {
         </button>
       </div>
       {verdict !== null && <Judged verdict={verdict} whole />}
-      <Said said={action.said} />
     </>
   );
 }
@@ -191,12 +244,12 @@ function Terms({ order }: { readonly order: OrderDetail }) {
         rows={[
           [
             'Order',
-            `${order.side} ${precise(order.orderSize)} ${order.outcome} at ${precise(order.price)}, ${order.orderType}`,
+            `${order.side} ${shares(order.orderSize)} ${order.outcome} at ${price(order.price)}, ${order.orderType}`,
           ],
           ['Status', <Badge>{order.status}</Badge>],
           [
             'Filled',
-            `${precise(order.filledSize)} for ${money(order.filledAmount)}, fees ${precise(order.feePaid)}`,
+            `${shares(order.filledSize)} for ${money(order.filledAmount)}, fees ${price(order.feePaid)}`,
           ],
           ['Counted by the safeguards', money(order.counted)],
           ['Venue', order.venue],
@@ -230,10 +283,10 @@ function History({ order }: { readonly order: OrderDetail }) {
         keyOf={({ tradeId }) => tradeId}
         none="Nothing is filled."
         columns={[
-          { head: 'Time', cell: ({ filledAt }) => <Time at={filledAt} /> },
-          { head: 'Size', numeric: true, cell: ({ size }) => precise(size) },
-          { head: 'Price', numeric: true, cell: ({ price }) => precise(price) },
-          { head: 'Fee', numeric: true, cell: ({ fee }) => precise(fee) },
+          { head: 'Time', width: 2, cell: ({ filledAt }) => <Time at={filledAt} /> },
+          { head: 'Size', numeric: true, cell: ({ size }) => shares(size) },
+          { head: 'Price', numeric: true, cell: (fill) => price(fill.price) },
+          { head: 'Fee', numeric: true, cell: ({ fee }) => price(fee) },
           { head: 'As', cell: ({ liquidity }) => liquidity },
         ]}
       />

@@ -8,7 +8,7 @@ import { findSession, session } from '../desk/session.ts';
 import { useStore } from '../desk/store.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Time } from '../parts/figures.tsx';
-import { type Action, Badge, Card, Said, State, useAction } from '../parts/pieces.tsx';
+import { type Action, Badge, Card, State, useAction } from '../parts/pieces.tsx';
 
 /** As the contract limits it. */
 const NAME_CHARS = 60;
@@ -195,7 +195,6 @@ function RecoveryCode({ madeAt, name, isClosed, onDone }: RecoveryCodeProps) {
           </>
         )}
       </p>
-      {!isClosed && <Said said={action.said} />}
       {shown !== null && <Printed made={shown} name={name} />}
       <div class="buttons">
         {shown !== null && (
@@ -237,7 +236,6 @@ export function Passkeys() {
       {data !== null && (
         <>
           <Card title="Passkeys">
-            <Said said={action.said} />
             <ul class="list">
               {data.passkeys.map((passkey) => (
                 <li key={passkey.passkeyId}>

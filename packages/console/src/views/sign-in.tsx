@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Trouble } from '../desk/call.ts';
 import { recover, register, signIn } from '../desk/passkeys.ts';
 import { findSession } from '../desk/session.ts';
-import { Said, useAction } from '../parts/pieces.tsx';
+import { useAction } from '../parts/pieces.tsx';
 
 const entered = (work: () => Promise<void>) => async (): Promise<string> => {
   await work();
@@ -66,7 +66,6 @@ export function SignIn() {
     <main id="content" class="narrow">
       <h1>Your agents</h1>
       <p>Sign in to see what the agents that you have claimed do, to limit them, and to stop them.</p>
-      <Said said={action.said} />
       <section class="card ways" aria-label="Ways to sign in">
         <div class="way">
           <h2>Been here before?</h2>
@@ -117,7 +116,6 @@ export function SessionEnded() {
         <strong>Your session has ended.</strong> What you see may be old; what you have typed is kept. Sign in
         again to go on.
       </p>
-      <Said said={action.said} />
       <Known action={action} />
     </div>
   );

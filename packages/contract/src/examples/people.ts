@@ -28,6 +28,7 @@ export const PEOPLE_EXAMPLES = {
   },
   getOwnerHome: {},
   getOwnerEquity: { query: { interval: '1d' } },
+  getOwnerStatement: { query: { from: '2026-01-01', limit: 3 } },
   ownerEvents: {},
   ownerWatchMarket: { query: { tokens: fill('tokenId') } },
   exitRulePasskeyOptions: { path: agent, body: { capsBindExits: false, exitDistancePercent: 10 } },

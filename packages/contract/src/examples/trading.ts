@@ -103,6 +103,7 @@ export const TRADING_EXAMPLES = {
   getWalletPositions: { path: { address: fill('wallet') } },
   getExpiringPositions: { query: { hours: 8760 } },
   getPortfolio: {},
+  getStatement: { query: { from: '2026-01-01', limit: 3 } },
   redeemPosition: { body: { marketId: fill('resolvedMarketId') } },
   splitSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
   convertSets: {

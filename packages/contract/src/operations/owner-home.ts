@@ -11,6 +11,8 @@ export const OWNER_LIMITS = {
   agentsShown: 100,
   marketsShown: 50,
   daysShown: 30,
+  /** Values of the small curve beside each agent. */
+  recentPoints: 48,
 } as const;
 
 export type EquityInterval = '1d' | '1w' | '1m' | '1y';
@@ -49,6 +51,16 @@ export const DayResult = Type.Object({
   net: Type.Number({ description: 'after fees' }),
 });
 
+export const OwnerAlert = Type.Object(
+  {
+    ...RiskAlert.properties,
+    marketTitle: Type.Optional(
+      Type.String({ description: "the market's question, written by third parties, as plain text" }),
+    ),
+  },
+  { description: 'as the agent reads it in its briefing, with the market by name' },
+);
+
 const quotaOf = (unit: string) =>
   Type.Object({
     used: Type.Number({ description: unit }),
@@ -77,7 +89,10 @@ export const HomeAgent = Type.Object({
     count: Type.Integer({ description: 'orders whose outcome is not known yet' }),
     orderIds: Type.Array(Type.String(), { description: 'some of them' }),
   }),
-  alerts: Type.Array(RiskAlert),
+  alerts: Type.Array(OwnerAlert),
+  recentEquity: Type.Array(Type.Number(), {
+    description: `equity of the last 24 hours, oldest first, ${OWNER_LIMITS.recentPoints} values at equal distances, the last one of now; empty: nothing was ever held`,
+  }),
   quota: Type.Object({
     trades: quotaOf('trades on this UTC day'),
     amount: quotaOf('collateral reserved or spent on this UTC day'),
@@ -103,6 +118,7 @@ export const OwnerHome = Type.Object({
   }),
   allPaused: Type.Boolean({ description: 'the owner has paused every agent' }),
   equity: Type.Number({ description: 'of all wallets, each counted once' }),
+  unrealizedPnl: Type.Number({ description: 'of all wallets, each counted once' }),
   isCurrent: Type.Boolean({ description: 'false: a venue did not answer, and older figures are counted' }),
   days: Type.Array(DayResult, {
     description: `profit and loss of all agents in the last ${OWNER_LIMITS.daysShown} UTC days, oldest first`,
@@ -224,6 +240,7 @@ export const listSafeguards = operation({
 export type EquityPoint = Static<typeof EquityPoint>;
 export type EquitySeries = Static<typeof EquitySeries>;
 export type DayResult = Static<typeof DayResult>;
+export type OwnerAlert = Static<typeof OwnerAlert>;
 export type HomeAgent = Static<typeof HomeAgent>;
 export type OwnerHome = Static<typeof OwnerHome>;
 export type SafeguardRow = Static<typeof SafeguardRow>;

@@ -20,7 +20,15 @@ export const OwnerMarket = Type.Object({
   fills: Type.Array(Type.Object({ ...AgentFill.properties, ...whose }), {
     description: "fills of the owner's agents, newest first; at most 100",
   }),
-  positions: Type.Array(Position, { description: "on the owner's wallets" }),
+  positions: Type.Array(
+    Type.Object({
+      ...Position.properties,
+      agentIds: Type.Array(Type.String(), {
+        description: 'agents of the owner that may use the wallet, its own first',
+      }),
+    }),
+    { description: "on the owner's wallets" },
+  ),
   untrustedText: getMarketContext.response.properties.untrustedText,
 });
 

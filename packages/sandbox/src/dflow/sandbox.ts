@@ -10,7 +10,7 @@
 import type { Sql } from '@bellwether/durable';
 import type { Clock, ConditionId } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
-import type { SandboxChain } from '../solana/index.ts';
+import type { SandboxChain, Statement } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';
 import type { QuoteParts } from './quotes.ts';
@@ -30,6 +30,13 @@ export interface DflowSandboxOptions {
   readonly clock: Clock;
   readonly switches?: Partial<Switches>;
   readonly log?: (message: string, details?: unknown) => void;
+}
+
+interface Credit {
+  readonly wallet: string;
+  readonly collateral: bigint;
+  readonly lamports: bigint;
+  readonly also: readonly Statement[];
 }
 
 const TICK_MS = 200;
@@ -135,18 +142,26 @@ export class DflowSandbox {
   /**
    * Gives a wallet its simulation balance from the treasury, and lamports for fees: only once per wallet.
    * Amounts in micro-USDC and lamports.
+   * @param also what its caller notes of it, in the same transaction
    * @throws RangeError for an invalid wallet. @throws Error when the chain fails; the caller may retry
    */
-  credit(wallet: string, collateral: bigint, lamports: bigint): Promise<void> {
+  credit(
+    wallet: string,
+    collateral: bigint,
+    lamports: bigint,
+    also: readonly Statement[] = [],
+  ): Promise<void> {
     let crediting = this.#crediting.get(wallet);
     if (crediting === undefined) {
-      crediting = this.#credit(wallet, collateral, lamports).finally(() => this.#crediting.delete(wallet));
+      crediting = this.#credit({ wallet, collateral, lamports, also }).finally(() =>
+        this.#crediting.delete(wallet),
+      );
       this.#crediting.set(wallet, crediting);
     }
     return crediting;
   }
 
-  async #credit(wallet: string, collateral: bigint, lamports: bigint): Promise<void> {
+  async #credit({ wallet, collateral, lamports, also }: Credit): Promise<void> {
     const owner = parseSolanaAddress(wallet);
     if (owner === null) throw new RangeError('a wallet is base58 of 32 bytes');
     const known = await this.#sql`select 1 from sandbox_credits where wallet = ${wallet}`;
@@ -170,7 +185,7 @@ export class DflowSandbox {
       ],
     });
     const outcome = await this.chain.send(build.signed(compiled, [settlement, treasury]), {
-      also: [{ text: 'insert into sandbox_credits (wallet) values ($1)', values: [wallet] }],
+      also: [{ text: 'insert into sandbox_credits (wallet) values ($1)', values: [wallet] }, ...also],
     });
     if (outcome.kind === 'refused') throw new Error(`the wallet could not be credited: ${outcome.message}`);
   }

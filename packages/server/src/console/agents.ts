@@ -5,6 +5,7 @@ import {
   LIMITS,
   OWNER_LIMITS,
   type OwnerAgentDetail,
+  type OwnerAlert,
   type RiskAlert,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
@@ -17,8 +18,11 @@ import type { ActingAgent, Owner } from '../domain/records.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import { utcDay } from '../domain/utc-day.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
 import { ownedAgent } from '../owners/index.ts';
 import { scopeOf } from '../venues/asking.ts';
+import { recentEquity } from './equity.ts';
+import type { EquityStore } from './equity-store.ts';
 import type { DayRow, OwnedAgentRow, OwnerReads } from './owner-reads.ts';
 
 export interface OwnedStateNeeds extends AgentStateNeeds {
@@ -27,6 +31,7 @@ export interface OwnedStateNeeds extends AgentStateNeeds {
 }
 
 export interface AgentDetailNeeds extends OwnedStateNeeds {
+  readonly equity: EquityStore;
   readonly agents: AgentStore;
 }
 
@@ -88,14 +93,41 @@ export function dayResults(rows: readonly DayRow[], now: number): DayResult[] {
   });
 }
 
+/** Alerts name markets by id, as text of strangers has no place in a sentence: here the title stands beside it. */
+function withTitles({ alerts, states }: OwnedState): OwnerAlert[] {
+  const held = states.flatMap(({ positions, openOrders }) => [...positions, ...openOrders]);
+  const titles = new Map(
+    held.flatMap(({ market }) =>
+      market === null ? [] : [market.id, market.conditionId].map((id) => [id, market.question] as const),
+    ),
+  );
+  return (alerts as RiskAlert[]).map((alert) => {
+    const title = alert.marketId === undefined ? undefined : titles.get(alert.marketId);
+    return title === undefined ? alert : { ...alert, marketTitle: plainText(title, TITLE_CHARS) };
+  });
+}
+
+const positionsValueOf = ({ states }: OwnedState): Micro =>
+  sumOf(states, ({ positionsValue }) => positionsValue);
+
+/** Collateral and positions on the wallets within reach. */
+export const equityOf = (state: OwnedState): Micro =>
+  sumOf(state.states, ({ balance }) => balance) + positionsValueOf(state);
+
+interface HomeAgentParts {
+  readonly state: OwnedState;
+  readonly days: readonly DayRow[];
+  readonly recentEquity: readonly number[];
+  readonly now: number;
+}
+
 export function homeAgent(
   { agentId, lastCalledAt }: Pick<OwnedAgentRow, 'agentId' | 'lastCalledAt'>,
-  { facts, states, alerts }: OwnedState,
-  days: readonly DayRow[],
-  now: number,
+  { state, days, recentEquity, now }: HomeAgentParts,
 ): HomeAgent {
+  const { facts, states } = state;
   const { limits } = facts;
-  const value = sumOf(states, ({ positionsValue }) => positionsValue);
+  const value = positionsValueOf(state);
   const inDoubt = facts.openOrders.flatMap((orders) => orders.inDoubt);
   const limited = (limit: number) => (limits.tradeLimitEnabled ? limit : null);
   return {
@@ -105,7 +137,7 @@ export function homeAgent(
     lastCalledAt: new Date(lastCalledAt).toISOString(),
     tradingPaused: limits.tradingPaused,
     pausedBy: limits.ownerPaused ? 'owner' : limits.tradingPaused ? 'agent' : null,
-    equity: microToNumber(sumOf(states, ({ balance }) => balance) + value),
+    equity: microToNumber(equityOf(state)),
     availableBalance: microToNumber(sumOf(states, ({ available }) => available)),
     positionsValue: microToNumber(value),
     unrealizedPnl: microToNumber(value - sumOf(facts.positions, ({ cost }) => cost)),
@@ -116,7 +148,8 @@ export function homeAgent(
       count: facts.openOrders.reduce((sum, { inDoubtCount }) => sum + inDoubtCount, 0),
       orderIds: inDoubt.slice(0, ORDERS_NAMED),
     },
-    alerts: alerts as RiskAlert[],
+    alerts: withTitles(state),
+    recentEquity: [...recentEquity],
     quota: {
       trades: { used: limits.usage.trades, limit: limited(limits.maxTradesPerDay) },
       amount: {
@@ -143,8 +176,9 @@ export async function agentDetail(
     needs.ownerReads.days(owner.userId, row.agentId, daysSince(now)),
   ]);
   const { limits } = state.facts;
+  const recent = await recentEquity(needs, owner, new Map([[row.agentId, equityOf(state)]]));
   return {
-    ...homeAgent(row, state, days, now),
+    ...homeAgent(row, { state, days, recentEquity: recent.get(row.agentId) ?? [], now }),
     description: plainText(row.description, LIMITS.agentDescriptionChars),
     claimedAt: row.claimedAt === null ? null : new Date(row.claimedAt).toISOString(),
     walletAddress: row.walletAddress,

@@ -51,6 +51,34 @@ export const createEquityStore = (sql: Sql) => ({
     return new Map(rows.map((row) => [row.wallet, pointOf(row)]));
   },
 
+  /** The last point of each wallet before a time. */
+  async lastBefore(
+    wallets: readonly WalletAddress[],
+    at: number,
+  ): Promise<ReadonlyMap<WalletAddress, EquityPoint>> {
+    const rows = await sql<Point[]>`
+      select x.* from unnest(${[...wallets]}::text[]) as q(wallet) cross join lateral (
+        select p.wallet, p.at, p.equity, p.deposits from unnest(${[...STEPS]}::smallint[]) as s(step)
+        cross join lateral (select * from equity_points e where e.wallet = q.wallet and e.step = s.step
+          and e.span < ${new Date(at)} and e.at < ${new Date(at)} order by e.span desc limit 1) p
+        order by p.at desc limit 1) x`;
+    return new Map(rows.map((row) => [row.wallet, pointOf(row)]));
+  },
+
+  /** Keeps for ever what wallets had when they were seen first, of those of which no deposit is known. */
+  async noteFirstSeen(points: readonly WalletPoint[]): Promise<void> {
+    if (points.length === 0) return;
+    await sql`
+      insert into wallet_deposits (wallet, at, amount, reason)
+      select q.wallet, least(q.at, (select min(filled_at) from fills f where f.wallet = q.wallet)),
+        q.deposits + coalesce((select sum(amount) from fee_charges c where c.from_address = q.wallet and c.status = 'landed'), 0),
+        'first_seen'
+      from unnest(${points.map(({ wallet }) => wallet)}::text[], ${points.map(({ at }) => new Date(at))}::timestamptz[],
+        ${points.map(({ deposits }) => deposits.toString())}::bigint[]) as q(wallet, at, deposits)
+      where not exists (select 1 from wallet_deposits d where d.wallet = q.wallet)
+      on conflict do nothing`;
+  },
+
   /** Adds a point to every step. `isOpen`: the wallet holds something. */
   async record(points: readonly (WalletPoint & { readonly isOpen: boolean })[]): Promise<void> {
     if (points.length === 0) return;
@@ -98,19 +126,6 @@ export const createEquityStore = (sql: Sql) => ({
             and e.at >= ${new Date(from)})) p
       order by p.at`;
     return rows.map((row) => ({ wallet: row.wallet, ...pointOf(row) }));
-  },
-
-  /** Since when each wallet is within reach: of one agent, or of any agent of the owner. */
-  async reachedSince(userId: bigint, agentId: string | null): Promise<ReadonlyMap<WalletAddress, number>> {
-    const rows = await sql<{ wallet: WalletAddress; since: Date }[]>`
-      select x.address as wallet, min(w.since) as since
-      from agents a join agent_wallets w using (agent_id)
-      left join credentials c on c.wallet_address = w.address and c.user_id = a.user_id
-      cross join lateral (values (w.address), (c.funder)) x(address)
-      where a.user_id = ${userId} and a.claimed_at is not null and (w.is_own or w.granted) and x.address is not null
-        ${agentId === null ? sql`` : sql`and a.agent_id = ${agentId}`}
-      group by 1`;
-    return new Map(rows.map(({ wallet, since }) => [wallet, ms(since)]));
   },
 });
 

@@ -7,6 +7,7 @@ import {
   type EquityInterval,
   type EquitySeries,
   LIMITS,
+  OWNER_LIMITS,
   type EquityPoint as Shown,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
@@ -18,7 +19,7 @@ import { ownedAgent } from '../owners/index.ts';
 import { type PositionNeeds, walletsOf } from '../positions/index.ts';
 import { scopeOf } from '../venues/asking.ts';
 import type { EquityStep, EquityStore, WalletPoint } from './equity-store.ts';
-import type { OwnerReads } from './owner-reads.ts';
+import type { OwnerReads, Reach } from './owner-reads.ts';
 import { type Worth, worthOf } from './worth.ts';
 
 export interface EquityNeeds extends PositionNeeds {
@@ -82,11 +83,12 @@ async function series(
   const now = needs.clock.now();
   const { ms, step } = INTERVALS[interval];
   const from = now - ms;
-  const [worth, points, since] = await Promise.all([
+  const [worth, points, reach] = await Promise.all([
     worthOf(needs, wallets),
     needs.equity.since(wallets, step, from),
-    needs.equity.reachedSince(owner.userId, agentId),
+    needs.ownerReads.reach(owner.userId, agentId),
   ]);
+  const since = sinceOf(reach);
   // A wallet's worth of before is none of its present owner's business.
   const own = points.filter(({ wallet, at }) => at >= (since.get(wallet) ?? now));
   return {
@@ -95,6 +97,70 @@ async function series(
     stepSeconds: (step * MINUTE_MS) / SECOND_MS,
     points: sumOf({ wallets, points: own, since, worth, from, now, stepMs: step * MINUTE_MS }),
   };
+}
+
+/** When each wallet came within reach of the first of the agents. */
+function sinceOf(reach: readonly Reach[]): ReadonlyMap<WalletAddress, number> {
+  const since = new Map<WalletAddress, number>();
+  for (const { wallet, since: at } of reach) since.set(wallet, Math.min(at, since.get(wallet) ?? at));
+  return since;
+}
+
+const RECENT_MS = DAY_MS;
+
+/**
+ * The last day of each agent in a few values, for a small curve, by one statement for all of them. A wallet has its first
+ * point's worth before it; what has no point has not changed.
+ * @param equityNow of each agent, by its id
+ */
+export async function recentEquity(
+  needs: Pick<EquityNeeds, 'clock' | 'ownerReads' | 'equity'>,
+  owner: Owner,
+  equityNow: ReadonlyMap<string, Micro>,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const now = needs.clock.now();
+  const from = now - RECENT_MS;
+  const [only] = equityNow.size === 1 ? equityNow.keys() : [];
+  const reach = await needs.ownerReads.reach(owner.userId, only ?? null);
+  const wallets = [...new Set(reach.map(({ wallet }) => wallet))];
+  const points = await needs.equity.since(wallets, INTERVALS['1d'].step, from);
+  const byWallet = Map.groupBy(points, ({ wallet }) => wallet);
+  return new Map(
+    [...equityNow].map(([agentId, equity]) => {
+      // A wallet's worth of before is none of its present owner's business.
+      const own = reach
+        .filter((one) => one.agentId === agentId)
+        .flatMap(({ wallet, since }) => (byWallet.get(wallet) ?? []).filter(({ at }) => at >= since))
+        .sort((a, b) => a.at - b.at);
+      return [agentId, curveOf(own, equity, from, now)];
+    }),
+  );
+}
+
+/** @param points oldest first; at equal distances, the value that held then */
+function curveOf(points: readonly WalletPoint[], equity: Micro, from: number, now: number): number[] {
+  const first = new Map<WalletAddress, Micro>();
+  const last = new Map<WalletAddress, Micro>();
+  for (const point of points) {
+    if (!first.has(point.wallet)) first.set(point.wallet, point.equity);
+    last.set(point.wallet, point.equity);
+  }
+  if (first.size === 0) return [];
+  const total = (values: Iterable<Micro>) => [...values].reduce((sum, value) => sum + value, 0n);
+  // What has no point, for example a wallet that never held anything, is as it is now.
+  const others = equity - total(last.values());
+  const held = new Map(first);
+  let next = 0;
+  const count = OWNER_LIMITS.recentPoints;
+  return Array.from({ length: count }, (_, i) => {
+    if (i === count - 1) return microToNumber(equity);
+    const at = from + ((now - from) * i) / (count - 1);
+    for (; next < points.length && (points[next] as WalletPoint).at <= at; next++) {
+      const point = points[next] as WalletPoint;
+      held.set(point.wallet, point.equity);
+    }
+    return microToNumber(total(held.values()) + others);
+  });
 }
 
 interface Parts {

@@ -12,14 +12,17 @@ import type { PositionNeeds, Valued } from '../positions/index.ts';
 import {
   dayResults,
   daysSince,
+  equityOf,
   homeAgent,
   type OwnedState,
   type OwnedStateNeeds,
   ownedState,
 } from './agents.ts';
+import { recentEquity } from './equity.ts';
+import type { EquityStore } from './equity-store.ts';
 import { type Worth, worthOf } from './worth.ts';
 
-export type OwnerHomeNeeds = OwnedStateNeeds & PositionNeeds;
+export type OwnerHomeNeeds = OwnedStateNeeds & PositionNeeds & { readonly equity: EquityStore };
 
 /** Agents that are read at the same time: their facts then share statements. */
 const READ_AT_ONCE = 32;
@@ -40,19 +43,25 @@ export async function ownerHome(needs: OwnerHomeNeeds, owner: Owner): Promise<Ow
       )),
     );
   }
+  const recent = await recentEquity(
+    needs,
+    owner,
+    new Map(rows.map(({ agentId }, i) => [agentId, equityOf(states[i] as OwnedState)])),
+  );
   return {
     timestamp: new Date(now).toISOString(),
     agentsTotal: total,
     agents: rows.map((row, i) =>
-      homeAgent(
-        row,
-        states[i] as OwnedState,
-        days.filter(({ agentId }) => agentId === row.agentId),
+      homeAgent(row, {
+        state: states[i] as OwnedState,
+        days: days.filter(({ agentId }) => agentId === row.agentId),
+        recentEquity: recent.get(row.agentId) ?? [],
         now,
-      ),
+      }),
     ),
     allPaused: total > 0 && paused === total,
     equity: microToNumber(worth.equity),
+    unrealizedPnl: microToNumber(worth.held.reduce((sum, { value, row }) => sum + value - row.cost, 0n)),
     isCurrent: worth.isCurrent,
     days: dayResults(days, now),
     exposure: exposureRecord(worth.held),

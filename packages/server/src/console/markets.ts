@@ -24,9 +24,10 @@ export async function ownerMarket(
 ): Promise<OwnerMarket> {
   const located = await requireMarket(needs, id, venueName);
   const { venue, market } = located;
-  const [agentIds, { evm, solana }] = await Promise.all([
+  const [agentIds, { evm, solana }, reach] = await Promise.all([
     needs.ownerReads.agentsIn(owner.userId, market.conditionId, AGENTS_READ),
     needs.ownerReads.wallets(owner.userId),
+    needs.ownerReads.reach(owner.userId),
   ]);
   const query = { marketConditionId: market.conditionId, limit: LIMITS.ordersPerPage };
   const agents = agentIds.map((agentId) => ({ agentId, userId: owner.userId }));
@@ -44,7 +45,14 @@ export async function ownerMarket(
     books: { yes, no },
     orders: newest(orders.flat(), ({ createdAt }) => createdAt),
     fills: newest(fills.flat(), ({ filledAt }) => filledAt),
-    positions: positionRecords(held.filter(({ row }) => row.conditionId === market.conditionId)),
+    positions: positionRecords(held.filter(({ row }) => row.conditionId === market.conditionId)).map(
+      (position) => ({
+        ...position,
+        agentIds: reach
+          .filter(({ wallet }) => wallet.toLowerCase() === position.walletAddress.toLowerCase())
+          .map(({ agentId }) => agentId),
+      }),
+    ),
     untrustedText: untrustedTexts(market),
   };
 }

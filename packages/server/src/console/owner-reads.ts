@@ -1,5 +1,6 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address, SolanaAddress } from '@bellwether/protocol';
+import type { WalletAddress } from '../domain/addresses.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import type { AgentsRow, DailyResultsRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
@@ -9,6 +10,12 @@ import { ownersEvmWallets, ownersSolanaWallets } from '../wallets/index.ts';
 type AgentOfOwner = Pick<AgentsRow, 'agent_id' | 'description'> & {
   readonly claimed_at: Date;
   readonly last_called_at: Date;
+};
+
+type ReachRow = Pick<AgentsRow, 'agent_id'> & {
+  readonly wallet: WalletAddress;
+  readonly since: Date;
+  readonly is_own: boolean;
 };
 
 type DayOfAgent = Pick<DailyResultsRow, 'agent_id' | 'realized' | 'fees'> & { readonly day: string };
@@ -64,6 +71,19 @@ export const createOwnerReads = (sql: Sql) => ({
     return { evm: evm.map(({ address }) => address), solana: solana.map(({ address }) => address) };
   },
 
+  /** Which wallets and accounts are within reach of which agents, and since when; an agent's own come first. */
+  async reach(userId: bigint, agentId: string | null = null): Promise<readonly Reach[]> {
+    const rows = await sql<ReachRow[]>`
+      select a.agent_id, x.address as wallet, min(w.since) as since, bool_or(w.is_own) as is_own
+      from agents a join agent_wallets w using (agent_id)
+      left join credentials c on c.wallet_address = w.address and c.user_id = a.user_id
+      cross join lateral (values (w.address), (c.funder)) x(address)
+      where a.user_id = ${userId} and a.claimed_at is not null and (w.is_own or w.granted) and x.address is not null
+        ${agentId === null ? sql`` : sql`and a.agent_id = ${agentId}`}
+      group by 1, 2 order by 4 desc, 3, 1`;
+    return rows.map((row) => ({ agentId: row.agent_id, wallet: row.wallet, since: ms(row.since) }));
+  },
+
   /** Agents that have or had something in a market, the latest claim first. */
   async agentsIn(userId: bigint, conditionId: string, limit: number): Promise<readonly string[]> {
     const rows = await sql<Pick<AgentsRow, 'agent_id'>[]>`
@@ -83,6 +103,13 @@ export interface OwnedAgentRow {
   readonly description: string;
   readonly claimedAt: number;
   readonly lastCalledAt: number;
+}
+
+/** A wallet within reach of an agent. */
+export interface Reach {
+  readonly agentId: string;
+  readonly wallet: WalletAddress;
+  readonly since: number;
 }
 
 /** Result of an agent on a UTC day. */

@@ -14,6 +14,9 @@ const RETRY_AFTER_S = 10;
 const VIEWS = [
   '/console',
   '/console/agents/:agentId',
+  '/console/agents/:agentId/orders',
+  '/console/agents/:agentId/decisions',
+  '/console/agents/:agentId/access',
   '/console/agents/:agentId/orders/:orderId',
   '/console/markets/:marketId',
   '/console/approvals',

@@ -89,6 +89,7 @@ export async function recordEquity(
     return isSame && isOpen ? [] : [{ wallet, at: reading.at, equity, deposits, isOpen }];
   });
   await needs.equity.record(points);
+  await needs.equity.noteFirstSeen(points.filter(({ wallet }) => !latest.has(wallet)));
 }
 
 /** Wallets of which a venue does not tell now are missing. */

@@ -2,8 +2,10 @@
  * Rotates the master key while the service runs: every replica knows both keys, the new one seals from now on, then every
  * sealed row is sealed anew, and the old key is retired. It can be interrupted at any place and started again.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sql, transact } from '@bellwether/durable';
+import { gaveWay } from '../platform/database/giving-way.ts';
 import {
   addCheck,
   type KeyCheck,
@@ -96,8 +98,7 @@ async function sealAll(rotation: Rotation, secrets: RotatingSecrets, keyId: numb
 
 /** The tables' writers come first. */
 function whenBusy(error: unknown): false {
-  const { code } = error as { readonly code?: unknown };
-  if (code === '55P03' || code === '40P01') return false;
+  if (gaveWay(error)) return false;
   throw error;
 }
 

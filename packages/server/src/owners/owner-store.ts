@@ -5,6 +5,7 @@ import type { SettingsChange, SettingsRow } from '../agents/index.ts';
 import { settingsColumns, settingsRow } from '../agents/index.ts';
 import type { Owner, SignedInOwner } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
+import { gaveWay, givingWay } from '../platform/database/giving-way.ts';
 import type {
   AgentsRow,
   CredentialsRow,
@@ -32,8 +33,6 @@ import type { NewPasskey } from './passkeys.ts';
  * does so long before the database checks for a deadlock (1 s) and picks a victim.
  */
 const LOCK_TIMEOUT = '250ms';
-const CLAIM_ATTEMPTS = 5;
-const GAVE_WAY = new Set(['55P03', '40P01']);
 
 /** An owner with a passkey has a name. */
 type NamedOwner = { readonly name: NonNullable<OwnersRow['name']> };
@@ -228,14 +227,10 @@ export function createOwnerStore(sql: Sql) {
         readonly settings: (current: SettingsRow) => SettingsChange;
       },
     ): Promise<{ readonly from: bigint } | 'taken' | 'busy'> {
-      for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-        try {
-          return await claimOnce(agentId, to, at, terms);
-        } catch (error) {
-          if (!GAVE_WAY.has((error as { code?: string }).code ?? '')) throw error;
-        }
-      }
-      return 'busy';
+      return givingWay(() => claimOnce(agentId, to, at, terms)).catch((error: unknown) => {
+        if (gaveWay(error)) return 'busy' as const;
+        throw error;
+      });
     },
 
     /** Moves the rows that requests in progress during the claim wrote for the former owner. */

@@ -166,11 +166,20 @@ export const approveSkill = (
   needs: SkillNeeds,
   skillCode: string,
   {
-    visible,
-    ...rest
+    visible = true,
+    reviewRemark,
+    category,
+    difficultyLevel,
   }: { visible?: boolean; reviewRemark?: string; category?: 1 | 2; difficultyLevel?: number },
 ): Promise<OperatorSkill> =>
-  review(needs, skillCode, { ...rest, reviewStatus: APPROVED, isVisible: visible ?? true });
+  // One by one: what else a body holds must not become a column.
+  review(needs, skillCode, {
+    ...(reviewRemark === undefined ? {} : { reviewRemark }),
+    ...(category === undefined ? {} : { category }),
+    ...(difficultyLevel === undefined ? {} : { difficultyLevel }),
+    reviewStatus: APPROVED,
+    isVisible: visible,
+  });
 
 export const refuseSkill = (
   needs: SkillNeeds,

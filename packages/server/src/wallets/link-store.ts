@@ -3,6 +3,7 @@
 import { transact } from '@bellwether/durable';
 import type { Caller } from '../domain/records.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
+import { givingWay } from '../platform/database/giving-way.ts';
 import type { AgentsRow, CredentialsRow, LinkedWalletsRow } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
@@ -16,14 +17,15 @@ type Address = Pick<LinkedWalletsRow, 'address'>;
 export function createWalletLinkStore(sql: Sql) {
   return {
     /** Consumes the challenge, moves the signer's wallets and records the link: all of it or nothing. */
-    link: (link: NewLink): Promise<LinkOutcome> => transact(sql, (tx) => moveAndLink(tx, link)),
+    link: (link: NewLink): Promise<LinkOutcome> =>
+      givingWay(() => transact(sql, (tx) => moveAndLink(tx, link))),
 
     /**
      * Deletes the wallet's link and credential; for a signer, those of all its wallets.
      * @returns the owner's wallets among them, empty when the address was not the owner's
      */
     unlink: (caller: Caller, address: string): Promise<readonly string[]> =>
-      transact(sql, (tx) => unlink(tx, caller, address)),
+      givingWay(() => transact(sql, (tx) => unlink(tx, caller, address))),
 
     /** The addresses that an unlink can name: the owner's keys with their wallets, and the agent's Solana address. */
     async unlinkable({
@@ -100,6 +102,9 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
 
 /** Wallets outside the agent's reach count as not the owner's. */
 async function unlink(tx: Tx, caller: Caller, address: string): Promise<readonly string[]> {
+  // One after another: each locks the caller and then every agent of the owner, so two at once would wait for each other.
+  await tx`select pg_advisory_xact_lock(hashtextextended('wallets of owner ' || user_id, 0))
+    from agents where agent_id = ${caller.agentId}`;
   const { user_id: owner } = only(
     await tx<
       Pick<AgentsRow, 'user_id'>[]

@@ -19,6 +19,7 @@ import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/h
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { Tracer } from '../platform/tracing.ts';
 import { bindReceipts } from '../receipts/index.ts';
+import { bindStatements } from '../statements/index.ts';
 import type { Streams } from '../streams/index.ts';
 import type { DoorTools } from '../venues/configured.ts';
 import { type PaperBackend, relaySocket } from '../venues/paper/index.ts';
@@ -135,7 +136,10 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
       admission: new Admission({ ...config.load, now: () => performance.now() }),
       paperOnly: config.venues.every(({ backend }) => backend === 'paper'),
     },
-    bindRooms: (bind) => bindReceipts(bind, needs),
+    bindRooms: (bind) => {
+      bindReceipts(bind, needs);
+      bindStatements(bind, needs);
+    },
     forgetKey,
     replicas,
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },

@@ -16,6 +16,7 @@ import { type Job, startJobs } from '../platform/scheduler.ts';
 import { positionJobs } from '../positions/index.ts';
 import { quotingJobs } from '../quoting/index.ts';
 import { receiptJobs } from '../receipts/index.ts';
+import { statementJobs } from '../statements/index.ts';
 import { streamJobs } from '../streams/index.ts';
 import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt, tradingJobs } from '../trading/index.ts';
 import { walletJobs } from '../wallets/index.ts';
@@ -24,7 +25,7 @@ import type { Door } from './http.ts';
 import type { Stops } from './stopping.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
 
-const STOP_JOBS_MS = 1_500;
+const STOP_JOBS_MS = 3_000;
 
 interface Parts {
   readonly config: Config;
@@ -71,6 +72,7 @@ export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log
     databaseJobs(needs),
     ownerJobs(needs),
     walletJobs(needs),
+    statementJobs(needs),
     webhookJobs(courier),
     consoleJobs(needs, leads),
     briefingJobs({ ...needs, takeListeners, retentionMs }),

@@ -121,6 +121,7 @@ export function startPaper(parts: PaperParts): Promise<PaperBackend> {
       const sandbox = createSandboxHolder({
         exchange,
         simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
+        now: clock.now,
         open: async () => {
           const opened = await openSandbox({
             sql,

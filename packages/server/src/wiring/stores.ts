@@ -19,6 +19,7 @@ import { createPositionStore, createRedemptionStore, createRelayedRedemptions } 
 import { createChainOrderStore, createQuoteStore } from '../quoting/index.ts';
 import { createReceiptStore } from '../receipts/index.ts';
 import { createSkillStore, readOfficialSkills, writeOfficialSkills } from '../skills/index.ts';
+import { createStatementStore } from '../statements/index.ts';
 import { createFactLog } from '../streams/index.ts';
 import {
   createHandedOutSets,
@@ -72,6 +73,7 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   fees: createFeeStore(sql),
   idempotencyKeys: createIdempotencyStore(sql),
   equity: createEquityStore(sql),
+  statements: createStatementStore(sql),
   factLog: createFactLog(sql),
   priceRetention: createPriceRetention(sql),
   statistics: createStatistics(sql),

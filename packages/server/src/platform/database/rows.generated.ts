@@ -694,6 +694,7 @@ export interface TradedMarketsRow {
   readonly resolved_at: Date | null;
   readonly swept_at: Date | null;
   readonly venue: string | null;
+  readonly category: string | null;
 }
 
 export interface UsedLinkChallengesRow {
@@ -736,6 +737,14 @@ export interface VenueTradesRow {
   readonly is_counted: boolean;
   readonly aside_state: string | null;
   readonly aside: unknown;
+}
+
+export interface WalletDepositsRow {
+  readonly id: bigint;
+  readonly wallet: string;
+  readonly at: Date;
+  readonly amount: bigint | null;
+  readonly reason: string;
 }
 
 export interface WalletHeartbeatsRow {

@@ -468,10 +468,15 @@ const problemWith = (codes: readonly ErrorCode[]) => ({
   allOf: [{ $ref: 'Problem#' }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
 });
 
-const answerSchema = ({ produces, response }: Operation) =>
-  produces === undefined
-    ? response
-    : { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
+function answerSchema({ produces, alsoProduces, response }: Operation) {
+  if (produces !== undefined)
+    return { description: 'Open until either side ends it.', content: { [produces]: { schema: response } } };
+  if (alsoProduces === undefined) return response;
+  return {
+    description: 'Default Response',
+    content: { 'application/json': { schema: response }, [alsoProduces]: { schema: { type: 'string' } } },
+  };
+}
 
 const NO_PARAMETERS = { type: 'object', properties: {} } as unknown as TSchema;
 

@@ -32,6 +32,7 @@ export interface SandboxHolderOptions {
   readonly exchange: JournalledExchange;
   readonly open: () => Promise<Sandbox>;
   readonly simulationBalance: bigint;
+  readonly now: () => number;
 }
 
 /** Less than a call between replicas may take. */
@@ -41,7 +42,7 @@ const IS_OPEN_MS = 1_500;
 const FEE_LAMPORTS = 1_000_000_000n;
 
 export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolder {
-  const { exchange, open, simulationBalance } = options;
+  const { exchange, open, simulationBalance, now } = options;
   let held: { readonly sandbox: Sandbox; readonly term: number } | null = null;
   let closed = false;
   /** While it is being opened: calls meanwhile wait for it. */
@@ -91,7 +92,13 @@ export function createSandboxHolder(options: SandboxHolderOptions): SandboxHolde
       waited.abort();
       return current() !== null;
     },
-    credit: async (wallet) => (await present()).venue.credit(wallet, simulationBalance, FEE_LAMPORTS),
+    credit: async (wallet) =>
+      (await present()).venue.credit(wallet, simulationBalance, FEE_LAMPORTS, [
+        {
+          text: "insert into wallet_deposits (wallet, at, amount, reason) values ($1, $2, $3, 'simulation')",
+          values: [wallet, new Date(now()).toISOString(), simulationBalance.toString()],
+        },
+      ]),
     async close() {
       closed = true;
       await drop();

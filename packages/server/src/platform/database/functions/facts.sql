@@ -98,6 +98,8 @@ create or replace function record_deposits(batch jsonb) returns void language sq
   ), credited as (
     insert into simulation_credits (wallet, amount, credited_at)
     select wallet, amount, at from given where reason = 'simulation' on conflict (wallet) do nothing
+  ), kept as (
+    insert into wallet_deposits (wallet, at, amount, reason) select wallet, at, amount, reason from given
   )
   insert into facts (agent_id, kind, subject, at, payload)
   select w.agent_id, 'balance', g.wallet, g.at,
