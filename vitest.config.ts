@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { Results } from './test/setup/results.ts';
 
 /** What kills, freezes, takes over, runs replicas, programs or a browser: `npm run test:faults`. */
 const FAULTS = ['packages/*/test/faults/**/*.test.ts', 'test/faults/**/*.test.ts'];
@@ -49,8 +50,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const { TEST_RESULTS } = process.env;
+
 export default defineConfig({
   test: {
+    reporters: ['default', ...(TEST_RESULTS === undefined ? [] : [new Results(TEST_RESULTS)])],
     globalSetup: ['test/setup/global.ts'],
     setupFiles: ['test/setup/each-file.ts'],
     // Compiled modules are kept for the chain's threads and for the processes that tests start.
@@ -58,9 +62,9 @@ export default defineConfig({
     // Two more than two cores: tests that wait for a process or a deadline leave theirs to the others.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // Ten times what the longest needs: a busy machine is no failure.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // What hangs fails with its name. A test that may need longer on a slow machine declares it.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     projects: [
       {

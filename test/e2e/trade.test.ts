@@ -170,7 +170,7 @@ describe('one effect', () => {
 
 /** Statements that no trade waits for: refused attempts, the search for expired leases of keys, background jobs. */
 const BESIDE_TRADES =
-  /^select 1$|pg_stat_get_live_tuples|^analyze |webhook_deliveries|k\.key_hash|record_refusals|chain_orders|fee_charges|durable_terms|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where|exchange_heartbeats|exchange_history|exchange_trade|receipt|equity_|risk_watches|late_orders|silence_seconds|cancel_silent|handed_out|delete from (quotes|facts)/;
+  /^select 1$|pg_stat_get_live_tuples|^analyze |webhook_deliveries|k\.key_hash|record_refusals|chain_orders|fee_charges|durable_terms|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where|exchange_heartbeats|exchange_history|exchange_trade|receipt|equity_|risk_watches|late_orders|silence_seconds|cancel_silent|handed_out|(from|update) exits|suspend_restored_exits|delete from (quotes|facts)/;
 
 /**
  * Round trips among the statements: a transaction that takes locks has a trip for all its reads and another for its

@@ -165,7 +165,9 @@ describe.skipIf(executablePath === null)('the console’s sign-in page', () => {
     await finder.context.close();
   });
 
-  test('fits a phone and has no finding of the accessibility checker, light and dark', async () => {
+  test('fits a phone and has no finding of the accessibility checker, light and dark', {
+    timeout: 300_000,
+  }, async () => {
     let passkeys = await ada.credentials();
     for (const colorScheme of ['light', 'dark'] as const) {
       const visitor = await newBrowserVisitor(browser, { passkeys, context: { ...PHONE, colorScheme } });

@@ -286,7 +286,9 @@ describe.skipIf(executablePath === null)('the console', () => {
     await mallory.context.close();
   });
 
-  test('every view fits a phone and has no finding of the accessibility checker, light and dark', async () => {
+  test('every view fits a phone and has no finding of the accessibility checker, light and dark', {
+    timeout: 300_000,
+  }, async () => {
     const hook = { url: 'https://hooks.example.com/bellwether', events: ['fill'] };
     await call(service, 'POST', '/webhooks', { key: trader.apiKey, body: hook });
     const big = await taking(trader, Math.ceil(20 / Number(market.bestAsk)));

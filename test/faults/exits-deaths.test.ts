@@ -70,19 +70,24 @@ async function expectOneSale(at: ServiceProcess, left: Awaited<ReturnType<typeof
 /** Milliseconds from the moment at which the trigger begins to hold. It is sent about two seconds later. */
 const MOMENTS = [0, 1_500, 2_000, 2_100, 2_300, 2_600, 3_000];
 
-test.each(MOMENTS)('the leader is killed %i ms after the price was reached', async (moment) => {
-  const [leader, follower] = replicas as [ServiceProcess, ServiceProcess];
-  const left = await leaveStop(follower);
-  await pushBidTo(follower, { market: left.market, price: left.stop });
-  await sleep(moment);
-  kill(leader.child.pid as number, 'SIGKILL');
-  replicas.shift();
-  await expectOneSale(follower, left);
-  replicas.push(await start());
-});
+test.each(MOMENTS)(
+  'the leader is killed %i ms after the price was reached',
+  { timeout: 300_000 },
+  async (moment) => {
+    const [leader, follower] = replicas as [ServiceProcess, ServiceProcess];
+    const left = await leaveStop(follower);
+    await pushBidTo(follower, { market: left.market, price: left.stop });
+    await sleep(moment);
+    kill(leader.child.pid as number, 'SIGKILL');
+    replicas.shift();
+    await expectOneSale(follower, left);
+    replicas.push(await start());
+  },
+);
 
 test.each([1_000, 2_100])(
   'the leader is frozen %i ms after the price was reached, and comes back',
+  { timeout: 300_000 },
   async (moment) => {
     const [leader, follower] = replicas as [ServiceProcess, ServiceProcess];
     const left = await leaveStop(follower);
@@ -97,7 +102,7 @@ test.each([1_000, 2_100])(
   },
 );
 
-test('all of them are killed, and one is started again', async () => {
+test('all of them are killed, and one is started again', { timeout: 300_000 }, async () => {
   const left = await leaveStop(replicas[1] as ServiceProcess);
   await pushBidTo(replicas[1] as ServiceProcess, { market: left.market, price: left.stop });
   await sleep(2_000);

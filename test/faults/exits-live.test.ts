@@ -50,7 +50,9 @@ async function leaveStop(): Promise<{ exitId: string; stop: number }> {
 const crash = (price: number) => pushBidTo(venue, { market, price, profile: PROFILE });
 const fired = (exitId: string) => becomesStatus(trader.client, exitId, 'fired');
 
-test('a stop is sent from the book that the venue streams, and its fill is booked', async () => {
+test('a stop is sent from the book that the venue streams, and its fill is booked', {
+  timeout: 300_000,
+}, async () => {
   const { exitId, stop } = await leaveStop();
   await crash(stop);
   await fired(exitId);
@@ -84,7 +86,9 @@ test.each([
   expect(held()).toBe(10);
 });
 
-test('an order that the venue proves never to have received is sent again, and sold once', async () => {
+test('an order that the venue proves never to have received is sent again, and sold once', {
+  timeout: 300_000,
+}, async () => {
   const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
   const real = signedOrders.submit;
   const lost = vi
@@ -100,7 +104,7 @@ test('an order that the venue proves never to have received is sent again, and s
   await expect.poll(held, { timeout: 60_000 }).toBe(10);
 });
 
-test('a pause ends the sending again of an order that never came', async () => {
+test('a pause ends the sending again of an order that never came', { timeout: 300_000 }, async () => {
   const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
   const lost = vi.spyOn(signedOrders, 'submit').mockResolvedValue({ kind: 'unknown' });
   const { exitId, stop } = await leaveStop();
@@ -114,7 +118,7 @@ test('a pause ends the sending again of an order that never came', async () => {
   expect(held()).toBe(20);
 });
 
-test('a venue that is away: sold once it is back, and once', async () => {
+test('a venue that is away: sold once it is back, and once', { timeout: 300_000 }, async () => {
   const { exitId, stop } = await leaveStop();
   await crash(stop);
   faults.set({ unavailableShare: 1 });
@@ -126,7 +130,9 @@ test('a venue that is away: sold once it is back, and once', async () => {
   expect(held()).toBe(10);
 });
 
-test('a desk that ends before it knows of its order: the next one goes on, and sells once', async () => {
+test('a desk that ends before it knows of its order: the next one goes on, and sells once', {
+  timeout: 300_000,
+}, async () => {
   const { signedOrders } = desk.needs.venues.default as VenueWith<'signedOrders'>;
   const lost = vi.spyOn(signedOrders, 'submit').mockResolvedValue({ kind: 'unknown' });
   const { exitId, stop } = await leaveStop();

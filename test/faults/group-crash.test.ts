@@ -45,7 +45,9 @@ async function expectWhole(
 }
 
 describe('kill -9 of the service', () => {
-  test('at every step of a group: the next one finds all of the group, or nothing of it', async () => {
+  test('at every step of a group: the next one finds all of the group, or nothing of it', {
+    timeout: 300_000,
+  }, async () => {
     const databaseUrl = await createDeskDatabase();
     const proxy = await startSteppingProxy(databaseUrl);
     const MASTER_KEY = randomBytes(32).toString('hex');
@@ -129,7 +131,9 @@ describe('kill -9 of a follower', () => {
 });
 
 describe('kill -9 of PostgreSQL', () => {
-  test('at every step of a group: the service says the truth, and goes on when PostgreSQL is back', async () => {
+  test('at every step of a group: the service says the truth, and goes on when PostgreSQL is back', {
+    timeout: 300_000,
+  }, async () => {
     const postgres = await startOwnPostgres();
     const proxy = await startSteppingProxy(postgres.url);
     const service = await startTestService({ PAPER_WORLD: 'off', DATABASE_URL: proxy.url });

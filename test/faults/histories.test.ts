@@ -52,7 +52,9 @@ const isThere = ({ pid, args }: Listed): boolean => {
   return stdout.trim() === args.trim();
 };
 
-test('clients, faults and checker work together, and nothing is left running', async () => {
+test('clients, faults and checker work together, and nothing is left running', {
+  timeout: 400_000,
+}, async () => {
   const { child, output, ended } = start(['--minutes', '0.1', '--seed', '2', '--faults', '0.3']);
   await expect.poll(output, { timeout: 120_000 }).toContain('The faults begin');
   const started = descendantsOf(child.pid);
@@ -66,7 +68,7 @@ test('clients, faults and checker work together, and nothing is left running', a
   expect(started.filter(isThere)).toEqual([]);
 });
 
-test('a signal ends everything that was started', async () => {
+test('a signal ends everything that was started', { timeout: 400_000 }, async () => {
   const { child, output, ended } = start(['--minutes', '5', '--seed', '4']);
   await expect.poll(output, { timeout: 120_000 }).toContain('The faults begin');
   const started = descendantsOf(child.pid);

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { aMarket } from '../harness.ts';
 import { liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 
-test('of two replicas one follows a wallet, and the other takes over when it stops', async () => {
+test('of two replicas one follows a wallet, and the other takes over when it stops', {
+  timeout: 300_000,
+}, async () => {
   const venue = await startVenue();
   const desk = await startLiveDesk(venue);
   const { databaseUrl, masterKey } = desk;

@@ -90,7 +90,9 @@ beforeAll(async () => {
   );
 });
 
-test('what the owner has redeemed closes the position, once, and never another wallet’s', async () => {
+test('what the owner has redeemed closes the position, once, and never another wallet’s', {
+  timeout: 300_000,
+}, async () => {
   const redeem = async () =>
     (
       await call(replica, 'POST', '/markets/redeem', {

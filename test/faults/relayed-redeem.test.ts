@@ -76,37 +76,41 @@ async function signed({ signer, funder }: Trader, answer: Parameters<typeof veri
   return signRelay(verifyRelay(answer, REDEEM, { ...own, market, terms, now: clock.now }), signer);
 }
 
-test.each([1, 2, 3])('a wallet of type %i redeems by a signature, once', async (type) => {
-  const trader = traders.get(type) as Trader;
-  const answer = await ask(trader, '/markets/redeem', { marketId: market.id });
-  expect(answer).toMatchObject({ status: 'unsigned', relays: [{ walletAddress: trader.funder }] });
-  expect(answer.transactions).toBeUndefined();
-  const [relay] = answer.relays;
-  const request = await signed(trader, { ...relay, status: answer.status });
-  const before = cash(trader);
-  const stranger = traders.get((type % 3) + 1) as Trader;
-  expect((await ask(stranger, '/markets/relay', request)).code).toBe('order_not_found');
-  const wrong = { ...request, signature: await stranger.signer.signDigest(new Uint8Array(32).fill(1)) };
-  expect((await ask(trader, '/markets/relay', wrong)).code).toBe('transaction_signature_invalid');
-  // A pause stops no exit.
-  await trader.client.updateSettings({ tradingPaused: true });
-  const answers = await Promise.all([1, 2, 3].map(() => ask(trader, '/markets/relay', request)));
-  expect(answers).toMatchObject(
-    Array(3).fill({ success: true, status: 'submitted', orderId: relay.orderId }),
-  );
-  expect(cash(trader) - before).toBe(micro(SETS));
-  await vi.waitFor(
-    async () => {
-      await ask(trader, '/markets/redeem', { marketId: market.id });
-      await followRedemptions(desk.needs);
-      const open = await call(desk, 'GET', '/markets/current-positions', { key: trader.apiKey });
-      expect(open.body).toEqual([]);
-    },
-    { timeout: 30_000, interval: 500 },
-  );
-  expect(await ask(trader, '/markets/redeem', { marketId: market.id })).toMatchObject({
-    status: 'nothing_to_redeem',
-  });
-  expect((await ask(trader, '/markets/relay', request)).status).toBe('submitted');
-  expect(cash(trader) - before).toBe(micro(SETS));
-});
+test.each([1, 2, 3])(
+  'a wallet of type %i redeems by a signature, once',
+  { timeout: 300_000 },
+  async (type) => {
+    const trader = traders.get(type) as Trader;
+    const answer = await ask(trader, '/markets/redeem', { marketId: market.id });
+    expect(answer).toMatchObject({ status: 'unsigned', relays: [{ walletAddress: trader.funder }] });
+    expect(answer.transactions).toBeUndefined();
+    const [relay] = answer.relays;
+    const request = await signed(trader, { ...relay, status: answer.status });
+    const before = cash(trader);
+    const stranger = traders.get((type % 3) + 1) as Trader;
+    expect((await ask(stranger, '/markets/relay', request)).code).toBe('order_not_found');
+    const wrong = { ...request, signature: await stranger.signer.signDigest(new Uint8Array(32).fill(1)) };
+    expect((await ask(trader, '/markets/relay', wrong)).code).toBe('transaction_signature_invalid');
+    // A pause stops no exit.
+    await trader.client.updateSettings({ tradingPaused: true });
+    const answers = await Promise.all([1, 2, 3].map(() => ask(trader, '/markets/relay', request)));
+    expect(answers).toMatchObject(
+      Array(3).fill({ success: true, status: 'submitted', orderId: relay.orderId }),
+    );
+    expect(cash(trader) - before).toBe(micro(SETS));
+    await vi.waitFor(
+      async () => {
+        await ask(trader, '/markets/redeem', { marketId: market.id });
+        await followRedemptions(desk.needs);
+        const open = await call(desk, 'GET', '/markets/current-positions', { key: trader.apiKey });
+        expect(open.body).toEqual([]);
+      },
+      { timeout: 30_000, interval: 500 },
+    );
+    expect(await ask(trader, '/markets/redeem', { marketId: market.id })).toMatchObject({
+      status: 'nothing_to_redeem',
+    });
+    expect((await ask(trader, '/markets/relay', request)).status).toBe('submitted');
+    expect(cash(trader) - before).toBe(micro(SETS));
+  },
+);

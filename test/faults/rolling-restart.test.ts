@@ -160,7 +160,9 @@ const more = (count = ENOUGH): Promise<boolean> => {
   return waitFor(() => made.length > before + count, WAIT_MS);
 };
 
-test('every request of agents that trade meanwhile succeeds, and their books agree', async () => {
+test('every request of agents that trade meanwhile succeeds, and their books agree', {
+  timeout: 300_000,
+}, async () => {
   const usdc = await usdcOf(sql);
   const working = Promise.all([...traders.map(work), ...tradersB.map(workOnB)]);
   expect(await more()).toBe(true);

@@ -145,7 +145,9 @@ async function expectOwnerSees(owner: Visitor, agentId: string, orders: number):
   expect(alerts).toContainEqual(expect.objectContaining({ code: 'agent_silent', message }));
 }
 
-test('killed and frozen agents lose what rests of them, once; others keep theirs', async () => {
+test('killed and frozen agents lose what rests of them, once; others keep theirs', {
+  timeout: 900_000,
+}, async () => {
   const stage = await twoReplicas({ PAPER_B_FILL: 'never' });
   const { databaseUrl, other } = stage;
   const [owner, stranger] = [await ownerAt(other), await ownerAt(other)];
@@ -242,7 +244,9 @@ async function road(venue: LiveVenue) {
   return { state, url: `http://127.0.0.1:${proxy.port}` };
 }
 
-test('a live venue that is away is asked until it gives the orders up, also by another replica', async () => {
+test('a live venue that is away is asked until it gives the orders up, also by another replica', {
+  timeout: 900_000,
+}, async () => {
   const venue = await startVenue();
   const { state, url } = await road(venue);
   const stage = await twoReplicas(liveEnvironment(url), venue);

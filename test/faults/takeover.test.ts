@@ -111,7 +111,9 @@ test.each<[string, Fault]>([
   fault.end(leader);
 });
 
-test('orders of a leader and a sender that stand still are known a moment later, and are never executed', async () => {
+test('orders of a leader and a sender that stand still are known a moment later, and are never executed', {
+  timeout: 300_000,
+}, async () => {
   const fault = cutOff();
   const { leader, others, sql, traders, market } = await startReplicas(fault, 2);
   const [sender, survivor] = others as [ServiceProcess, ServiceProcess];

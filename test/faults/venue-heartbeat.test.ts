@@ -91,6 +91,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test.each<NodeJS.Signals>(['SIGKILL', 'SIGSTOP'])(
   'a sender that gets %s is replaced in time; without any replica the venue cancels',
+  { timeout: 600_000 },
   async (death) => {
     const at = await stage(null);
     const { sender, other, on, off } = at;
@@ -116,7 +117,9 @@ test.each<NodeJS.Signals>(['SIGKILL', 'SIGSTOP'])(
   },
 );
 
-test('a silent agent: the venue cancels what was placed past the desk, too, and heartbeats begin again with a request', async () => {
+test('a silent agent: the venue cancels what was placed past the desk, too, and heartbeats begin again with a request', {
+  timeout: 600_000,
+}, async () => {
   const at = await stage(SILENCE_S);
   const { venue, market, on, off } = at;
   const past = (nth: number) => ({

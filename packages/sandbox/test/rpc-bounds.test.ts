@@ -121,7 +121,8 @@ describe('the limits of one request', () => {
     );
     isOver = true;
     expect(body).toHaveLength(10);
-    expect(turns).toBeGreaterThan(9);
+    // One between each two calls; more where the chain keeps one waiting.
+    expect(turns).toBeGreaterThanOrEqual(9);
   });
 
   test('a NUL in the URL is refused', async () => {

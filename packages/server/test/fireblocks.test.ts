@@ -245,8 +245,9 @@ function createEd25519Pem(): string {
 /** The fake server itself is tested: if it accepted everything, the tests above would prove little. */
 describe('the fake server refuses', () => {
   const uri = `/v1/transactions/external_tx_id/${randomUUID()}`;
+  /** @param claims others than the right ones, by seconds from now */
   const send = (
-    claims: Record<string, unknown> = {},
+    claims: Record<string, unknown> | ((now: number) => Record<string, unknown>) = {},
     headers: Record<string, string> = {},
     alg = 'RS256',
   ) => {
@@ -259,7 +260,7 @@ describe('the fake server refuses', () => {
       exp: iat + 25,
       sub: fireblocks.apiKey,
       bodyHash: createHash('sha256').update('').digest('hex'),
-      ...claims,
+      ...(typeof claims === 'function' ? claims(iat) : claims),
     };
     const signed = `${part({ alg, typ: 'JWT' })}.${part(body)}`;
     const signature = sign('sha256', Buffer.from(signed), fireblocks.privateKeyPem).toString('base64url');
@@ -267,20 +268,18 @@ describe('the fake server refuses', () => {
       headers: { 'x-api-key': fireblocks.apiKey, authorization: `Bearer ${signed}.${signature}`, ...headers },
     });
   };
-  const now = Math.floor(Date.now() / 1000);
-
   test('no correct request', async () => {
     expect((await send()).status).toBe(404);
   });
 
   test.each([
-    ['another path', { uri: '/v1/transactions' }],
-    ['another user', { sub: 'somebody' }],
-    ['another body', { bodyHash: createHash('sha256').update('x').digest('hex') }],
-    ['a token that is too old', { iat: now - 100, exp: now - 75 }],
-    ['a token from the future', { iat: now + 100, exp: now + 125 }],
-    ['a token that is valid too long', { exp: now + 55 }],
-    ['a token that has expired', { exp: now - 1 }],
+    ['another path', () => ({ uri: '/v1/transactions' })],
+    ['another user', () => ({ sub: 'somebody' })],
+    ['another body', () => ({ bodyHash: createHash('sha256').update('x').digest('hex') })],
+    ['a token that is too old', (now: number) => ({ iat: now - 100, exp: now - 75 })],
+    ['a token from the future', (now: number) => ({ iat: now + 100, exp: now + 125 })],
+    ['a token that is valid too long', (now: number) => ({ exp: now + 55 })],
+    ['a token that has expired', (now: number) => ({ exp: now - 1 })],
   ])('%s', async (_why, claims) => {
     expect((await send(claims)).status).toBe(401);
   });

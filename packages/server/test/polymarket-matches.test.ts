@@ -172,7 +172,7 @@ const feeOf = (rate: number, [shares, price]: Parts[number]): bigint =>
 test.each([
   { what: 'without fees', rate: 0 },
   { what: 'with fees', rate: 0.02 },
-])('$what each share of a match is booked once', async ({ rate }) => {
+])('$what each share of a match is booked once', { timeout: 300_000 }, async ({ rate }) => {
   const stage = await startStage({ feeRate: micro(rate) });
   const resting = await followed(stage);
   for (const one of aShareOf([ONE, TWO, THREE].flatMap(inEveryOrder))) {

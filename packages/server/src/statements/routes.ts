@@ -17,7 +17,6 @@ import {
   type Subject,
   statement,
 } from './statement.ts';
-import { createTurns } from './turns.ts';
 
 export interface StatementRouteNeeds extends StatementNeeds {
   readonly agents: AgentStore;
@@ -83,4 +82,27 @@ async function ofOwner(needs: StatementRouteNeeds, owner: Owner, agentId: string
   const agent = await ownedAgent(needs, owner, agentId);
   const wallets = await walletsOf(needs, agent, scopeOf(needs, {}));
   return { wallets, names, isOther: (one) => one !== agent.agentId };
+}
+
+/** So many at once, the others in the order in which they came. */
+interface Turns {
+  take<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function createTurns(atOnce: number): Turns {
+  let free = atOnce;
+  const waiting: (() => void)[] = [];
+  return {
+    async take(work) {
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free -= 1;
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next === undefined) free += 1;
+        else next();
+      }
+    },
+  };
 }

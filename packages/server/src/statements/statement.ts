@@ -8,8 +8,7 @@ import { LAST_MS } from '../platform/times.ts';
 import { holdings, type PositionNeeds } from '../positions/index.ts';
 import { venueOf } from '../venues/asking.ts';
 import { type BalanceNeeds, Observed, presentDrift } from './balances.ts';
-import { learnCategories } from './categories.ts';
-import { moneyEvents } from './events.ts';
+import { learnCategories } from './jobs.ts';
 import { type Booked, type DepositEvent, type Entry, type MoneyEvent, Replay } from './replay.ts';
 import type { MarketOfStatement } from './store.ts';
 import { Summaries } from './summaries.ts';
@@ -133,7 +132,7 @@ export async function prepareStatement(
       shift = ends.from.drift;
       return { kind: 'opening', standing: standingOf(span.from, replay.total, ends.from) };
     };
-    for await (const event of moneyEvents(needs.statements, wallets, given)) {
+    for await (const event of needs.statements.events(wallets, given)) {
       if (shift === null && event.at >= span.from) yield begin();
       if (shift === null) ends.from.compare(event.at, booked);
       ends.to.compare(event.at, booked);
@@ -187,7 +186,7 @@ export async function statement(
   const run = await prepareStatement(needs, subject, after === null ? query : { ...query, to: after.to });
   const { span } = run;
   const describe = describer(needs, run);
-  const summaries = new Summaries(run);
+  const summaries = new Summaries({ markets: run.markets, isOther: subject.isOther });
   const events: StatementEvent[] = [];
   let [hasPassed, hasMore, total] = [after === null, false, 0];
   let opening: Standing | null = null;

@@ -10,7 +10,7 @@ import type {
   WalletDepositsRow,
 } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
-import type { ChargeEvent, DepositEvent, FillEvent } from './replay.ts';
+import type { ChargeEvent, DepositEvent, FillEvent, MoneyEvent } from './replay.ts';
 
 type FillRow = Omit<FillsRow, 'counts_at' | 'liquidity' | 'wallet'> &
   Pick<PositionsRow, 'source' | 'skill_slug'> & {
@@ -61,7 +61,7 @@ export function createStatementStore(sql: Sql) {
       and (q.wallet = any(${[...wallets]}::text[]) or q.destination = any(${[...wallets]}::text[]))
       and t.wallet = any(${[...wallets]}::text[])`;
 
-  return {
+  const facts = {
     /**
      * All fills before a time in pieces, oldest first, and purchases first among those of one moment; those that count at another
      * time than theirs are left out.
@@ -141,6 +141,32 @@ export function createStatementStore(sql: Sql) {
         agentId: agent_id,
         amount,
       }));
+    },
+  };
+
+  return {
+    /** All that moved the money of wallets before a time, merged: oldest first, and among events of one moment money in first. */
+    async *events(
+      wallets: readonly WalletAddress[],
+      { until, simulationBalance, firstSeen }: EventTerms,
+    ): AsyncGenerator<MoneyEvent> {
+      const [moved, deposits, transfers, charges] = await Promise.all([
+        facts.moved(wallets, until),
+        facts.deposits(wallets, until, simulationBalance),
+        facts.transfers(wallets, until),
+        facts.charges(wallets, until),
+      ]);
+      const others: MoneyEvent[] = [...deposits, ...transfers, ...moved, ...charges];
+      if (firstSeen !== null && firstSeen.at < until) others.push(firstSeen);
+      others.sort((a, b) => a.at - b.at || rankOf(a) - rankOf(b));
+      let next = 0;
+      for await (const piece of facts.fills(wallets, until))
+        for (const fill of piece) {
+          for (; next < others.length && isBefore(others[next] as MoneyEvent, fill); next += 1)
+            yield others[next] as MoneyEvent;
+          yield fill;
+        }
+      for (; next < others.length; next += 1) yield others[next] as MoneyEvent;
     },
 
     /** What the books say of the cash of wallets, all events together. */
@@ -228,3 +254,20 @@ const fillEvent = (row: FillRow): FillEvent => ({
 });
 
 export type StatementStore = ReturnType<typeof createStatementStore>;
+
+/** Deposits, purchases, sales, fees: nothing is sold before it is there. */
+const rankOf = (event: MoneyEvent): number => {
+  if (event.kind === 'deposit') return 0;
+  if (event.kind === 'charge') return 3;
+  return event.side === 'BUY' ? 1 : 2;
+};
+
+const isBefore = (a: MoneyEvent, b: MoneyEvent): boolean =>
+  a.at < b.at || (a.at === b.at && rankOf(a) <= rankOf(b));
+
+interface EventTerms {
+  readonly until: number;
+  readonly simulationBalance: Micro;
+  /** A deposit that is not recorded yet. */
+  readonly firstSeen: DepositEvent | null;
+}

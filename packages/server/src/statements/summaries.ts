@@ -3,7 +3,7 @@ import { STATEMENT_LIMITS, type Statement, type StatementGroup } from '@bellweth
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { utcDay } from '../domain/utc-day.ts';
 import { addTo, type Entry, netOf, noResults, type Results } from './replay.ts';
-import type { Run } from './statement.ts';
+import type { MarketOfStatement } from './store.ts';
 
 const NO_MARKET = 'No market';
 const NO_CATEGORY = 'No category';
@@ -16,8 +16,15 @@ type Groups = Map<string, Results>;
 
 const size = (value: Micro): Micro => (value < 0n ? -value : value);
 
+interface SummariesOptions {
+  readonly markets: ReadonlyMap<string, MarketOfStatement>;
+  /** An agent whose acts count as those of others. */
+  readonly isOther: (agentId: string) => boolean;
+}
+
 export class Summaries {
-  readonly #run: Run;
+  readonly #markets: SummariesOptions['markets'];
+  readonly #isOther: SummariesOptions['isOther'];
   readonly #all = noResults();
   readonly #byMarket: Groups = new Map();
   readonly #byCategory: Groups = new Map();
@@ -30,8 +37,9 @@ export class Summaries {
   #pastDesk = 0n;
   #others = { cash: 0n, realized: 0n, fees: 0n };
 
-  constructor(run: Run) {
-    this.#run = run;
+  constructor({ markets, isOther }: SummariesOptions) {
+    this.#markets = markets;
+    this.#isOther = isOther;
   }
 
   add(entry: Entry): void {
@@ -43,7 +51,7 @@ export class Summaries {
     else if (amount < 0n) this.#bought -= amount;
     else this.#sold += amount;
     if (event.kind === 'deposit') return;
-    if (event.agentId !== null && this.#run.subject.isOther(event.agentId)) {
+    if (event.agentId !== null && this.#isOther(event.agentId)) {
       this.#others.cash += entry.cash;
       this.#others.realized += entry.realized;
       this.#others.fees += entry.venueFee + entry.platformFee;
@@ -52,13 +60,13 @@ export class Summaries {
     const conditionId = event.kind === 'fill' ? event.conditionId : '';
     const skill = event.kind === 'fill' ? (event.skillSlug ?? '') : '';
     addTo(groupOf(this.#byMarket, conditionId), entry);
-    addTo(groupOf(this.#byCategory, this.#run.markets.get(conditionId)?.category ?? ''), entry);
+    addTo(groupOf(this.#byCategory, this.#markets.get(conditionId)?.category ?? ''), entry);
     addTo(groupOf(this.#bySkill, skill), entry);
     addTo(groupOf(this.#byDay, utcDay(event.at)), entry);
   }
 
   answer(notExplained: Micro): Summed {
-    const { markets } = this.#run;
+    const markets = this.#markets;
     const days = [...this.#byDay].filter(([, results]) => !isNothing(results));
     return {
       totals: {

@@ -34,9 +34,10 @@ const LONGEST_LINE = 1_000;
 const SHORTEST_LINE = 4;
 /** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
 const PACE_MS = 500;
-/** A process so late, with so many requests since it was looked at last, is late because of them. */
+/** A process so late, with as many requests since it was looked at last as a part of the trades that it may do at once, is late because of them. */
 const LATE_MS = 100;
-const MANY_SINCE = 32;
+const MANY_SINCE = 1 / 4;
+const FEWEST_SINCE = 32;
 const LATE_LOOKS = 3;
 const RETRY_S = 1;
 const MORE_THAN_CAN_BE_PLACED = 'More orders come in than can be placed.';
@@ -171,7 +172,8 @@ export class Admission {
 
   /** At short, regular intervals. @param lateMs how much later than it should have been */
   look(lateMs: number): void {
-    this.#lateLooks = lateMs > LATE_MS && this.#since > MANY_SINCE ? this.#lateLooks + 1 : 0;
+    const many = Math.max(FEWEST_SINCE, MANY_SINCE * this.#options.maxTrades);
+    this.#lateLooks = lateMs > LATE_MS && this.#since > many ? this.#lateLooks + 1 : 0;
     this.#since = 0;
   }
 
