@@ -109,7 +109,7 @@ async function expectLedger({ needs, exchange }: TestService, { agentId, funder 
   );
   const cost = sum(rows.map((row) => row.cost));
   expect(CREDITED - cost + results.realized - results.fees).toBe(account.available + account.held);
-  const open = await needs.orders.open(agentId, { limit: PAGE, offset: 0 });
   const there = exchange.openOrders(funder).map(({ orderId }) => orderId);
+  const open = await needs.orders.open(agentId, { limit: there.length + 1, offset: 0 });
   expect(new Set(open.orders.map(({ orderId }) => orderId))).toEqual(new Set(there));
 }

@@ -91,30 +91,34 @@ describe.skipIf(executablePath === null)('the console stands still', () => {
   });
   afterAll(() => browser?.close());
 
-  test.each(['desktop', 'phone'])('in every view while an agent trades, on a %s', async (device) => {
-    const context = device === 'phone' ? PHONE : { viewport: { width: 1120, height: 900 } };
-    // Of its own: what waits for the owner is limited, and a full list has nothing new.
-    const agent = await newAgent();
-    const { page } = await newBrowserVisitor(browser, { context });
-    await page.context().addCookies(await ada.context.cookies());
-    for (const [name, view] of Object.entries(viewsOf(agent))) {
-      await openConsole(service, page, view);
-      await settled(page);
-      await trade(agent);
-      await expect.poll(() => page.getByText(/^(Loading|Checking)/).count()).toBe(0);
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1500))');
-      await page.evaluate(WATCH);
-      for (let round = 0; round < 3; round++) await trade(agent);
-      // The page has read what happened: each list says how many are new.
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 2500))');
-      if (name !== 'overview' && name !== 'access')
-        await expect
-          .poll(() => page.getByRole('button', { name: /\d+ new/ }).count(), { message: name })
-          .toBeGreaterThan(0);
-      expect({ name, shifts: await shiftsOf(page) }).toEqual({ name, shifts: [] });
-    }
-    await page.context().close();
-  });
+  test.each(['desktop', 'phone'])(
+    'in every view while an agent trades, on a %s',
+    { timeout: 300_000 },
+    async (device) => {
+      const context = device === 'phone' ? PHONE : { viewport: { width: 1120, height: 900 } };
+      // Of its own: what waits for the owner is limited, and a full list has nothing new.
+      const agent = await newAgent();
+      const { page } = await newBrowserVisitor(browser, { context });
+      await page.context().addCookies(await ada.context.cookies());
+      for (const [name, view] of Object.entries(viewsOf(agent))) {
+        await openConsole(service, page, view);
+        await settled(page);
+        await trade(agent);
+        await expect.poll(() => page.getByText(/^(Loading|Checking)/).count()).toBe(0);
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1500))');
+        await page.evaluate(WATCH);
+        for (let round = 0; round < 3; round++) await trade(agent);
+        // The page has read what happened: each list says how many are new.
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve, 2500))');
+        if (name !== 'overview' && name !== 'access')
+          await expect
+            .poll(() => page.getByRole('button', { name: /\d+ new/ }).count(), { message: name })
+            .toBeGreaterThan(0);
+        expect({ name, shifts: await shiftsOf(page) }).toEqual({ name, shifts: [] });
+      }
+      await page.context().close();
+    },
+  );
 
   test('Save is where it was when it is pressed, and its answer is on the screen', async () => {
     const { page } = ada;

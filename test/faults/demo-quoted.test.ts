@@ -21,7 +21,7 @@ async function runExample(url: string, onOutput: (output: string) => void = () =
   return { code, output };
 }
 
-test('npm run demo:venue-b goes from a quote to a payout and ends with 0', async () => {
+test('npm run demo:venue-b goes from a quote to a payout and ends with 0', { timeout: 300_000 }, async () => {
   const clock = jumpingClock();
   const service = await startTestService({}, { clock });
   let forward: NodeJS.Timeout | undefined;

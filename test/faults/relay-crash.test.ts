@@ -25,7 +25,9 @@ const KILLED_AFTER_MS = [0, 10, 30, 60, 90, 130, 200] as const;
 /** Of the relayer, so that a kill comes between the record, the request and its answer. */
 const SLOW = { ...NO_FAULTS, latencyMs: { least: 50, most: 70 } };
 
-test('a request that was being forwarded when the desk was killed has one effect or none', async () => {
+test('a request that was being forwarded when the desk was killed has one effect or none', {
+  timeout: 300_000,
+}, async () => {
   const faults = new Faults(Date.now);
   const venue = await startVenue({}, { faults });
   const operator = Signer.generate();

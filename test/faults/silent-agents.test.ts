@@ -191,7 +191,7 @@ test.each<[NodeJS.Signals, Moment]>([
   ['SIGKILL', 'while its time runs'],
   ['SIGKILL', 'when its orders are handed over'],
   ['SIGSTOP', 'while its time runs'],
-])('a leader that gets %s %s', async (signal, moment) => {
+])('a leader that gets %s %s', { timeout: 900_000 }, async (signal, moment) => {
   const stage = await twoReplicas({});
   const owner = await ownerAt(stage.other);
   const [killed, living] = [await agentOf(stage, owner, SILENCE_S), await agentOf(stage, owner, SILENCE_S)];
