@@ -27,9 +27,15 @@ export const fund = ({ exchange }: World, account: string) =>
     reason: 'faucet',
   });
 
-/** An open market with room below its best bid, on the grid of 0.01. */
-export function tradedMarket({ exchange }: World, version: 'v1' | 'v2' = 'v1') {
-  const found = [...exchange.markets()].find(
+/** How often each market was given away: what a file takes from a book on a shared desk is missing for the next one. */
+const given = new Map<string, number>();
+
+/**
+ * An open market with room below its best bid, on the grid of 0.01: one whose book is untouched, while there is one. The last ones come
+ * first, because `openMarkets` begins with the first.
+ */
+export function tradedMarket({ url, exchange }: World, version: 'v1' | 'v2' = 'v1') {
+  const open = [...exchange.markets()].filter(
     ({ status, tickSize, negRisk, bestBid = 0, bestAsk = 0, version: its }) =>
       status === 'open' &&
       tickSize === 100 &&
@@ -39,6 +45,10 @@ export function tradedMarket({ exchange }: World, version: 'v1' | 'v2' = 'v1') {
       bestAsk < 9_000 &&
       bestAsk > 0,
   );
+  const timesOf = ({ conditionId }: { readonly conditionId: string }) =>
+    given.get(`${url} ${conditionId}`) ?? 0;
+  const [found] = open.reverse().sort((a, b) => timesOf(a) - timesOf(b));
   if (found === undefined) throw new Error(`no such market of version ${version}`);
+  given.set(`${url} ${found.conditionId}`, timesOf(found) + 1);
   return found;
 }
