@@ -17,7 +17,7 @@ import type { Fault, RunOutcome, TestOutcome } from '../test/setup/results.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Tests that have passed by chance, as the gate named them (`FILE › TEST`). Whoever mends one leaves it here until fifteen runs in a row show none. */
+/** Tests that have passed by chance, as the gate named them (`FILE › TEST`). They are mended, and stay here until fifteen runs in a row show none. */
 const BY_CHANCE: readonly string[] = [];
 
 /** Their subject is what they kill or take over, or the worlds and histories that they draw. */
@@ -43,8 +43,8 @@ const POLLED_FOR_TOO_LONG = 'Matcher did not succeed in time.';
 /** Whether a failure says that the machine was busy, and nothing about a value. */
 export function isOfTheMachine({ name, code = '', message, actual = '', cause }: Fault): boolean {
   if (cause?.message === POLLED_FOR_TOO_LONG) return true;
-  // What an assertion found is in its message, cut, or in what it compares, or half in each.
-  const found = `${message} ${actual}`;
+  // What an assertion found is in its message, cut, or in what it compares, or half in each; what it wanted does not count.
+  const found = `${message.replace(/ to .*/s, '')} ${actual}`;
   if (name === 'AssertionError') return /\boverloaded\b/.test(found) && /\b503\b/.test(found);
   if (BUSY_NAMES.test(name) || BUSY_CODES.test(code) || BUSY_WORDS.test(message)) return true;
   return cause !== undefined && isOfTheMachine(cause);

@@ -35,9 +35,15 @@ const ofTheCode: readonly Fault[] = [
   wrongValue,
   { name: 'AssertionError', message: "expected 'Test timed out in 5ms' to be ''", actual: 'ECONNREFUSED' },
   { name: 'AssertionError', message: 'expected 503 to be 200', actual: '503' },
+  // It should have been turned away.
+  {
+    name: 'AssertionError',
+    message: "expected { status: 200 } to match object { status: 503, code: 'overloaded' }",
+    actual: '{ "status": 200 }',
+  },
   { name: 'TypeError', message: "Cannot read properties of undefined (reading 'timeout')" },
   { name: 'BellwetherConnectionError', message: 'GET /x: the answer points to another path' },
-  { name: 'BellwetherError', code: 'order_outcome_unknown', message: 'Nobody knows.' },
+  { name: 'BellwetherError', code: 'order_outcome_unknown', message: 'It is being looked for.' },
 ];
 
 test.each(ofTheMachine)('is of a busy machine: $name $message', (fault) => {

@@ -66,9 +66,6 @@ export async function tradeUntilStopped(
   return sent;
 }
 
-const errorCodeOf = async ({ needs }: TestService, { trader, orderId }: Sent): Promise<string | null> =>
-  (await needs.orders.byId(trader.agentId, orderId))?.errorCode ?? null;
-
 /** At the desk and at the exchange. */
 export async function isRecorded(
   { needs, exchange }: TestService,
@@ -112,11 +109,6 @@ export async function expectOneEffect(service: TestService, sent: readonly Sent[
       }
       const [first, second] = await Promise.all([place(service, one), place(service, one)]);
       const placed = first.status === 201 ? first : second;
-      // On a busy machine it may come too late for its own deadline. Then it ends, and was never executed.
-      if (placed.status === 503) {
-        await expect.poll(() => errorCodeOf(service, one), { timeout: 60_000 }).toBe('not_received');
-        return;
-      }
       expect(placed).toMatchObject({ status: 201 });
       expect([201, 409]).toContain((placed === first ? second : first).status);
       expect((await place(service, one)).body).toEqual(placed.body);

@@ -81,7 +81,7 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
     }),
   },
   {
-    weight: 4,
+    weight: 10,
     arbitrary: fc.record({
       kind: fc.constant('reduce' as const),
       wait,
@@ -98,7 +98,7 @@ const other: fc.Arbitrary<Recipe> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('convert' as const), wait, account, market, amount }),
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc.record({ kind: fc.constant('list' as const), wait, market: fc.nat({ max: 1 }) }),
   },
   {
@@ -142,7 +142,7 @@ const sequence: fc.Arbitrary<readonly Recipe[]> = fc
     fc.array(
       fc.oneof(
         { weight: 40, arbitrary: place },
-        { weight: 6, arbitrary: other },
+        { weight: 12, arbitrary: other },
         { weight: 1, arbitrary: ending },
       ),
       { minLength: 10, maxLength: 32, size: 'max' },
@@ -164,26 +164,24 @@ test(`behaves like the naive model on ${SEQUENCES} random sequences`, () => {
     fc.property(sequence, fc.nat({ max: 40 }), (recipes, restart) => runBoth(recipes, restart)),
     { numRuns: SEQUENCES },
   );
-  // A tenth of what is rare may be anything.
+  // Rare events may be missing where only a tenth runs.
   const isWhole = SEQUENCES === ALL_SEQUENCES;
   for (const [what, least] of Object.entries(AT_LEAST))
-    if (isWhole || least >= COMMON)
-      expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(budget(least));
+    expect(seen.get(what) ?? 0, `${what} must occur`).toBeGreaterThanOrEqual(
+      isWhole || least >= 40 ? budget(least) : 0,
+    );
 }, 240_000);
 
-/** A tenth of three times as many falls below a third by chance once in a million runs, or less often. */
-const COMMON = 200;
-
-/** A third of what is usual. */
+/** At most half of what is usual, also in a tenth of the runs: nearer, chance alone would fall below it. */
 const AT_LEAST: Readonly<Record<string, number>> = {
   'FOK BUY filled': 200,
   'FOK SELL filled': 300,
   'MINT that rounds up': 1_000,
   archived: 170,
   'budget limits a fill': 800,
-  'cancel_refused order_not_found': 4_000,
+  'cancel_refused order_not_found': 6_000,
   'dust dropped': 200,
-  'order reduced': 35,
+  'order reduced': 45,
   'fee clamped': 300,
   'fill COMPLEMENTARY BUY': 2_000,
   'fill COMPLEMENTARY SELL': 2_000,
@@ -192,13 +190,13 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'fill with a rounded cost': 6_000,
   'several makers': 1_000,
   'price improvement': 5_000,
-  merged: 600,
+  merged: 1_000,
   split: 6_000,
   converted: 400,
   'refused conversion_not_supported': 5,
   'redeemed something': 1_000,
   'redeemed with half a unit lost': 200,
-  'order_done canceled': 280,
+  'order_done canceled': 400,
   'order_done expired': 4_000,
   'order_done filled': 9_000,
   'order_done killed': 400,
@@ -218,13 +216,13 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   'order_rejected price_off_tick_grid': 200,
   'order_rejected price_out_of_range': 300,
   'order_rejected size_below_minimum': 1_000,
-  trade_reversed: 570,
-  'reversal_refused insufficient_balance': 5,
+  trade_reversed: 1_000,
+  'reversal_refused insufficient_balance': 10,
   'reversal_refused market_resolved': 20,
   'refused amount_not_positive': 400,
   'refused insufficient_balance': 80,
   'refused market_closed': 60,
-  'refused market_exists': 270,
+  'refused market_exists': 400,
   'refused market_not_found': 200,
   'refused market_not_resolved': 5_000,
   'refused market_resolved': 800,

@@ -73,9 +73,6 @@ const sequence = fc.array(
   { minLength: 10, maxLength: 40, size: 'max' },
 );
 
-const ALL_RUNS = 1_500;
-const RUNS = budget(ALL_RUNS);
-
 test('slices are visible only in when the end of a dead order is reported', () => {
   let behind = 0;
   fc.assert(
@@ -90,10 +87,10 @@ test('slices are visible only in when the end of a dead order is reported', () =
       }
       run.finish();
     }),
-    { numRuns: RUNS },
+    { numRuns: budget(3_000) },
   );
-  // A third of what is usual; a tenth of the runs is too few to say what is.
-  expect(behind).toBeGreaterThan(RUNS === ALL_RUNS ? 700 : 0);
+  // A seventh of what is usual: a tenth of the runs varies by more than a half of it.
+  expect(behind).toBeGreaterThan(budget(600));
 }, 120_000);
 
 class Both {
