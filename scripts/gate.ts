@@ -27,10 +27,6 @@ const NEVER_AGAIN =
 const DRAWS = /'fast-check'|\bbudget\(/;
 const drawsAtRandom = (file: string): boolean => DRAWS.test(readFileSync(join(ROOT, file), 'utf8'));
 
-/** Files that count the statements of the whole service, in which its jobs take part. They run again whatever failed. */
-const COUNTS_STATEMENTS =
-  /\/(trade|quoted-trips|briefing|context|owner-console|quoted-briefing|callers|trade-callers|trade-history|prepare-trade|validate-only|doors|plans|plans-after-growth)\.test\.ts$/;
-
 const MOST_BY_CHANCE = 3;
 
 const BUSY_NAMES = /^(TimeoutError|ConnectTimeoutError|HeadersTimeoutError|BodyTimeoutError)$/;
@@ -56,11 +52,10 @@ const messageOf = ({ faults: [fault] }: TestOutcome): string => firstLine(fault?
 
 const mayRunAgain = (one: TestOutcome, byChance: readonly string[]): boolean =>
   !byChance.includes(nameOf(one)) &&
-  (COUNTS_STATEMENTS.test(one.file) ||
-    (!NEVER_AGAIN.test(one.file) &&
-      !drawsAtRandom(one.file) &&
-      one.faults.length > 0 &&
-      one.faults.every(isOfTheMachine)));
+  !NEVER_AGAIN.test(one.file) &&
+  !drawsAtRandom(one.file) &&
+  one.faults.length > 0 &&
+  one.faults.every(isOfTheMachine);
 
 export interface SecondRun {
   readonly project: string;

@@ -23,7 +23,6 @@ let markets: Market[];
 let market: Market;
 /** How far the desk's clock is ahead of the wall clock. */
 let ahead = 0;
-const statements: string[] = [];
 
 beforeAll(async () => {
   // Without the quote venue, which quoted-briefing.test.ts covers.
@@ -34,7 +33,6 @@ beforeAll(async () => {
     {
       venues: () => [quoting],
       clock: { now: () => Date.now() + ahead },
-      onStatement: (_connection, statement) => statements.push(statement),
     },
   );
   sql = openPool(service.databaseUrl, { max: 2 });
@@ -385,29 +383,6 @@ describe('alerts and what to do', () => {
     const trader = await newTrader(empty);
     const { actions } = brief(await trader.client.getBriefing());
     expect(actions).toMatchObject([{ code: 'draw_paper_money', body: { address: trader.funder } }]);
-  });
-});
-
-describe('cost', () => {
-  test('one statement, for any content', async () => {
-    const trader = await newTrader(service);
-    await rest(trader);
-    await buy(trader, 20, markets[1]);
-    const { nextCursor } = await trader.client.getBriefing();
-    for (const query of [{}, { since: nextCursor }, { since: String(Date.now()) }, { user: trader.funder }]) {
-      // Jobs of the service run statements in between; a statement of the briefing itself occurs every time.
-      const counts: number[] = [];
-      for (let i = 0; i < 6; i += 1) {
-        statements.length = 0;
-        await trader.client.getBriefing(query);
-        // Jobs that follow the log of facts name the snapshot as well.
-        const isBriefing = (text: string) =>
-          text.includes('pg_current_snapshot') && text.includes('agent_wallet');
-        expect(statements.filter(isBriefing).length).toBe(1);
-        counts.push(statements.filter((text) => !/k\.key_hash|from exits e join/.test(text)).length);
-      }
-      expect(Math.min(...counts)).toBe(1);
-    }
   });
 });
 

@@ -133,23 +133,6 @@ describe('requests that every door refuses', () => {
   });
 });
 
-test('a hundred unknown tickers and mints are looked up with one statement', async () => {
-  const statements: string[] = [];
-  const counted = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { onStatement: (_connection, statement) => statements.push(statement) },
-  );
-  const tickers = Array.from({ length: 100 }, (_, nth) => `KXNONE-${nth}`);
-  const before = statements.length;
-  const response = await fetch(`${counted.url}${METADATA}/markets/batch`, {
-    method: 'POST',
-    body: JSON.stringify({ tickers }),
-  });
-  expect(await response.json()).toEqual({ markets: [], cursor: null });
-  const asked = statements.slice(before).filter((statement) => statement.includes('sandbox_markets'));
-  expect(asked.length).toBe(1);
-});
-
 describe('tickers of any form', () => {
   const FORMS = [
     `KX${'A'.repeat(99)}`,
@@ -201,10 +184,15 @@ describe('tickers of any form', () => {
 
 test('the liquidity of a quoted market is what rests in its book', async () => {
   const { client } = await newAgent(service);
-  const market = await aSandboxMarket(client);
-  expect(Number(market.liquidity)).toBeGreaterThan(0);
-  const facts = await service.sandbox.venue.catalog.byTicker(market.id);
-  expect(Number(market.liquidity)).toBeCloseTo(Number(facts?.view?.liquidity ?? 0n) / 1e6, 1);
+  const { id } = await aSandboxMarket(client);
+  const said = async () => Number((await client.getMarket(id)).liquidity);
+  expect(await said()).toBeGreaterThan(0);
+  // The desk keeps a market for a moment, in which makers quote anew what an earlier test took.
+  const apart = async () => {
+    const resting = (await service.sandbox.venue.catalog.byTicker(id))?.view?.liquidity;
+    return Math.abs((await said()) - Number(resting) / 1e6);
+  };
+  await expect.poll(apart).toBeLessThan(0.05);
 });
 
 test('redeeming a ticker names the SELL quote that redeems it', async () => {

@@ -6,10 +6,9 @@ import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
-  newAgent,
   newTrader,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -24,7 +23,6 @@ let first: Trader;
 let second: Trader;
 let foreign: Trader;
 let orderId: string;
-const statements: string[] = [];
 
 async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
   const visitor = new Visitor(service);
@@ -53,10 +51,7 @@ const get = async (visitor: Visitor, path: string) => {
 };
 
 beforeAll(async () => {
-  service = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { onStatement: (_connection, statement) => statements.push(statement) },
-  );
+  service = await sharedTestService();
   [first, second, foreign] = [await newTrader(service), await newTrader(service), await newTrader(service)];
   market = await aMarket(first.client);
   ada = await ownerOf(first, second);
@@ -104,15 +99,6 @@ describe('home', () => {
     const alert = agent.alerts.find(({ code }: { code: string }) => code === 'stop_loss_reached');
     expect(alert).toMatchObject({ marketId: market.id, marketTitle: market.question });
     expect(alert.message).not.toContain(market.question);
-  });
-
-  test('many agents share statements', async () => {
-    const agents = await Promise.all(Array.from({ length: 40 }, () => newAgent(service)));
-    const owner = await ownerOf(...agents);
-    statements.length = 0;
-    expect((await get(owner, '/owner/home')).agents).toHaveLength(40);
-    // Thirty-two at a time.
-    expect(statements.filter((statement) => statement.includes('changes_limit'))).toHaveLength(2);
   });
 
   test('one switch pauses every agent of this owner, and resumes every one', async () => {

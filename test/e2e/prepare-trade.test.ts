@@ -17,7 +17,6 @@ import {
   newAgent,
   newTrader,
   sharedTestService,
-  startTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
@@ -26,13 +25,9 @@ let service: TestService;
 let own: TestService;
 let trader: Trader;
 let market: Market;
-const statements: string[] = [];
 
 beforeAll(async () => {
-  service = await startTestService(
-    { PAPER_WORLD: 'off' },
-    { onStatement: (_connection, statement) => statements.push(statement) },
-  );
+  service = await sharedTestService();
   own = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
   trader = await newTrader(service);
   market = await aMarket(trader.client);
@@ -140,23 +135,6 @@ describe('what is prepared is what is placed', () => {
     expect((await other.client.prepareTrade(intent)).body.order.salt).not.toBe(
       first.prepared.body.order.salt,
     );
-  });
-});
-
-describe('no effect', () => {
-  test('nothing is written, locked or counted', async () => {
-    const agent = await newTrader(service);
-    const before = await agent.client.getMe();
-    statements.length = 0;
-    for (let i = 0; i < 3; i += 1) await agent.client.prepareTrade(marketBuy());
-    await agent.client.prepareTrade(marketBuy({ amount: 200_000 }));
-    const written = statements.filter((one) => /\b(insert|update|delete|for no key update)\b/i.test(one));
-    expect(
-      written.filter((one) =>
-        /\b(orders|safeguards|idempotency_keys|budget_returns|refusals|refusal_counts|facts)\b/.test(one),
-      ),
-    ).toEqual([]);
-    expect((await agent.client.getMe()).tradesToday).toBe(before.tradesToday);
   });
 });
 

@@ -12,7 +12,6 @@ import {
   onBoth,
   placed,
   service,
-  statements,
   tokenCalls,
   useStage,
   VENUES,
@@ -70,16 +69,12 @@ describe('briefing', () => {
     });
   });
 
-  test('one statement; the chain is read once in five seconds, and never without a wallet', async () => {
+  test('the chain is read once in five seconds, and never without a wallet', async () => {
     const both = await onBoth();
     const plain = await newTrader(service);
     await both.client.getBriefing();
-    statements.length = 0;
     tokenCalls.length = 0;
     for (const client of [both.client, plain.client, both.client]) await client.getBriefing();
-    const isBriefing = (text: string) =>
-      text.includes('pg_current_snapshot') && text.includes('agent_wallet');
-    expect(statements.filter(isBriefing)).toHaveLength(3);
     expect(tokenCalls).toEqual([]);
     await (await newAgent(service)).client.getBriefing();
     expect(tokenCalls).toEqual([]);

@@ -29,8 +29,6 @@ export let fake: FakeQuoteVenue;
 
 let key: string;
 
-export const statements: string[] = [];
-
 export const tokenCalls: string[] = [];
 
 export const get = (path: string, as = key) => call(service, 'GET', path, { key: as });
@@ -189,10 +187,7 @@ export function useStage(): void {
       tokenCalls.push(owner);
       return tokenAccount(owner, mint);
     };
-    service = await startTestService(
-      { PAPER_WORLD: 'off' },
-      { venues: () => [fake], onStatement: (_connection, statement) => statements.push(statement) },
-    );
+    service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [fake] });
     sql = openPool(service.databaseUrl, { max: 2 });
     key = (await newAgent(service)).apiKey;
   });

@@ -1,4 +1,4 @@
-/** The promises of POST /markets/trade: one effect, three trips, budgets that hold. */
+/** The promises of POST /markets/trade: one effect, budgets that hold. What it costs: trips.test.ts. */
 import {
   buildLimitOrder,
   buildMarketOrder,
@@ -13,36 +13,16 @@ import {
   newTrader,
   openMarkets,
   restingOrder,
-  startTestService,
+  sharedTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { recordFirst } from '../record-first.ts';
 
 let service: TestService;
 let trader: Trader;
 let market: Market;
-/** Every statement since the last reset, with the connection that it went out on, and which of them went out together. */
-interface Sent {
-  readonly connection: number;
-  readonly statement: string;
-  readonly sending: number;
-}
-const statements: Sent[] = [];
-let sending = 0;
-let isSending = false;
-function sent(connection: number, statement: string): void {
-  statements.push({ connection, statement, sending });
-  if (isSending) return;
-  isSending = true;
-  setImmediate(() => {
-    isSending = false;
-    sending += 1;
-  });
-}
-
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' }, { onStatement: sent });
+  service = await sharedTestService();
   trader = await newTrader(service);
   market = await aMarket(trader.client);
 });
@@ -165,107 +145,6 @@ describe('one effect', () => {
     expect((await send(request, agent, headers)).body.code).toBe('trading_paused');
     await agent.client.updateSettings({ tradingPaused: false });
     expect(await send(request, agent, headers)).toMatchObject({ status: 201, body: { success: true } });
-  });
-});
-
-/** Statements that no trade waits for: refused attempts, the search for expired leases of keys, background jobs. */
-const BESIDE_TRADES =
-  /^select 1$|pg_stat_get_live_tuples|^analyze |webhook_deliveries|k\.key_hash|record_refusals|chain_orders|fee_charges|durable_terms|sandbox_|webhook_endpoints|queue_webhook_events|last_called_at|pg_stat_activity|limit 1000|from traded_markets where|exchange_heartbeats|exchange_history|exchange_trade|receipt|equity_|risk_watches|late_orders|silence_seconds|cancel_silent|handed_out|(from|update) exits|suspend_restored_exits|delete from (quotes|facts)/;
-
-/**
- * Round trips among the statements: a transaction that takes locks has a trip for all its reads and another for its
- * writes and the commit; any other transaction is one trip. Every other statement is one trip.
- */
-function tripsOf(all: typeof statements): string[] {
-  const seen = all.filter(({ statement }) => !BESIDE_TRADES.test(statement));
-  const trips: string[] = [];
-  const open = new Map<number, string[]>();
-  for (const { connection, statement } of seen) {
-    const text = statement.replaceAll(/\s+/g, ' ').trim();
-    if (text === 'begin') open.set(connection, []);
-    const transaction = open.get(connection);
-    if (transaction === undefined) trips.push(text);
-    else transaction.push(text);
-    if (transaction === undefined || !/^(commit|rollback)$/.test(text)) continue;
-    open.delete(connection);
-    if (transaction.some((line) => line.includes('for no key update'))) trips.push('lock and read');
-    if (text === 'rollback') continue;
-    const journals = transaction.some((line) => line.includes('exchange_journal'));
-    const records = transaction.some((line) => line.includes('insert into orders'));
-    if (journals || records)
-      trips.push([...(records ? ['record'] : []), ...(journals ? ['journal'] : []), 'commit'].join(', '));
-  }
-  return trips;
-}
-
-describe('speed', () => {
-  test('a trade takes two awaited database trips where this process leads the exchange', async () => {
-    await send(await marketBuy(20));
-    const request = await marketBuy(20);
-    statements.length = 0;
-    await send(request);
-    expect(tripsOf(statements)).toEqual(['lock and read', 'record, journal, commit']);
-  });
-
-  test('a sale takes no more: its position is read with the rest, and from then on it is known', async () => {
-    const agent = await newTrader(service);
-    await send(await marketBuy(50, agent), agent);
-    const reads: number[] = [];
-    for (let nth = 0; nth < 2; nth += 1) {
-      const common = { signer: agent.signer, market, outcome: 'YES', side: 'SELL' } as const;
-      const request = await buildMarketOrder({ ...common, shares: 5 + nth, worstPrice: 0.02 });
-      statements.length = 0;
-      expect(await send(request, agent)).toMatchObject({ status: 201, body: { success: true } });
-      expect(tripsOf(statements)).toEqual(['lock and read', 'record, journal, commit']);
-      const { connection } = statements.find((one) => one.statement.includes('exchange_journal')) as Sent;
-      const own = statements.filter(
-        (one) => one.connection === connection && !BESIDE_TRADES.test(one.statement),
-      );
-      expect(new Set(own.map((one) => one.sending)).size).toBe(2);
-      reads.push(own.filter((one) => one.statement.includes('join positions p using')).length);
-    }
-    expect(reads).toEqual([1, 0]);
-  });
-
-  test('trades of different agents that arrive together share these two trips', async () => {
-    const agents = await Promise.all(Array.from({ length: 6 }, () => newTrader(service)));
-    for (const agent of agents) await send(await marketBuy(1, agent), agent);
-    const requests = await Promise.all(
-      agents.map(async (agent) => ({ agent, request: await marketBuy(1, agent) })),
-    );
-    // The first trade is on its way while the others arrive, and they form one group.
-    statements.length = 0;
-    const answers = await Promise.all(requests.map(({ agent, request }) => send(request, agent)));
-    for (const answer of answers) expect(answer).toMatchObject({ status: 201, body: { success: true } });
-    const groups = tripsOf(statements).filter((trip) => trip === 'record, journal, commit').length;
-    expect(groups).toBeGreaterThan(0);
-    expect(groups).toBeLessThanOrEqual(agents.length / 2);
-  });
-
-  test('a trade takes three where another process leads: recorded first, then sent', async () => {
-    const { ledger } = service.needs;
-    recordFirst(service);
-    try {
-      await send(await marketBuy(20));
-      const request = await marketBuy(20);
-      statements.length = 0;
-      await send(request);
-      expect(tripsOf(statements)).toEqual(['lock and read', 'record, commit', 'journal, commit']);
-    } finally {
-      Object.assign(service.needs, { ledger });
-    }
-  });
-
-  test('a replayed trade and a denied one take one trip', async () => {
-    const request = await restingOrder(trader, market);
-    await send(request);
-    const advice = 'select amount from faucet_draws where address = $1 and day = $2::date';
-    for (const [again, ...further] of [[request], [await marketBuy(99_000), advice]] as const) {
-      statements.length = 0;
-      await send(again);
-      // A denial does not wait for its rollback; what the faucet still gives is read once nothing is locked any more.
-      await expect.poll(() => tripsOf(statements)).toEqual(['lock and read', ...further]);
-    }
   });
 });
 

@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** Ticks (see `tick`) without an answer after which the connection is destroyed; 0: never. */
   readonly maxSilentTicks: number;
-  readonly onStatement: ((statement: string) => void) | undefined;
+  readonly onStatement: ((statement: Rendered) => void) | undefined;
 }
 
 /** TCP keepalive starts after this long without traffic; ten more seconds without an answer end the connection. */
@@ -154,7 +154,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       if (this.#loss !== undefined) return reject(this.#loss);
       this.#pending.add(reject);
-      this.#options.onStatement?.(statement.text);
+      this.#options.onStatement?.(statement);
       const settle = (): boolean => {
         this.#silentTicks = 0;
         return this.#pending.delete(reject);

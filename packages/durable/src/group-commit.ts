@@ -4,6 +4,7 @@
  * durable, later items are certainly not.
  */
 import { CommitInDoubt } from './errors.ts';
+import { currentOrigin, withOrigin } from './statement.ts';
 
 /** A commit that takes longer counts as lost: a half-open connection reports no error. */
 const COMMIT_TIMEOUT_MS = 15_000;
@@ -15,7 +16,7 @@ export interface GroupCommitOptions<T> {
    * @throws CommitInDoubt when the outcome is unknown; any other error proves that nothing was written
    */
   readonly commit: (take: Take<T>) => Promise<void>;
-  /** Called once the batch is durable, after the promises of its senders are resolved. */
+  /** Called once the batch is durable, after the promises of its senders are resolved; for no one of them. */
   readonly onCommitted?: (batch: readonly T[]) => void;
   /** How long a commit took that held items. */
   readonly onTimed?: (ms: number) => void;
@@ -30,6 +31,8 @@ export type Take<T> = (most?: number) => readonly T[];
 
 interface WaitingRecord<T> {
   readonly item: T;
+  /** A commit is sent for the first of its items. */
+  readonly origin: string | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
 }
@@ -60,14 +63,14 @@ export class GroupCommit<T> {
   add(item: T): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#options.errorOf('no', this.#failure.cause));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, origin: currentOrigin(), resolve, reject });
       this.#start();
     });
   }
 
   /** Adds an item during `commit`, before it takes: its outcome is the outcome of that commit. */
   append(item: T): void {
-    this.#waiting.push({ item, resolve: ignored, reject: ignored });
+    this.#waiting.push({ item, origin: currentOrigin(), resolve: ignored, reject: ignored });
   }
 
   /** Runs another commit, also when no item waits. */
@@ -99,7 +102,7 @@ export class GroupCommit<T> {
   async #run(): Promise<void> {
     while ((this.#waiting.length > 0 || this.#isWoken) && this.#failure === null) {
       this.#isWoken = false;
-      await this.#runOne();
+      await withOrigin(this.#waiting[0]?.origin, () => this.#runOne());
     }
     this.#running = null;
   }
@@ -124,7 +127,7 @@ export class GroupCommit<T> {
     }
     for (const { resolve } of batch) resolve();
     if (batch.length > 0) onTimed?.(performance.now() - begun);
-    if (batch.length > 0) onCommitted?.(batch.map(({ item }) => item));
+    if (batch.length > 0) withOrigin(undefined, () => onCommitted?.(batch.map(({ item }) => item)));
   }
 
   async #commitInTime(take: Take<T>): Promise<void> {

@@ -6,7 +6,7 @@ export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
 export { refusePooler } from './pooler.ts';
 export { refuseLoneCommits } from './standbys.ts';
-export type { Fragment, Row, Rows, Tag } from './statement.ts';
+export { currentOrigin, type Fragment, type Row, type Rows, type Tag, withOrigin } from './statement.ts';
 export {
   beginTerm,
   endOwnSession,

@@ -25,8 +25,11 @@ export interface PoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Overrides the URL. */
   readonly tls?: Tls;
-  /** Receives the text of every statement that is given to a connection; never parameters, which may be secret. */
-  readonly onStatement?: (connection: number, statement: string) => void;
+  /**
+   * Receives the text of every statement that is given to a connection, and for whom it is sent (see `withOrigin`); never
+   * parameters, which may be secret.
+   */
+  readonly onStatement?: (connection: number, statement: string, origin: string | undefined) => void;
 }
 
 /** The arguments that open a pool on the same database: `openPool(address.url, address.options)`. */
@@ -142,7 +145,7 @@ async function openAt(
     },
     connectTimeoutMs: (options.connectTimeoutSeconds ?? CONNECT_TIMEOUT_S) * 1_000,
     maxSilentTicks: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
-    onStatement: onStatement === undefined ? undefined : (statement) => onStatement(number, statement),
+    onStatement: onStatement && (({ text, origin }) => onStatement(number, text, origin)),
   });
 }
 

@@ -3,6 +3,7 @@
  * statement becomes part of the outer one. Nothing is sent before the statement is awaited (or `execute` is called), so
  * that the same template can be a statement or a fragment.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { castOf, type Encoded, encode, type Json, json, type Value } from './values.ts';
 
@@ -20,12 +21,26 @@ export type Rows<T extends readonly Row[] = Row[]> = T & {
 export const rowsWith = (rows: Row[], count: number, command: string): Rows =>
   Object.defineProperties(rows, { count: { value: count }, command: { value: command } }) as unknown as Rows;
 
+const origins = new AsyncLocalStorage<string | undefined>();
+
+/**
+ * For whom a statement is sent: a request's id, or a job's name. Only where somebody watches statements does anyone say
+ * so; elsewhere there is none, and nothing is carried.
+ */
+export const currentOrigin = (): string | undefined => origins.getStore();
+
+/** Runs with this origin. `undefined`: for nobody, as what is done after an answer that nobody waits for. */
+export const withOrigin = <T>(origin: string | undefined, run: () => T): T =>
+  origin === origins.getStore() ? run() : origins.run(origin, run);
+
 /** Ready to be sent on a connection. */
 export interface Rendered {
   readonly text: string;
   /** Name of the prepared statement; `null` where preparing is not worth its cost. */
   readonly name: string | null;
   readonly values: readonly Encoded[];
+  /** See `currentOrigin`. */
+  readonly origin?: string | undefined;
 }
 
 /** Sends statements: a pool, a session or a transaction. */
@@ -140,7 +155,8 @@ function renderTemplate(strings: TemplateStringsArray, values: readonly unknown[
   if (values.some((value) => value instanceof Statement || value instanceof Columns)) {
     const writer = new Writer();
     writer.template(strings, values);
-    return { text: writer.text, name: composedName(writer.text), values: writer.values };
+    const name = composedName(writer.text);
+    return { text: writer.text, name, values: writer.values, origin: currentOrigin() };
   }
   const encoded = values.map(encode);
   const casts = values.map(castOf).join();
@@ -156,7 +172,7 @@ function renderTemplate(strings: TemplateStringsArray, values: readonly unknown[
     parts = { text: writer.text, name: nameOf(writer.text) };
     known.set(casts, parts);
   }
-  return { ...parts, values: encoded };
+  return { ...parts, values: encoded, origin: currentOrigin() };
 }
 
 type Source =
@@ -222,7 +238,7 @@ export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows
     const source = this.#source;
     if ('strings' in source) return renderTemplate(source.strings, source.values);
     const name = source.values.length === 0 ? null : composedName(source.text);
-    return { text: source.text, name, values: source.values.map(encode) };
+    return { text: source.text, name, values: source.values.map(encode), origin: currentOrigin() };
   }
 }
 

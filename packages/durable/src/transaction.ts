@@ -5,7 +5,7 @@
 import type { Connection } from './connection.ts';
 import { asLoss, CommitInDoubt, ConnectionLost, isConnectFault } from './errors.ts';
 import type { Connections } from './pool.ts';
-import { createTag, type Rendered, type Rows, type Tag } from './statement.ts';
+import { createTag, currentOrigin, type Rendered, type Rows, type Tag } from './statement.ts';
 
 /** Issues the statements of one transaction. */
 export type Tx = Tag;
@@ -67,9 +67,10 @@ export function openTransaction({ connections }: Database): Transaction {
   };
 }
 
-/** Prepared, so that it shares the answer of the statements behind it. */
-const BEGIN: Rendered = { text: 'begin', name: 'begin_transaction', values: [] };
-const plain = (text: string): Rendered => ({ text, name: null, values: [] });
+const plain = (text: string, name: string | null = null): Rendered => ({
+  ...{ text, name, values: [] },
+  origin: currentOrigin(),
+});
 const isOver = (): Error => new Error('the transaction is over');
 
 /** Waits for the connection. */
@@ -93,8 +94,8 @@ class TransactionLine {
 
   constructor(connections: Connections) {
     this.#connections = connections;
-    // A later statement must not run outside the transaction.
-    this.#send(BEGIN).catch((fault: unknown) => {
+    // Prepared, so that it shares the answer of the statements behind it, which must not run outside the transaction.
+    this.#send(plain('begin', 'begin_transaction')).catch((fault: unknown) => {
       this.#closed ??= fault;
     });
     connections.acquire(

@@ -1,7 +1,6 @@
 /** The history of trades: what it says, that it is durable, that the journal never outruns it, and what it costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
-import { openPool } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { FailingTrades } from '../src/history/failing-trades.ts';
 import { HistoryProjector } from '../src/history/projector.ts';
@@ -340,21 +339,6 @@ describe('behind the journal', () => {
     expect(await again.history.trades({ account: ALICE, limit: 1_000 })).toEqual(mine);
     expect(await again.history.moves({ account: ALICE, limit: 1_000 })).toEqual(moves);
     await again.close();
-  });
-
-  test('nothing is written while nothing is traded', async () => {
-    const { url, open } = await stage();
-    const statements: string[] = [];
-    const counted = openPool(url, { onStatement: (_, statement) => statements.push(statement) });
-    const exchange = await open({ sql: counted });
-    await exchange.execute({ kind: 'deposit', account: ALICE, amount: 100n * MICRO });
-    await exchange.history.trades({ limit: 1 });
-    statements.length = 0;
-    await exchange.execute({ kind: 'place', order: restingBid(exchange, 1) });
-    await sleep(600);
-    expect(statements.filter((statement) => /history|_trades|_moves/.test(statement))).toEqual([]);
-    await exchange.close();
-    await counted.end({ timeout: 1 });
   });
 
   test('what is too old is deleted: the house’s trades after two days, those of accounts after ninety', async () => {

@@ -73,6 +73,7 @@ export interface Service {
 export interface Overrides {
   /** The desk's and the paper exchange's; timers stay real. */
   readonly clock?: Clock;
+  /** Receives every statement of the pool, with the id of the request that it is sent for, or the name of the job. */
   readonly onStatement?: PoolOptions['onStatement'];
   /** The embedded server, whose start somebody has begun; else it is started when it is needed. */
   readonly postgres?: Promise<EmbeddedPostgres>;
@@ -124,6 +125,7 @@ async function start(
   const { sql } = database;
   const meters = createMeters(clock.now);
   const base = { config, sql, clock, log, meters };
+  const isWatched = overrides.onStatement !== undefined;
   const tracer = await openTracing({ config, replicaId, version: VERSION, log, stops });
   await keepVenueBackends(
     sql,
@@ -182,6 +184,7 @@ async function start(
       derive,
       stops,
       tracer,
+      isWatched,
     },
     isDatabaseAway: database.isAway,
     version: VERSION,
@@ -190,7 +193,7 @@ async function start(
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
   const leads = () => paper.local() !== null;
-  startAllJobs({ config, needs, venueJobs: jobs, door, leads, stops, log, meters });
+  startAllJobs({ config, needs, venueJobs: jobs, door, leads, stops, log, meters, isWatched });
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);

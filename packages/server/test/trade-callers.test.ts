@@ -23,16 +23,10 @@ interface Stage {
   readonly sql: Sql;
   /** Every agent trades with every wallet under every key. */
   readonly questions: readonly CallerQuestion[];
-  /** Questions that statements about callers were sent with. */
-  asked(): number;
 }
 
 async function stage(): Promise<Stage> {
-  let asked = 0;
-  const onStatement = (text: string): void => {
-    if (/join api_keys k on k.id = t.key_id/.test(text)) asked += 1;
-  };
-  const sql = openPool(await createDeskDatabase(), { onStatement: (_, text) => onStatement(text) });
+  const sql = openPool(await createDeskDatabase());
   onTestFinished(() => sql.end({ timeout: 1 }));
   const agents = createAgentStore(sql, () => AT);
   const keyIds: bigint[] = [];
@@ -52,7 +46,7 @@ async function stage(): Promise<Stage> {
       })),
     ),
   );
-  return { sql, questions, asked: () => asked };
+  return { sql, questions };
 }
 
 /** Without what differs between two readings of the same state. */
@@ -190,25 +184,6 @@ test('every column of the settings renames the version, also one that is added l
     await sql.unsafe(`update safeguards set ${name} = ${name}`);
     expect(await versionOf(sql), name).not.toBe(before);
   }
-});
-
-test('nothing is asked again while nothing changes, but for figures of limits and quotes', async () => {
-  const { sql, questions, asked } = await stage();
-  const known = new KnownCallers();
-  await kept(sql, known, questions);
-  const once = asked();
-  for (let round = 0; round < 3; round += 1) await kept(sql, known, questions);
-  expect(asked()).toBe(once);
-
-  const quoted = questions.map((question) => ({ ...question, quoteId: 'quote' }));
-  for (let round = 0; round < 2; round += 1) await kept(sql, known, quoted);
-  expect(asked()).toBe(once + 2);
-
-  await sql`update safeguards set max_position_value = 1000000 where agent_id = ${AGENTS[0] as string}`;
-  await kept(sql, known, questions);
-  const limited = asked();
-  for (let round = 0; round < 2; round += 1) await kept(sql, known, questions);
-  expect(asked()).toBe(limited + 2);
 });
 
 test('a change that is not committed is not seen, and no request waits for it', async () => {

@@ -3,6 +3,7 @@
  * again in the next groups, and then waits alone.
  */
 
+import { currentOrigin, withOrigin } from '@bellwether/durable';
 import type { VenueAnswer } from '../venues/venue.ts';
 import type { Admission } from './admission.ts';
 import type { Verdict } from './admission-group.ts';
@@ -25,6 +26,8 @@ const LAST_COMMIT = 0.25;
 
 interface WaitingTrade {
   readonly admission: Admission;
+  /** A group is sent for the first of its trades. */
+  readonly origin: string | undefined;
   readonly resolve: (answer: VenueAnswer | null) => void;
   readonly reject: (reason: unknown) => void;
   lockedTries: number;
@@ -89,7 +92,7 @@ export class Line {
 
   add(admission: Admission): Promise<VenueAnswer | null> {
     return new Promise((resolve, reject) => {
-      this.#push({ admission, resolve, reject, lockedTries: 0 });
+      this.#push({ admission, origin: currentOrigin(), resolve, reject, lockedTries: 0 });
     });
   }
 
@@ -106,7 +109,8 @@ export class Line {
     while (this.#waiting.length > 0) {
       if (this.#groups.size >= this.#runner.most) await Promise.race(this.#groups);
       const sent = Promise.withResolvers<void>();
-      const group: Promise<void> = this.#runOne(sent.resolve).finally(() => this.#groups.delete(group));
+      const run = withOrigin(this.#waiting[0]?.origin, () => this.#runOne(sent.resolve));
+      const group: Promise<void> = run.finally(() => this.#groups.delete(group));
       this.#groups.add(group);
       if (this.#runner.readsAhead) await this.#mayReadAhead(group, sent.promise);
       else await withinMs(SLOW_GROUP_MS, group);
@@ -154,8 +158,8 @@ export class Line {
     } catch {
       // Where it failed before it took its trades, none of those that wait can be admitted here.
       const rest = hasTaken ? left : this.#waiting.splice(0);
-      for (const { admission, resolve, reject } of rest)
-        this.#runner.elsewhere(admission).then(resolve, reject);
+      for (const { admission, origin, resolve, reject } of rest)
+        withOrigin(origin, () => this.#runner.elsewhere(admission)).then(resolve, reject);
     }
   }
 
@@ -200,7 +204,10 @@ export class Line {
         this.#settleLocked(waiting);
         break;
       case 'restricted':
-        this.#alone.run(waiting.admission).then(waiting.resolve, waiting.reject);
+        withOrigin(waiting.origin, () => this.#alone.run(waiting.admission)).then(
+          waiting.resolve,
+          waiting.reject,
+        );
     }
   }
 
@@ -210,7 +217,7 @@ export class Line {
       this.#push(waiting);
       return;
     }
-    const answer = this.#alone.wait(waiting.admission);
+    const answer = withOrigin(waiting.origin, () => this.#alone.wait(waiting.admission));
     if (answer === null) setTimeout(() => this.#push(waiting), LOOK_AGAIN_MS);
     else answer.then(waiting.resolve, waiting.reject);
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Micro } from '@bellwether/contract/decimals';
+import { withOrigin } from '@bellwether/durable';
 import type { OrderOutcome } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { RepeatedRefusals } from './repeated-refusals.ts';
@@ -52,7 +53,7 @@ export function createRefusalLog({ sql, ring, log }: RefusalLogOptions) {
     add(attempt: RefusedAttempt): number | null {
       waiting.push(attempt);
       if (waiting.length > MAX_WAITING_ROWS) waiting = waiting.slice(-MAX_WAITING_ROWS);
-      timer ??= setTimeout(turn, COLLECT_MS);
+      timer ??= withOrigin(undefined, () => setTimeout(turn, COLLECT_MS));
       return repeated.add(attempt);
     },
     /** Resolves when everything added so far is written. */

@@ -48,6 +48,7 @@ export interface DoorParts {
   readonly pulse: DatabasePulse;
   readonly meters: Meters;
   readonly tracer: Tracer | undefined;
+  readonly isWatched: boolean;
   readonly derive: (purpose: string) => Uint8Array;
   readonly isDatabaseAway: () => boolean;
   readonly isDraining: () => boolean;
@@ -146,6 +147,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
     streams,
     meters: parts.meters,
     tracer: parts.tracer,
+    isWatched: parts.isWatched,
     logger: log,
     deadlineMs: config.load.deadlineMs,
     isDatabaseAway: parts.isDatabaseAway,

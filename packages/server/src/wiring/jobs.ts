@@ -9,6 +9,7 @@ import { feeJobs } from '../fees/index.ts';
 import { marketJobs } from '../markets/index.ts';
 import { orderJobs } from '../orders/index.ts';
 import { ownerJobs } from '../owners/index.ts';
+import { withOrigin } from '../platform/database/connection.ts';
 import { databaseJobs } from '../platform/database/jobs.ts';
 import { rateLimitJobs } from '../platform/http/jobs.ts';
 import type { Meters } from '../platform/http/metrics.ts';
@@ -37,6 +38,8 @@ interface Parts {
   readonly stops: Stops;
   readonly log: Logger;
   readonly meters: Pick<Meters, 'jobEnded'>;
+  /** Whether somebody watches the statements. */
+  readonly isWatched: boolean;
 }
 
 /**
@@ -54,7 +57,8 @@ const repeating = <Needs extends DoubtNeeds>(needs: Needs): Needs & Pick<Resolve
   sendAgain: (orderId: string) => sendAgain(needs, orderId),
 });
 
-export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log, meters }: Parts): void {
+export function startAllJobs(parts: Parts): void {
+  const { config, needs, venueJobs, door, leads, stops, log, meters, isWatched } = parts;
   const { authenticator, rateLimits, revocations, takeListeners } = door;
   const { factsRetentionMs: retentionMs, priceDetailMs: detailMs } = config;
   const callers = { authenticator, agents: needs.agents };
@@ -80,7 +84,8 @@ export function startAllJobs({ config, needs, venueJobs, door, leads, stops, log
     marketJobs({ ...needs, detailMs }),
     venueJobs,
   ];
-  const jobs = startJobs(table.flat(), log, meters.jobEnded);
+  const named = (job: Job): Job => ({ ...job, run: () => withOrigin(job.name, () => job.run()) });
+  const jobs = startJobs(isWatched ? table.flat().map(named) : table.flat(), log, meters.jobEnded);
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();
     await courier.stop();

@@ -12,6 +12,7 @@ import Fastify, {
 import { createConsoleBundle, serveConsole, servePausePage } from '../console/index.ts';
 import type { ThisReplica } from '../operator/index.ts';
 import { createSite } from '../owners/index.ts';
+import { withOrigin } from '../platform/database/connection.ts';
 import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
 import { serveAssets } from '../platform/http/assets.ts';
 import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
@@ -84,6 +85,8 @@ export interface ServerOptions {
   readonly meters: Meters;
   /** Only where traces are exported. */
   readonly tracer: Tracer | undefined;
+  /** Whether somebody watches the statements. */
+  readonly isWatched: boolean;
   /** Doors of the paper venues, by mount path. */
   readonly doors: readonly {
     readonly prefix: string;
@@ -123,6 +126,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   closeInTime(app);
   if (options.tracer !== undefined) traceRequests(app, options.tracer);
+  // Statements say for which request they are sent from the moment at which it is let in: whether its key is looked up before
+  // depends on other requests. So this hook comes first.
+  if (options.isWatched)
+    app.addHook('preValidation', (request, _reply, next) => withOrigin(request.id, next));
   const targets = { ...options, publicUrl: () => options.needs.publicUrl };
   showToPages(app, targets);
   app.addHook('preClose', async () => {

@@ -2,7 +2,7 @@
  * Calls that arrive while an earlier batch runs share the next one: one statement, or one transaction, for many orders.
  * A batch that fails is repeated item by item, so that a fault stays with the item that has it.
  */
-import { CommitInDoubt } from '@bellwether/durable';
+import { CommitInDoubt, currentOrigin, withOrigin } from '@bellwether/durable';
 
 export interface BatchOptions<Item, Answer> {
   /**
@@ -17,6 +17,8 @@ export interface BatchOptions<Item, Answer> {
 
 interface QueuedItem<Item, Answer> {
   readonly item: Item;
+  /** A batch is sent for the first of its items. */
+  readonly origin: string | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -52,13 +54,13 @@ export function createBatches<Item, Answer>(
   };
 
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) await settle(take());
+    while (waiting.length > 0) await withOrigin(waiting[0]?.origin, () => settle(take()));
     isRunning = false;
   };
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, origin: currentOrigin(), resolve, reject });
       if (isRunning) return;
       isRunning = true;
       // Calls of the same turn of the event loop share the first batch.

@@ -9,6 +9,7 @@ export {
   type Sql,
   socketUrl,
   type Tx,
+  withOrigin,
 } from '@bellwether/durable';
 
 /**

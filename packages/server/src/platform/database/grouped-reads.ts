@@ -7,7 +7,7 @@
  * A group takes its turn on the pool like any statement, so statements wait, time out and fail as always. When the server
  * refuses a group, each question is asked alone: one that cannot be answered fails only itself.
  */
-import { DatabaseError } from '@bellwether/durable';
+import { currentOrigin, DatabaseError, withOrigin } from '@bellwether/durable';
 import type { Fragment, Sql } from './connection.ts';
 import { databaseFault } from './database-faults.ts';
 
@@ -30,6 +30,8 @@ export type AskTogether<Question, Row extends Answering> = (
 
 interface WaitingQuestion<Question, Row> {
   readonly question: Question;
+  /** A group is sent for the first of its questions. */
+  readonly origin: string | undefined;
   readonly resolve: (rows: readonly Row[]) => void;
   readonly reject: (fault: unknown) => void;
 }
@@ -60,7 +62,7 @@ export function groupReads<Question, Row extends Answering>(
       const group = waiting.slice(0, MOST_IN_GROUP);
       waiting = waiting.slice(MOST_IN_GROUP);
       underWay += 1;
-      void answer(group).then(() => {
+      void withOrigin(group[0]?.origin, () => answer(group)).then(() => {
         underWay -= 1;
         sendAtEndOfTurn();
       });
@@ -76,7 +78,7 @@ export function groupReads<Question, Row extends Answering>(
   return (question) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= MOST_WAITING) return reject(new TooManyReads());
-      waiting.push({ question, resolve, reject });
+      waiting.push({ question, origin: currentOrigin(), resolve, reject });
       sendAtEndOfTurn();
     });
 }
