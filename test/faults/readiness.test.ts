@@ -5,13 +5,14 @@ import { openPool } from '../../packages/server/src/platform/database/connection
 import { call, startTestService } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
+import { aPurchase, traderAt } from '../takeover-stage.ts';
 
 const stopped: number[] = [];
 afterAll(() => {
   for (const pid of stopped) kill(pid, 'SIGCONT');
 });
 
-test('a follower whose leader is frozen is not ready, even without trades', async () => {
+test('a follower whose leader is frozen is not ready, even without trades, and refuses none of them', async () => {
   const env = {
     DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
@@ -20,6 +21,17 @@ test('a follower whose leader is frozen is not ready, even without trades', asyn
   const leader = await startProcess({ env });
   const follower = await startProcess({ env });
   await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
+  // A trade that is about to be judged: its agent is locked.
+  const trader = await traderAt(follower);
+  const sql = openPool(env.DATABASE_URL, { max: 2 });
+  const lock = await sql.session();
+  await lock`begin`;
+  await lock`select from safeguards where agent_id = ${trader.agentId} for update`;
+  const body = await aPurchase(trader, 20);
+  const trade = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body });
+  const waits = () => sql`select from pg_locks where not granted`;
+  await expect.poll(waits, { interval: 20 }).toHaveLength(1);
+
   const pid = leader.child.pid as number;
   stopped.push(pid);
   kill(pid, 'SIGSTOP');
@@ -30,6 +42,10 @@ test('a follower whose leader is frozen is not ready, even without trades', asyn
     status: 503,
     body: { status: 'not ready', database: 'ready', venues: [{ status: reason }, { status: reason }] },
   });
+  await lock`commit`;
+  lock.end();
+  expect(await trade).toMatchObject({ status: 201, body: { status: 'matched' } });
+  await sql.end();
   kill(pid, 'SIGCONT');
   await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
 });

@@ -57,7 +57,7 @@ export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
     name: row.name,
     description: row.description,
     claimed: row.claimed,
-    venues: [...needs.venues.values()].map(venueRecord),
+    venues: [...needs.venues.values()].map((venue) => venueRecord(venue)),
     simulationBalance: microToNumber(balance),
     tradesToday: settings.usage.trades,
     maxTradesPerDay: settings.maxTradesPerDay,

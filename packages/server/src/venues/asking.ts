@@ -138,13 +138,13 @@ export const redeemsBy = ({ redemption, quotes }: Venue): RedeemsBy =>
   redemption !== undefined ? 'request' : quotes !== undefined ? 'quote' : null;
 
 /** A venue as answers show it. `kind` is the public interface's word for how one trades there. */
-export const venueRecord = (venue: Venue) => {
+export const venueRecord = (venue: Venue, asker?: 'proxy') => {
   const notice = venue.notice?.() ?? null;
   return {
     name: venue.id,
     kind: PUBLIC_KIND[tradingOf(venue)],
     backend: venue.backend,
-    status: venue.status(),
+    status: venue.status(asker),
     ...(notice === null ? {} : { notice }),
   };
 };

@@ -32,8 +32,11 @@ export interface Venue {
   readonly id: VenueId;
   /** `paper`: simulated money. `live`: real money; an unclaimed agent may not trade. */
   readonly backend: 'paper' | 'live';
-  /** `ready`, or a sentence that says what is wrong. No I/O. */
-  status(): string;
+  /**
+   * `ready`, or a sentence that says why it takes no orders. A proxy is told also what makes calls wait, because another replica
+   * may be better. No I/O.
+   */
+  status(asker?: 'proxy'): string;
   /** Notice to people although it stops nothing; `null`: nothing. No I/O. */
   notice?(): string | null;
   /** Counters for an operator, by name, since the start. */

@@ -23,7 +23,7 @@ export function createReadiness({ database, paper, venues, version, isDraining }
   return async (): Promise<ReadyState> => {
     const draining = isDraining();
     const [said] = draining ? ['not asked'] : await Promise.all([database(), paper.probe()]);
-    const own = [...venues.values()].map(venueRecord);
+    const own = [...venues.values()].map((venue) => venueRecord(venue, 'proxy'));
     // One venue's trouble must not take the others' agents away; without the database none takes anything.
     const states =
       draining || said === 'ready'

@@ -60,7 +60,8 @@ function onSandbox(settings: DflowSettings, tools: VenueTools): Venue {
     paper: { credit: creditOnce(credit) },
     ...(openDoors.has('solana') ? { openRpcPath: SANDBOX_PATHS.rpc } : {}),
   });
-  const status = () => (sandboxStatus() === 'ready' ? venue.status() : sandboxStatus());
+  const status = (asker?: 'proxy') =>
+    sandboxStatus(asker) === 'ready' ? venue.status() : sandboxStatus(asker);
   return { ...venue, status };
 }
 

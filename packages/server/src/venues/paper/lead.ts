@@ -294,19 +294,19 @@ export class Lead {
   }
 
   /** `ready`, or why this replica cannot trade on the exchange. */
-  status(): string {
+  status(asker?: 'proxy'): string {
     const local = this.here();
     if (local !== null) return local.venue.status();
-    // Said although calls wait: a proxy may have a better replica for them.
-    if (this.isSilent()) return 'the replica that leads the paper exchange does not answer';
-    // Calls wait for the next leader.
-    if (this.leadRoom.isMoving() || this.remoteUrl() !== null) return 'ready';
-    return 'no replica leads the paper exchange';
+    const isSilent = this.isSilent();
+    // Calls wait for the next leader, but a proxy may have a better replica for them.
+    if (this.leadRoom.isMoving() && !(isSilent && asker === 'proxy')) return 'ready';
+    if (isSilent) return 'the replica that leads the paper exchange does not answer';
+    return this.remoteUrl() === null ? 'no replica leads the paper exchange' : 'ready';
   }
 
   /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
-  sandboxStatus(): string {
-    const exchange = this.status();
+  sandboxStatus(asker?: 'proxy'): string {
+    const exchange = this.status(asker);
     if (exchange !== 'ready') return exchange;
     // On a follower the leader is responsible for it. While it moves, calls wait.
     const isOpen = this.here()?.sandbox.current() !== null;

@@ -33,7 +33,7 @@ export interface PaperBackend {
   /** Checks now whether this replica can trade on the exchange: a remote leader must answer. Never throws. */
   probe(): Promise<string>;
   /** `ready`, or why the sandbox cannot execute: it fills its orders on the exchange. */
-  sandboxStatus(): string;
+  sandboxStatus(asker?: 'proxy'): string;
   /**
    * Answers another replica's calls, each for itself; `null` when this one has given the lead away.
    * @throws Error when it does not lead for another reason
@@ -85,7 +85,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
       table: LEADER_CALLS.venue,
       here: () => lead.here()?.venue ?? null,
       local: {
-        status: () => lead.status(),
+        status: (asker) => lead.status(asker),
         keptSince: () => lead.here()?.venue.keptSince() ?? null,
         verifyCredentials: options.verifyCredentials,
       },
@@ -109,9 +109,9 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     leaderUrl: () => lead.remoteUrl(),
     async probe() {
       await lead.ping();
-      return lead.status();
+      return lead.status('proxy');
     },
-    sandboxStatus: () => lead.sandboxStatus(),
+    sandboxStatus: (asker) => lead.sandboxStatus(asker),
     listening: (url) => lead.listening(url),
     async answer(text) {
       const own = lead.here();

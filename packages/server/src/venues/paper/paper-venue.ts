@@ -27,7 +27,7 @@ const DEFAULT_EARLY_MS = 60_000;
 export interface ExchangeCalls
   extends Omit<SignedOrders, 'signing' | 'rules' | 'submit' | 'submitAll' | 'pause'>,
     Pick<Redemption, 'redeem'> {
-  status(): string;
+  status(asker?: 'proxy'): string;
   keptSince(): number | null;
   /** The exchange takes orders that the desk has verified. */
   submit(order: SentOrder): Promise<VenueAnswer>;
