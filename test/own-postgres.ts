@@ -6,7 +6,7 @@ import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../packages/durable/src/
 import { findPostgres } from '../packages/durable/src/embedded/postgres-binaries.ts';
 import { openPool, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { sharedPostgres } from './postgres.ts';
-import { dataFolder, kill, postgresOf, waitFor } from './service-process.ts';
+import { dataFolder, postgresOf, signalPostgres, waitFor } from './service-process.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
 const PORT = 5432;
@@ -62,7 +62,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   return {
     url: socketUrl({ ...where, user: DESK_ROLE }, DATABASE),
     kill: () => {
-      for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
+      signalPostgres(folder, 'SIGKILL');
     },
     start,
   };

@@ -6,7 +6,7 @@ import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../packages/durable/src/
 import { findPostgres } from '../packages/durable/src/embedded/postgres-binaries.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { sharedPostgres } from './postgres.ts';
-import { dataFolder, kill, postgresOf, waitFor } from './service-process.ts';
+import { dataFolder, postgresOf, signalPostgres, waitFor } from './service-process.ts';
 import { afterFile } from './setup/clean-up.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
@@ -85,7 +85,7 @@ async function nodeOf(folder: string): Promise<Node> {
     ...{ cluster, socketDir, adminUrl, admin },
     own: (path) => binaries.own(path),
     signal(signal) {
-      for (const pid of postgresOf(folder)) kill(pid, signal);
+      signalPostgres(folder, signal);
     },
     async start() {
       await waitFor(() => postgresOf(folder).length === 0, START_TIMEOUT_MS);
@@ -105,7 +105,7 @@ async function nodeOf(folder: string): Promise<Node> {
       await answers(admin);
     },
     async stop() {
-      for (const pid of postgresOf(folder)) kill(pid, 'SIGINT');
+      signalPostgres(folder, 'SIGINT');
       await waitFor(() => postgresOf(folder).length === 0, START_TIMEOUT_MS);
     },
     async promote() {

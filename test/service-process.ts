@@ -59,7 +59,7 @@ export function dataFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, 'bw-'));
   // Processes started on it have been killed by then.
   afterFile('pools', async () => {
-    for (const pid of postgresOf(folder)) kill(pid, 'SIGKILL');
+    signalPostgres(folder, 'SIGKILL');
     await waitFor(() => postgresOf(folder).length === 0, 30_000);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -202,6 +202,19 @@ export function postgresOf(dataDir: string): number[] {
   );
   const pids = new Set(masters.map(({ pid }) => pid));
   return all.filter(({ pid, parent }) => pids.has(pid) || pids.has(parent)).map(({ pid }) => pid);
+}
+
+/** Also those that the server starts meanwhile. @returns their ids */
+export function signalPostgres(dataDir: string, signal: NodeJS.Signals): readonly number[] {
+  const reached = new Set<number>();
+  for (;;) {
+    const others = postgresOf(dataDir).filter((pid) => !reached.has(pid));
+    if (others.length === 0) return [...reached];
+    for (const pid of others) {
+      reached.add(pid);
+      kill(pid, signal);
+    }
+  }
 }
 
 /** The first lines of postmaster.pid: its process, and the folder of its socket. */

@@ -21,6 +21,7 @@ import {
   postgresOf,
   postmasterOf,
   type ServiceProcess,
+  signalPostgres,
   startProcess,
   waitFor,
 } from '../service-process.ts';
@@ -313,6 +314,6 @@ describe('a backup', () => {
     await user`select 1`;
     await staying.close();
     expect(await user`select 1 as n`).toEqual([{ n: 1 }]);
-    for (const pid of postgresOf(join(small, 'd'))) kill(pid, 'SIGKILL');
+    signalPostgres(join(small, 'd'), 'SIGKILL');
   });
 });

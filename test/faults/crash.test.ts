@@ -20,6 +20,7 @@ import {
   postgresOf,
   postmasterOf,
   type ServiceProcess,
+  signalPostgres,
   startProcess,
   waitFor,
 } from '../service-process.ts';
@@ -197,14 +198,10 @@ async function restOne(service: ServiceProcess): Promise<{ trader: Trader; place
   return { trader, placed: orderId };
 }
 
-const killPostgres = (dataDir: string) => {
-  for (const pid of postgresOf(dataDir)) kill(pid, 'SIGKILL');
-};
-
 /** A session that begins while the others are killed answers until it sees that the postmaster is gone. */
 async function killAllPostgres(dataDir: string): Promise<void> {
   const areGone = () => {
-    killPostgres(dataDir);
+    signalPostgres(dataDir, 'SIGKILL');
     return postgresOf(dataDir).length === 0;
   };
   expect(await waitFor(areGone, 5_000)).toBe(true);
@@ -216,7 +213,7 @@ describe('kill -9 of everything', () => {
     const first = await startProcess({ dataDir });
     const { trader, placed } = await restOne(first);
     kill(first.child.pid as number, 'SIGKILL');
-    killPostgres(dataDir);
+    signalPostgres(dataDir, 'SIGKILL');
     // Immediately: some of them may still be ending.
     const second = await startProcess({ dataDir, port: first.port });
     expect(second.output()).not.toContain('adopted');

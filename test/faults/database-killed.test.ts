@@ -14,6 +14,7 @@ import {
   postmasterOf,
   type ServiceProcess,
   signalGroup,
+  signalPostgres,
   startProcess,
   waitFor,
 } from '../service-process.ts';
@@ -25,13 +26,6 @@ const frozen: number[] = [];
 afterEach(() => {
   for (const pid of frozen.splice(0)) kill(pid, 'SIGCONT');
 });
-
-function freeze(dataDir: string): void {
-  for (const pid of postgresOf(dataDir)) {
-    frozen.push(pid);
-    kill(pid, 'SIGSTOP');
-  }
-}
 
 function pidOf(dataDir: string): number | null {
   try {
@@ -149,7 +143,7 @@ describe('PostgreSQL frozen', () => {
   test('requests get 503 within their deadline, /readyz within a second; then it is replaced and trading goes on', async () => {
     const { service, trader, dataDir } = await newService();
     const market = await aMarket(trader.client);
-    freeze(dataDir);
+    frozen.push(...signalPostgres(dataDir, 'SIGSTOP'));
     const asked = performance.now();
     const probe = await call(service, 'GET', '/readyz');
     expect(performance.now() - asked).toBeLessThan(1_000);
@@ -183,7 +177,7 @@ describe('PostgreSQL frozen', () => {
 
   test('SIGTERM meanwhile does not wait for it, and leaves no process behind', async () => {
     const { service, dataDir } = await newService();
-    freeze(dataDir);
+    frozen.push(...signalPostgres(dataDir, 'SIGSTOP'));
     // Like a person: some time later.
     await sleep(3_000);
     await expectToStopInTime(service);
