@@ -29,7 +29,7 @@ const origins = new AsyncLocalStorage<string | undefined>();
  */
 export const currentOrigin = (): string | undefined => origins.getStore();
 
-/** Runs with this origin. `undefined`: for nobody, as what is done after an answer that nobody waits for. */
+/** Runs with this origin; with `undefined` for work that belongs to nobody, such as notes that are written after the answer. */
 export const withOrigin = <T>(origin: string | undefined, run: () => T): T =>
   origin === origins.getStore() ? run() : origins.run(origin, run);
 

@@ -33,8 +33,8 @@ export interface Venue {
   /** `paper`: simulated money. `live`: real money; an unclaimed agent may not trade. */
   readonly backend: 'paper' | 'live';
   /**
-   * `ready`, or a sentence that says why it takes no orders. A proxy is told also what makes calls wait, because another replica
-   * may be better. No I/O.
+   * `ready`, or a sentence that says why it takes no orders. A proxy also hears why calls have to wait: it may know a better
+   * replica. No I/O.
    */
   status(asker?: 'proxy'): string;
   /** Notice to people although it stops nothing; `null`: nothing. No I/O. */

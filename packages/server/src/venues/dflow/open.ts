@@ -60,8 +60,10 @@ function onSandbox(settings: DflowSettings, tools: VenueTools): Venue {
     paper: { credit: creditOnce(credit) },
     ...(openDoors.has('solana') ? { openRpcPath: SANDBOX_PATHS.rpc } : {}),
   });
-  const status = (asker?: 'proxy') =>
-    sandboxStatus(asker) === 'ready' ? venue.status() : sandboxStatus(asker);
+  const status = (asker?: 'proxy') => {
+    const said = sandboxStatus(asker);
+    return said === 'ready' ? venue.status() : said;
+  };
   return { ...venue, status };
 }
 
