@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { anchorOf } from '../packages/server/src/platform/site/guide-pages.ts';
 import { OPERATIONS } from '../scripts/docs/operations.ts';
 import { generateDocs, migrateForDocs } from '../scripts/generate-docs.ts';
-import { startTestService } from './harness.ts';
+import { startTestService, withTurns } from './harness.ts';
 import { openTestDatabase } from './postgres.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -146,7 +146,9 @@ describe('the documentation', () => {
       );
       return stdout;
     };
-    const [onA, onB, packed] = [await run(programs[0]), await run(programs[1]), await run(programs[2])];
+    const onA = await run(programs[0]);
+    const onB = await withTurns(service, ['follow'], run(programs[1]));
+    const packed = await run(programs[2]);
     expect(onA).toMatch(/^live 0x[0-9a-f]{64}\ntrue\n/);
     expect(onA).toMatch(/canceled: \[\s*'0x/);
     expect(onB).toMatch(/^filled \d+ 0\.\d+\n$/);

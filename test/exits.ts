@@ -4,6 +4,7 @@ import type { OrderProfile } from '@bellwether/protocol';
 import { type BellwetherClient, buildLimitOrder, type Market } from '@bellwether/sdk';
 import { expect } from 'vitest';
 import { newTrader, type TestService, type Trader } from './harness.ts';
+import type { ManualClock } from './world.ts';
 
 export interface ExitOrder {
   readonly size?: number;
@@ -78,7 +79,20 @@ export async function sellDownTo(
   );
 }
 
+/** Of a desk whose jobs run by themselves. */
 export const becomesStatus = (client: BellwetherClient, exitId: string, status: string) =>
   expect
     .poll(async () => (await client.getExit(exitId)).status, { timeout: 60_000, interval: 200 })
     .toBe(status);
+
+/**
+ * So much time passes on a desk whose jobs run by hand. It looks at its exits as it does by itself: twice a second at the
+ * books, and once at what would stop one.
+ */
+export async function passes({ runJob }: TestService, clock: ManualClock, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 500) {
+    clock.advance(500);
+    await runJob('watch exits');
+  }
+  await runJob('review exits');
+}

@@ -1,5 +1,6 @@
 /** A real service in this process on a database of its own, and agents that trade on it through the SDK. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BellwetherClient,
   buildLimitOrder,
@@ -98,7 +99,7 @@ async function launch(
     MASTER_KEY: masterKey,
   };
   const config = readConfig(settings, registry);
-  const service = await startService(config, overrides);
+  const service = await startService(config, { jobs: 'by hand', ...overrides });
   return {
     ...service,
     exchange: service.exchange as TestService['exchange'],
@@ -107,6 +108,27 @@ async function launch(
     databaseUrl,
     masterKey,
   };
+}
+
+/**
+ * For a client, or a look, that waits for what jobs do: they take turns until it has its answer. The jobs of a process
+ * run by themselves.
+ */
+export async function withTurns<T>(
+  service: Partial<Pick<TestService, 'runJob'>>,
+  jobs: readonly string[],
+  waiting: PromiseLike<T>,
+): Promise<T> {
+  let isOver = false;
+  const answer = (async () => waiting)().finally(() => {
+    isOver = true;
+  });
+  if (service.runJob !== undefined)
+    while (!isOver) {
+      for (const job of jobs) await service.runJob(job);
+      await Promise.race([answer.catch(() => {}), sleep(20)]);
+    }
+  return answer;
 }
 
 export interface Trader {

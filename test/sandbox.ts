@@ -1,4 +1,4 @@
-/** Agents that trade on the sandbox inside a service, a clock that can jump, and balances read from the chain. */
+/** Agents that trade on the sandbox inside a service, and balances read from the chain. */
 import { SOLANA_PROGRAMS, type SolanaAddress, toBase58, USDC_MINT } from '@bellwether/protocol';
 import {
   type BellwetherClient,
@@ -8,23 +8,7 @@ import {
   SolanaSigner,
 } from '@bellwether/sdk';
 import type { Sql } from '../packages/server/src/platform/database/connection.ts';
-import { call, newAgent, type RawAnswer, type TestService } from './harness.ts';
-import type { ManualClock } from './world.ts';
-
-/** Runs like the real clock, and a test can move it forward. */
-export function jumpingClock(): ManualClock {
-  let ahead = 0;
-  const now = () => Date.now() + ahead;
-  return {
-    now,
-    advance(ms) {
-      ahead += ms;
-    },
-    moveTo(at) {
-      ahead += Math.max(0, at - now());
-    },
-  };
-}
+import { call, newAgent, type RawAnswer, type TestService, withTurns } from './harness.ts';
 
 export interface SandboxTrader {
   readonly agentId: string;
@@ -35,6 +19,8 @@ export interface SandboxTrader {
   /** A quote by plain HTTP, for the agent's wallet unless `fields` name another or `null`. */
   quote(fields: Readonly<Record<string, unknown>>, headers?: Record<string, string>): Promise<RawAnswer>;
   submit(quoteId: string, signedTransaction: string): Promise<RawAnswer>;
+  /** The order once it has ended. */
+  ended(orderId: string): Promise<QuotedOrderDetail>;
   /** Quote, verify, sign, submit, wait for the end. */
   trade(ask: QuoteAsk): Promise<QuotedOrderDetail>;
   /** The usage of the daily caps. */
@@ -42,7 +28,9 @@ export interface SandboxTrader {
 }
 
 /** An agent with caps too high to matter, and a Solana key that is not linked. */
-export async function newSandboxTrader(service: Pick<TestService, 'url'>): Promise<SandboxTrader> {
+export async function newSandboxTrader(
+  service: Pick<TestService, 'url'> & Partial<Pick<TestService, 'runJob'>>,
+): Promise<SandboxTrader> {
   const { agentId, apiKey, client } = await newAgent(service);
   await client.updateSettings({
     maxTradesPerDay: 5000,
@@ -52,6 +40,8 @@ export async function newSandboxTrader(service: Pick<TestService, 'url'>): Promi
   const signer = SolanaSigner.generate();
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     call(service, 'POST', path, { key: apiKey, body, headers });
+  const ended: SandboxTrader['ended'] = (orderId) =>
+    withTurns(service, ['follow'], client.venueB.wait(orderId));
   return {
     agentId,
     apiKey,
@@ -65,9 +55,10 @@ export async function newSandboxTrader(service: Pick<TestService, 'url'>): Promi
         headers,
       ),
     submit: (quoteId, signedTransaction) => post('/venueb/agent/submit', { quoteId, signedTransaction }),
+    ended,
     async trade(ask) {
       const { orderId } = await client.venueB.trade({ ...ask, signer });
-      return client.venueB.wait(orderId);
+      return ended(orderId);
     },
     async usage() {
       const { tradesToday } = await client.getMe();

@@ -6,7 +6,7 @@ import { deskPlace, readKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../packages/cli/src/program.ts';
 import { cli } from '../cli-process.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { startTestService, type TestService, withTurns } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
 import { endingMarkets, type ManualClock, movingClock, resolveMarket } from '../world.ts';
 
@@ -351,9 +351,12 @@ describe('venue B', () => {
     const [quote, table] = await both('quote', 'buy', found.id, 'YES', '--amount', '5');
     expect(quote).toMatchObject({ marketTicker: found.id, unsignedTransaction: expect.any(String) });
     expect(table).toMatch(/quoted: takes +\d/);
-    const bought = await json('trade', 'buy', found.id, 'YES', '--amount', '5', '--yes');
+    const follow = ['follow'];
+    const buy = json('trade', 'buy', found.id, 'YES', '--amount', '5', '--yes');
+    const bought = await withTurns(service, follow, buy);
     expect(bought).toMatchObject({ status: 'filled', marketTicker: found.id });
-    expect(await text('trade', 'sell', found.id, 'YES', '--size', '1', '--yes')).toMatch(/status +filled/);
+    const sell = text('trade', 'sell', found.id, 'YES', '--size', '1', '--yes');
+    expect(await withTurns(service, follow, sell)).toMatch(/status +filled/);
     expect(await text('trade', 'buy', found.id, 'YES', '--amount', '5', '--validate-only')).toContain(
       'Nothing was signed.',
     );

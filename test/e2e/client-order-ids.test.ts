@@ -229,7 +229,7 @@ describe('on venue B', () => {
       code: 'client_order_id_already_used',
       orderId,
     });
-    await agent.client.venueB.wait(orderId);
+    await agent.ended(orderId);
     expect(await refused(trade(name, 5))).toMatchObject({ status: 409, orderId });
     expect(await agent.client.venueB.orders({ clientOrderId: name })).toMatchObject([
       { orderId, clientOrderId: name },

@@ -31,7 +31,7 @@ import {
   solanaSignerOf,
   VENUE_B,
 } from '../earlier-database/desk.ts';
-import { call, startTestService, type TestService } from '../harness.ts';
+import { call, startTestService, type TestService, withTurns } from '../harness.ts';
 import type { Visitor } from '../passkey.ts';
 import { createTestDatabase } from '../postgres.ts';
 import { type ManualClock, manualClock } from '../world.ts';
@@ -208,8 +208,9 @@ describe('trading goes on', () => {
     const [open] = (await client.listOpenOrders()).filter(({ venue }) => venue === VENUE_B);
     service.sandbox.venue.switches.fill = 'auto';
     const ticking = setInterval(() => clock.advance(100), 100);
+    const wait = (orderId: string) => withTurns(service, ['follow'], client.venueB.wait(orderId));
     try {
-      const bought = await client.venueB.wait(open?.orderId as string);
+      const bought = await wait(open?.orderId as string);
       expect(bought.status).toBe('filled');
       const signer = solanaSignerOf('Mara');
       const { ticker } = recorded.markets;
@@ -221,7 +222,7 @@ describe('trading goes on', () => {
         now: clock.now(),
       });
       const submitted = await client.venueB.submit(quote.quoteId, client.venueB.sign(verified, signer));
-      expect(['filled', 'reverted']).toContain((await client.venueB.wait(submitted.orderId)).status);
+      expect(['filled', 'reverted']).toContain((await wait(submitted.orderId)).status);
     } finally {
       clearInterval(ticking);
     }
@@ -236,7 +237,11 @@ describe('trading goes on', () => {
     expect(waiting.length).toBeGreaterThan(10);
     isReceiving = true;
     await client.enableWebhook(webhook?.id as string);
-    await expect.poll(() => received.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(waiting.length);
+    await withTurns(
+      service,
+      ['webhooks'],
+      expect.poll(() => received.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(waiting.length),
+    );
     const events = received.map(({ body, signature }) =>
       verifyWebhook({ body, signature, secret: webhook?.secret as string, now: clock.now() }),
     );

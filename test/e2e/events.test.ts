@@ -129,7 +129,10 @@ describe('what a stream tells', () => {
     const agent = await newAgent(service);
     const isRisk = ({ type }: AgentEvent) => type === 'risk';
     const events = await until(agent, isRisk, {
-      onReady: () => agent.client.updateSettings({ tradingPaused: true }),
+      async onReady() {
+        await agent.client.updateSettings({ tradingPaused: true });
+        await service.runJob('watch risks');
+      },
     });
     expect(events.at(-1)?.data).toEqual((await agent.client.getBriefing()).riskAlerts[0]);
     await agent.client.updateSettings({ tradingPaused: false });

@@ -9,7 +9,7 @@ import {
 } from '@bellwether/sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
-import { becomesStatus, bidOf, exitOrder, hold } from '../exits.ts';
+import { bidOf, exitOrder, hold, passes } from '../exits.ts';
 import {
   call,
   newAgent,
@@ -20,10 +20,10 @@ import {
   type Trader,
 } from '../harness.ts';
 import { poolOf } from '../live-desk.ts';
-import { jumpingClock } from '../sandbox.ts';
-import { resolveMarket } from '../world.ts';
+import { manualClock, resolveMarket } from '../world.ts';
+import { receiptOf } from './receipts-stage.ts';
 
-const clock = jumpingClock();
+const clock = manualClock();
 let service: TestService;
 let markets: Market[];
 let market: Market;
@@ -53,13 +53,19 @@ async function leaveTimed(more: Partial<ExitRequest> = {}): Promise<string> {
   return (await trader.client.leaveExit({ ...order, trigger, ...more } as ExitRequest)).exitId;
 }
 const exitOf = (exitId: string) => trader.client.getExit(exitId);
-const becomes = (exitId: string, status: string) => becomesStatus(trader.client, exitId, status);
 /** A minute on: the trigger holds. */
-const due = () => clock.advance(61_000);
+async function due(): Promise<void> {
+  clock.advance(61_000);
+  await passes(service, clock, 500);
+}
 /** Half a minute on: every exit is looked over again. */
-const reviewed = () => clock.advance(31_000);
-const troubleOf = (exitId: string) =>
-  expect.poll(async () => (await exitOf(exitId)).trouble?.code ?? null, { timeout: 60_000, interval: 200 });
+async function reviewed(): Promise<void> {
+  clock.advance(31_000);
+  await passes(service, clock, 500);
+}
+const troubleOf = async (exitId: string) => (await exitOf(exitId)).trouble?.code ?? null;
+const attemptsOf = async (exitId: string) =>
+  (await service.needs.exits.byId(exitId, trader.agentId))?.attempts;
 const sales = async () =>
   (await trader.client.listOrders({ limit: 100 })).filter(
     ({ side, orderType }) => side === 'SELL' && orderType !== 'MERGE',
@@ -72,12 +78,10 @@ describe('the wallet', () => {
     const { nonce, message } = await finder.client.getLinkChallenge(trader.signer.address);
     const signature = await trader.signer.signMessage(message);
     await finder.client.linkWallet({ address: trader.signer.address, nonce, signature });
-    reviewed();
-    await troubleOf(exit).toBe('credentials_not_registered');
-    due();
-    await expect
-      .poll(async () => (await service.needs.exits.byId(exit, trader.agentId))?.attempts)
-      .toBeGreaterThan(0);
+    await reviewed();
+    expect(await troubleOf(exit)).toBe('credentials_not_registered');
+    await due();
+    expect(await attemptsOf(exit)).toBeGreaterThan(0);
     expect([(await exitOf(exit)).status, await sales()]).toEqual(['armed', []]);
   });
 
@@ -88,8 +92,8 @@ describe('the wallet', () => {
       signer: trader.signer,
     });
     await trader.client.registerCredentials(credentialRequest(trader.signer, credentials));
-    due();
-    await becomes(exit, 'fired');
+    await due();
+    expect((await exitOf(exit)).status).toBe('fired');
     expect(await sales()).toMatchObject([{ filledSize: 10 }]);
   });
 
@@ -99,8 +103,8 @@ describe('the wallet', () => {
     await sql`update credentials set api_key_hash = ${Buffer.alloc(32)} where user_id = (
       select user_id from agents where agent_id = ${trader.agentId})`;
     await sql`update callers_version set version = gen_random_uuid()`;
-    reviewed();
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await reviewed();
+    await passes(service, clock, 3_000);
     // It named no key, so a new one serves it as well.
     expect((await exitOf(exit)).trouble).toBeNull();
     const order = await exitOrder(trader, market, { worst: 0.9 });
@@ -135,17 +139,16 @@ describe('the market', () => {
   ])('%s: the exit names it, sells nothing, and is sent once it fits again', async (_what, change, code) => {
     const exit = await leaveTimed();
     const changed = reads(change as never);
-    reviewed();
-    await troubleOf(exit).toMatch(code);
-    due();
-    await expect
-      .poll(async () => (await service.needs.exits.byId(exit, trader.agentId))?.attempts, { timeout: 30_000 })
-      .toBeGreaterThan(0);
+    await reviewed();
+    expect(await troubleOf(exit)).toMatch(code);
+    await due();
+    expect(await attemptsOf(exit)).toBeGreaterThan(0);
     expect(await sales()).toEqual([]);
     const { riskAlerts } = await trader.client.getBriefing();
     expect(riskAlerts.map((alert) => alert.code)).toContain('exit_in_trouble');
     changed.mockRestore();
-    await becomes(exit, 'fired');
+    await passes(service, clock, 5_000);
+    expect((await exitOf(exit)).status).toBe('fired');
   });
 
   test('ends: the exit ends with it', async () => {
@@ -157,8 +160,8 @@ describe('the market', () => {
       trigger: { kind: 'price_at_or_above', price: 0.95 },
     });
     await resolveMarket(service, clock, ending.conditionId);
-    reviewed();
-    await becomes(exitId, 'expired');
+    await reviewed();
+    expect((await exitOf(exitId)).status).toBe('expired');
     expect((await exitOf(exitId)).because).toBe('market_ended');
   });
 });
@@ -171,12 +174,12 @@ describe('the position', () => {
         ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 30, worstPrice: 0.01 },
       }),
     );
-    reviewed();
-    await becomes(exit, 'canceled');
+    await reviewed();
+    expect((await exitOf(exit)).status).toBe('canceled');
     expect((await exitOf(exit)).because).toBe('position_closed');
     await hold(trader, market, 30);
-    due();
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await due();
+    await passes(service, clock, 2_000);
     expect(await sales()).toHaveLength(1);
   });
 
@@ -187,8 +190,8 @@ describe('the position', () => {
         ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 25, worstPrice: 0.01 },
       }),
     );
-    reviewed();
-    await troubleOf(exit).toBe('insufficient_balance');
+    await reviewed();
+    expect(await troubleOf(exit)).toBe('insufficient_balance');
     expect((await exitOf(exit)).status).toBe('armed');
   });
 
@@ -197,8 +200,8 @@ describe('the position', () => {
     const trigger = { kind: 'price_at_or_above', price: 0.95 };
     const { exitId } = await trader.client.leaveExit({ ...order, trigger });
     await trader.client.placeTrade(order);
-    reviewed();
-    await becomes(exitId, 'canceled');
+    await reviewed();
+    expect((await exitOf(exitId)).status).toBe('canceled');
     expect((await exitOf(exitId)).because).toBe('order_placed');
   });
 });
@@ -217,8 +220,8 @@ describe('the database', () => {
     expect(await exitOf(exit)).toMatchObject({ status: 'suspended', because: 'restored' });
     const { riskAlerts } = await trader.client.getBriefing();
     expect(riskAlerts.find(({ code }) => code === 'exit_suspended')?.message).toContain('restored');
-    due();
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await due();
+    await passes(service, clock, 2_000);
     expect(await sales()).toEqual([]);
   });
 
@@ -249,19 +252,10 @@ describe('the database', () => {
 
 test('receipts name the trigger, with the prices and the book of that moment', async () => {
   const exit = await leaveTimed();
-  due();
-  await becomes(exit, 'fired');
+  await due();
+  expect((await exitOf(exit)).status).toBe('fired');
   const { orderId } = await exitOf(exit);
-  await expect
-    .poll(
-      async () =>
-        (await call(service, 'GET', `/markets/orders/${orderId}/receipt`, { key: trader.apiKey })).status,
-      {
-        timeout: 30_000,
-      },
-    )
-    .toBe(200);
-  const { entries } = await trader.client.getOrderReceipt(orderId);
+  const { entries } = await receiptOf(service, trader, orderId);
   expect(entries[0]?.body.exit).toMatchObject({
     exitId: exit,
     trigger: { kind: 'time' },

@@ -2,10 +2,12 @@
 import type { ExitRequest, Market } from '@bellwether/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
-import { becomesStatus, bidOf, exitOrder, hold, pushBidTo } from '../exits.ts';
+import { bidOf, exitOrder, hold, passes, pushBidTo } from '../exits.ts';
 import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
+import { manualClock } from '../world.ts';
 
+const clock = manualClock();
 let service: TestService;
 let markets: Market[];
 let market: Market;
@@ -14,7 +16,7 @@ let owner: Visitor;
 let place = 0;
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off' });
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   markets = await openMarkets((await newTrader(service)).client);
   owner = new Visitor(service);
   await owner.register('Ada');
@@ -32,6 +34,8 @@ type Trigger = ExitRequest['trigger'];
 const below = (price: number): Trigger => ({ kind: 'price_at_or_below', price });
 async function leave(worst: number, trigger: Trigger, more: object = {}) {
   const order = await exitOrder(trader, market, { worst, size: 10 });
+  // Of several, the first one is sent.
+  clock.advance(1);
   return (await trader.client.leaveExit({ ...order, trigger, ...more })).exitId;
 }
 /** A stop that waits: three ticks below the bid. */
@@ -40,14 +44,18 @@ async function leaveStop(more: object = {}): Promise<string> {
   return leave(tick(stop * 0.95), below(stop), more);
 }
 const exitOf = (exitId: string) => trader.client.getExit(exitId);
-const becomes = (exitId: string, status: string) => becomesStatus(trader.client, exitId, status);
+const pass = (ms: number) => passes(service, clock, ms);
+/** Longer than a trigger must hold. */
+async function becomes(exitId: string, status: string): Promise<void> {
+  await pass(2_500);
+  expect((await exitOf(exitId)).status).toBe(status);
+}
 const statuses = async (...ids: string[]) =>
   Promise.all(ids.map(async (id) => [(await exitOf(id)).status, (await exitOf(id)).because]));
 const sales = async () =>
   (await trader.client.listOrders({ limit: 100 })).filter(
     ({ side, orderType }) => side === 'SELL' && orderType !== 'MERGE',
   );
-const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const path = (rest = '') => `/owner/agents/${trader.agentId}${rest}`;
 const pause = (paused: boolean, by = owner) => by.send('POST', path('/pause'), { paused });
@@ -87,17 +95,19 @@ describe('a pause', () => {
     await pushBidTo(service, { market, price: tick(bid - 0.03) });
     expect((await resume(exit)).body.code).toBe('trading_paused');
     await pause(false);
-    await passed(3_000);
+    await pass(3_000);
     expect(await statuses(exit)).toEqual([['suspended', 'pause']]);
     await resume(exit);
-    await expect.poll(async () => (await exitOf(exit)).trouble?.code).toBe('trigger_held_meanwhile');
-    await passed(3_000);
+    await pass(500);
+    expect((await exitOf(exit)).trouble?.code).toBe('trigger_held_meanwhile');
+    await pass(3_000);
     expect([await statuses(exit), await sales()]).toEqual([[['armed', null]], []]);
     const bidder = await newTrader(service);
     const { orderId } = await bidder.client.placeTrade({
       ...(await exitOrder(bidder, market, { worst: tick(bid - 0.01), size: 50, side: 'BUY' })),
     });
-    await expect.poll(async () => (await exitOf(exit)).trouble).toBeNull();
+    await pass(500);
+    expect((await exitOf(exit)).trouble).toBeNull();
     await bidder.client.cancelOrder(orderId);
     await becomes(exit, 'fired');
     expect(await sales()).toHaveLength(1);
@@ -127,7 +137,7 @@ describe('a pause', () => {
     const [mine, other] = [await leave(tick(stop * 0.95), below(stop)), await leaveStop()];
     await act(mine, 'arm_for_pause');
     await trader.client.updateSettings({ tradingPaused: true });
-    await passed(2_000);
+    await pass(2_000);
     expect([await statuses(mine, other), await sales()]).toEqual([
       [
         ['armed', null],
@@ -169,9 +179,8 @@ describe('a key', () => {
     const { exitId } = (await call(service, 'POST', '/markets/exits', { key: apiKeyCode, body })).body;
     await owner.send('POST', path(`/keys/${id}/revoke`));
     await resume(exitId);
-    await expect
-      .poll(async () => (await service.needs.exits.byId(exitId, trader.agentId))?.mustLetGo)
-      .toBe(false);
+    await pass(500);
+    expect((await service.needs.exits.byId(exitId, trader.agentId))?.mustLetGo).toBe(false);
     await pushBidTo(service, { market, price: stop });
     await becomes(exitId, 'fired');
   });
@@ -227,12 +236,12 @@ describe('the owner sells by an exit', () => {
     const first = await trader.client.leaveExit({ ...(await order()), trigger: below(bid) });
     const second = await trader.client.leaveExit({ ...(await order()), trigger: below(tick(bid * 0.95)) });
     expect([first.needsApproval, second.needsApproval]).toEqual([true, true]);
-    await expect
-      .poll(async () => (await exitOf(first.exitId)).trouble?.code, { timeout: 30_000 })
-      .toBe('approval_required');
+    await pass(2_500);
+    expect((await exitOf(first.exitId)).trouble?.code).toBe('approval_required');
     const [asked] = (await owner.send('GET', '/owner/approvals?status=waiting')).body;
     expect(asked.orderId).toBe(first.orderId);
     expect((await approve(owner, asked.approvalId)).status).toBe(200);
+    await pass(5_000);
     await becomes(first.exitId, 'fired');
     expect((await act(second.exitId, 'sell')).body.status).toBe('fired');
     expect(await sales()).toHaveLength(2);

@@ -4,11 +4,11 @@ import { buildLimitOrder, type ExitRequest, type GuardedExit, type Market } from
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Book } from '../../packages/server/src/domain/market.ts';
 import { expectBooksToAgree } from '../books.ts';
-import { becomesStatus, bidOf, type ExitOrder, exitOrder, hold, pushBidTo, sellDownTo } from '../exits.ts';
+import { bidOf, type ExitOrder, exitOrder, hold, passes, pushBidTo, sellDownTo } from '../exits.ts';
 import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { manualClock } from '../world.ts';
 
-const clock = jumpingClock();
+const clock = manualClock();
 let service: TestService;
 let markets: Market[];
 let market: Market;
@@ -47,7 +47,12 @@ const refused = async (order: ExitOrder, trigger: object, more: object = {}) =>
       body: await requestFor(order, trigger, more),
     })
   ).body;
-const becomes = (exitId: string, status: string) => becomesStatus(trader.client, exitId, status);
+const pass = (ms: number) => passes(service, clock, ms);
+/** Longer than a trigger must hold. */
+async function becomes(exitId: string, status: string): Promise<void> {
+  await pass(2_500);
+  expect((await trader.client.getExit(exitId)).status).toBe(status);
+}
 const sales = async () =>
   (await trader.client.listOrders({ limit: 100 })).filter(
     ({ side, orderType }) => side === 'SELL' && orderType !== 'MERGE',
@@ -86,7 +91,7 @@ describe('a price', () => {
     await pushBidTo(service, { market, price: tick(profit - 0.02) });
     const exit = await leave({ worst: profit, type: 'FOK' }, above(profit));
     await bidFor(9, profit);
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await pass(3_000);
     expect((await trader.client.getExit(exit.exitId)).status).toBe('armed');
     await bidFor(5, profit);
     await becomes(exit.exitId, 'fired');
@@ -98,7 +103,7 @@ describe('a price', () => {
     const exit = await leave({ worst }, below(stop));
     await pushBidTo(service, { market, price: stop });
     await bidFor(500, tick(stop + 0.02));
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await pass(3_000);
     expect(await trader.client.getExit(exit.exitId)).toMatchObject({ status: 'armed' });
     expect(await sales()).toEqual([]);
   });
@@ -117,7 +122,7 @@ describe('a price', () => {
       .mockImplementation(async (...asked) => seen((await real(...asked)) as Book) as Book | null);
     // More than rests there: the makers quote lower then.
     await sellDownTo(service, { market, price: stop, size: 9_000 });
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await pass(3_000);
     // A busy desk does not look at its books at once.
     const seenNow = async () => {
       const { status, watch } = await trader.client.getExit(exit.exitId);
@@ -135,10 +140,8 @@ describe('a price', () => {
   test('a worst price far below the bid is refused when it is sent, too: the market had risen', async () => {
     const at = new Date(clock.now() + 5_000).toISOString();
     const exit = await leave({ worst: 0.02 }, { kind: 'time', at });
-    clock.advance(6_000);
-    await expect
-      .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
-      .toBe('exit_price_out_of_range');
+    await pass(5_500);
+    expect((await trader.client.getExit(exit.exitId)).trouble?.code).toBe('exit_price_out_of_range');
     expect(await sales()).toEqual([]);
     const { riskAlerts, exits } = await trader.client.getBriefing();
     expect(riskAlerts.map(({ code }) => code)).toContain('exit_in_trouble');
@@ -149,9 +152,8 @@ describe('a price', () => {
     const { stop, worst } = stopPrices();
     const exit = await leave({ worst, type: 'FAK' }, below(stop));
     await pushBidTo(service, { market, price: tick(worst - 0.01) });
-    await expect
-      .poll(async () => (await trader.client.getExit(exit.exitId)).trouble?.code, { timeout: 8_000 })
-      .toBe('exit_liquidity_required');
+    await pass(2_500);
+    expect((await trader.client.getExit(exit.exitId)).trouble?.code).toBe('exit_liquidity_required');
     expect(await sales()).toEqual([]);
   });
 });
@@ -181,9 +183,10 @@ describe('a time', () => {
     // Second by second: a longer step would be a pause of the desk.
     for (let second = 0; second < 70; second += 1) {
       clock.advance(1_000);
-      await service.needs.orders.cancelSilent(service.needs.clock.now());
+      await service.runJob('watch for silence');
     }
-    await expect.poll(statusNow, { timeout: 30_000, interval: 200 }).toBe('fired');
+    await pass(500);
+    expect(await statusNow()).toBe('fired');
     expect((await service.needs.orders.byIds([silent.orderId]))[0]?.cancelAt).toBeNull();
   });
 
@@ -221,13 +224,11 @@ describe('several', () => {
     const exits: GuardedExit[] = [];
     for (let nth = 0; nth < 3; nth += 1)
       exits.push(await leave({ worst: bid }, below(bid), { group: 'ladder of one' }));
-    await expect.poll(async () => (await sales()).length, { timeout: 30_000 }).toBe(1);
-    const statuses = async () =>
-      (await Promise.all(exits.map(({ exitId }) => trader.client.getExit(exitId))))
-        .map(({ status }) => status)
-        .sort();
-    await expect.poll(statuses, { timeout: 30_000 }).toEqual(['canceled', 'canceled', 'fired']);
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await pass(2_500);
+    const statuses = exits.map(async ({ exitId }) => (await trader.client.getExit(exitId)).status);
+    expect((await Promise.all(statuses)).sort()).toEqual(['canceled', 'canceled', 'fired']);
+    expect(await sales()).toHaveLength(1);
+    await pass(3_000);
     expect(await sales()).toHaveLength(1);
   });
 

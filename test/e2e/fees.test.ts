@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import {
   ASSET_ID,
@@ -15,7 +15,7 @@ import {
   startFireblocks,
   VAULT_ID,
 } from '../../packages/server/test/fireblocks-server.ts';
-import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { call, newAgent, startTestService, type TestService, withTurns } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 
 let service: TestService;
@@ -137,13 +137,9 @@ describe('the local key', () => {
   test('the job observes that the transaction landed', async () => {
     const { wallet, charge } = await payer(service, 1);
     const { body } = await charge({ amount: '0.1', fromAddress: wallet });
-    await vi.waitFor(
-      async () => {
-        const [row] = await sql`select status from fee_charges where signature = ${body.txSignature}`;
-        expect(row?.status).toBe('landed');
-      },
-      { timeout: 30_000, interval: 250 },
-    );
+    const status = async () =>
+      (await sql`select status from fee_charges where signature = ${body.txSignature}`)[0]?.status;
+    await withTurns(service, ['follow fees'], expect.poll(status).toBe('landed'));
   });
 });
 

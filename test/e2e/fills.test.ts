@@ -4,7 +4,15 @@ import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFakeQuoteVenue, createFakeWallet, type FakeQuoteVenue } from '../fake-quote-venue.ts';
-import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+  withTurns,
+} from '../harness.ts';
 import { BUY_TEN } from '../quote-trader.ts';
 
 let service: TestService;
@@ -60,7 +68,8 @@ async function quotedFill(trader: Trader) {
   quoting.landed.set(body.txSignature, { kind: 'landed' });
   quoting.fill(body.txSignature, { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n });
   const detail = () => call(service, 'GET', `/venueb/agent/orders/${body.orderId}`, { key: trader.apiKey });
-  await expect.poll(async () => (await detail()).body.status, { interval: 100 }).toBe('filled');
+  const status = async () => (await detail()).body.status;
+  await withTurns(service, ['follow'], expect.poll(status).toBe('filled'));
   return { order: (await detail()).body, wallet };
 }
 

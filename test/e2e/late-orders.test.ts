@@ -10,6 +10,7 @@ import {
   sharedTestService,
   type TestService,
   type Trader,
+  withTurns,
 } from '../harness.ts';
 import { liveOrder, newLiveTrader, orderAt, startLiveDesk, startVenue } from '../live-desk.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
@@ -18,7 +19,11 @@ const SOON_MS = 300;
 const LATER_MS = 600_000;
 
 const ended = (desk: TestService, trader: Trader, orderId: string) =>
-  expect.poll(async () => (await orderAt(desk, trader, orderId)).status).toBe('canceled');
+  withTurns(
+    desk,
+    ['cancel late orders'],
+    expect.poll(async () => (await orderAt(desk, trader, orderId)).status).toBe('canceled'),
+  );
 
 /** The detail of the last entry of its journal. */
 const lastDetail = async (desk: TestService, trader: Trader, orderId: string): Promise<string | undefined> =>
@@ -96,7 +101,7 @@ describe('on paper', () => {
       ...{ ticker: quoted.id, side: 'YES', action: 'BUY', amount: 5, cancelAfterMs: LATER_MS },
       signer: agent.signer,
     });
-    const order = await agent.client.venueB.wait(orderId);
+    const order = await agent.ended(orderId);
     expect(order.status).toBe('filled');
     expect(Date.parse(order.cancelAt as string) - Date.parse(order.createdAt)).toBe(LATER_MS);
   });

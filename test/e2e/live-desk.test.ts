@@ -153,6 +153,11 @@ describe('an agent', () => {
   });
 });
 
+const isCanceled = (orderId: string) =>
+  expect
+    .poll(async () => (await orderAt(desk, trader, orderId)).status, { timeout: 60_000 })
+    .toBe('canceled');
+
 test('orders that were placed past the desk leave no trace in it, and its own are not disturbed', async () => {
   const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 33 }));
   await venue.exchange.execute({
@@ -168,7 +173,10 @@ test('orders that were placed past the desk leave no trace in it, and its own ar
     },
   });
   const sql = poolOf(desk);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // The venue tells of orders one after another.
+  const later = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 35 }));
+  await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [later.orderId] });
+  await isCanceled(later.orderId);
   expect(await orderAt(desk, trader, placed.orderId)).toMatchObject({ status: 'live', filledSize: 0 });
   expect(await sql`select 1 from fills where wallet = ${trader.funder}`).toEqual([]);
   expect(await sql`select 1 from positions where wallet = ${trader.funder}`).toEqual([]);
@@ -177,9 +185,7 @@ test('orders that were placed past the desk leave no trace in it, and its own ar
 test('an order that is canceled past the desk is canceled in it', async () => {
   const placed = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 34 }));
   await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [placed.orderId] });
-  await expect
-    .poll(async () => (await orderAt(desk, trader, placed.orderId)).status, { timeout: 60_000 })
-    .toBe('canceled');
+  await isCanceled(placed.orderId);
 });
 
 test('LIVE_ORDERS=off does everything but send, and returns the budget', async () => {

@@ -151,8 +151,10 @@ test('neither another amount, nor another market, nor what was done before is a 
     desk,
   )`update orders set created_at = created_at + interval '1 hour' where order_id = ${orderId}`;
   await onChain(trader, 'split', 7);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  await follow();
+  // What is on the chain has been read once this one is found.
+  const proved = await trader.client.splitSets(of(9));
+  await onChain(trader, 'split', 9);
+  await ended(trader, proved.orderId);
   expect(await statusOf(trader, orderId)).toBe('live');
 });
 

@@ -102,7 +102,7 @@ describe('books that are followed', () => {
       venue: { id: 'venue', markets: { book: read } },
     } as unknown as Parameters<WatchedBooks['follow']>[0][number];
     const sent: [string, Record<string, unknown>][] = [];
-    const state = { isVerified: true, waitingBytes: 0, ended: '' };
+    const state = { isVerified: true, asked: 0, waitingBytes: 0, ended: '' };
     const client: BookClient = {
       get waitingBytes() {
         return state.waitingBytes;
@@ -114,7 +114,10 @@ describe('books that are followed', () => {
     };
     const books = new WatchedBooks({
       needs: { venues: new Map() as never },
-      isVerified: () => state.isVerified,
+      isVerified() {
+        state.asked += 1;
+        return state.isVerified;
+      },
       clock: { now: () => Date.now() },
     });
     const leave = books.follow([token], client);
@@ -152,7 +155,8 @@ describe('books that are followed', () => {
     await expect.poll(() => types().length).toBeGreaterThan(2);
     state.isVerified = false;
     const [sentBefore, readsBefore] = [types().length, reads];
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { asked } = state;
+    await expect.poll(() => state.asked).toBeGreaterThan(asked + 3);
     expect([types().length, reads]).toEqual([sentBefore, readsBefore]);
     leave();
   });

@@ -6,7 +6,7 @@ import { BellwetherClient } from '@bellwether/sdk';
 import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { claim, decline } from '../approving.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { startTestService, type TestService, withTurns } from '../harness.ts';
 import {
   connect,
   environmentFor,
@@ -372,7 +372,7 @@ describe('venue B', () => {
     const quote = await model.call('quote_venue_b', { ...ask, amount: 4 });
     expect(quote).toMatchObject({ tradable: true, takesAtMost: expect.any(Number) });
     const trade = { quoteId: quote.quoteId, waitSeconds: 40 };
-    const traded = await model.call('trade_venue_b', trade);
+    const traded = await withTurns(service, ['follow'], model.call('trade_venue_b', trade));
     expect(traded).toMatchObject({ placed: true, spendingLimit: { left: 1 } });
     expect(await model.call('trade_venue_b', trade)).toMatchObject({
       orderId: traded.orderId,

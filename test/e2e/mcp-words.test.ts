@@ -2,7 +2,7 @@
 import { BellwetherClient } from '@bellwether/sdk';
 import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedTestService } from '../harness.ts';
+import { sharedTestService, type TestService, withTurns } from '../harness.ts';
 import { connect, type Facts, type Model, readyEnvironment } from '../mcp-client.ts';
 
 /** Characters of the whole list. Each tool costs the model this much of its context before it has done anything. */
@@ -11,12 +11,14 @@ const MOST_CHARACTERS = 23_000;
 const OTHER_NAMES =
   /^(id|marketId|conditionId|marketConditionId|action|shares|filledShares|avgPrice|feePaid|orderType)$/;
 
+let service: TestService;
 let model: Model;
 let market: Facts;
 let client: BellwetherClient;
 
 beforeAll(async () => {
-  const { url } = await sharedTestService();
+  service = await sharedTestService();
+  const { url } = service;
   const env = await readyEnvironment(url, { BELLWETHER_CONFIRM_ABOVE: '1000000' });
   // As a person does in a terminal.
   new SpendingLimit(deskPlace(env)).setLimit(10_000_000_000n);
@@ -186,7 +188,8 @@ test('changed terms under a clientOrderId are refused, as place_order says', asy
 test('what is not filled by cancelAfterMs is canceled, and a wrong time is refused with its bounds', async () => {
   const resting = { market: market.market, outcome: 'YES', side: 'BUY', price: 0.01, size: 10 };
   const { orderId } = await model.call('place_order', { ...resting, cancelAfterMs: 300 });
-  await expect.poll(async () => (await model.call('get_order', { orderId })).order.status).toBe('canceled');
+  const status = async () => (await model.call('get_order', { orderId })).order.status;
+  await withTurns(service, ['cancel late orders'], expect.poll(status).toBe('canceled'));
   for (const cancelAfterMs of [99, 604_800_001, 0.5])
     expect(await model.refusal('place_order', { ...resting, cancelAfterMs })).toMatchObject({
       code: 'invalid_request',

@@ -7,6 +7,7 @@ import { openPool } from '../../packages/server/src/platform/database/connection
 import { expectBooksToAgree } from '../books.ts';
 import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import { micro } from '../world.ts';
+import { receiptOf } from './receipts-stage.ts';
 
 let service: TestService;
 let trader: Trader;
@@ -67,12 +68,9 @@ test('pairs become collateral, and everything tells of it', async () => {
   expect(order.fills.reduce((sum, { cost }) => sum + cost, 0)).toBe(4);
   const { trades } = await trader.client.listAgentTrades({ limit: 1 });
   expect(trades[0]).toMatchObject({ orderId, actionType: 'SELL', direction: 'BOTH', status: 'filled' });
-  await expect
-    .poll(
-      async () =>
-        (await call(service, 'GET', `/markets/orders/${orderId}/receipt`, { key: trader.apiKey })).body,
-    )
-    .toMatchObject({ entries: [{ body: { asked: { kind: 'merge', outcome: 'BOTH', shares: '4' } } }] });
+  expect(await receiptOf(service, trader, orderId)).toMatchObject({
+    entries: [{ body: { asked: { kind: 'merge', outcome: 'BOTH', shares: '4' } } }],
+  });
   const { recentTrades } = await trader.client.getBriefing();
   expect(JSON.stringify(recentTrades)).toContain(orderId);
   await expectBooksToAgree(service, []);

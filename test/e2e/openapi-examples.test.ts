@@ -20,7 +20,7 @@ import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { startTestService, type TestService } from '../harness.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 import { cutLists, differences, optionalIn, recordOf, withoutSecrets } from './openapi-answers.ts';
 import {
   ENVIRONMENT,
@@ -65,7 +65,7 @@ const entryOf = (id: string): Entry => {
 };
 
 beforeAll(async () => {
-  const clock = jumpingClock();
+  const clock = movingClock();
   service = await startTestService(ENVIRONMENT, { clock });
   world = await prepareWorld(service, clock);
   document = await (await fetch(`${service.url}/openapi.json`)).json();

@@ -3,7 +3,6 @@
  * venues; an example that changes something gets an agent or an owner of its own, so no example depends on another.
  */
 import { createHmac, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Placeholder } from '@bellwether/contract/examples';
 import {
   BellwetherApiError,
@@ -15,10 +14,20 @@ import {
   Signer,
   SolanaSigner,
 } from '@bellwether/sdk';
-import { call, newAgent, newTrader, openMarkets, type TestService, type Trader } from '../harness.ts';
+import { expect, vi } from 'vitest';
+import {
+  call,
+  newAgent,
+  newTrader,
+  openMarkets,
+  type TestService,
+  type Trader,
+  withTurns,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { aSandboxMarket } from '../sandbox.ts';
 import { type ManualClock, resolveMarket } from '../world.ts';
+import { receiptOf, WAITING } from './receipts-stage.ts';
 
 export const OPERATOR_KEY = 'operator-key-of-the-runnable-examples';
 const INBOUND_SECRET = 'the-secret-of-the-examples';
@@ -126,12 +135,16 @@ async function newWebhook(service: TestService, { apiKey }: Pick<Trader, 'apiKey
 }
 
 /** Once every delivery has been tried: the recorded answer shows one that failed. */
-async function isAttempted({ client }: Pick<Trader, 'client'>, webhookId: string): Promise<void> {
-  for (;;) {
+async function isAttempted(
+  service: TestService,
+  { client }: Pick<Trader, 'client'>,
+  webhookId: string,
+): Promise<void> {
+  const areTried = vi.waitFor(async () => {
     const deliveries = await client.listWebhookDeliveries(webhookId, {});
-    if (deliveries.length > 0 && deliveries.every(({ attempts }) => attempts > 0)) return;
-    await sleep(100);
-  }
+    expect(deliveries.map(({ attempts }) => Math.min(attempts, 1))).toEqual([1]);
+  }, WAITING);
+  await withTurns(service, ['webhooks'], areTried);
 }
 
 async function ownerOf(service: TestService, agent: Pick<Trader, 'client'>): Promise<Visitor> {
@@ -157,16 +170,6 @@ async function loseWallet(
   return { owner, wallet: loser.signer.address };
 }
 
-async function hasReceipt({ client }: Actor, orderId: string): Promise<void> {
-  while (
-    await client.getOrderReceipt(orderId).then(
-      () => false,
-      () => true,
-    )
-  )
-    await sleep(100);
-}
-
 export async function prepareWorld(service: TestService, clock: ManualClock): Promise<World> {
   const reader = await newActor(service);
   const winner = await newActor(service);
@@ -188,7 +191,7 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
     ...{ ticker: quoted.id, side: 'YES', action: 'BUY', amount: 20 },
     signer: reader.solana,
   });
-  await reader.client.venueB.wait(orderId);
+  await withTurns(service, ['follow'], reader.client.venueB.wait(orderId));
   const [ofEvent] = (await openMarkets(reader.client, '0.01', true)).slice(-1) as [Market];
   const webhookId = await newWebhook(service, reader);
   await reader.client.testWebhook(webhookId);
@@ -198,8 +201,8 @@ export async function prepareWorld(service: TestService, clock: ManualClock): Pr
   const { claimCode } = await reader.client.getMe();
   await readersOwner.send('POST', '/owner/claim', { claimCode });
   // Receipts are made behind the trades: once this order has one, so have those before it.
-  await hasReceipt(reader, (await reader.client.listOrders({ limit: 1 }))[0]?.orderId ?? '');
-  await isAttempted(reader, webhookId);
+  await receiptOf(service, reader, (await reader.client.listOrders({ limit: 1 }))[0]?.orderId ?? '');
+  await isAttempted(service, reader, webhookId);
   return { service, market, resolved, quoted, ofEvent, reader, readersOwner, winner };
 }
 

@@ -4,10 +4,10 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 
 let service: TestService;
-const clock = jumpingClock();
+const clock = movingClock();
 let ada: Visitor;
 
 beforeAll(async () => {

@@ -15,15 +15,17 @@ import {
 } from '../fake-quote-venue.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
+import { movingClock } from '../world.ts';
 
+const clock = movingClock();
 let service: TestService;
 let venue: FakeQuoteVenue;
 let trader: TraderB;
 let sql: Sql;
 
 beforeAll(async () => {
-  venue = createFakeQuoteVenue();
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue] });
+  venue = createFakeQuoteVenue('kalshi', clock.now);
+  service = await startTestService({ PAPER_WORLD: 'off' }, { clock, venues: () => [venue] });
   sql = openPool(service.databaseUrl, { max: 2 });
   trader = await newQuoteTrader(service);
   return () => sql.end();
@@ -41,19 +43,18 @@ const ajv = formats.default(new Ajv({ strict: false }));
 const isDetail = ajv.compile(QuotedOrderDetail);
 const isOrder = ajv.compile(QuotedOrder);
 
-/** Follows the order until it has the status; jobs may do the same concurrently. */
+/** Follows the order, half a second at a time, until it has the status. */
 async function until(orderId: string, status: string, who = trader) {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    await followChainOrders(service.needs);
+  for (let turn = 0; turn < 100; turn += 1) {
+    await service.runJob('follow');
     const order = await who.order(orderId);
     if (order.status === status) {
       expect(isDetail(order), JSON.stringify(isDetail.errors)).toBe(true);
       return order;
     }
-    if (Date.now() > deadline) throw new Error(`${orderId} reads ${order.status}, not ${status}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    clock.advance(500);
   }
+  throw new Error(`${orderId} does not read ${status}`);
 }
 
 const eventsOf = (order: { journal: { event: string; status: string }[] }) =>
@@ -111,7 +112,8 @@ describe('a transaction that lands', () => {
     const [first] = venue.outcomes.get(txSignature)?.kind === 'open' ? [venue.outcomes.get(txSignature)] : [];
     await expect
       .poll(async () => {
-        await followChainOrders(service.needs);
+        clock.advance(500);
+        await service.runJob('follow');
         return (await who.order(orderId)).filledSize;
       })
       .toBe(4);
@@ -142,7 +144,7 @@ describe('a transaction that lands', () => {
     // Closed, but neither filled nor returned: proves nothing.
     venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [] });
     await until(orderId, 'open', who);
-    await followChainOrders(service.needs);
+    await service.runJob('follow');
     expect((await who.order(orderId)).status).toBe('open');
     venue.outcomes.set(txSignature, {
       kind: 'closed',
@@ -218,7 +220,8 @@ describe('a transaction that does not land', () => {
     const sends = () => venue.sent.filter(({ signature }) => signature === txSignature);
     await expect
       .poll(async () => {
-        await followChainOrders(service.needs);
+        clock.advance(500);
+        await service.runJob('follow');
         return sends().length;
       })
       .toBeGreaterThanOrEqual(2);
@@ -227,14 +230,14 @@ describe('a transaction that does not land', () => {
     const { lastValidBlockHeight } = await who.order(orderId);
     // Too old to be sent, too recent to be dead.
     venue.controls.height = lastValidBlockHeight + 2;
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    clock.advance(600);
     const count = sends().length;
-    await followChainOrders(service.needs);
+    await service.runJob('follow');
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.controls.silent = true;
     venue.controls.height = lastValidBlockHeight + 200;
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    await followChainOrders(service.needs);
+    clock.advance(600);
+    await service.runJob('follow');
     // Silence proves nothing.
     expect((await who.order(orderId)).status).toBe('submitted');
     venue.controls.silent = false;

@@ -349,7 +349,7 @@ test('afterwards the quoted transaction is accepted, once', async () => {
     for (const { by, quoteId, wire } of [...used, foreign]) {
       const { body } = await by.submit(quoteId, toBase64(wire));
       expect(body).toMatchObject({ success: true, orderId: quoteId });
-      expect(await by.client.venueB.wait(quoteId)).toMatchObject({ status: 'filled' });
+      expect(await by.ended(quoteId)).toMatchObject({ status: 'filled' });
     }
   } finally {
     clearInterval(ticking);

@@ -3,11 +3,12 @@ import { QUOTE_ERRORS } from '@bellwether/contract';
 import type { Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../harness.ts';
-import { aSandboxMarket, jumpingClock, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
+import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 
 const COUNTRY = 'x-country';
 const BREAKER_REST_MS = 5_001;
-const clock = jumpingClock();
+const clock = movingClock();
 let service: TestService;
 let trader: SandboxTrader;
 let market: Market;

@@ -6,20 +6,19 @@ import { type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { call, startTestService, type TestService } from '../harness.ts';
+import { call, startTestService, type TestService, withTurns } from '../harness.ts';
 import {
   aSandboxMarket,
-  jumpingClock,
   newSandboxTrader,
   type SandboxTrader,
   sandboxMarkets,
   tokenAccounts,
   usdcOf,
 } from '../sandbox.ts';
-import { resolveMarket } from '../world.ts';
+import { movingClock, resolveMarket } from '../world.ts';
 
 const CREDITED = 10_000;
-const clock = jumpingClock();
+const clock = movingClock();
 let service: TestService;
 let sql: Sql;
 let market: Market;
@@ -70,10 +69,8 @@ describe('a complete session with quoted orders', () => {
       source: 'sdk:e2e',
     });
     expect(submitted).toMatchObject({ success: true, status: 'submitted', filledSize: 0, venue: 'kalshi' });
-    await vi.waitFor(async () => expect((await client.venueB.order(submitted.orderId)).status).toBe('open'), {
-      timeout: 30_000,
-      interval: 100,
-    });
+    const status = async () => (await client.venueB.order(submitted.orderId)).status;
+    await withTurns(service, ['follow'], expect.poll(status).toBe('open'));
     // Landed and not filled: the money has left the wallet, no tokens have arrived.
     expect(await money(wallet)).toBeCloseTo(CREDITED - 40, 6);
     expect(await held(wallet, yes(market))).toBe(0);
@@ -83,7 +80,7 @@ describe('a complete session with quoted orders', () => {
     expect((await client.getBriefing()).venues.kalshi).toMatchObject({ openOrdersCount: 1 });
 
     service.sandbox.venue.switches.fill = 'auto';
-    bought = await client.venueB.wait(submitted.orderId);
+    bought = await trader.ended(submitted.orderId);
     expect(bought).toMatchObject({
       status: 'filled',
       orderStatus: 2,

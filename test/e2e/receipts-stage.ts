@@ -1,12 +1,24 @@
 /** A desk whose receipts are read, audited and altered. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market, type ReceiptEntry } from '@bellwether/sdk';
+import { expect, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  type RawAnswer,
+  startTestService,
+  type TestService,
+  type Trader,
+  withTurns,
+} from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
+
+/** What never comes fails with its test. */
+export const WAITING = { interval: 20, timeout: 60_000 };
 
 export interface ReceiptsStage {
   readonly service: TestService;
@@ -38,14 +50,28 @@ export async function chainOf(
   stage: ReceiptsStage,
   trader: Pick<Trader, 'apiKey' | 'agentId'>,
 ): Promise<ReceiptEntry[]> {
-  for (;;) {
-    const [behind] = await stage.sql<object[]>`select 1 from facts f cross join receipt_log l
+  const isDone = vi.waitFor(async () => {
+    const behind = await stage.sql`select 1 from facts f cross join receipt_log l
       where f.agent_id = ${trader.agentId} and (f.writer, f.seq) > (l.writer, l.seq) limit 1`;
-    if (behind === undefined) break;
-    await sleep(50);
-  }
+    expect(behind).toEqual([]);
+  }, WAITING);
+  await withTurns(stage.service, ['write receipts'], isDone);
   return (await get(stage, trader, '/agents/receipts')).body.entries;
 }
 
 export const audit = async ({ sql }: ReceiptsStage): Promise<readonly AuditFault[]> =>
   (await auditReceipts(sql, { sha256: nativeSha256 })).faults;
+
+/** The answer to who asks for the receipt of an order, once it is written. */
+export async function receiptOf(
+  service: TestService,
+  trader: Pick<Trader, 'apiKey'>,
+  orderId: string,
+): Promise<RawAnswer['body']> {
+  const isThere = vi.waitFor(async () => {
+    const answer = await call(service, 'GET', `/markets/orders/${orderId}/receipt`, { key: trader.apiKey });
+    expect(answer.status).toBe(200);
+    return answer.body;
+  }, WAITING);
+  return withTurns(service, ['write receipts'], isThere);
+}

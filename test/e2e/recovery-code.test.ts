@@ -17,13 +17,13 @@ import {
   type Trader,
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 
 const HOUR_MS = 3_600_000;
 
 let service: TestService;
 let log = '';
-const clock = jumpingClock();
+const clock = movingClock();
 let agent: Trader;
 /** Has lost nothing. */
 let ada: Visitor;

@@ -2,7 +2,15 @@
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { call, newAgent, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  newAgent,
+  newTrader,
+  startTestService,
+  type TestService,
+  type Trader,
+  withTurns,
+} from '../harness.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
 
 let service: TestService;
@@ -187,14 +195,16 @@ describe('automatic', () => {
     for (const outcome of ['YES', 'NO'] as const) await buy(off, market, outcome);
     const before = cash(on);
     const payout = (await resolveMarket(service, clock, market.conditionId)) as 'YES' | 'NO';
-    await expect.poll(() => cash(on) - before).toBe(micro(shares[payout]));
-    await expect.poll(async () => (await on.client.getCurrentPositions()).length).toBe(0);
+    await service.runJob('redeem');
+    expect(cash(on) - before).toBe(micro(shares[payout]));
+    expect(await on.client.getCurrentPositions()).toEqual([]);
     const strategies = await on.client.listTradesByStrategy();
     expect(strategies.find(({ source }) => source === `test:${other(payout)}`)?.realizedPnl).toBe(-20);
     // An agent without the setting keeps the tokens until it is enabled.
     expect(await off.client.getCurrentPositions()).toMatchObject([{ redeemable: true }]);
     await off.client.updateSettings({ autoRedeemEnabled: true });
-    await expect.poll(async () => (await off.client.getCurrentPositions()).length).toBe(0);
+    await service.runJob('redeem');
+    expect(await off.client.getCurrentPositions()).toEqual([]);
   });
 });
 
@@ -223,5 +233,5 @@ test('at a high PAPER_SPEED the world resolves markets within seconds', async ()
   expect(conditionId).toBeDefined();
   const closed = async () =>
     (await trader.client.getClosedPositions()).some((position) => position.conditionId === conditionId);
-  await expect.poll(closed, { timeout: 50_000, interval: 500 }).toBe(true);
+  await withTurns(fast, ['redeem'], expect.poll(closed, { timeout: 50_000, interval: 500 }).toBe(true));
 });

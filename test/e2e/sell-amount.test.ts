@@ -10,6 +10,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
 import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
+import { receiptOf } from './receipts-stage.ts';
 
 const TICK = 0.01;
 const HELD = 102;
@@ -83,17 +84,8 @@ test('what was counted is the same in the context, in prepare, in the order and 
   expect(order.counted).toBe(counted);
   const after = (await trader.client.getMarketContext(market.id)).safeguards.dailyTradeAmount.used;
   expect(after - before).toBeCloseTo(counted, 6);
-  await expect
-    .poll(
-      async () =>
-        (await call(service, 'GET', `/markets/orders/${body.orderId}/receipt`, { key: trader.apiKey }))
-          .status,
-    )
-    .toBe(200);
-  const receipt = await call(service, 'GET', `/markets/orders/${body.orderId}/receipt`, {
-    key: trader.apiKey,
-  });
-  expect(Number(receipt.body.entries[0].body.checked.maxTradeAmount[2])).toBe(counted);
+  const receipt = await receiptOf(service, trader, body.orderId);
+  expect(Number(receipt.entries[0].body.checked.maxTradeAmount[2])).toBe(counted);
 });
 
 test('the owner approves what a SELL may bring, and is asked for it', async () => {

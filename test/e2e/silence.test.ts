@@ -9,22 +9,24 @@ import {
   startTestService,
   type TestService,
   type Trader,
+  withTurns,
 } from '../harness.ts';
 import { poolOf } from '../live-desk.ts';
 import { Visitor } from '../passkey.ts';
-import { aSandboxMarket, jumpingClock } from '../sandbox.ts';
+import { aSandboxMarket } from '../sandbox.ts';
+import { manualClock } from '../world.ts';
 
 const SECOND = 1_000;
 /** Calls are written some seconds after they are made, and the watch waits for that. */
 const WRITTEN_AFTER_S = 6;
 
-let clock: ReturnType<typeof jumpingClock>;
+let clock: ReturnType<typeof manualClock>;
 let service: TestService;
 let market: Market;
 let trader: Trader;
 
 beforeEach(async () => {
-  clock = jumpingClock();
+  clock = manualClock();
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   trader = await newTrader(service);
   market = await aMarket(trader.client);
@@ -42,8 +44,9 @@ const cancelAtOf = async (orderId: string) => (await service.needs.orders.byIds(
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     clock.advance(SECOND);
-    await service.needs.orders.cancelSilent(service.needs.clock.now());
+    await service.runJob('watch for silence');
   }
+  await service.runJob('cancel late orders');
 }
 
 /** Writes the call that was made last, which the service itself does every five seconds. */
@@ -61,7 +64,7 @@ describe('an agent that says nothing', () => {
     await pass(60);
     expect(await cancelAtOf(order)).toBeNull();
     await pass(WRITTEN_AFTER_S + 1);
-    await expect.poll(() => statusOf(order)).toBe('canceled');
+    expect(await statusOf(order)).toBe('canceled');
     expect(await statusOf(others)).toBe('live');
     const { journal } = await trader.client.getOrder(order);
     expect(journal.at(-1)).toMatchObject({
@@ -79,13 +82,13 @@ describe('an agent that says nothing', () => {
     const first = await rest();
     await written();
     await pass(40);
-    await expect.poll(() => statusOf(first)).toBe('canceled');
+    expect(await statusOf(first)).toBe('canceled');
     const second = await rest();
     await written();
     await pass(30);
     expect(await cancelAtOf(second)).toBeNull();
     await pass(WRITTEN_AFTER_S + 1);
-    await expect.poll(() => statusOf(second)).toBe('canceled');
+    expect(await statusOf(second)).toBe('canceled');
   });
 
   test('a request is life, an open stream is none', async () => {
@@ -103,7 +106,7 @@ describe('an agent that says nothing', () => {
     await pass(25);
     expect(await cancelAtOf(order)).toBeNull();
     await pass(15);
-    await expect.poll(() => statusOf(order)).toBe('canceled');
+    expect(await statusOf(order)).toBe('canceled');
     await streaming;
   });
 
@@ -117,7 +120,7 @@ describe('an agent that says nothing', () => {
     await pass(60);
     expect(await cancelAtOf(order)).toBeNull();
     await pass(WRITTEN_AFTER_S + 1);
-    await expect.poll(() => statusOf(order)).toBe('canceled');
+    expect(await statusOf(order)).toBe('canceled');
   });
 
   test('what its venue does not give up is asked for again and again', async () => {
@@ -128,6 +131,11 @@ describe('an agent that says nothing', () => {
     const ticker = (await aSandboxMarket(trader.client)).id;
     const terms = { ticker, side: 'YES', action: 'BUY', amount: 5 } as const;
     const { orderId } = await trader.client.venueB.trade({ ...terms, signer: SolanaSigner.generate() });
+    const followed = () => {
+      clock.advance(SECOND);
+      return statusOf(orderId);
+    };
+    await withTurns(service, ['follow'], expect.poll(followed).toBe('delayed'));
     await written();
     await pass(40);
     const dueAt = async (): Promise<number> => {
@@ -137,7 +145,8 @@ describe('an agent that says nothing', () => {
     for (const _ of [1, 2]) {
       const due = await dueAt();
       clock.advance(60 * SECOND);
-      await expect.poll(dueAt).toBeGreaterThan(due);
+      await service.runJob('cancel late orders');
+      expect(await dueAt()).toBeGreaterThan(due);
     }
     expect(await dueAt()).toBeLessThan(service.needs.clock.now() + 120 * SECOND);
     expect(await statusOf(orderId)).toBe('delayed');
@@ -150,7 +159,9 @@ describe('an agent that says nothing', () => {
     await pass(30);
     const at = service.needs.clock.now() + (WRITTEN_AFTER_S + 1) * SECOND;
     await Promise.all([0, 1, 2, 3].map((later) => service.needs.orders.cancelSilent(at + later)));
-    for (const order of orders) await expect.poll(() => statusOf(order)).toBe('canceled');
+    clock.moveTo(at + 4);
+    await service.runJob('cancel late orders');
+    for (const order of orders) expect(await statusOf(order)).toBe('canceled');
     // One time for both: no other replica handed them over again.
     expect(new Set(await Promise.all(orders.map(cancelAtOf))).size).toBe(1);
   });

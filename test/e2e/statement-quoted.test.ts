@@ -15,7 +15,7 @@ import {
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { beforeAll, expect, test } from 'vitest';
 import { claim } from '../approving.ts';
-import { call, startTestService, type TestService } from '../harness.ts';
+import { call, startTestService, type TestService, withTurns } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 import { micro } from '../world.ts';
@@ -82,7 +82,8 @@ test('purchases, sales and fees of the platform leave nothing unexplained; a tra
   const fee = { amount: '0.25', fromAddress: trader.wallet };
   const charged = await call(service, 'POST', '/venueb/agent/charge-fee', { key: trader.apiKey, body: fee });
   expect(charged.status).toBe(200);
-  await expect.poll(async () => (await statementOf(trader)).totals.platformFees).toBe(0.25);
+  const fees = async () => (await statementOf(trader)).totals.platformFees;
+  await withTurns(service, ['follow fees'], expect.poll(fees).toBe(0.25));
 
   const before = await statementOf(trader);
   expectToAddUp(before);

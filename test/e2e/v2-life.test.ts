@@ -11,7 +11,7 @@ import {
 } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { newTrader, startTestService, type TestService, type Trader, withTurns } from '../harness.ts';
 import { afterFile } from '../setup/clean-up.ts';
 import { type ManualClock, micro, movingClock, resolveMarket } from '../world.ts';
 import { audit, chainOf } from './receipts-stage.ts';
@@ -89,7 +89,11 @@ test('it is matched, told, receipted, resolved and redeemed under the position i
   for (const placed of Object.values(bought))
     expect(placed).toMatchObject({ success: true, orderVersion: 2, exchangeVersion: 3 });
 
-  await expect.poll(() => [hooks('fill').length > 1, events('fill').length > 1]).toEqual([true, true]);
+  await withTurns(
+    service,
+    ['webhooks'],
+    expect.poll(() => [hooks('fill').length > 1, events('fill').length > 1]).toEqual([true, true]),
+  );
   for (const told of [...hooks('fill'), ...events('fill')])
     expect(told.data).toMatchObject({
       marketConditionId: conditionId,
@@ -107,6 +111,7 @@ test('it is matched, told, receipted, resolved and redeemed under the position i
 
   const payout = (await resolveMarket(service, clock, conditionId)) as 'YES' | 'NO';
   const won = bought[payout].filledSize;
+  await service.runJob('redeem');
   await expect.poll(() => events('redemption').length).toBe(1);
   expect(events('redemption')[0]?.data).toMatchObject({
     ...{ marketConditionId: conditionId, outcome: payout, size: won, payout: won },
@@ -115,9 +120,11 @@ test('it is matched, told, receipted, resolved and redeemed under the position i
   expect(micro(10_000 - 20 + won)).toBeGreaterThanOrEqual(cash());
   expect(await trader.client.getCurrentPositions()).toEqual([]);
   expect(service.exchange.account(trader.funder).tokens.size).toBe(0);
-  await expect
-    .poll(() => [hooks('market.resolved').length, events('market.resolved').length])
-    .toEqual([1, 1]);
+  await withTurns(
+    service,
+    ['webhooks'],
+    expect.poll(() => [hooks('market.resolved').length, events('market.resolved').length]).toEqual([1, 1]),
+  );
   expect(hooks('market.resolved')[0]?.data).toMatchObject({ marketConditionId: conditionId });
   for (const { signature, body } of posted) {
     const event = JSON.parse(body) as WebhookEvent;

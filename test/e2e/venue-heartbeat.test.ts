@@ -15,7 +15,7 @@ import {
 } from '../harness.ts';
 import { liveOrder, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { Visitor } from '../passkey.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 
 const SECOND = 1_000;
 const PATH = '/owner/wallets/heartbeat';
@@ -33,14 +33,14 @@ const heartbeatOf = async (owner: Visitor, { agentId, funder }: Trader) => {
   return body.find(({ walletAddress }: { walletAddress: string }) => walletAddress === funder)?.heartbeat;
 };
 
-let clock: ReturnType<typeof jumpingClock>;
+let clock: ReturnType<typeof movingClock>;
 let service: TestService;
 let market: Market;
 let owner: Visitor;
 let trader: Trader;
 
 beforeAll(async () => {
-  clock = jumpingClock();
+  clock = movingClock();
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   owner = new Visitor(service);
   await owner.register('Ada');
@@ -209,7 +209,7 @@ async function liveTrader(desk: TestService, venue: TestService, of: Visitor): P
 const beatsSent = (desk: TestService) => desk.needs.venues.default.counts?.().heartbeats_sent as number;
 
 test('once the desk has stopped, the venue cancels all of a key with a heartbeat, and nothing of others', async () => {
-  const venueClock = jumpingClock();
+  const venueClock = movingClock();
   const venue = await startVenue({}, { clock: venueClock });
   const desk = await startLiveDesk(venue);
   const of = new Visitor(desk);

@@ -4,7 +4,7 @@ import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { call, newAgent, sharedTestService } from '../harness.ts';
+import { call, newAgent, sharedTestService, withTurns } from '../harness.ts';
 import { hooks, refused, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
 
 useStage();
@@ -40,9 +40,8 @@ describe('endpoints', () => {
     const { id } = await subscribe(agent, ['fill']);
     const { webhooks } = service.needs;
     const delivery = await agent.client.testWebhook(id);
-    await expect
-      .poll(async () => (await agent.client.listWebhookDeliveries(id))[0]?.status)
-      .toBe('delivered');
+    const status = async () => (await agent.client.listWebhookDeliveries(id))[0]?.status;
+    await withTurns(service, ['webhooks'], expect.poll(status).toBe('delivered'));
     const sql = openPool(service.databaseUrl, { max: 1 });
     try {
       const now = Date.now() + stage.clockAhead;

@@ -6,7 +6,7 @@ import { deskPlace, loadKeys, readKeys, SpendingLimit } from '@bellwether/sdk/ke
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
 import { cli, deskBetween, startCli } from '../cli-process.ts';
-import { sharedTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService, withTurns } from '../harness.ts';
 import { connect, type Model, readyEnvironment } from '../mcp-client.ts';
 import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
@@ -110,7 +110,7 @@ describe('bellwether trade', () => {
   test('waits for the owner, checks the transaction, and trades', async () => {
     const running = startCli(buy(), env);
     await approve(owner, await waitingApproval(agentId));
-    const { code, stdout, stderr } = await running.ended;
+    const { code, stdout, stderr } = await withTurns(service, ['follow'], running.ended);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(JSON.parse(stdout)).toMatchObject({ status: 'filled', marketTicker: market.id });
   });
@@ -177,7 +177,8 @@ describe('trade_venue_b', () => {
     expect(await ask()).toMatchObject({ code: 'approval_required' });
     expect((await model.call('get_portfolio')).spendingLimit).toEqual(spendingLimit);
     await approve(owner, await waitingApproval(agentId));
-    const traded = await model.call('trade_venue_b', { quoteId, waitSeconds: 40 });
+    const trade = model.call('trade_venue_b', { quoteId, waitSeconds: 40 });
+    const traded = await withTurns(service, ['follow'], trade);
     expect(traded).toMatchObject({ placed: true, orderId: quoteId });
     expect(await model.call('trade_venue_b', { quoteId })).toMatchObject({ orderId: traded.orderId });
     expect(await client.venueB.orders()).toHaveLength(1);

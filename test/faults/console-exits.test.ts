@@ -31,7 +31,7 @@ const openAgent = (page: Page) => openConsole(service, page, `/agents/${trader.a
 
 describe.skipIf(executablePath === null)('guarded exits on the console', () => {
   beforeAll(async () => {
-    service = await startTestService({ PAPER_WORLD: 'off' });
+    service = await startTestService({ PAPER_WORLD: 'off' }, { jobs: 'by timer' });
     browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
     trader = await newTrader(service);
     [market] = (await openMarkets(trader.client)) as [Market];

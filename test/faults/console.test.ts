@@ -39,7 +39,7 @@ const taking = (who: Trader, size: number) => takingOrder(market, who, size);
 
 describe.skipIf(executablePath === null)('the console', () => {
   beforeAll(async () => {
-    service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY });
+    service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY }, { jobs: 'by timer' });
     browser = await chromium.launch({ executablePath: executablePath as string, args: CHROMIUM_ARGS });
     trader = await newTrader(service);
     await trader.client.updateSettings({ maxTradesPerDay: 50 });

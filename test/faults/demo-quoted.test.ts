@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startTestService } from '../harness.ts';
-import { jumpingClock } from '../sandbox.ts';
+import { movingClock } from '../world.ts';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'quoted-trade', 'main.ts');
 /** The example prints this when it holds both outcomes and has nothing left to do until the market is settled. */
@@ -22,8 +22,8 @@ async function runExample(url: string, onOutput: (output: string) => void = () =
 }
 
 test('npm run demo:venue-b goes from a quote to a payout and ends with 0', { timeout: 300_000 }, async () => {
-  const clock = jumpingClock();
-  const service = await startTestService({}, { clock });
+  const clock = movingClock();
+  const service = await startTestService({}, { clock, jobs: 'by timer' });
   let forward: NodeJS.Timeout | undefined;
   const { code, output } = await runExample(service.url, (text) => {
     // The market ends and settles at once instead of after minutes.

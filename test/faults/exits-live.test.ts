@@ -17,7 +17,7 @@ let place = 0;
 
 beforeAll(async () => {
   venue = await startVenue({}, { faults });
-  desk = await startLiveDesk(venue);
+  desk = await startLiveDesk(venue, {}, { jobs: 'by timer' });
   trader = await newLiveTrader(desk, venue);
   markets = await openMarkets(trader.client);
 });
@@ -140,7 +140,11 @@ test('a desk that ends before it knows of its order: the next one goes on, and s
   await expect.poll(() => lost.mock.calls.length, { timeout: 60_000 }).toBe(1);
   await desk.stop();
   expect(held()).toBe(20);
-  const next = await startLiveDesk(venue, { DATABASE_URL: desk.databaseUrl, MASTER_KEY: desk.masterKey });
+  const next = await startLiveDesk(
+    venue,
+    { DATABASE_URL: desk.databaseUrl, MASTER_KEY: desk.masterKey },
+    { jobs: 'by timer' },
+  );
   const client = new BellwetherClient({ baseUrl: next.url, apiKey: trader.apiKey });
   await becomesStatus(client, exitId, 'fired');
   await expect.poll(held, { timeout: 60_000 }).toBe(10);

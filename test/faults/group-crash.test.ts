@@ -15,12 +15,20 @@ import {
   type Sent,
   tradeUntilStopped,
 } from '../group-trading.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  newTrader,
+  startTestService,
+  type TestService,
+  type Trader,
+  withTurns,
+} from '../harness.ts';
 import { startOwnPostgres } from '../own-postgres.ts';
 import { createDeskDatabase } from '../postgres.ts';
-import { jumpingClock } from '../sandbox.ts';
 import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, type Step, startSteppingProxy } from '../stepping-proxy.ts';
+import { movingClock } from '../world.ts';
 
 const AGENTS = 6;
 /** The resolver leaves an order alone for less. */
@@ -78,7 +86,7 @@ describe('kill -9 of the service', () => {
 
 describe('kill -9 of a follower', () => {
   test('after its commit, before the orders are sent: an order that was recorded and not sent gives its budget back', async () => {
-    const clock = jumpingClock();
+    const clock = movingClock();
     const leader = await startTestService({ PAPER_WORLD: 'off' }, { clock });
     const proxy = await startSteppingProxy(leader.databaseUrl, 'pool');
     const env = {
@@ -106,7 +114,8 @@ describe('kill -9 of a follower', () => {
       (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
         .flat()
         .filter(({ status }) => isInDoubt(status));
-    await expect.poll(ordersInDoubt, { interval: 100 }).toEqual([]);
+    const isSettled = expect.poll(ordersInDoubt, { interval: 100 }).toEqual([]);
+    await withTurns(leader, ['resolve doubt'], isSettled);
     const rows = await Promise.all(
       sent.map(async (one) => ({
         ...one,

@@ -244,10 +244,12 @@ async function compareBudget(
 test('after a venue with every fault, the desk says what the venue says', { timeout: 600_000 }, async () => {
   const faults = new Faults(Date.now);
   const venue = await startStandAloneVenue(faults);
-  const first = await startLiveDesk(venue, { VENUE_A_DOUBT_S: String(DOUBT_S) });
-  const second = await startLiveDesk(venue, {
-    ...{ VENUE_A_DOUBT_S: String(DOUBT_S), DATABASE_URL: first.databaseUrl, MASTER_KEY: first.masterKey },
-  });
+  const first = await startLiveDesk(venue, { VENUE_A_DOUBT_S: String(DOUBT_S) }, { jobs: 'by timer' });
+  const second = await startLiveDesk(
+    venue,
+    { VENUE_A_DOUBT_S: String(DOUBT_S), DATABASE_URL: first.databaseUrl, MASTER_KEY: first.masterKey },
+    { jobs: 'by timer' },
+  );
   const traders: Trader[] = [];
   for (let nth = 0; nth < TRADERS; nth += 1) traders.push(await newLiveTrader(first, venue));
   const markets = (await openMarkets((traders[0] as Trader).client)).slice(0, 3);

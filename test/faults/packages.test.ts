@@ -96,7 +96,7 @@ async function startPages() {
 
 beforeAll(async () => {
   pages = await startPages();
-  service = await startTestService({ ALLOWED_ORIGINS: pages.origin });
+  service = await startTestService({ ALLOWED_ORIGINS: pages.origin }, { jobs: 'by timer' });
   const folder = dataFolder();
   built = await buildPackages(join(folder, 'dist'));
   home = join(folder, 'consumer');

@@ -12,8 +12,7 @@ import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts
 import { createExplainedDatabase, nodesOf, type PlanNode, watchPlans } from '../executed-plans.ts';
 import { growTables } from '../grown-tables.ts';
 import { newTrader, restingOrder, startTestService, type TestService, type Trader } from '../harness.ts';
-import { jumpingClock } from '../sandbox.ts';
-import { endingMarkets, type ManualClock, resolveMarket } from '../world.ts';
+import { endingMarkets, type ManualClock, movingClock, resolveMarket } from '../world.ts';
 
 const ROWS = 3_000;
 /** More than PostgreSQL's five custom plans before it keeps a generic one. */
@@ -42,10 +41,10 @@ interface Stage {
 async function newStage(): Promise<Stage> {
   const { url, admin } = await createExplainedDatabase();
   const sent = new Set<string>();
-  const clock = jumpingClock();
+  const clock = movingClock();
   const service = await startTestService(
     { PAPER_WORLD: 'off', DATABASE_URL: url },
-    { clock, onStatement: (_, statement) => sent.add(statement) },
+    { clock, jobs: 'by timer', onStatement: (_, statement) => sent.add(statement) },
   );
   // Nothing but the service gathers statistics.
   const tables = await admin`

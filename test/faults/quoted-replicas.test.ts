@@ -33,8 +33,8 @@ beforeAll(async () => {
     DATABASE_URL: await createDeskDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
   };
-  leader = await startTestService(environment);
-  follower = await startTestService(environment);
+  leader = await startTestService(environment, { jobs: 'by timer' });
+  follower = await startTestService(environment, { jobs: 'by timer' });
   sql = openPool(environment.DATABASE_URL, { max: 2 });
   market = await aSandboxMarket((await newSandboxTrader(leader)).client);
 });

@@ -16,11 +16,12 @@ import {
   startTestService,
   type TestService,
   type Trader,
+  withTurns,
 } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
-import { jumpingClock } from '../sandbox.ts';
 import { freePort, kill, startProcess } from '../service-process.ts';
 import { STEPS, startSteppingProxy } from '../stepping-proxy.ts';
+import { movingClock } from '../world.ts';
 
 const AGENTS = 4;
 const GROUPS_BEFORE = 5;
@@ -105,7 +106,7 @@ test('at every step of a commit', async () => {
 });
 
 test('a follower that dies with its commit, before it sent what it recorded', async () => {
-  const clock = jumpingClock();
+  const clock = movingClock();
   const leader = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   const proxy = await startSteppingProxy(leader.databaseUrl, 'pool');
   const traders = await Promise.all(Array.from({ length: AGENTS }, () => newTrader(leader)));
@@ -132,7 +133,7 @@ test('a follower that dies with its commit, before it sent what it recorded', as
     (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
       .flat()
       .filter(({ status }) => isInDoubt(status));
-  await expect.poll(inDoubt, { interval: 100 }).toEqual([]);
+  await withTurns(leader, ['resolve doubt'], expect.poll(inDoubt, { interval: 100 }).toEqual([]));
   await expectBooksToAgree(leader, traders);
   const refused = (await Promise.all(traders.map(({ agentId }) => ordersOf(leader, agentId))))
     .flat()

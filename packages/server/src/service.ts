@@ -24,7 +24,7 @@ import { masterKeyName } from './platform/system/secrets.ts';
 import { PositionsInPlay } from './positions/index.ts';
 import { startDatabase } from './wiring/database.ts';
 import { createDoor } from './wiring/http.ts';
-import { resolveEarlierDoubt, startAllJobs } from './wiring/jobs.ts';
+import { createAllJobs, resolveEarlierDoubt } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
 import { startRecoverPool } from './wiring/recovery.ts';
 import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
@@ -62,6 +62,12 @@ export interface Service {
   /** Parts that the use cases were given. */
   readonly needs: UseCaseNeeds;
   /**
+   * One turn of a job, after the one under way.
+   *
+   * @throws what the job throws; Error for a name that no job has
+   */
+  runJob(name: string): Promise<void>;
+  /**
    * Prepares the end while requests are still answered: proxies see that it is not ready, clients open their next
    * connection elsewhere, another replica takes the lead. Never throws.
    */
@@ -73,6 +79,8 @@ export interface Service {
 export interface Overrides {
   /** The desk's and the paper exchange's; timers stay real. */
   readonly clock?: Clock;
+  /** By timer if it is left out; by hand they run only as `runJob` asks for them. */
+  readonly jobs?: 'by hand' | 'by timer';
   /** Receives every statement of the pool, with the id of the request that it is sent for, or the name of the job. */
   readonly onStatement?: PoolOptions['onStatement'];
   /** The embedded server, whose start somebody has begun; else it is started when it is needed. */
@@ -193,7 +201,18 @@ async function start(
   await paper.opened();
   await resolveEarlierDoubt(needs, config);
   const leads = () => paper.local() !== null;
-  startAllJobs({ config, needs, venueJobs: jobs, door, leads, stops, log, meters, isWatched });
+  const allJobs = createAllJobs({
+    config,
+    needs,
+    venueJobs: jobs,
+    door,
+    leads,
+    stops,
+    log,
+    meters,
+    isWatched,
+  });
+  if (overrides.jobs !== 'by hand') allJobs.start();
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
@@ -204,6 +223,7 @@ async function start(
     exchange: paper.local()?.exchange ?? null,
     sandbox: paper.local()?.sandbox.current() ?? null,
     needs,
+    runJob: allJobs.run,
     async drain() {
       isDraining = true;
       const rest = sleep(config.drainMs);

@@ -7,44 +7,60 @@ export interface Job {
 }
 
 export interface Jobs {
+  /** From now on each job runs by itself; a turn that is under way is waited for. */
+  start(): void;
+  /**
+   * One turn of a job, which begins now or once the turn under way has ended.
+   *
+   * @throws what the job throws; Error for a name that no job has
+   */
+  run(name: string): Promise<void>;
   /** Waits for what is running. */
   stop(): Promise<void>;
 }
 
-export function startJobs(
+export function createJobs(
   jobs: readonly Job[],
   log: { error(context: object, message: string): void },
   ended: (job: string, ms: number, succeeded: boolean) => void,
 ): Jobs {
-  const running = new Set<Promise<void>>();
-  const timers = jobs.map((job) => {
-    let busy = false;
-    const timer = setInterval(() => {
-      if (busy) return;
-      busy = true;
-      const begun = performance.now();
-      const turn = job
-        .run()
-        .then(
-          () => ended(job.name, performance.now() - begun, true),
-          (error: unknown) => {
-            ended(job.name, performance.now() - begun, false);
-            log.error({ err: error, job: job.name }, 'a job failed');
-          },
-        )
-        .finally(() => {
-          busy = false;
-          running.delete(turn);
-        });
-      running.add(turn);
-    }, job.everyMs);
-    timer.unref();
-    return timer;
-  });
+  const underWay = new Map<Job, Promise<void>>();
+  const timers: NodeJS.Timeout[] = [];
+  const turnOf = async (job: Job): Promise<void> => {
+    const begun = performance.now();
+    let succeeded = false;
+    try {
+      await job.run();
+      succeeded = true;
+    } finally {
+      ended(job.name, performance.now() - begun, succeeded);
+    }
+  };
+  const begin = (job: Job): Promise<void> => {
+    const turn = turnOf(job).finally(() => underWay.delete(job));
+    underWay.set(job, turn);
+    return turn;
+  };
   return {
+    start() {
+      for (const job of jobs) {
+        const next = () => {
+          if (underWay.has(job)) return;
+          begin(job).catch((error: unknown) => log.error({ err: error, job: job.name }, 'a job failed'));
+        };
+        timers.push(setInterval(next, job.everyMs).unref());
+      }
+    },
+    async run(name) {
+      const job = jobs.find((one) => one.name === name);
+      if (job === undefined)
+        throw new Error(`no job is called “${name}”; there are: ${jobs.map((one) => one.name).join(', ')}`);
+      while (underWay.has(job)) await underWay.get(job)?.catch(() => {});
+      await begin(job);
+    },
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await Promise.all(running);
+      await Promise.allSettled(underWay.values());
     },
   };
 }

@@ -13,7 +13,7 @@ import { withOrigin } from '../platform/database/connection.ts';
 import { databaseJobs } from '../platform/database/jobs.ts';
 import { rateLimitJobs } from '../platform/http/jobs.ts';
 import type { Meters } from '../platform/http/metrics.ts';
-import { type Job, startJobs } from '../platform/scheduler.ts';
+import { createJobs, type Job, type Jobs } from '../platform/scheduler.ts';
 import { positionJobs } from '../positions/index.ts';
 import { quotingJobs } from '../quoting/index.ts';
 import { receiptJobs } from '../receipts/index.ts';
@@ -57,7 +57,8 @@ const repeating = <Needs extends DoubtNeeds>(needs: Needs): Needs & Pick<Resolve
   sendAgain: (orderId: string) => sendAgain(needs, orderId),
 });
 
-export function startAllJobs(parts: Parts): void {
+/** @returns the jobs, of which none runs by itself yet */
+export function createAllJobs(parts: Parts): Jobs {
   const { config, needs, venueJobs, door, leads, stops, log, meters, isWatched } = parts;
   const { authenticator, rateLimits, revocations, takeListeners } = door;
   const { factsRetentionMs: retentionMs, priceDetailMs: detailMs } = config;
@@ -85,7 +86,7 @@ export function startAllJobs(parts: Parts): void {
     venueJobs,
   ];
   const named = (job: Job): Job => ({ ...job, run: () => withOrigin(job.name, () => job.run()) });
-  const jobs = startJobs(isWatched ? table.flat().map(named) : table.flat(), log, meters.jobEnded);
+  const jobs = createJobs(isWatched ? table.flat().map(named) : table.flat(), log, meters.jobEnded);
   stops.push('jobs', STOP_JOBS_MS, async () => {
     await jobs.stop();
     await courier.stop();
@@ -93,4 +94,5 @@ export function startAllJobs(parts: Parts): void {
     await touchAgents(callers);
     await revocations.stop();
   });
+  return jobs;
 }
