@@ -28,7 +28,6 @@ test('after a crash the next process sends the order', async () => {
   const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
   const dying = await startServiceThatNeverSends(first, quoting);
   const agent = await newQuoteTrader(dying);
-  // The other replica's jobs are running: it takes over the order after some seconds.
   const { orderId, txSignature, status } = await agent.trade();
   expect({ status, sent: quoting.sent.length }).toEqual({ status: 'submitted', sent: 0 });
   await dying.stop();
