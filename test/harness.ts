@@ -11,6 +11,7 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { expect, vi } from 'vitest';
+import { LEASE } from '../packages/durable/src/term.ts';
 import { readConfig } from '../packages/server/src/config.ts';
 import { type Overrides, type Service, startService } from '../packages/server/src/service.ts';
 import type { VenueDeclaration } from '../packages/server/src/venues/configured.ts';
@@ -38,6 +39,16 @@ export async function startTestService(
   afterFile('services', service.stop);
   return service;
 }
+
+/**
+ * For files whose test drives the exchange of its own process, which nobody is to take over: a busy machine must not end
+ * its lead. All of `npm test` has such leases (`test/setup/long-leases.ts`).
+ */
+export function longLeases(): void {
+  Object.assign(LEASE, { heldForMs: 60_000, silentAfterMs: 61_000 });
+  afterFile('databases', () => Object.assign(LEASE, LEASE_OF_SUITE));
+}
+const LEASE_OF_SUITE = { ...LEASE };
 
 interface Shared {
   readonly service: Promise<TestService>;

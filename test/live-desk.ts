@@ -11,7 +11,7 @@ import {
 } from '@bellwether/sdk';
 import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
 import type { Overrides } from '../packages/server/src/service.ts';
-import { call, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
+import { call, longLeases, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
 import { liveEnvironment } from './live-environment.ts';
 import { afterFile } from './setup/clean-up.ts';
 
@@ -19,11 +19,16 @@ export const PROFILE = 'polymarket';
 const FUNDS = 1_000_000_000n;
 
 /** The venue: nothing trades there by itself. */
-export const startVenue = (environment: Readonly<Record<string, string>> = {}, overrides: Overrides = {}) =>
-  startTestService(
+export function startVenue(
+  environment: Readonly<Record<string, string>> = {},
+  overrides: Overrides = {},
+): Promise<TestService> {
+  longLeases();
+  return startTestService(
     { VENUE_A_ORDER_PROFILE: PROFILE, PAPER_WORLD: 'off', PAPER_DOORS: 'clob', ...environment },
     overrides,
   );
+}
 
 /** Where orders are matched. */
 export type LiveVenue = Pick<TestService, 'url' | 'exchange'>;

@@ -11,7 +11,14 @@ import type { Sql } from '../../packages/server/src/platform/database/connection
 import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
 import { createExplainedDatabase, nodesOf, type PlanNode, watchPlans } from '../executed-plans.ts';
 import { growTables } from '../grown-tables.ts';
-import { newTrader, restingOrder, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  longLeases,
+  newTrader,
+  restingOrder,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { endingMarkets, type ManualClock, movingClock, resolveMarket } from '../world.ts';
 
 const ROWS = 3_000;
@@ -39,6 +46,7 @@ interface Stage {
 }
 
 async function newStage(): Promise<Stage> {
+  longLeases();
   const { url, admin } = await createExplainedDatabase();
   const sent = new Set<string>();
   const clock = movingClock();

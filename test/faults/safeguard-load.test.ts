@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TradeScope } from '../../packages/server/src/trading/admission.ts';
 import {
   aMarket,
+  longLeases,
   newTrader,
   openMarkets,
   startTestService,
@@ -22,6 +23,7 @@ const sockets = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 afterAll(() => sockets.destroy());
 
 beforeAll(async () => {
+  longLeases();
   service = await startTestService({ PAPER_WORLD: 'off' });
   market = await aMarket((await newTrader(service)).client);
 });
