@@ -134,6 +134,8 @@ export async function withTurns<T>(
   const answer = (async () => waiting)().finally(() => {
     isOver = true;
   });
+  // Should a job fail, that is what the test reports.
+  answer.catch(() => {});
   if (service.runJob !== undefined)
     while (!isOver) {
       for (const job of jobs) await service.runJob(job);

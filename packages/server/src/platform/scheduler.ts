@@ -7,7 +7,7 @@ export interface Job {
 }
 
 export interface Jobs {
-  /** From now on each job runs by itself; a turn that is under way is waited for. */
+  /** From now on each job takes its turns by itself, one at a time. */
   start(): void;
   /**
    * One turn of a job, which begins now or once the turn under way has ended.
