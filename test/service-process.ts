@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterFile } from './setup/clean-up.ts';
+import { afterFile, shownOnFailure } from './setup/clean-up.ts';
 import { copyCluster } from './setup/copy-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -114,6 +114,7 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   let text = '';
   child.stdout?.on('data', (chunk) => (text += chunk));
   child.stderr?.on('data', (chunk) => (text += chunk));
+  shownOnFailure(() => text);
   const ended = new Promise<Exit>((resolve) =>
     child.once('close', (code, signal) => resolve({ code, signal })),
   );

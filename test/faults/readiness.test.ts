@@ -1,10 +1,12 @@
 /** `/readyz` is correct before a takeover, for a frozen leader and for each venue. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
+import { LEASE } from '../../packages/durable/src/term.ts';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { call, startTestService } from '../harness.ts';
+import { aMarket, call, newTrader, startTestService } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
+import { afterFile } from '../setup/clean-up.ts';
 import { aPurchase, traderAt } from '../takeover-stage.ts';
 
 const stopped: number[] = [];
@@ -48,6 +50,47 @@ test('a follower whose leader is frozen is not ready, even without trades, and r
   await sql.end();
   kill(pid, 'SIGCONT');
   await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
+});
+
+test('a leader that could not renew its lease in time is not ready, and nothing that waits for it is refused', async () => {
+  // Nobody takes over.
+  const { silentAfterMs } = LEASE;
+  LEASE.silentAfterMs = 60_000;
+  afterFile('services', () => {
+    LEASE.silentAfterMs = silentAfterMs;
+  });
+  const leader = await startTestService({ PAPER_WORLD: 'off' });
+  const { databaseUrl, masterKey } = leader;
+  const own = { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey, PAPER_WORLD: 'off' };
+  const replicas = [leader, await startTestService(own)];
+  const purchases = await Promise.all(
+    replicas.map(async (replica) => {
+      const trader = await newTrader(replica);
+      return { replica, trader, body: await aPurchase(trader, 20) };
+    }),
+  );
+  const sql = openPool(databaseUrl, { max: 1 });
+  const lock = await sql.session();
+  await lock`begin`;
+  await lock`select from durable_terms where name = 'exchange' for update`;
+  await expect.poll(() => leader.exchange.lapsedAt, { interval: 20 }).not.toBeNull();
+
+  const trades = purchases.map(({ replica, trader: { apiKey: key }, body }) =>
+    call(replica, 'POST', '/markets/trade', { key, body }),
+  );
+  // Finds a market, creates keys at the venue's door, and is credited.
+  const others = replicas.map(async (replica) => aMarket((await newTrader(replica)).client));
+  const all = Promise.all([...trades, ...others]);
+  const reason = 'no replica leads the paper exchange';
+  expect(await call(leader, 'GET', '/readyz')).toMatchObject({
+    status: 503,
+    body: { status: 'not ready', database: 'ready', venues: [{ status: reason }, { status: reason }] },
+  });
+  await lock`commit`;
+  lock.end();
+  await sql.end();
+  await all;
+  for (const trade of trades) expect(await trade).toMatchObject({ status: 201, body: { status: 'matched' } });
 });
 
 test('the quote venue is not ready when its sandbox is not; the signed-order venue stays ready', async () => {

@@ -7,6 +7,26 @@
 const STAGES = ['services', 'processes', 'pools', 'databases'] as const;
 type Stage = (typeof STAGES)[number];
 
+/** The end of what processes say, where a test fails. */
+const SHOWN_LINES = 40;
+let outputs: (() => string)[] = [];
+
+/** Where a test of the current file fails, warnings and errors of this output are printed with it. */
+export function shownOnFailure(output: () => string): void {
+  outputs.push(output);
+}
+
+/** Warnings, errors and what is no log line, of the processes of the current file. */
+export function troublesOfProcesses(): string {
+  return outputs
+    .map((output) => output().split('\n'))
+    .map((lines) =>
+      lines.filter((line) => line !== '' && !/"level":"?(10|20|30|trace|debug|info)\b/.test(line)),
+    )
+    .map((lines) => lines.slice(-SHOWN_LINES).join('\n'))
+    .join('\n--\n');
+}
+
 let waiting: { readonly stage: Stage; readonly work: () => unknown }[] = [];
 
 /** Runs `work` when the current test file has ended. */
@@ -17,6 +37,7 @@ export function afterFile(stage: Stage, work: () => unknown): void {
 export async function cleanUp(): Promise<void> {
   const all = waiting;
   waiting = [];
+  outputs = [];
   const failed: unknown[] = [];
   for (const stage of STAGES) {
     const results = await Promise.allSettled(

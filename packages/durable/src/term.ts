@@ -71,6 +71,8 @@ export interface Lead {
   readonly term: Term;
   /** False once the last renewal is so old that another process may soon take over, until a renewal succeeds. */
   isHeld(): boolean;
+  /** When the last renewal became too old, performance.now(); `null` while the lead is held, and once its session is lost. */
+  lapsedAt(): number | null;
   /** Releases the lead permanently; waits until it is free when the connection still answers. */
   release(): Promise<void>;
 }
@@ -218,10 +220,15 @@ function holdLead(renewals: Session, { session, term, name, sentAt, lockKey }: H
   const timer = setInterval(() => renew().catch(end), RENEW_EVERY_MS);
   timer.unref();
   session.lost.catch(end);
+  const lapsedAt = (): number | null => {
+    const heldUntil = heldFrom + LEASE.heldForMs;
+    return session.isLost() || performance.now() < heldUntil ? null : heldUntil;
+  };
   return {
     session,
     term,
-    isHeld: () => !session.isLost() && performance.now() - heldFrom < LEASE.heldForMs,
+    isHeld: () => !session.isLost() && lapsedAt() === null,
+    lapsedAt,
     async release() {
       clearInterval(timer);
       if (!session.isLost()) await session`select pg_advisory_unlock(${lockKey}::bigint)`.catch(() => {});

@@ -323,6 +323,11 @@ export class JournalledExchange implements PaperExchange {
     return this.#status === 'reopening' || this.#status === 'opening' ? 'reopening' : 'closed';
   }
 
+  /** When its lease ran out, performance.now(), while it may still be renewed; else `null`. */
+  get lapsedAt(): number | null {
+    return this.#status === 'open' ? (this.#term?.lead.lapsedAt() ?? null) : null;
+  }
+
   /** The world's seed, which may differ from the options: a world keeps its first seed. */
   get seed(): string {
     return this.#world.seed;

@@ -19,6 +19,7 @@ function moving({ mostMs = LONG_MS, look = async () => {} } = {}): Moving {
     what: 'the sandbox',
     mostMs,
     hasArrived: () => hasArrived,
+    leftAt: () => null,
     look: () => {
       looks += 1;
       return look();
@@ -56,4 +57,20 @@ test('strangers take no place of the desk, and one too many gets an answer at on
   arrive();
   await Promise.all([own, ...strangers]);
   await room.passed('external');
+});
+
+test('who went without a word is waited for each time, from the first look on, however long ago it went', async () => {
+  let leftAt: number | null = null;
+  const what = { what: 'the lease', mostMs: 100, hasArrived: () => leftAt === null, look: async () => {} };
+  const room = createWaitingRoom({ ...what, leftAt: () => leftAt });
+  for (const left of [-LONG_MS, 1]) {
+    leftAt = left;
+    const waiting = room.passed('desk');
+    expect(room.isMoving()).toBe(true);
+    leftAt = null;
+    await waiting;
+    leftAt = left + 0.5;
+    await room.passed('desk');
+    expect(room.isMoving()).toBe(false);
+  }
 });

@@ -1,14 +1,15 @@
 /**
  * Who leads the paper exchange, as one replica sees it. A replica is in one of three states:
  *
- * - It *leads*: the engine runs here (`here()`), and the board names this replica's address.
+ * - It *leads*: the engine runs here (`here()`), and the board names this replica's address. When its lease runs out, because
+ *   the process or the database stood still, it does not lead until it has renewed it, or learns who leads instead.
  * - It *follows*: another replica leads (`remoteUrl()`), or none is known. Every quarter of a second it looks around: it tries to
  *   take the lead, and otherwise reads the board. It pings the leader, so that it notices a frozen one without trades.
  * - It *hands over*: it was asked to stop, gave the lead away, and never takes it again.
  *
- * Between two leaders calls wait in a waiting room, one for the exchange and one for the sandbox, which the next leader opens a
- * moment later. A leader that says it no longer leads has done nothing with the call; one that does not answer may have, so
- * `forward` repeats only calls of which the next leader knows the outcome.
+ * Between two leaders, and until a lease is renewed, calls wait in a waiting room, one for the exchange and one for the
+ * sandbox, which the next leader opens a moment later. A leader that says it no longer leads has done nothing with the
+ * call; one that does not answer may have, so `forward` repeats only calls of which the next leader knows the outcome.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VenueMoves, VenueUnavailable } from '../../domain/unavailable.ts';
@@ -100,6 +101,7 @@ export class Lead {
       what: 'the next leader',
       mostMs: AWAIT_LEAD_MS,
       hasArrived: () => this.leads() || this.#answers(),
+      leftAt: () => this.#lapsedAt(),
       // Not awaited: the look goes on with the sandbox, for which most calls need not wait.
       look: async () => void this.lookAround().catch(() => {}),
     });
@@ -107,6 +109,7 @@ export class Lead {
       what: 'the sandbox',
       mostMs: AWAIT_SANDBOX_MS,
       hasArrived: () => (this.leads() ? this.#local?.sandbox.current() !== null : this.#sandboxAnswers()),
+      leftAt: () => this.#lapsedAt(),
       look: () => (this.#answers() ? this.#askForSandbox() : this.lookAround()),
     });
     this.opened = this.lookAround();
@@ -138,6 +141,10 @@ export class Lead {
   /** The last call to the leader got no answer. */
   isSilent(): boolean {
     return this.#sender.isSilent(this.remoteUrl());
+  }
+
+  #lapsedAt(): number | null {
+    return this.#local?.exchange.lapsedAt ?? null;
   }
 
   #answers(): boolean {
@@ -298,8 +305,9 @@ export class Lead {
     const local = this.here();
     if (local !== null) return local.venue.status();
     const isSilent = this.isSilent();
+    const isAway = isSilent || this.#lapsedAt() !== null;
     // Calls wait for the next leader, but a proxy may have a better replica for them.
-    if (this.leadRoom.isMoving() && !(isSilent && asker === 'proxy')) return 'ready';
+    if (this.leadRoom.isMoving() && !(isAway && asker === 'proxy')) return 'ready';
     if (isSilent) return 'the replica that leads the paper exchange does not answer';
     return this.remoteUrl() === null ? 'no replica leads the paper exchange' : 'ready';
   }

@@ -114,6 +114,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     sandboxStatus: (asker) => lead.sandboxStatus(asker),
     listening: (url) => lead.listening(url),
     async answer(text) {
+      if (!lead.isHandingOver()) await lead.leadRoom.passed('desk');
       const own = lead.here();
       if (own === null && lead.isHandingOver()) return null;
       if (own === null) throw new VenueUnavailable('This replica does not lead.');

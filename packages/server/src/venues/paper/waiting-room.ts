@@ -22,6 +22,8 @@ export interface WaitingRoomOptions {
   readonly what: string;
   readonly mostMs: number;
   readonly hasArrived: () => boolean;
+  /** When it went without `moves`, a number of its own each time; `null` while it has not. */
+  readonly leftAt: () => number | null;
   /** Finds out where it is. */
   readonly look: () => Promise<unknown>;
 }
@@ -29,12 +31,23 @@ export interface WaitingRoomOptions {
 const MOST_WAITING: Readonly<Record<Waiter, number>> = { desk: 5_000, external: 1_000 };
 const LOOK_AGAIN_MS = 20;
 
-export function createWaitingRoom({ what, mostMs, hasArrived, look }: WaitingRoomOptions): WaitingRoom {
+export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
+  const { what, mostMs, hasArrived, look } = options;
   const waiting = { desk: 0, external: 0 };
   let until = 0;
+  let seenLeft: number | null = null;
   let watching: Promise<unknown> | null = null;
 
-  const isMoving = (): boolean => performance.now() < until && !hasArrived();
+  const moves = (): void => {
+    until = performance.now() + mostMs;
+  };
+  const isMoving = (): boolean => {
+    const leftAt = options.leftAt();
+    // Counted from the first look: who went may have stood still for longer than calls wait.
+    if (leftAt !== null && leftAt !== seenLeft) moves();
+    seenLeft = leftAt ?? seenLeft;
+    return performance.now() < until && !hasArrived();
+  };
   const lookUntilArrived = async (): Promise<void> => {
     for (;;) {
       await Promise.all([look().catch(() => {}), sleep(LOOK_AGAIN_MS)]);
@@ -46,15 +59,13 @@ export function createWaitingRoom({ what, mostMs, hasArrived, look }: WaitingRoo
     // A look may hang as long as the database does.
     await Promise.race([
       lookUntilArrived(),
-      sleep(until - performance.now(), undefined, { signal: over.signal }),
+      sleep(Math.max(0, until - performance.now()), undefined, { signal: over.signal }),
     ]);
     over.abort();
   };
 
   return {
-    moves() {
-      until = performance.now() + mostMs;
-    },
+    moves,
     isMoving,
     async passed(waiter) {
       if (!isMoving()) return;
