@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { openPool } from '@bellwether/durable';
 import { type Address, ZERO_ADDRESS } from '@bellwether/protocol';
 import { expect } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { createDeskDatabase } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
@@ -57,9 +57,9 @@ export interface Stage {
   readonly asked: VenueRequest[];
   readonly logged: string[];
   /** Answer of the venue to a request; by default it has nothing. */
-  answer: (asked: VenueRequest) => Answer | undefined;
+  answer: (asked: VenueRequest) => Answer | undefined | Promise<Answer | undefined>;
   newOrder(given?: Partial<Terms>): Promise<NewOrder>;
-  /** Tells the user socket, once it is open. */
+  /** Tells the user socket, once it is open. @returns once the desk has read it */
   say(event: object): Promise<void>;
   /** Ends the venue: nothing listens on its port any more, from the moment of the call. */
   closeVenue(): Promise<void>;
@@ -119,7 +119,7 @@ export async function startStage(
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const one = { method: request.method ?? '', path: request.url ?? '', body: await readAll(request) };
     asked.push(one);
-    const answer = stage.answer(one) ?? nothing(one);
+    const answer = (await stage.answer(one)) ?? nothing(one);
     if (answer === 'hang') return;
     if (answer === 'reset') {
       request.socket.destroy();
@@ -144,8 +144,16 @@ export async function startStage(
   };
   const say = async (event: object): Promise<void> => {
     // On a busy machine the socket may have been given up, and comes back after a pause.
-    await expect.poll(() => sockets.clients.size, { timeout: 150_000 }).toBe(1);
-    for (const socket of sockets.clients) socket.send(JSON.stringify(event));
+    for (;;) {
+      await expect.poll(() => sockets.clients.size, { timeout: 150_000 }).toBe(1);
+      const [socket] = sockets.clients as Set<WebSocket>;
+      const isRead = new Promise((read) =>
+        socket?.once('pong', () => read(true)).once('close', () => read(false)),
+      );
+      socket?.send(JSON.stringify(event));
+      socket?.ping();
+      if (await isRead) return;
+    }
   };
   const note = (context: object, message: string) =>
     void logged.push(JSON.stringify({ ...context, message }));

@@ -1,8 +1,16 @@
 /** A user socket that stands, answers PINGs, and says nothing of an order that was placed. */
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Answer, isPost, live, type NewOrder, type Stage, startStage } from './live-orders-stage.ts';
 
-const SOON = 100;
+const SOON = 10_000;
+
+// Time passes as it does by itself, and further when a test says so.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], shouldAdvanceTime: true });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const open = (orders: readonly NewOrder[]): Answer => ({
   body: {
@@ -24,8 +32,8 @@ const counts = ({ orders }: Stage) => {
 };
 
 /** A stage whose wallet is followed, with an open socket that has spoken. */
-async function followed(eventMs: number) {
-  const stage = await startStage({ eventMs });
+async function followed() {
+  const stage = await startStage({ eventMs: SOON });
   const orders: NewOrder[] = [];
   const place = async (): Promise<NewOrder> => {
     const made = await stage.newOrder();
@@ -38,19 +46,18 @@ async function followed(eventMs: number) {
     return made;
   };
   const first = await place();
-  await expect.poll(() => looks(stage)).toBeGreaterThan(0);
   await stage.say(placement(first));
-  // The look at the open socket has ended, and the frame has been read.
-  await expect.poll(async () => (await first.row()).status).toBe('live');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // The first look opens the socket, which asks for another one.
+  await expect.poll(() => stage.orders.counts().resyncs).toBe(2);
   return { stage, place };
 }
 
 test('that is deaf to an own order is noticed: the wallet is asked for at once, the socket is replaced, and both are said', async () => {
-  const { stage, place } = await followed(SOON);
+  const { stage, place } = await followed();
   const before = looks(stage);
   const second = await place();
-  await expect.poll(() => counts(stage)).toEqual([1, 1]);
+  vi.advanceTimersByTime(SOON);
+  expect(counts(stage)).toEqual([1, 1]);
   await expect.poll(() => looks(stage)).toBeGreaterThan(before);
   expect(stage.logged.join()).toContain('open and deaf');
   expect(stage.logged.join()).toContain('the socket is replaced');
@@ -60,7 +67,7 @@ test('that is deaf to an own order is noticed: the wallet is asked for at once, 
 });
 
 test('that speaks in time, before the answer or after it, is not asked about', async () => {
-  const { stage, place } = await followed(SOON * 5);
+  const { stage, place } = await followed();
   const before = looks(stage);
   const second = await stage.newOrder();
   stage.answer = (asked) => (isPost(asked) ? live(second.order.orderId) : undefined);
@@ -79,7 +86,7 @@ test('that speaks in time, before the answer or after it, is not asked about', a
     ...{ market: '0xc1', asset_id: '1001', match_time: '1790000000' },
     maker_orders: [{ order_id: third.order.orderId, matched_amount: '0', price: '0.5', asset_id: '1001' }],
   });
-  await new Promise((resolve) => setTimeout(resolve, SOON * 8));
+  vi.advanceTimersByTime(2 * SOON);
   expect(counts(stage)).toEqual([0, 0]);
   expect(looks(stage)).toBe(before);
 });
@@ -93,18 +100,19 @@ test('that was opened after the order is expected to say nothing of it', async (
   };
   await made.submit();
   await stage.say({});
-  await new Promise((resolve) => setTimeout(resolve, SOON * 4));
+  vi.advanceTimersByTime(2 * SOON);
   expect(counts(stage)).toEqual([0, 0]);
 });
 
 test('that is deaf to an order which another replica sent is found at the next look', async () => {
-  const { stage } = await followed(SOON);
-  const other = await stage.newOrder({ createdAt: Date.now() + 20 });
+  const { stage } = await followed();
+  vi.advanceTimersByTime(1);
+  const other = await stage.newOrder();
   const { orderId } = other.order;
   await stage.sql`insert into venue_orders (order_id, venue, wallet_address)
     select order_id, venue, wallet_address from orders where order_id = ${orderId}`;
   stage.answer = (asked) => (asked.path.startsWith('/data/orders') ? open([other]) : undefined);
-  await new Promise((resolve) => setTimeout(resolve, SOON * 2));
+  vi.advanceTimersByTime(2 * SOON);
   // Something happens that makes the wallet be looked at.
   stage.answer = (asked) => {
     if (asked.method === 'DELETE') return 'reset';
@@ -115,11 +123,27 @@ test('that is deaf to an order which another replica sent is found at the next l
 });
 
 test('is not replaced for each order of a venue that says nothing of any', async () => {
-  const { stage, place } = await followed(SOON);
+  const { stage, place } = await followed();
   for (let nth = 0; nth < 3; nth += 1) {
     await place();
-    await expect.poll(() => counts(stage)).toEqual([1, 1]);
+    vi.advanceTimersByTime(SOON);
+    expect(counts(stage)).toEqual([1, 1]);
   }
-  await new Promise((resolve) => setTimeout(resolve, SOON * 3));
   expect(stage.logged.filter((line) => line.includes('the socket is replaced'))).toHaveLength(1);
+});
+
+test('that opens while its wallet is looked at has the wallet looked at once more', async () => {
+  const stage = await startStage();
+  const made = await stage.newOrder();
+  const held = Promise.withResolvers<Answer>();
+  stage.answer = (asked) => {
+    if (isPost(asked)) return live(made.order.orderId);
+    if (asked.path.startsWith('/data/orders')) return looks(stage) === 1 ? held.promise : open([made]);
+    return undefined;
+  };
+  await made.submit();
+  await expect.poll(() => looks(stage)).toBe(1);
+  await stage.say({});
+  held.resolve(open([made]));
+  await expect.poll(() => looks(stage)).toBe(2);
 });

@@ -131,14 +131,16 @@ async function match(stage: Stage, resting: NewOrder, { parts, naming, list, eve
     takingAmount: text(sum(parts, ([shares]) => shares)),
     tradeIDs: NAMINGS[naming]?.(trades.map(({ id }) => id)),
   };
-  stage.answer = (asked) => {
-    if (isPost(asked)) return { body: answer };
+  stage.answer = async (asked) => {
+    if (isPost(asked)) {
+      await tell(EVENTS[events]?.before(trades) ?? []);
+      return { body: answer };
+    }
     if (!asked.path.startsWith('/data/trades')) return listed(asked, resting);
     // As the venue does: a trade that is asked for by its id is alone in the list.
     const id = new URL(asked.path, 'http://venue').searchParams.get('id');
     return LISTS[list]?.(id === null ? trades : trades.filter((trade) => trade.id === id), trades);
   };
-  await tell(EVENTS[events]?.before(trades) ?? []);
   const first = await made.submit();
   await tell(EVENTS[events]?.after(trades) ?? []);
   stage.answer = (asked) => {

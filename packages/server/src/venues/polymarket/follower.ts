@@ -68,6 +68,7 @@ export interface Follower {
 }
 
 interface WalletState {
+  /** When to look next; during a look: never, unless something happens that this look may have missed. */
   nextAt: number;
   isLooking: boolean;
   apiKey: string | null;
@@ -99,12 +100,13 @@ export function startFollower(parts: FollowerParts): Follower {
 
   const look = async (walletAddress: string, state: WalletState): Promise<void> => {
     state.isLooking = true;
+    state.nextAt = Number.POSITIVE_INFINITY;
+    const lookAgainIn = (ms: number): void => {
+      state.nextAt = Math.min(state.nextAt, now() + ms);
+    };
     try {
       const key = await keyring.of(walletAddress);
-      if (key === null) {
-        state.nextAt = now() + times.quietMs;
-        return;
-      }
+      if (key === null) return lookAgainIn(times.quietMs);
       listen(walletAddress, state, key);
       const { isBusy, placed } = await resync(parts, key, walletAddress);
       resyncs += 1;
@@ -112,15 +114,16 @@ export function startFollower(parts: FollowerParts): Follower {
       for (const { orderId, createdAt } of placed)
         if (createdAt < now() - times.eventMs) missHear(walletAddress, orderId, createdAt);
       const pause = isBusy ? times.settleMs : times.quietMs;
-      state.nextAt = now() + (isHeard(state) ? pause : times.busyMs);
+      lookAgainIn(isHeard(state) ? pause : times.busyMs);
     } catch (error) {
       // A key that is refused is read again: it may have been rotated.
       const key = await keyring.of(walletAddress).catch(() => null);
       if (key !== null) await keyring.refresh(walletAddress, key).catch(() => {});
       logger.warn({ wallet: walletAddress, error: (error as Error).message }, 'own orders could not be read');
-      state.nextAt = now() + times.busyMs;
+      lookAgainIn(times.busyMs);
     } finally {
       state.isLooking = false;
+      if (state.nextAt <= now()) tickOnce();
     }
   };
 
@@ -134,19 +137,19 @@ export function startFollower(parts: FollowerParts): Follower {
     return apiKey === null ? null : (lines.get(apiKey) ?? null);
   };
 
-  /** Nothing was heard of an order that was placed while the socket stood. */
-  const missHear = (walletAddress: string, orderId: string, placedAt: number): void => {
+  /** @returns whether nothing was heard of an order that was placed while the socket stood */
+  const missHear = (walletAddress: string, orderId: string, placedAt: number): boolean => {
     const line = lineOf(walletAddress);
-    if (line?.openedAt == null || line.openedAt >= placedAt || line.heard.has(orderId)) return;
+    if (line?.openedAt == null || line.openedAt >= placedAt || line.heard.has(orderId)) return false;
     if (!line.isDeaf) {
       line.isDeaf = true;
       deaf += 1;
       logger.warn({ wallet: walletAddress }, 'the user socket is open and deaf: own orders are asked for');
     }
-    nudge(walletAddress, true);
-    if (now() - line.replacedAt < REPLACE_EVERY_MS) return;
+    if (now() - line.replacedAt < REPLACE_EVERY_MS) return true;
     line.replacedAt = now();
     line.socket.reconnect('it said nothing of an own order');
+    return true;
   };
 
   /** Subscribes for the wallet's key; beyond the most sockets a wallet is only asked about. */
@@ -279,7 +282,7 @@ export function startFollower(parts: FollowerParts): Follower {
     if (line?.openedAt == null || line.heard.has(orderId)) return;
     const wait = setTimeout(() => {
       waits.delete(wait);
-      missHear(walletAddress, orderId, sentAt);
+      if (missHear(walletAddress, orderId, sentAt)) nudge(walletAddress, true);
     }, times.eventMs).unref();
     waits.add(wait);
   };
