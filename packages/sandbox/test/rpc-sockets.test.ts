@@ -1,4 +1,5 @@
 /** The official libraries of Solana, unmodified, on the sockets of the chain's door: Kit and web3.js 1.x. */
+import { once } from 'node:events';
 import {
   createSolanaRpc,
   createSolanaRpcSubscriptions,
@@ -10,7 +11,7 @@ import {
 } from '@solana/kit';
 import { Connection, Keypair, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
 import { type FastifyInstance, fastify } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { addressBuckets } from '../../exchange/src/doors/limits.ts';
@@ -42,6 +43,8 @@ let http: string;
 let offered: SandboxChain | null;
 
 beforeAll(async () => {
+  // Slots come by themselves, and sooner when a test says so.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldAdvanceTime: true });
   clock = new RunningClock();
   chain = await openTestChain(await migrated(await openDeskDatabase()), clock);
   offered = chain;
@@ -51,6 +54,7 @@ beforeAll(async () => {
   http = `${await app.listen({ host: '127.0.0.1', port: 0 })}/paper/solana`;
 });
 afterAll(async () => {
+  vi.useRealTimers();
   await app.close();
   await chain.close();
 });
@@ -65,11 +69,14 @@ interface Peer {
   ): Promise<{ readonly result?: number; readonly error?: { code: number } }>;
   /** The next notification. */
   next(): Promise<{ readonly method: string; readonly params: { subscription: number; result: never } }>;
-  /** Whether none comes for a while. */
+  /** Drops what has come so far. */
+  forget(): void;
+  /** Whether none has come, nor comes with the next two slots. */
   isSilent(): Promise<boolean>;
 }
 
 async function connect(url = socketOf()): Promise<Peer> {
+  const own = await generateKeyPairSigner();
   const socket = new WebSocket(url);
   const arrived: never[] = [];
   const waiting: ((message: never) => void)[] = [];
@@ -97,8 +104,14 @@ async function connect(url = socketOf()): Promise<Peer> {
         ? new Promise((resolve) => waiting.push(resolve as never))
         : Promise.resolve(first);
     },
+    forget: () => void arrived.splice(0),
     isSilent: async () => {
-      await new Promise((later) => setTimeout(later, 2.5 * SLOT_MS));
+      for (let nth = 0; nth < 2; nth += 1) {
+        clock.ms += SLOT_MS;
+        vi.advanceTimersByTime(SLOT_MS);
+        // The door answers one question after another: those of its look are in front.
+        await createSolanaRpc(http).getBalance(own.address).send();
+      }
       return arrived.length === 0;
     },
   };
@@ -144,8 +157,6 @@ describe('Kit', () => {
       .subscribe({ abortSignal: ending.signal });
     const states = accounts[Symbol.asyncIterator]();
     const first = states.next();
-    // Otherwise the deposit may be part of the state that the subscription begins with.
-    await new Promise((later) => setTimeout(later, 2 * SLOT_MS));
     await chain.airdrop(payer.address, SOL);
     expect((await first).value).toMatchObject({ value: { lamports: lamports(2n * SOL) } });
     ending.abort();
@@ -220,7 +231,13 @@ describe('web3.js 1.x', () => {
       },
       { commitment: 'confirmed' },
     );
-    await new Promise((later) => setTimeout(later, 2 * SLOT_MS));
+    // The library does not say when it has subscribed.
+    const { _subscriptionsByHash: byHash } = connection as unknown as Record<
+      string,
+      Record<string, { state: string }>
+    >;
+    const subscriptions = () => Object.values(byHash ?? {}).map(({ state }) => state);
+    await expect.poll(subscriptions).toContain('subscribed');
     await chain.airdrop(owner.publicKey.toBase58(), SOL);
     await isSeen.promise;
     expect(balances).toEqual([2 * Number(SOL)]);
@@ -264,6 +281,7 @@ describe('a subscription', () => {
     await one.next();
     expect((await other.ask('slotUnsubscribe', id)).error).toMatchObject({ code: -32602 });
     expect(await one.ask('slotUnsubscribe', id)).toMatchObject({ result: true });
+    one.forget();
     expect(await one.isSilent()).toBe(true);
     one.socket.close();
     other.socket.close();
@@ -281,6 +299,22 @@ describe('a subscription', () => {
       method: 'accountNotification',
       params: { subscription: id, result: { value: { lamports: Number(2n * SOL), data: ['', 'base64'] } } },
     });
+    peer.socket.close();
+  });
+
+  test('to an account tells of what happens after its answer, however much others ask meanwhile', async () => {
+    const peer = await connect();
+    const { address } = await generateKeyPairSigner();
+    const many = await Promise.all(Array.from({ length: 100 }, () => randomBlockhash()));
+    const asking = Array.from({ length: 20 }, () =>
+      createSolanaRpc(http)
+        .getMultipleAccounts(many as never)
+        .send(),
+    );
+    await peer.ask('accountSubscribe', address, { commitment: 'processed' });
+    await chain.airdrop(address, SOL);
+    await Promise.all(asking);
+    expect(await peer.next()).toMatchObject({ params: { result: { value: { lamports: Number(SOL) } } } });
     peer.socket.close();
   });
 
@@ -319,6 +353,31 @@ describe('a subscription', () => {
     offered = chain;
     late.socket.close();
   });
+});
+
+test('a subscription whose client leaves before its answer is none', async () => {
+  const { address } = await generateKeyPairSigner();
+  const question = { jsonrpc: '2.0', id: 0, method: 'getAccountInfo', params: [address] };
+  const limits = { caller: 'external', calls: 1, airdrops: { perDay: 1n } } as const;
+  const answer = await chain.rpc(JSON.stringify([question]), limits);
+  const held = Promise.withResolvers<typeof answer>();
+  const asked = vi.spyOn(chain, 'rpc').mockReturnValue(held.promise);
+  // As many as all clients together may have.
+  for (let nth = 0; nth < 45; nth += 1) {
+    const { socket } = await connect();
+    for (let id = 0; id < 45; id += 1)
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'accountSubscribe', params: [address] }));
+    const isClosed = once(socket, 'close');
+    socket.close();
+    await isClosed;
+  }
+  const peer = await connect();
+  const { length } = asked.mock.calls;
+  held.resolve(answer);
+  asked.mockRestore();
+  expect(length).toBeGreaterThanOrEqual(2_000);
+  expect((await peer.ask('accountSubscribe', address)).error).toBeUndefined();
+  peer.socket.close();
 });
 
 test('a subscription draws tokens of its address, and one that has none learns when to come back', async () => {

@@ -4,7 +4,7 @@
  * so that the desk's own calls to the chain go first.
  *
  * A signature's subscription ends with its one notification. An account's notification comes when its state differs from
- * the last one; where `finalized` is asked for, once the state is that old.
+ * the last one, first from that before the answer to the subscription; where `finalized` is asked for, once the state is that old.
  */
 import type { Charge, SocketHandler, SocketPeer } from '@bellwether/exchange/doors/web-sockets';
 import { SLOT_MS } from '../block-clock.ts';
@@ -13,7 +13,7 @@ import { FINAL_AFTER_SLOTS } from '../status-cache.ts';
 import { ChainBusy, type SandboxChain, SandboxChainUnavailable, type SignatureStatus } from '../types.ts';
 import { AIRDROP_PER_DAY } from './answer.ts';
 import { INTERNAL_ERROR, INVALID_PARAMS, nodeUnhealthy, RpcError } from './rpc-error.ts';
-import { COMMITMENT_RANK, type Commitment, readAsk, type SocketAsk } from './socket-ask.ts';
+import { COMMITMENT_RANK, type Commitment, readAsk, type Wanted } from './socket-ask.ts';
 
 const MOST_OF_A_SOCKET = 100;
 const MOST_IN_ALL = 2_000;
@@ -49,8 +49,8 @@ interface AccountSubscription extends Base {
   readonly address: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly commitment: Commitment;
-  /** JSON of the last state that was seen; undefined before the first look. */
-  seen: string | undefined;
+  /** JSON of the last state that was seen. */
+  seen: string;
   /** States that are not old enough yet. */
   readonly waiting: { readonly slot: number; readonly text: string }[];
 }
@@ -108,7 +108,9 @@ export class Subscriptions {
       if (ask.kind === 'refused') throw ask.error;
       if (!(await charge(ask.tokens))) return;
       const result =
-        ask.kind === 'end' ? this.#end(subscriber, ask.subscription) : this.#begin(subscriber, ask);
+        ask.kind === 'end'
+          ? this.#end(subscriber, ask.subscription)
+          : await this.#begin(subscriber, ask.what);
       subscriber.peer.send(toJson({ jsonrpc: '2.0', result, id }));
       // Behind the answer, which tells the client the number of its subscription.
       if (ask.kind === 'begin') this.#look();
@@ -121,9 +123,12 @@ export class Subscriptions {
   }
 
   /** @throws RpcError */
-  #begin(subscriber: Subscriber, { what }: Extract<SocketAsk, { kind: 'begin' }>): number {
+  async #begin(subscriber: Subscriber, what: Wanted): Promise<number> {
     const chain = this.#listen();
     if (chain === null || !chain.isOpen()) throw nodeUnhealthy();
+    const seen = what.kind === 'account' ? await stateNow(chain, what) : '';
+    // One that has left meanwhile gets none, which would stay for ever.
+    if (!this.#peers.has(subscriber)) return 0;
     if (subscriber.own.size >= MOST_OF_A_SOCKET)
       throw new RpcError(
         INVALID_PARAMS,
@@ -135,7 +140,7 @@ export class Subscriptions {
     const base = { id: this.#lastId, subscriber };
     const made: Subscription =
       what.kind === 'account'
-        ? { ...base, ...what, seen: undefined, waiting: [] }
+        ? { ...base, ...what, seen, waiting: [] }
         : what.kind === 'signature'
           ? { ...base, ...what, wasSearched: false }
           : { ...base, kind: what.kind };
@@ -257,26 +262,17 @@ export class Subscriptions {
     const all = [...this.#all.values()].filter((one) => one.kind === 'account');
     for (let from = 0; from < all.length; from += ACCOUNTS_AT_ONCE) {
       const some = all.slice(from, from + ACCOUNTS_AT_ONCE);
-      const calls = some.map(({ address, options }) => ({
-        method: 'getAccountInfo',
-        params: [address, options],
-      }));
-      const answers = await askAll(chain, calls);
+      const answers = await askAll(chain, some.map(accountQuestion));
       for (const [nth, one] of some.entries()) {
-        const answer = answers[nth] as
-          | { readonly context: { slot: number }; readonly value: unknown }
-          | undefined;
+        const answer = answers[nth] as AccountAnswer | undefined;
         if (answer !== undefined && this.#all.has(one.id)) this.#seeAccount(one, answer);
       }
     }
   }
 
-  #seeAccount(
-    one: AccountSubscription,
-    { context, value }: { context: { slot: number }; value: unknown },
-  ): void {
-    const text = toJson(value ?? goneAccount(one.options));
-    if (one.seen !== undefined && one.seen !== text) one.waiting.push({ slot: context.slot, text });
+  #seeAccount(one: AccountSubscription, { context, value }: AccountAnswer): void {
+    const text = stateOf(one, value);
+    if (one.seen !== text) one.waiting.push({ slot: context.slot, text });
     one.seen = text;
     const age = one.commitment === 'finalized' ? FINAL_AFTER_SLOTS : 0;
     for (;;) {
@@ -285,6 +281,30 @@ export class Subscriptions {
       one.waiting.shift();
       this.#notify(one, { context, value: parseJson(oldest.text) });
     }
+  }
+}
+
+type AccountWanted = Extract<Wanted, { kind: 'account' }>;
+interface AccountAnswer {
+  readonly context: { readonly slot: number };
+  readonly value: unknown;
+}
+
+const accountQuestion = ({ address, options }: Pick<AccountWanted, 'address' | 'options'>) => ({
+  method: 'getAccountInfo',
+  params: [address, options],
+});
+const stateOf = ({ options }: Pick<AccountWanted, 'options'>, value: unknown): string =>
+  toJson(value ?? goneAccount(options));
+
+/** @throws RpcError */
+async function stateNow(chain: SandboxChain, wanted: AccountWanted): Promise<string> {
+  try {
+    const [answer] = await askAll(chain, [accountQuestion(wanted)]);
+    return stateOf(wanted, (answer as AccountAnswer | undefined)?.value ?? null);
+  } catch (error) {
+    if (error instanceof ChainBusy || error instanceof SandboxChainUnavailable) throw nodeUnhealthy();
+    throw error;
   }
 }
 
