@@ -1,8 +1,7 @@
 /** Guarded exits in tests: a trader with shares, orders signed ahead, and a book that is moved past their triggers. */
 import { randomUUID } from 'node:crypto';
 import type { OrderProfile } from '@bellwether/protocol';
-import { type BellwetherClient, buildLimitOrder, type Market } from '@bellwether/sdk';
-import { expect } from 'vitest';
+import { buildLimitOrder, type Market } from '@bellwether/sdk';
 import { newTrader, type TestService, type Trader } from './harness.ts';
 import type { ManualClock } from './world.ts';
 
@@ -78,12 +77,6 @@ export async function sellDownTo(
     }),
   );
 }
-
-/** Of a desk whose jobs run by themselves. */
-export const becomesStatus = (client: BellwetherClient, exitId: string, status: string) =>
-  expect
-    .poll(async () => (await client.getExit(exitId)).status, { timeout: 60_000, interval: 200 })
-    .toBe(status);
 
 /**
  * So much time passes on a desk whose jobs run by hand. It looks at its exits as it does by itself: twice a second at the
