@@ -41,8 +41,8 @@ export async function startTestService(
 }
 
 /**
- * For files whose test drives the exchange of its own process, which nobody is to take over: a busy machine must not end
- * its lead. All of `npm test` has such leases (`test/setup/long-leases.ts`).
+ * For a test that calls the exchange of its own process itself, and does not wait for a lease as requests do: a busy
+ * machine must not end that lease. All of `npm test` has such leases (`test/setup/long-leases.ts`).
  */
 export function longLeases(): void {
   Object.assign(LEASE, { heldForMs: 60_000, silentAfterMs: 61_000 });
@@ -142,6 +142,25 @@ export async function withTurns<T>(
       await Promise.race([answer.catch(() => {}), sleep(20)]);
     }
   return answer;
+}
+
+/**
+ * Lets a service record orders first and send them to their venue afterwards, as a replica does that does not lead: so a
+ * test can stand between the two.
+ *
+ * @param recorded runs between the two
+ */
+export function recordFirst(
+  { needs: { ledger } }: TestService,
+  recorded: () => Promise<unknown> = () => Promise.resolve(),
+): { readonly end: () => void } {
+  const { admit } = ledger;
+  const spy = vi.spyOn(ledger, 'admit').mockImplementation(async ({ toVenue: _, ...admission }) => {
+    const answer = await admit(admission);
+    await recorded();
+    return answer;
+  });
+  return { end: () => spy.mockRestore() };
 }
 
 export interface Trader {

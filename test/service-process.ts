@@ -179,6 +179,22 @@ export async function waitFor(holds: () => boolean, timeoutMs: number, everyMs =
   return true;
 }
 
+/**
+ * What is promised within so long comes within so long. Time is counted in short sleeps, each of which a busy machine makes
+ * longer, and which a machine that stands still counts once.
+ */
+export async function within<T>(ms: number, promised: Promise<T>): Promise<T> {
+  const late = Symbol('late');
+  let passed = 0;
+  for (;;) {
+    const came = await Promise.race([promised, sleep(STEP_MS, late)]);
+    if (came !== late) return came as T;
+    passed += STEP_MS;
+    if (passed > ms) throw new Error(`it took longer than ${ms} ms`);
+  }
+}
+const STEP_MS = 20;
+
 interface Listed {
   readonly pid: number;
   readonly parent: number;

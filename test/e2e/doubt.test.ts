@@ -20,12 +20,12 @@ import {
   aMarket,
   call,
   newTrader,
+  recordFirst,
   restingOrder,
   startTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { recordFirst } from '../record-first.ts';
 import { movingClock } from '../world.ts';
 
 /** Longer than the resolver leaves an order alone. */

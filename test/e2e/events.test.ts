@@ -5,6 +5,7 @@ import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
 import { claim } from '../approving.ts';
 import {
   aMarket,
+  call,
   newAgent,
   newTrader,
   restingOrder,
@@ -85,8 +86,9 @@ describe('what a stream tells', () => {
     const trader = await newTrader(service);
     // Without a wallet: the credit of one may still be on its way to the stream.
     const stranger = await newAgent(service);
+    const traded = Promise.withResolvers<void>();
     const theirs = until(stranger, ({ type }) => type === 'safeguards', {
-      onReady: () => setTimeout(() => stranger.client.updateSettings({ maxTradesPerDay: 77 }), 1_500),
+      onReady: () => traded.promise.then(() => stranger.client.updateSettings({ maxTradesPerDay: 77 })),
     });
     let isFilled = false;
     const isLast = ({ type }: AgentEvent): boolean => {
@@ -94,6 +96,7 @@ describe('what a stream tells', () => {
       return isFilled && type === 'balance';
     };
     const all = await until(trader, isLast, { onReady: () => buy(trader) });
+    traded.resolve();
     const events = all.slice(all.findIndex(({ type }) => type.startsWith('order.')));
     const fill = events.find((event) => event.type === 'fill');
     const position = events.find((event) => event.type === 'position');
@@ -328,7 +331,7 @@ describe('who may read it, and how it ends', () => {
   test('a stream is no request under way, and keeps no deadline', async () => {
     const small = await startTestService({
       PAPER_WORLD: 'off',
-      REQUEST_DEADLINE_MS: '1000',
+      REQUEST_DEADLINE_MS: '3000',
       MAX_REQUESTS_IN_FLIGHT: '16',
     });
     const agents = await Promise.all([newAgent(small), newAgent(small)]);
@@ -338,7 +341,14 @@ describe('who may read it, and how it ends', () => {
       for (let nth = 0; nth < 8; nth++)
         streams.push(await fetch(`${small.url}/events`, { headers: bearer(agent) }));
     expect(streams.map(({ status }) => status)).toEqual(Array(16).fill(200));
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // Those of the streams would have passed before that of a later request.
+    const sql = await openAsAdmin(small.databaseUrl);
+    const lock = await sql.session();
+    await lock`begin`;
+    await lock`lock table agents in access exclusive mode`;
+    expect((await call(small, 'GET', '/agents/me', { key: agents[1]?.apiKey ?? '' })).status).toBe(503);
+    await lock`commit`;
+    lock.end();
     expect(await agents[0]?.client.getSettings()).toBeDefined();
     const rest = streams.map((response) => response.text());
     await small.stop();

@@ -173,7 +173,7 @@ test('orders that were placed past the desk leave no trace in it, and its own ar
     },
   });
   const sql = poolOf(desk);
-  // The venue tells of orders one after another.
+  // The venue reports orders one after another.
   const later = await trader.client.placeTrade(await liveOrder(trader, market, { side: 'BUY', size: 35 }));
   await venue.exchange.execute({ kind: 'cancel', account: trader.funder, orderIds: [later.orderId] });
   await isCanceled(later.orderId);

@@ -8,8 +8,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { PLANNING } from '../../packages/exchange/src/journal/lead.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
-import { aMarket, newTrader, restingOrder, startTestService } from '../harness.ts';
-import { recordFirst } from '../record-first.ts';
+import { aMarket, newTrader, recordFirst, restingOrder, startTestService } from '../harness.ts';
 
 /** Tables that grow for as long as there are agents that trade. */
 const GROWING = new Set([

@@ -2,6 +2,7 @@
 import { type Briefing, type Position, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { call, newAgent } from '../harness.ts';
+import { within } from '../service-process.ts';
 import {
   buyBySignedOrder,
   fake,
@@ -216,13 +217,11 @@ describe('positions and portfolio', () => {
     const { findAll } = fake.markets;
     Object.assign(fake.markets, { findAll: late });
     try {
-      const begun = performance.now();
-      const [position] = (await get('/markets/current-positions', both.apiKey)).body;
+      const [position] = (await within(10_000, get('/markets/current-positions', both.apiKey))).body;
       expect(position).toMatchObject({ size: 10, currentPrice: 0.6, currentValue: 6, unrealizedPnl: 0 });
-      const portfolio = (await get('/markets/portfolio', both.apiKey)).body;
+      const portfolio = (await within(10_000, get('/markets/portfolio', both.apiKey))).body;
       expect(portfolio.warnings).toMatchObject([{ code: 'venue_not_answering' }]);
       expect(portfolio.warnings[0].message).toContain('what they cost');
-      expect(performance.now() - begun).toBeLessThan(20_000);
       const asked = await get('/markets/current-positions?venue=kalshi', both.apiKey);
       expect({ status: asked.status, code: asked.body.code }).toEqual({
         status: 503,

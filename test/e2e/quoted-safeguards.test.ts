@@ -1,6 +1,6 @@
 /** Budgets over both venues, concurrent use of one quote, and cancels. */
 import { buildLimitOrder, type Market } from '@bellwether/sdk';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import {
   createFakeQuoteVenue,
@@ -196,17 +196,16 @@ describe('a cancel between recording and sending', () => {
     const { chainOrders } = service.needs;
     const cancel = async () =>
       (await agent.post('/venueb/agent/cancel', { orderId: quote.quoteId })).body.canceled;
-    Object.assign(service.needs, {
-      chainOrders: {
-        ...chainOrders,
-        beginSend: (...send: Parameters<typeof chainOrders.beginSend>) =>
-          send[0].includes(quote.quoteId)
-            ? beginSend(() => chainOrders.beginSend(...send), cancel, quote.quoteId)
-            : chainOrders.beginSend(...send),
-      },
-    });
+    const begin = chainOrders.beginSend;
+    const held = vi
+      .spyOn(chainOrders, 'beginSend')
+      .mockImplementation((...send) =>
+        send[0].includes(quote.quoteId)
+          ? beginSend(() => begin(...send), cancel, quote.quoteId)
+          : begin(...send),
+      );
     const answers = [await agent.submit(quote)];
-    Object.assign(service.needs, { chainOrders });
+    held.mockRestore();
     answers.push(await agent.submit(quote));
     for (const answer of answers)
       expect(answer).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });

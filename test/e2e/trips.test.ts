@@ -22,6 +22,7 @@ import {
   newAgent,
   newTrader,
   type RawAnswer,
+  recordFirst,
   restingOrder,
   startTestService,
   type TestService,
@@ -29,7 +30,6 @@ import {
 } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { createTestDatabase } from '../postgres.ts';
-import { recordFirst } from '../record-first.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 
 interface Sent {
@@ -229,14 +229,13 @@ describe('a signed order', () => {
   });
 
   test('takes three where another process leads: recorded first, then sent', async () => {
-    const { ledger } = service.needs;
-    recordFirst(service);
+    const recording = recordFirst(service);
     try {
       await send(await marketBuy(20));
       const answer = await send(await marketBuy(20));
       expect(tripsOf(answer)).toEqual(['lock and read', 'record, commit', 'journal, commit']);
     } finally {
-      Object.assign(service.needs, { ledger });
+      recording.end();
     }
   });
 

@@ -35,10 +35,12 @@ async function until<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,
   desks: readonly TestService[] = [service],
 ): Promise<T> {
+  const end = Date.now() + 60_000;
   for (;;) {
     for (const desk of desks) await desk.runJob('webhooks');
     const found = await look();
     if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error('it did not happen');
     await sleep(20);
   }
 }

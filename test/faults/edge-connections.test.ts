@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { call, startTestService, type TestService } from '../harness.ts';
 import { openSocket, rawRequest, sendRaw } from '../raw-http.ts';
-import { dataFolder, type ServiceProcess, startProcess } from '../service-process.ts';
+import { dataFolder, type ServiceProcess, startProcess, within } from '../service-process.ts';
 
 const opened: Socket[] = [];
 
@@ -135,13 +135,15 @@ describe('a thousand slow clients', () => {
   });
 
   test('five thousand idle connections are accepted, and the service still answers', async () => {
+    const quiet = await latencies(service.url, 50);
     const idle: Slow[] = [];
     const request = 'GET /agents/health HTTP/1.1\r\nHost: localhost\r\n\r\n';
     for (let i = 0; i < 5_000; i += 100)
       idle.push(...(await Promise.all(Array.from({ length: 100 }, () => open(service.url, request)))));
     await sleep(200);
     expect(idle.filter(({ closedAfterMs }) => closedAfterMs === null)).toHaveLength(5_000);
-    expect(quantile(await latencies(service.url, 50), 0.99)).toBeLessThan(1_000);
+    const beside = await latencies(service.url, 50);
+    expect(quantile(beside, 0.99)).toBeLessThan(Math.max(1_000, quantile(quiet, 0.99) * 10));
   });
 });
 
@@ -151,10 +153,8 @@ test('a stop does not wait for clients that never finish', async () => {
   for (const bytes of ['', 'GET /agents/hea', `${head}Content-Length: 500\r\n\r\n{`])
     await open(service.url, bytes);
   await sleep(200);
-  const start = performance.now();
   service.child.kill('SIGTERM');
-  expect((await service.exit()).code).toBe(0);
-  expect(performance.now() - start).toBeLessThan(8_000);
+  expect((await within(8_000, service.exit())).code).toBe(0);
 });
 
 describe('the limit of connections', () => {

@@ -1,5 +1,5 @@
 /** A process records a quoted order and ends before it sends it: another one sends it, unless it is canceled before. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import { createFakeQuoteVenue, type FakeQuoteVenue } from '../fake-quote-venue.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
@@ -14,12 +14,7 @@ async function startServiceThatNeverSends(
     { PAPER_WORLD: 'off', DATABASE_URL: on.databaseUrl, MASTER_KEY: on.masterKey },
     { venues: () => [quoting] },
   );
-  const chainOrders: TestService['needs']['chainOrders'] = {
-    ...dying.needs.chainOrders,
-    beginSend: () => Promise.reject(new Error('died')),
-    claim: async () => [],
-  };
-  Object.assign(dying.needs, { chainOrders });
+  vi.spyOn(dying.needs.chainOrders, 'beginSend').mockRejectedValue(new Error('died'));
   return dying;
 }
 
@@ -50,7 +45,6 @@ test('an order can be canceled, and is then never sent', async () => {
   const quoting = createFakeQuoteVenue();
   const first = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoting] });
   const dying = await startServiceThatNeverSends(first, quoting);
-  Object.assign(first.needs, { chainOrders: { ...first.needs.chainOrders, claim: async () => [] } });
   const agent = await newQuoteTrader(dying);
   const byRoute: ((order: { orderId: string; venueOrderId: string }) => Promise<string[]>)[] = [
     async ({ orderId }) => (await agent.post('/venueb/agent/cancel', { orderId })).body.canceled,

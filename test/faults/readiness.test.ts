@@ -53,7 +53,7 @@ test('a follower whose leader is frozen is not ready, even without trades, and r
 });
 
 test('a leader that could not renew its lease in time is not ready, and nothing that waits for it is refused', async () => {
-  // Nobody takes over.
+  // No other process takes the lead.
   const { silentAfterMs } = LEASE;
   LEASE.silentAfterMs = 60_000;
   afterFile('services', () => {
