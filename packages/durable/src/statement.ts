@@ -29,7 +29,7 @@ const origins = new AsyncLocalStorage<string | undefined>();
  */
 export const currentOrigin = (): string | undefined => origins.getStore();
 
-/** Runs with this origin. `undefined` is for work of nobody, for example a note that is written after the answer. */
+/** Runs with this origin. Work that belongs to nobody has none: a note that is written after the answer, for example. */
 export const withOrigin = <T>(origin: string | undefined, run: () => T): T =>
   origin === origins.getStore() ? run() : origins.run(origin, run);
 

@@ -36,6 +36,8 @@ async function followed() {
   const stage = await startStage({ eventMs: SOON });
   const orders: NewOrder[] = [];
   const place = async (): Promise<NewOrder> => {
+    // The clock moves in steps: the order is later than what came before it.
+    vi.advanceTimersByTime(1);
     const made = await stage.newOrder();
     orders.push(made);
     stage.answer = (asked) => {
@@ -120,6 +122,22 @@ test('that is deaf to an order which another replica sent is found at the next l
   };
   await stage.orders.cancel(other.order.funder, [orderId]);
   await expect.poll(() => counts(stage)).toEqual([1, 1]);
+});
+
+test('that stays deaf has its wallet asked for as often as without a socket, and no more often', async () => {
+  const { stage, place } = await followed();
+  await place();
+  vi.advanceTimersByTime(SOON);
+  // It is opened anew, and is not replaced again within the minute.
+  await stage.say({});
+  const unheard = await place();
+  const before = looks(stage);
+  vi.advanceTimersByTime(2 * SOON);
+  await expect.poll(() => looks(stage)).toBeGreaterThan(before);
+  // Long enough for many more than that of the order, and those of the socket that fell and opened.
+  for (let nth = 0; nth < 300; nth += 1) await unheard.row();
+  expect(looks(stage)).toBeLessThanOrEqual(before + 3);
+  expect(counts(stage)).toEqual([1, 1]);
 });
 
 test('is not replaced for each order of a venue that says nothing of any', async () => {

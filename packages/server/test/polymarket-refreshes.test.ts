@@ -80,15 +80,13 @@ const updates = (): number => count('/balance-allowance/update');
 
 describe('an order', () => {
   test('that the last known figure covers asks for nothing: 72 orders that fill cost no look at the chain', async () => {
-    const never = Promise.withResolvers<void>();
-    looked = never.promise;
+    looked = new Promise(() => {});
     for (let nth = 0; nth < 72; nth++) {
       const found = await venue.accounts.balance(ACCOUNT, buy(5n * M));
       expect(found.available).toBeGreaterThanOrEqual(5n * M);
       venue.accounts.traded(ACCOUNT);
     }
     expect(updates()).toBe(0);
-    never.resolve();
     expect(count('/balance-allowance')).toBeLessThan(10);
   });
 
