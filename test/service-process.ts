@@ -48,7 +48,7 @@ export interface ProcessOptions {
   readonly via?: 'npm' | 'node';
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** The folder of a copy of this repository. */
+  /** The folder of a copy of this repository, whose sources are run as they are; npm runs the sources, too. */
   readonly root?: string;
   /** Lets the service create its cluster, as on its first start; otherwise it finds one with its empty tables. */
   readonly makesCluster?: boolean;
@@ -85,15 +85,15 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts it without waiting until it is ready. In its own process group, as a terminal does. */
-export function launch(options: ProcessOptions & { readonly port: number }): {
+export async function launch(options: ProcessOptions & { readonly port: number }): Promise<{
   child: ChildProcess;
   output: () => string;
   exit: () => Promise<Exit>;
-} {
+}> {
   const { dataDir, program = 'service', via = 'node', env = {}, port, root = ROOT } = options;
   const { main, npm } = PROGRAMS[program];
   const [file, args] =
-    via === 'npm' ? (['npm', npm] as const) : ([process.execPath, [join(root, main)]] as const);
+    via === 'npm' ? (['npm', npm] as const) : ([process.execPath, [await fileOf(main, root)]] as const);
   const child = spawn(file, args, {
     cwd: root,
     detached: true,
@@ -126,6 +126,17 @@ export function launch(options: ProcessOptions & { readonly port: number }): {
   return { child, output: () => text, exit };
 }
 
+let bundled: Promise<ReadonlyMap<string, string>> | undefined;
+
+async function fileOf(main: string, root: string): Promise<string> {
+  if (root !== ROOT) return join(root, main);
+  // Loaded here: most files start no process.
+  bundled ??= import('./setup/programs.ts').then(({ bundle }) =>
+    bundle(Object.values(PROGRAMS).map((program) => join(ROOT, program.main))),
+  );
+  return (await bundled).get(join(ROOT, main)) as string;
+}
+
 /** Copies a cluster where none exists: creating one, and its tables, takes longer than the rest of a start. */
 async function prepareCluster({ dataDir, env = {}, program }: ProcessOptions): Promise<void> {
   if (dataDir === undefined || env.DATABASE_URL !== undefined || existsSync(join(dataDir, 'postgres')))
@@ -142,7 +153,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Servic
   const port = options.port ?? (await freePort());
   if (options.makesCluster !== true) await prepareCluster(options);
   const startedAt = performance.now();
-  const { child, output, exit } = launch({ ...options, port });
+  const { child, output, exit } = await launch({ ...options, port });
   const ready = await waitFor(() => READY.test(output()) || child.exitCode !== null, READY_TIMEOUT_MS, 5);
   if (!ready || !READY.test(output())) throw new Error(`the service did not start:\n${output()}`);
   const readyMs = performance.now() - startedAt;
@@ -153,7 +164,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Servic
 export async function startRefused(
   options: ProcessOptions = {},
 ): Promise<{ readonly exit: Exit; readonly output: string }> {
-  const started = launch({ ...options, port: options.port ?? (await freePort()) });
+  const started = await launch({ ...options, port: options.port ?? (await freePort()) });
   return { exit: await started.exit(), output: started.output() };
 }
 
@@ -240,7 +251,7 @@ export function postmasterOf(dataDir: string): { readonly pid: number; readonly 
   return { pid: Number(lines[0]), socketDir: lines[4] ?? '' };
 }
 
-/** The descendant of `child` that is the service: npm's own process is not. */
+/** The descendant of npm's process that is the service. */
 export function serviceOf(child: ChildProcess): number {
   const all = processes();
   const found = all.find(

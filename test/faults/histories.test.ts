@@ -58,7 +58,7 @@ test('clients, faults and checker work together, and nothing is left running', {
   const { child, output, ended } = start(['--minutes', '0.1', '--seed', '2', '--faults', '0.3']);
   await expect.poll(output, { timeout: 120_000 }).toContain('The faults begin');
   const started = descendantsOf(child.pid);
-  expect(started.filter(({ args }) => args.includes('packages/server/src/main.ts'))).toHaveLength(2);
+  expect(started.filter(({ args }) => args.includes('/programs/main-'))).toHaveLength(2);
   expect(await ended, output()).toBe(0);
   const [, orders] = /paper, seed 2: (\d+) orders.* 0 violations; .*history: \S+$/m.exec(output()) ?? [];
   expect(Number(orders), output()).toBeGreaterThan(5);

@@ -163,7 +163,7 @@ describe('stopping', () => {
   test.for(ways)('%s: exit code 0, no process left, no data lost', async ([, via, stop]) => {
     const dataDir = dataFolder();
     const first = await startProcess({ via, dataDir });
-    const pid = serviceOf(first.child);
+    const pid = via === 'npm' ? serviceOf(first.child) : (first.child.pid as number);
     const made = join(dataDir, 'postgres', 'PG_VERSION');
     const madeAt = statSync(made).mtimeMs;
     const trader = await traderOn(first);

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import { aMarket, call, newTrader, restingOrder } from '../harness.ts';
 import {
   dataFolder,
-  type Exit,
   freePort,
   kill,
   launch,
@@ -18,17 +17,11 @@ import {
 const STARTED_WITHIN_MS = 120_000;
 const READY = /is ready \(/;
 
-interface Start {
-  readonly url: string;
-  readonly child: ReturnType<typeof launch>['child'];
-  readonly output: () => string;
-  readonly exit: () => Promise<Exit>;
-}
-
-async function start(dataDir: string, via: 'npm' | 'node' = 'node'): Promise<Start> {
+async function start(dataDir: string, via: 'npm' | 'node' = 'node') {
   const port = await freePort();
-  return { url: `http://127.0.0.1:${port}`, ...launch({ dataDir, port, via }) };
+  return { url: `http://127.0.0.1:${port}`, ...(await launch({ dataDir, port, via })) };
 }
+type Start = Awaited<ReturnType<typeof start>>;
 
 const isReady = ({ output }: Start): boolean => READY.test(output());
 const isDecided = (one: Start): boolean => isReady(one) || one.child.exitCode !== null;
@@ -42,11 +35,7 @@ function expectRefusal(output: string, dataDir: string): void {
 describe('several starts on one data folder', () => {
   test.for([1, 2, 3])('all at once on an empty one: one becomes ready, round %i', async () => {
     const dataDir = dataFolder();
-    const ports = await Promise.all([freePort(), freePort(), freePort()]);
-    const starts = ports.map((port) => ({
-      url: `http://127.0.0.1:${port}`,
-      ...launch({ dataDir, port }),
-    }));
+    const starts = await Promise.all([start(dataDir), start(dataDir), start(dataDir)]);
     expect(await waitFor(() => starts.every(isDecided), STARTED_WITHIN_MS)).toBe(true);
     const [ready, ...others] = starts.filter(isReady);
     if (ready === undefined) throw new Error(starts.map(({ output }) => output()).join('\n'));

@@ -137,7 +137,7 @@ export async function openStage(
 /** Starts it on its port again, as often as it takes: a start may meet a fault of the database. */
 export async function restart(replica: Replica, isOver: () => boolean): Promise<void> {
   for (;;) {
-    const started = launch({ env: replica.env, port: replica.port });
+    const started = await launch({ env: replica.env, port: replica.port });
     const isReady = (): boolean => READY.test(started.output());
     while (!isReady() && started.child.exitCode === null && started.child.signalCode === null)
       await new Promise((resolve) => setTimeout(resolve, 20));
