@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SHORT_LIVED } from './test/setup/budget.ts';
 import { Results } from './test/setup/results.ts';
 
 /** What kills, freezes, takes over, runs replicas, programs or a browser: `npm run test:faults`. */
@@ -18,25 +19,35 @@ const PROPERTIES = [
   'test/ledger-model/ledger.test.ts',
 ];
 
-/** They take half a minute and more, most of it waiting: a run must not end with one of them alone. */
+/** They take longest: those that wait most come first, so that others compute meanwhile, and no run ends with one of them alone. */
 const LONGEST = [
-  ...REPLACE_MODULES,
+  'test/faults/silent-agents.test.ts',
   'test/faults/simulation.test.ts',
+  'test/faults/venue-heartbeat.test.ts',
   'test/faults/packages.test.ts',
+  'test/ledger-model/ledger.test.ts',
+  'test/faults/exits-deaths.test.ts',
+  'test/faults/console-stillness.test.ts',
   'test/faults/lifecycle.test.ts',
+  'packages/exchange/test/engine/engine.property.test.ts',
   'test/faults/live-soak.test.ts',
-  'test/faults/database-killed.test.ts',
-  'test/faults/cli-faults.test.ts',
   'test/faults/histories.test.ts',
+  'test/faults/console-passkeys.test.ts',
+  'test/faults/backup.test.ts',
+  'test/faults/crash.test.ts',
+  'test/faults/group-crash.test.ts',
+  'test/faults/database-killed.test.ts',
+  'test/faults/database-failover.test.ts',
   'test/faults/takeover.test.ts',
   'test/faults/console.test.ts',
   'test/faults/cli-shell.test.ts',
-  'test/faults/crash.test.ts',
-  'test/faults/group-crash.test.ts',
-  'test/faults/overload.test.ts',
-  'test/faults/plans-after-growth.test.ts',
-  'test/e2e/webhooks.test.ts',
-  'test/e2e/cli.test.ts',
+  'packages/server/test/polymarket-half-answers.test.ts',
+  'test/e2e/mcp.test.ts',
+  'test/e2e/openapi-examples.test.ts',
+  'test/e2e/mcp-words.test.ts',
+  'test/e2e/live-relayed-sets.test.ts',
+  'test/e2e/venue-heartbeat.test.ts',
+  'packages/sandbox/test/dflow-trading.test.ts',
 ];
 
 /** A run on a fresh copy knows no durations: without this, it would begin with the largest files. */
@@ -76,8 +87,7 @@ export default defineConfig({
           setupFiles: ['test/setup/long-leases.ts'],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
-          // Most code runs a few times here: to optimize it takes longer than it saves.
-          execArgv: ['--no-opt'],
+          execArgv: [...SHORT_LIVED],
         },
       },
       {
@@ -87,6 +97,9 @@ export default defineConfig({
           include: FAULTS,
           exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
           isolate: false,
+          execArgv: [...SHORT_LIVED],
+          // Most looks are a request to a process: those of four workers that wait would take a core from the others.
+          expect: { poll: { interval: 200 } },
         },
       },
       { extends: true, test: { name: 'isolated faults', include: REPLACE_MODULES, isolate: true } },

@@ -17,6 +17,7 @@ import { type Overrides, type Service, startService } from '../packages/server/s
 import type { VenueDeclaration } from '../packages/server/src/venues/configured.ts';
 import { createDeskDatabase, createLastingDeskDatabase } from './postgres.ts';
 import { WIDE_OPEN } from './service-process.ts';
+import { LONG_LEASE } from './setup/budget.ts';
 import { afterFile } from './setup/clean-up.ts';
 
 export interface TestService extends Service {
@@ -45,7 +46,7 @@ export async function startTestService(
  * machine must not end that lease. All of `npm test` has such leases (`test/setup/long-leases.ts`).
  */
 export function longLeases(): void {
-  Object.assign(LEASE, { heldForMs: 60_000, silentAfterMs: 61_000 });
+  Object.assign(LEASE, LONG_LEASE);
   afterFile('databases', () => Object.assign(LEASE, LEASE_OF_SUITE));
 }
 const LEASE_OF_SUITE = { ...LEASE };

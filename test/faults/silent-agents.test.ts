@@ -201,10 +201,14 @@ test.each<[NodeJS.Signals, Moment]>([
   one.kill();
   const strike = () => kill(stage.leader.child.pid as number, signal);
   const handedOver = async () => (await standings(stage, one.placed)).every(({ cause }) => cause !== null);
-  if (moment === 'while its time runs') {
-    await expect.poll(() => Date.now() - one.lastCalledAt(), { timeout: 60_000 }).toBeGreaterThan(20_000);
-    expect(await handedOver()).toBe(false);
-  } else await expect.poll(handedOver, { timeout: 2 * LATEST_MS, interval: 5 }).toBe(true);
+  const silentFor = (ms: number) =>
+    expect.poll(() => Date.now() - one.lastCalledAt(), { timeout: 60_000 }).toBeGreaterThan(ms);
+  await silentFor((SILENCE_S - 10) * 1_000);
+  expect(await handedOver()).toBe(false);
+  if (moment === 'when its orders are handed over') {
+    await silentFor(SILENCE_S * 1_000);
+    await expect.poll(handedOver, { timeout: 2 * LATEST_MS, interval: 5 }).toBe(true);
+  }
   strike();
 
   expectInTime(await canceledLate(stage, one));
