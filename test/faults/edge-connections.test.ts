@@ -125,13 +125,6 @@ describe('a thousand slow clients', () => {
       expect(received).toContain('"code":"request_timeout"');
     }
     expect(quantile(busy, 0.99)).toBeLessThan(Math.max(500, quantile(quiet, 0.99) * 10));
-    console.log(
-      'health p50/p99 ms: quiet %s/%s, beside 1000 slow clients %s/%s',
-      ...[quiet, busy].flatMap((times) => [
-        quantile(times, 0.5).toFixed(1),
-        quantile(times, 0.99).toFixed(1),
-      ]),
-    );
   });
 
   test('five thousand idle connections are accepted, and the service still answers', async () => {

@@ -40,13 +40,11 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
   onTestFinished(() => sql.end());
   const first = await termOf(sql);
   fault.begin(leader);
-  const began = performance.now();
   // In flight to a leader that will not answer: the outcome is unknown.
   const meanwhile = await aPurchase(trader, 20);
   const onItsWay = call(follower, 'POST', '/markets/trade', { key: trader.apiKey, body: meanwhile });
   await expect.poll(() => termOf(sql), { timeout: TAKEOVER_MS, interval: 50 }).toBe(first + 1n);
   await expect.poll(() => isReady(follower), { timeout: TAKEOVER_MS, interval: 50 }).toBe(true);
-  console.info(`taken over after ${Math.round(performance.now() - began)} ms`);
   const inDoubt = await onItsWay;
 
   const after = await trader.client.placeTrade(await aPurchase(trader, 20));

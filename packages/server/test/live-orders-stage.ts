@@ -147,9 +147,13 @@ export async function startStage(
     for (;;) {
       await expect.poll(() => sockets.clients.size, { timeout: 150_000 }).toBe(1);
       const [socket] = sockets.clients as Set<WebSocket>;
-      const isRead = new Promise((read) =>
-        socket?.once('pong', () => read(true)).once('close', () => read(false)),
-      );
+      const isRead = new Promise((read) => {
+        const onClose = () => read(false);
+        socket?.once('close', onClose).once('pong', () => {
+          socket.off('close', onClose);
+          read(true);
+        });
+      });
       socket?.send(JSON.stringify(event));
       socket?.ping();
       if (await isRead) return;
