@@ -19,27 +19,35 @@ const PROPERTIES = [
   'test/ledger-model/ledger.test.ts',
 ];
 
-/** They take longest: those that wait most come first, so that others compute meanwhile, and no run ends with one of them alone. */
+/**
+ * They take longest, in the order in which they begin: no run ends with one of them alone, and those that wait most (silence, the venue's
+ * patience, a page that stands still) follow one another, while the others compute.
+ */
 const LONGEST = [
   'test/faults/silent-agents.test.ts',
   'test/faults/simulation.test.ts',
-  'test/faults/venue-heartbeat.test.ts',
   'test/faults/packages.test.ts',
   'test/ledger-model/ledger.test.ts',
-  'test/faults/exits-deaths.test.ts',
-  'test/faults/console-stillness.test.ts',
   'test/faults/lifecycle.test.ts',
   'packages/exchange/test/engine/engine.property.test.ts',
-  'test/faults/live-soak.test.ts',
   'test/faults/histories.test.ts',
-  'test/faults/console-passkeys.test.ts',
-  'test/faults/backup.test.ts',
-  'test/faults/crash.test.ts',
-  'test/faults/group-crash.test.ts',
   'test/faults/database-killed.test.ts',
+  'test/faults/backup.test.ts',
+  'test/faults/live-soak.test.ts',
+  'test/faults/group-crash.test.ts',
   'test/faults/database-failover.test.ts',
+  'test/faults/venue-heartbeat.test.ts',
+  'test/faults/crash.test.ts',
+  'test/faults/one-folder.test.ts',
+  'test/faults/earlier-replicas.test.ts',
   'test/faults/takeover.test.ts',
+  'test/faults/console-passkeys.test.ts',
+  'packages/server/test/polymarket-matches.test.ts',
+  'packages/exchange/src/world/world.test.ts',
+  'test/faults/edge-connections.test.ts',
   'test/faults/console.test.ts',
+  'test/faults/exits-deaths.test.ts',
+  'test/faults/console-stillness.test.ts',
   'test/faults/cli-shell.test.ts',
   'packages/server/test/polymarket-half-answers.test.ts',
   'test/e2e/mcp.test.ts',
@@ -99,7 +107,7 @@ export default defineConfig({
           isolate: false,
           execArgv: [...SHORT_LIVED],
           // Most looks are a request to a process: those of four workers that wait would take a core from the others.
-          expect: { poll: { interval: 200 } },
+          expect: { poll: { interval: 100 } },
         },
       },
       { extends: true, test: { name: 'isolated faults', include: REPLACE_MODULES, isolate: true } },
