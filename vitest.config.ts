@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { SHORT_LIVED } from './test/setup/budget.ts';
 import { Results } from './test/setup/results.ts';
 
 /** What kills, freezes, takes over, runs replicas, programs or a browser: `npm run test:faults`. */
@@ -95,7 +94,8 @@ export default defineConfig({
           setupFiles: ['test/setup/long-leases.ts'],
           // Files share the modules of their worker: loading them anew took a third of the time of a run.
           isolate: false,
-          execArgv: [...SHORT_LIVED],
+          // Most code runs a few times here: to optimize it takes longer than it saves.
+          execArgv: ['--no-opt'],
         },
       },
       {
@@ -105,7 +105,6 @@ export default defineConfig({
           include: FAULTS,
           exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
           isolate: false,
-          execArgv: [...SHORT_LIVED],
           // Most looks are a request to a process: those of four workers that wait would take a core from the others.
           expect: { poll: { interval: 100 } },
         },

@@ -2,7 +2,7 @@
  * The programs in a few files: a process that a test starts loads them in half of the time that thousands of sources take it,
  * and most of what the fault suite asks of a processor is such starts. Nothing else differs; paths stay those of the sources.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
@@ -44,19 +44,21 @@ export async function bundle(mains: readonly string[]): Promise<ReadonlyMap<stri
   });
   await build.close();
   mkdirSync(FOLDER, { recursive: true });
-  for (const name of readdirSync(FOLDER)) {
-    const path = join(FOLDER, name);
-    if (Date.now() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { force: true });
-  }
   const files = new Map<string, string>();
   for (const chunk of output) {
     if (chunk.type !== 'chunk') continue;
     const path = join(FOLDER, chunk.fileName);
     if (chunk.facadeModuleId !== null) files.set(chunk.facadeModuleId, path);
-    if (existsSync(path)) continue;
+    // Another worker may read or write the same file at this moment.
     const whole = `${path}.${process.pid}`;
     writeFileSync(whole, chunk.code);
     renameSync(whole, path);
+  }
+  // Those of earlier sources. What is old and still of use was just written anew.
+  for (const name of readdirSync(FOLDER)) {
+    const path = join(FOLDER, name);
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+    if (Date.now() - mtimeMs > KEPT_MS) rmSync(path, { force: true });
   }
   return files;
 }

@@ -29,7 +29,7 @@ const origins = new AsyncLocalStorage<string | undefined>();
  */
 export const currentOrigin = (): string | undefined => origins.getStore();
 
-/** Runs with this origin. Work that belongs to nobody has none: a note that is written after the answer, for example. */
+/** Runs with this origin; `undefined` for work of no request, such as a note that is written after the answer. */
 export const withOrigin = <T>(origin: string | undefined, run: () => T): T =>
   origin === origins.getStore() ? run() : origins.run(origin, run);
 
