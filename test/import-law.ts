@@ -72,7 +72,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
   durable: { may: ['durable', 'pg', NODE] },
   protocol: { may: ['protocol', ...HASHES, 'hash-wasm', '@solana/codecs'] },
   'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
-  // Outside the engine an amount is a bigint: nothing else may see its doubles (ADR 0027).
+  // Outside the engine an amount is a bigint: nothing else may see its doubles (docs/decisions/paper-exchange.md).
   'exchange/world': {
     may: ['exchange/world', 'exchange/engine/engine', 'contract/decimals'],
     types: ['exchange/engine/types'],

@@ -87,7 +87,7 @@ class Look extends Notes {
     return this.withBook(markets);
   }
 
-  /** Assumptions of ADR 0070 about Protocol V2 that were not seen yet. */
+  /** Assumptions of docs/decisions/protocol-v2.md about Protocol V2 that were not seen yet. */
   async protocolV2(market: Readonly<Record<string, unknown>>, listed: string): Promise<void> {
     const conditionId = conditionIdOfBothWidths(String(market.conditionId));
     const [yes, no] = positionIds(conditionId) ?? [];

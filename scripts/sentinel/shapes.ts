@@ -116,7 +116,7 @@ export const SHAPES = {
     'feeSchedule?': 'object|null',
     'events?': 'array|null',
   },
-  /** Shapes of Protocol V2 that differ. Documented, and not yet seen (ADR 0070). */
+  /** Shapes of Protocol V2 that differ. Documented, and not yet seen (docs/decisions/protocol-v2.md). */
   gammaMarketV2: {
     conditionId: 'condition',
     version: 'string',

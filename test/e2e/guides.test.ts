@@ -49,9 +49,9 @@ describe('guides', () => {
     const security = await call(service, 'GET', '/docs/SECURITY', { headers: PERSON });
     expect(security.status).toBe(200);
     expect(security.body).toMatch(/href="\/docs\/[a-z]/);
-    const decisions = await call(service, 'GET', '/docs/adr', { headers: PERSON });
+    const decisions = await call(service, 'GET', '/docs/decisions', { headers: PERSON });
     expect(decisions.status).toBe(200);
-    expect(decisions.body).toContain('href="/docs/adr/0014-hosts-origins-and-proxies"');
+    expect(decisions.body).toContain('href="/docs/decisions/edge"');
     const { body } = await call(service, 'GET', '/openapi.json');
     expect(body.info.description).toMatch(
       /## First steps[\s\S]*\/agents\/register[\s\S]*\/venueb\/agent\/quote/,
@@ -88,7 +88,7 @@ describe('guides', () => {
       'routes',
       'limits',
       'configuration',
-      'adr/README',
+      'decisions/README',
     ]) {
       const { body } = await call(service, 'GET', `/docs/${page}`, { headers: PERSON });
       for (const [, link] of (body as string).matchAll(/href="(\/docs\/[^"#]+)/g)) links.add(link as string);
@@ -101,7 +101,7 @@ describe('guides', () => {
     for (const path of [
       '/docs/errors/no_such_code',
       '/docs/..%2fpackage.json',
-      '/docs/adr/%2e%2e/%2e%2e/README',
+      '/docs/decisions/%2e%2e/%2e%2e/README',
     ])
       expect((await call(service, 'GET', path)).status, path).toBe(404);
   });

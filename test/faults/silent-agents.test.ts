@@ -23,7 +23,7 @@ import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 
 const SILENCE_S = 30;
-/** Eight seconds are promised on an idle machine (ADR 0079); a busy one, and a takeover, get more. */
+/** Eight seconds are promised on an idle machine (docs/decisions/exits-and-silence.md); a busy one, and a takeover, get more. */
 const LATEST_MS = 40_000;
 const FUNDS = 1_000_000_000n;
 const SIZES = [10, 11, 12] as const;

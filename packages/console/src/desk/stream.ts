@@ -1,7 +1,7 @@
 /**
  * One stream of server-sent events that is opened again for as long as it is wanted, from the last event that was read.
  * It is read by `fetch`, because `EventSource` tells neither why an answer was refused nor that a connection is silent
- * (ADR 0045). A hidden page lets its stream go: browsers keep only six connections to one service.
+ * (docs/decisions/console.md). A hidden page lets its stream go: browsers keep only six connections to one service.
  */
 import { createParser } from 'eventsource-parser';
 import { BASE, refusalOf, Trouble, wordsOf } from './call.ts';

@@ -1,6 +1,6 @@
 /**
  * A backup of the embedded database while the service runs: a copy of its files and of the log that was written
- * meanwhile, in one archive (ADR 0046). Its manifest comes first, so that a restore can refuse before it writes; its
+ * meanwhile, in one archive (docs/decisions/what-is-kept.md). Its manifest comes first, so that a restore can refuse before it writes; its
  * checksum comes last, so that an archive without its end is never taken for a whole one.
  *
  * The archive gets its name only once it is whole and on the disk.

@@ -157,7 +157,7 @@ const settings = (socketDir: string): string[] =>
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
     // Durability stays complete: fsync and synchronous_commit keep their defaults.
-    // Settings that a backup of a running service needs; nothing follows the log (ADR 0046).
+    // Settings that a backup of a running service needs; nothing follows the log (docs/decisions/what-is-kept.md).
     wal_level: 'replica',
     max_wal_senders: '0',
     // A backup that does not get on must not fill the disk with log.

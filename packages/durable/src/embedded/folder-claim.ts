@@ -1,7 +1,7 @@
 /**
  * One process at a time starts and keeps the server of a data folder. The claim is a lock of the kernel on a file: it ends
  * with the process, however that ends, and no other process can take it for its own. Node offers such locks only by way
- * of SQLite (ADR 0060); the file itself stays empty.
+ * of SQLite (docs/decisions/database.md); the file itself stays empty.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

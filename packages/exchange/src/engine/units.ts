@@ -1,6 +1,6 @@
 /**
  * Amounts inside the engine: micro-units as doubles, which are exact below 2^53 (9 billion collateral). Outside the
- * engine an amount is a bigint; this file is the border, and the only place that makes a `Units` (ADR 0027).
+ * engine an amount is a bigint; this file is the border, and the only place that makes a `Units` (docs/decisions/paper-exchange.md).
  *
  * One order and its parts are `Units`: the size is refused above the limit, and every part is proved to be at most the
  * size (amounts.ts). Sums over many orders have no such bound and are cells: two neighbouring elements of a

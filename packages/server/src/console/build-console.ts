@@ -1,6 +1,6 @@
 /**
  * A process of its own that makes the console's script and style sheet out of `packages/console` and prints them as JSON:
- * the bundler's work must not hold up the trades of the service (ADR 0045).
+ * the bundler's work must not hold up the trades of the service (docs/decisions/console.md).
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * The console's files as browsers get them: bundled when somebody first asks, in a process of its own, and kept in
  * memory and under a digest of their sources in `node_modules/.cache`. Where that folder cannot be written they are
- * bundled once in the life of the service (ADR 0045).
+ * bundled once in the life of the service (docs/decisions/console.md).
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';

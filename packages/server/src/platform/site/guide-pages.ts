@@ -13,7 +13,7 @@ const EXTENSION = '.md';
 const FURTHER = ['SECURITY'];
 
 export interface Guide {
-  /** Path under /docs, without an extension: `errors`, `adr/README`. */
+  /** Path under /docs, without an extension: `errors`, `decisions/README`. */
   readonly name: string;
   readonly title: string;
   readonly markdown: string;

@@ -39,8 +39,8 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
     });
   }
   // As a reader of the folder would ask for it; links there are relative to its index.
-  app.get('/docs/adr', options, (_request, reply) =>
-    reply.redirect(`${basePathOf(siteOf())}/docs/adr/README`, 302),
+  app.get('/docs/decisions', options, (_request, reply) =>
+    reply.redirect(`${basePathOf(siteOf())}/docs/decisions/README`, 302),
   );
   app.get<{ Params: { code: string } }>('/docs/errors/:code', options, async (request, reply) => {
     const { code } = request.params;
@@ -50,7 +50,7 @@ export function serveGuides(app: FastifyInstance, gate: Gate, siteOf: () => Site
     return { code, ...ERRORS[code] };
   });
   const served = [...guides.keys()].map((name) => `/docs/${name}`);
-  return [...served, '/docs/adr', '/docs/errors/{code}'].map((path) => ({
+  return [...served, '/docs/decisions', '/docs/errors/{code}'].map((path) => ({
     path,
     method: 'GET',
   }));

@@ -1,6 +1,6 @@
 /**
  * Finds out what became of an order without an answer. The venue is asked for the order, its trades and the open orders.
- * That it knows nothing is proof only once nothing of the desk can still arrive (ADR 0036): the order's own expiration is
+ * That it knows nothing is proof only once nothing of the desk can still arrive (docs/decisions/live-orders.md): the order's own expiration is
  * past, or so much time since the last attempt that no connection or proxy still holds the request.
  */
 import type { MarketRecord } from '../../domain/market.ts';
