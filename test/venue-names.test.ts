@@ -9,9 +9,8 @@ import { describe, expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['packages', 'test', 'examples', 'bench', 'scripts'];
 
-/** Applied once and never renamed, this file, and recorded answers, which have the public word `kind`. */
+/** Applied once and never renamed, and this file. */
 const KEPT = new Set([
-  'packages/contract/src/examples/answers.generated.ts',
   'packages/server/src/platform/database/migrations/0010-venue-b.sql',
   'test/venue-names.test.ts',
 ]);

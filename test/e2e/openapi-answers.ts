@@ -69,10 +69,3 @@ export function withoutSecrets(value: unknown, address: string): unknown {
     }),
   );
 }
-
-export const recordOf = (answers: object): string =>
-  `/** What a service answered to each example. Recorded by test/e2e/openapi-examples.test.ts with EXAMPLES=record; do not edit. */
-import type { RecordedAnswer } from './example.ts';
-
-export const ANSWERS: Readonly<Record<string, RecordedAnswer>> = ${JSON.stringify(answers, null, 2)};
-`;

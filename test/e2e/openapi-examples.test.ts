@@ -21,7 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { movingClock } from '../world.ts';
-import { cutLists, differences, optionalIn, recordOf, withoutSecrets } from './openapi-answers.ts';
+import { cutLists, differences, optionalIn, withoutSecrets } from './openapi-answers.ts';
 import {
   ENVIRONMENT,
   newScene,
@@ -32,7 +32,7 @@ import {
 } from './openapi-stage.ts';
 
 const RECORDS = process.env.EXAMPLES === 'record';
-const FILE = join(import.meta.dirname, '../../packages/contract/src/examples/answers.generated.ts');
+const FILE = join(import.meta.dirname, '../../packages/contract/src/examples/answers.json');
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value;
@@ -71,7 +71,8 @@ beforeAll(async () => {
   document = await (await fetch(`${service.url}/openapi.json`)).json();
 });
 afterAll(() => {
-  if (RECORDS && Object.keys(answers).length === IDS.length) writeFileSync(FILE, recordOf(answers));
+  if (RECORDS && Object.keys(answers).length === IDS.length)
+    writeFileSync(FILE, `${JSON.stringify(answers, null, 2)}\n`);
 });
 
 const templateOf = (example: { readonly value: unknown; readonly 'x-template'?: unknown }): unknown =>
