@@ -123,6 +123,14 @@ describe('the documentation', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
   });
 
+  test('a release has one version, and says what its users feel', () => {
+    const { version } = JSON.parse(read('package.json'));
+    for (const name of readdirSync(join(ROOT, 'packages')))
+      expect([name, JSON.parse(read(`packages/${name}/package.json`)).version]).toEqual([name, version]);
+    expect(read('README.md')).toContain(`\nBellwether ${version} is ready `);
+    expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  });
+
   test('the troubleshooting page names only registered codes', () => {
     const known = new Set(Object.keys(ERRORS));
     const headings = [...read('docs/troubleshooting.md').matchAll(/^\*\*[45]\d\d `([a-z_]+)`/gm)].map(

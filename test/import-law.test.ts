@@ -31,10 +31,11 @@ interface Edge {
   readonly typeOnly: boolean;
 }
 
-const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
+/** Of code: JSON imports nothing. */
+const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+(?<!\.json))['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
-/** `packages/server/src/orders/read-orders.ts` → `server/app/orders`; a package → `contract/decimals`; else as written. */
+/** `packages/server/src/orders/read-orders.ts` → `server/orders/read-orders`; a package → `contract/decimals`; else as written. */
 function nameOf(specifier: string, file: string): string {
   if (specifier.startsWith('.')) {
     const [pkg = '', , ...rest] = relative(PACKAGES, resolve(dirname(file), specifier)).split('/');

@@ -20,9 +20,8 @@ test('every part has a content security policy, and none may be framed', async (
   }
 });
 
-test('the document names the version of the service and its server', async () => {
+test('the document names its server', async () => {
   const { body } = await call(service, 'GET', '/openapi.json');
-  expect(body.info.version).toBe((await call(service, 'GET', '/readyz')).body.version);
   expect(body.servers).toEqual([{ url: '/desk' }]);
   const root = await startTestService({ PAPER_WORLD: 'off', PUBLIC_URL: 'https://desk.example.com' });
   expect((await call(root, 'GET', '/openapi.json')).body.servers).toEqual([{ url: '/' }]);

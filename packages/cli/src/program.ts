@@ -1,5 +1,6 @@
 /** The commands. The help of each, the completion and docs/cli.md are made of what is declared here. */
 import { Command, type CommanderError } from 'commander';
+import release from '../../../package.json' with { type: 'json' };
 import type { Start } from './command.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -17,9 +18,6 @@ import { addWatchCommand } from './commands/watch.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { positive } from './options.ts';
 import type { CommandIo } from './run.ts';
-
-/** The version of the package; a test compares it. */
-export const VERSION = '0.1.0';
 
 export const ENVIRONMENT = [
   ['BELLWETHER_URL', 'address of the desk; default http://127.0.0.1:8080'],
@@ -62,7 +60,7 @@ const exitCodes = (): string =>
 export function buildProgram(start: Start, io: Pick<CommandIo, 'stdout' | 'stderr'> = process): Command {
   const program = new Command('bellwether')
     .description('Trade on prediction markets through a Bellwether order desk. Keys stay on this machine.')
-    .version(VERSION)
+    .version(release.version)
     .option('--json', 'answer in JSON: one document, or a line for each event of watch; errors too')
     .option('--url <address>', 'of the desk; default BELLWETHER_URL, else http://127.0.0.1:8080')
     .option('--timeout <seconds>', 'how long the desk may take for the whole command', positive)

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { BellwetherApiError, BellwetherConnectionError } from '@bellwether/sdk';
 import { KeystoreError } from '@bellwether/sdk/keystore';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import release from '../../../package.json' with { type: 'json' };
 import { init } from './commands/init.ts';
 import { limit } from './commands/limit.ts';
 import { readConfig } from './config.ts';
@@ -11,9 +12,8 @@ import { DeskDoor } from './desk.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { DEFAULT_HTTP_PORT, readToken, serveHttp } from './serve-http.ts';
 import { createTools } from './tools/index.ts';
-import { VERSION } from './version.ts';
 
-const HELP = `bellwether-mcp ${VERSION}: prediction markets for language models, through a Bellwether desk
+const HELP = `bellwether-mcp ${release.version}: prediction markets for language models, through a Bellwether desk
 
   bellwether-mcp                     serve MCP over stdio: what an MCP client starts
   bellwether-mcp http [--port ${DEFAULT_HTTP_PORT}]  serve MCP over HTTP, on this machine alone, with a token
@@ -103,7 +103,7 @@ async function serve(transport: 'stdio' | 'http', port: number): Promise<void> {
 async function run(args: readonly string[]): Promise<void> {
   const { words, port, name, wants } = readCommand(args);
   const [first = 'stdio', second, third] = words;
-  if (wants !== null) return say(wants === 'help' ? HELP.trimEnd() : VERSION);
+  if (wants !== null) return say(wants === 'help' ? HELP.trimEnd() : release.version);
   if (words.length === 0) return serve('stdio', port);
   if (first === 'http' && words.length === 1) return serve('http', port);
   const { place } = readConfig(process.env);

@@ -1,11 +1,11 @@
 /** The MCP server: tools, resources and prompts around one desk. A new one for each connection, and for each request over HTTP. */
 import { McpServer } from '@modelcontextprotocol/server';
+import release from '../../../package.json' with { type: 'json' };
 import { approvalFor, stateCodec } from './approval.ts';
 import type { DeskDoor } from './desk.ts';
 import { registerDocuments } from './documents.ts';
 import { registerPrompts } from './prompts.ts';
 import { callTool, type Tool } from './tool.ts';
-import { VERSION } from './version.ts';
 
 const INSTRUCTIONS = [
   'Trade on prediction markets through a Bellwether desk. A usual way: search_markets, look_at_market, check_order, place_order; then wait_for_event or get_briefing.',
@@ -21,7 +21,7 @@ export interface ServerParts {
 
 export function createMcpServer({ door, tools }: ServerParts): McpServer {
   const server = new McpServer(
-    { name: 'bellwether', title: 'Bellwether order desk', version: VERSION },
+    { name: 'bellwether', title: 'Bellwether order desk', version: release.version },
     {
       instructions: INSTRUCTIONS,
       capabilities: { tools: {}, resources: {}, prompts: {} },

@@ -3,14 +3,13 @@
  * process around it (signals, banner, exit codes) is main's.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedPostgres } from '@bellwether/durable/embedded';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { type Faults, VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
+import release from '../../../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
 import type { Clock } from './platform/clock.ts';
 import type { PoolOptions } from './platform/database/connection.ts';
@@ -34,10 +33,6 @@ import { openStores } from './wiring/stores.ts';
 import { openTracing } from './wiring/tracing.ts';
 import { composeNeeds, type UseCaseNeeds } from './wiring/use-cases.ts';
 import { type GivenVenues, openVenues } from './wiring/venues.ts';
-
-const VERSION: string = JSON.parse(
-  readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
-).version;
 
 const STOP_EXCHANGE_MS = 5_000;
 const STOP_REPLICAS_MS = 1_000;
@@ -134,7 +129,7 @@ async function start(
   const meters = createMeters(clock.now);
   const base = { config, sql, clock, log, meters };
   const isWatched = overrides.onStatement !== undefined;
-  const tracer = await openTracing({ config, replicaId, version: VERSION, log, stops });
+  const tracer = await openTracing({ config, replicaId, version: release.version, log, stops });
   await keepVenueBackends(
     sql,
     config.venues.map(({ id, backend }) => ({ venue: id, backend })),
@@ -170,7 +165,7 @@ async function start(
   );
   const needs = composeNeeds({
     ...{ config, clock, stores, secrets, venues, signing, recover, recoverElsewhere },
-    version: VERSION,
+    version: release.version,
     publicUrl: () => publicUrl,
   });
 
@@ -195,7 +190,7 @@ async function start(
       isWatched,
     },
     isDatabaseAway: database.isAway,
-    version: VERSION,
+    version: release.version,
   });
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
@@ -232,7 +227,7 @@ async function start(
       await rest;
     },
     facts: {
-      version: VERSION,
+      version: release.version,
       database: database.where,
       recovery: how,
       open: openRoutes(openPaths(config)),

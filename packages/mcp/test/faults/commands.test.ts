@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { VERSION } from '../../src/version.ts';
 
 const FOLDER = join(import.meta.dirname, '../..');
 
@@ -30,8 +29,7 @@ function run(args: readonly string[], more: Readonly<Record<string, string>> = {
 
 test('helps, and says its version, which is that of the package', () => {
   expect(run(['--help'])).toMatchObject({ status: 0, stdout: expect.stringContaining('limit set AMOUNT') });
-  const { version } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8'));
-  expect(VERSION).toBe(version);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(run(['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '', files: [] });
 });
 

@@ -9,6 +9,7 @@ import {
   type RestoreReport,
   restoreBackup,
 } from '@bellwether/durable/embedded';
+import release from '../../../../package.json' with { type: 'json' };
 import { opensCheck } from '../platform/database/master-keys.ts';
 import { newestMigration } from '../platform/database/migrate.ts';
 import { createSecrets } from '../platform/system/secrets.ts';
@@ -21,12 +22,6 @@ interface Facts {
   readonly keyCheck: { readonly keyId: number; readonly sealed: string } | null;
 }
 
-const RELEASE = (
-  JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
-    version: string;
-  }
-).version;
-
 async function factsOf(sql: Sql): Promise<Facts> {
   const [found] = await sql`
     select to_regclass('migrations') is not null as migrations, to_regclass('master_key_check') is not null as keys`;
@@ -36,7 +31,7 @@ async function factsOf(sql: Sql): Promise<Facts> {
       ? await sql`select key_id, sealed from master_key_check order by key_id desc limit 1`
       : [];
   return {
-    release: RELEASE,
+    release: release.version,
     migration: last === undefined ? null : Number(last.migration),
     keyCheck:
       check === undefined

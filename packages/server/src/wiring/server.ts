@@ -274,7 +274,9 @@ const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
     openapi: '3.1.0',
     info: {
       title: 'Bellwether',
-      version,
+      // Of the interface; what runs says its own.
+      version: '1.0.0',
+      'x-service-version': version,
       description: `The order desk that an AI trading agent talks to: one guarded HTTP/JSON API in front of prediction markets.\n\n## First steps\n\n${FIRST_STEPS}\n\n`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
