@@ -1,5 +1,5 @@
 -- For replicas of the release before, which run beside this one while they are replaced, and the oracle that the fold of positions is
--- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts, ADR 0068.
+-- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts.
 
 -- Closes the positions that a resolution leaves worthless: each is sold for nothing at the moment of the resolution, so
 -- that its loss is that day's. What they held of the venue's tokens pays nothing and is no position any more.

@@ -1,5 +1,5 @@
 -- For replicas of the release before, which run beside this one while they are replaced, and the oracle that the fold of positions is
--- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts, ADR 0068.
+-- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts.
 
 -- When a fill counts among those of its position: as `moved` says, or as is recorded where that is null.
 create or replace function place_of(one fills, moved jsonb) returns timestamptz language sql stable as $$
