@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { typesOf } from './declarations.ts';
-import { type Package, packagesInside, ROOT } from './packages.ts';
+import { ownPackage, type Package, packagesInside, ROOT } from './packages.ts';
 
 interface RootManifest {
   readonly license: string;
@@ -22,7 +22,7 @@ const libraryOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 
-/** The exact versions that this repository was tested with. @throws Error for an import that no package declares */
+/** The exact versions that this repository was tested with; its own packages are of one release. @throws Error for an import that no package declares */
 function dependenciesOf(built: Package, imported: Iterable<string>): Readonly<Record<string, string>> {
   const declared = Object.assign(
     {},
@@ -34,7 +34,7 @@ function dependenciesOf(built: Package, imported: Iterable<string>): Readonly<Re
       const version = declared[name];
       if (version === undefined)
         throw new Error(`${built.manifest.name} imports ${name} and does not declare it`);
-      return [name, version];
+      return [name, ownPackage(name) === null ? version : built.manifest.version];
     }),
   );
 }

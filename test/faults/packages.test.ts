@@ -137,8 +137,11 @@ describe('what is packed', () => {
       for (const field of ['scripts', 'private', 'workspaces', 'devDependencies', 'bundleDependencies'])
         expect(manifest, name).not.toHaveProperty(field);
       const published = new Set(built.map((one) => one.name));
-      const ours = Object.keys(manifest.dependencies).filter((one) => one.startsWith('@bellwether/'));
-      expect(ours.filter((one) => !published.has(one))).toEqual([]);
+      for (const [library, version] of Object.entries(manifest.dependencies)) {
+        const isOurs = library.startsWith('@bellwether/');
+        expect(version, `${name} needs ${library}`).toMatch(/^\d+\.\d+\.\d+$/);
+        if (isOurs) expect([published.has(library), version]).toEqual([true, manifest.version]);
+      }
       for (const path of files) {
         const text = readFileSync(join(folder, path), 'utf8');
         expect(text, path).not.toMatch(/@bellwether\/(contract|protocol|server|durable|exchange|sandbox)\b/);

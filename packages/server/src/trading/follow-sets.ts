@@ -1,7 +1,8 @@
 /**
  * Splits, merges and conversions that wallets' owners sign. Of those that they send themselves the desk sees no signature: it looks for the
- * transaction in what the venue lists of the chain, and books it once. What is not seen in a day counts as never sent (docs/decisions/splits-merges-conversions.md).
- * Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for (docs/decisions/splits-merges-conversions.md).
+ * transaction in what the venue lists of the chain, and books it once. What is not seen in a day counts as never sent.
+ * Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for
+ * (docs/decisions/splits-merges-conversions.md).
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { PIPS } from '@bellwether/contract/decimals';
