@@ -12,7 +12,7 @@ import { copyCluster } from './setup/copy-cluster.ts';
 
 const PORT = 5432;
 const START_TIMEOUT_MS = 120_000;
-const DATABASE = 'bellwether';
+export const DATABASE = 'bellwether';
 
 export interface PostgresNode {
   /** A superuser's connection, outside the pools under test. */

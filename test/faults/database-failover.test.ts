@@ -1,10 +1,16 @@
 /** A database of two hosts whose primary dies, is cut off, or comes back: what was acknowledged stays, and one server is written to. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { expectOneEffect, orderOfTurn, place, type Timed, tradeUntilStopped } from '../group-trading.ts';
 import { aMarket, newTrader, startTestService, type Trader } from '../harness.ts';
-import { type PostgresPair, startPostgresPair } from '../postgres-pair.ts';
+import { DATABASE, type PostgresPair, startPostgresPair } from '../postgres-pair.ts';
+import { signalGroup, startProcess, startRefused } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 /** Asked of the desk: so soon after a promotion it writes to the new primary. A machine may be three times slower. */
@@ -93,16 +99,85 @@ test('a primary that was cut off hangs, and takes no statement after it comes ba
   expect(await isIn(writing.acknowledged)).toBe(true);
 });
 
+/** A host that lets every client in, and then says nothing. */
+async function mute(): Promise<number> {
+  const AUTHENTICATED = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.write(AUTHENTICATED));
+    afterFile('processes', () => socket.destroy());
+  });
+  afterFile('processes', () => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** The pair's URL with a third host between the two. */
+const withThird = (port: number): string =>
+  pair.url
+    .replace(/host=([^,]+),([^&]+)/, 'host=$1,127.0.0.1,$2')
+    .replace(/port=(\d+)/, `port=$1,${port},$1`);
+
 test('a process that starts beside two servers that accept writes takes the one that was promoted last', async () => {
   const old = await systemOf();
   pair.first.signal('SIGSTOP');
   await pair.second.promote();
   pair.first.signal('SIGCONT');
-  const fresh = openPool(pair.url, { max: 1 });
+  const fresh = openPool(withThird(await mute()), { max: 1 });
   afterFile('pools', () => fresh.end({ timeout: 1 }));
   const [row] = await fresh`select pg_postmaster_start_time()::text as server`;
   expect(row?.server).not.toBe(old);
 });
+
+/** What the first host of the URL is when a process starts. */
+const UNUSABLE_FIRST = {
+  dead: async () => {
+    pair.first.signal('SIGKILL');
+    await pair.second.promote();
+    return pair.url;
+  },
+  silent: async () => {
+    pair.first.signal('SIGSTOP');
+    await pair.second.promote();
+    return pair.url;
+  },
+  'read-only': async () => pair.url.replace(/host=([^,]+),([^&]+)/, 'host=$2,$1'),
+};
+
+test.each(Object.entries(UNUSABLE_FIRST))(
+  'whatever is started beside a first host that is %s finds the second, works and ends',
+  async (_, leave) => {
+    await pair.first.admin.unsafe(`create database exchange owner ${DESK_ROLE}`);
+    const url = await leave();
+    const env = { DATABASE_URL: url, MASTER_KEY: randomBytes(32).toString('hex'), PAPER_WORLD: 'off' };
+    const desk = { ...env, DATABASE_MAY_LOSE_COMMITS: 'on' };
+    const programs = {
+      '/readyz': await startProcess({ env: desk }),
+      '/paper/gamma/markets': await startProcess({
+        program: 'exchange',
+        env: { ...env, DATABASE_URL: url.replace(`/${DATABASE}?`, '/exchange?') },
+      }),
+    };
+    for (const [path, { url: at, child, exit }] of Object.entries(programs)) {
+      expect((await fetch(`${at}${path}`)).status).toBe(200);
+      signalGroup(child, 'SIGTERM');
+      expect(await exit()).toEqual({ code: 0, signal: null });
+    }
+    for (const script of ['verify-receipts', 'rotate-key'])
+      expect(await runScript(script, env)).toMatchObject({ code: 0, error: '' });
+  },
+);
+
+function runScript(script: string, env: Readonly<Record<string, string>>): Promise<unknown> {
+  const file = join(import.meta.dirname, '..', '..', 'scripts', `${script}.ts`);
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [file],
+      { env: { PATH: process.env.PATH, ...env }, timeout: 60_000 },
+      (fault, output, error) => resolve({ code: fault === null ? 0 : fault.code, output, error }),
+    ),
+  );
+}
 
 test('a commit that its standby did not confirm is no commit: the desk asks what became of it', async () => {
   pair.second.signal('SIGSTOP');
@@ -128,13 +203,14 @@ test('a start on several hosts without a standby that confirms commits is refuse
   await startTestService({ DATABASE_URL: pair.url, PAPER_WORLD: 'off', DATABASE_MAY_LOSE_COMMITS: 'on' });
 });
 
-test('no host that accepts writes: the refusal names each, and why', async () => {
+test('no host that accepts writes: a start and a command name each, and why, and end', async () => {
   pair.first.signal('SIGKILL');
-  const refused = openPool(pair.url, { max: 1 });
-  afterFile('pools', () => refused.end({ timeout: 1 }));
-  await expect(refused`select 1`).rejects.toThrow(
-    /no host of the database accepts writes: .*5432: .*; .*5432: it accepts no writes/,
-  );
+  const env = { DATABASE_URL: withThird(await mute()), MASTER_KEY: randomBytes(32).toString('hex') };
+  const reasons =
+    /no host of the database accepts writes: .*5432: .*; 127.0.0.1:\d+: it does not answer; .*5432: it accepts no writes/;
+  const [started, command] = await Promise.all([startRefused({ env }), runScript('verify-receipts', env)]);
+  expect(started).toEqual({ exit: { code: 1, signal: null }, output: expect.stringMatching(reasons) });
+  expect(command).toEqual({ code: 1, output: '', error: expect.stringMatching(reasons) });
 });
 
 test('a desk on both: agents trade on after a promotion, and each order that was acknowledged has its one effect', async () => {

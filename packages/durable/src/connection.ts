@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   /** Ticks (see `tick`) without an answer after which the connection is destroyed; 0: never. */
   readonly maxSilentTicks: number;
   readonly onStatement: ((statement: Rendered) => void) | undefined;
+  /** Ends the attempt, not the connection. */
+  readonly stop: AbortSignal | undefined;
 }
 
 /** TCP keepalive starts after this long without traffic; ten more seconds without an answer end the connection. */
@@ -101,9 +103,11 @@ export class Connection {
 
   /** Use `openConnection`. */
   static open(options: ConnectionOptions, tls: Tls): Promise<Connection> {
+    const { stop } = options;
     const client = new Client(configOf(options, tls));
     const connection = new Connection(client, options);
     return new Promise((resolve, reject) => {
+      stop?.throwIfAborted();
       const seconds = options.connectTimeoutMs / 1_000;
       const timer = setTimeout(
         () => fail(new ConnectionRefused('CONNECT_TIMEOUT', `no connection within ${seconds} s`)),
@@ -111,16 +115,20 @@ export class Connection {
       );
       const fail = (fault: unknown): void => {
         clearTimeout(timer);
+        stop?.removeEventListener('abort', onStop);
         reject(fault);
         connection.destroy(fault);
       };
       client.connect((fault: Error | null | undefined) => {
         if (fault) return fail(fault);
         clearTimeout(timer);
+        stop?.removeEventListener('abort', onStop);
         unwatch();
         resolve(connection);
       });
       const unwatch = connection.onLost(fail);
+      const onStop = (): void => fail(stop?.reason);
+      stop?.addEventListener('abort', onStop);
     });
   }
 

@@ -56,8 +56,17 @@ export const endsSession = (fault: unknown): boolean =>
   fault instanceof ServerFault &&
   (fault.severity === 'FATAL' || fault.severity === 'PANIC' || SESSION_OVER.test(fault.code ?? ''));
 
+/** It says why: a command shows the message alone. */
 export const asLoss = (cause: unknown): ConnectionLost =>
-  cause instanceof ConnectionLost ? cause : new ConnectionLost('the database connection was lost', { cause });
+  cause instanceof ConnectionLost
+    ? cause
+    : new ConnectionLost(`the database connection was lost: ${wordsOf(cause)}`, { cause });
+
+function wordsOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  // Node's fault of a name with several addresses has a code alone.
+  return cause.message || (cause as NodeJS.ErrnoException).code || cause.name;
+}
 
 /** Whether connecting failed for a reason that did not come from the server. */
 export const isConnectFault = (fault: unknown): boolean =>

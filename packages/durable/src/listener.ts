@@ -29,7 +29,7 @@ export class Listener {
   readonly #channels = new Map<string, Set<OnNotify>>();
   #connection: Promise<Connection> | undefined;
   #open: Connection | undefined;
-  #isStopped = false;
+  readonly #stop = new AbortController();
 
   constructor(connect: () => Promise<Connection>) {
     this.#connect = connect;
@@ -58,7 +58,7 @@ export class Listener {
   }
 
   stop(): void {
-    this.#isStopped = true;
+    this.#stop.abort(new Error('the pool was closed'));
   }
 
   async #connectOnce(): Promise<Connection> {
@@ -78,7 +78,7 @@ export class Listener {
     connection.onLost(() => {
       clearInterval(asking);
       this.#open = undefined;
-      if (this.#isStopped) return;
+      if (this.#stop.signal.aborted) return;
       this.#connection = this.#connectAgain();
       this.#connection.catch(() => {});
     });
@@ -87,13 +87,13 @@ export class Listener {
 
   async #connectAgain(): Promise<Connection> {
     for (;;) {
-      if (this.#isStopped) throw new Error('the pool was closed');
+      this.#stop.signal.throwIfAborted();
       try {
         const connection = await this.#connectOnce();
         for (const channel of this.#channels.keys()) await issue(connection, `listen ${quoted(channel)}`);
         return connection;
       } catch {
-        await sleep(RETRY_MS, undefined, { ref: false });
+        await sleep(RETRY_MS, undefined, { signal: this.#stop.signal });
       }
     }
   }

@@ -62,6 +62,8 @@ export interface Sql extends Tag {
   session(options?: Pick<PoolOptions, 'settings'>): Promise<Session>;
   /** Address and options as data for another thread; contains the password. */
   address(): PoolAddress;
+  /** Another pool on the same database, with these options beside its own: what one learns of the hosts, both know. */
+  beside(options: PoolOptions): Sql;
   /** Closes every connection immediately, sessions included. Pending statements are rejected. */
   dropConnections(reason: Error): void;
   /** Waits for running statements, for five seconds or `timeout` seconds, then closes every connection. */
@@ -111,7 +113,7 @@ interface Shared {
 /** Any host, or of several the one that accepts writes. */
 async function connect(shared: Shared, settings: PoolOptions['settings'] = {}): Promise<Connection> {
   const { address, hosts, alive } = shared;
-  const open = (endpoint: Endpoint) => openAt(shared, endpoint, settings);
+  const open = (endpoint: Endpoint, stop?: AbortSignal) => openAt(shared, endpoint, settings, stop);
   const connection = address.mustWrite ? await hosts.connect(open) : await open(address.hosts[0]);
   if (shared.isEnded) {
     connection.destroy(new Error('the pool was closed'));
@@ -126,6 +128,7 @@ async function openAt(
   shared: Shared,
   endpoint: Endpoint,
   settings: PoolOptions['settings'],
+  stop: AbortSignal | undefined,
 ): Promise<Connection> {
   const { address, options } = shared;
   const { onStatement, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
@@ -146,37 +149,37 @@ async function openAt(
     connectTimeoutMs: (options.connectTimeoutSeconds ?? CONNECT_TIMEOUT_S) * 1_000,
     maxSilentTicks: statementTimeoutMs === 0 ? 0 : Math.ceil(statementTimeoutMs / TICK_MS) + GRACE_TICKS,
     onStatement: onStatement && (({ text, origin }) => onStatement(number, text, origin)),
+    stop,
   });
 }
 
 /** Silence of a server beside which another one may have been promoted. */
 const PROBE_AFTER_TICKS = 2;
 
-function watchHosts(shared: Shared): void {
-  const { hosts, alive } = shared;
-  hosts.onPromotion = (timeline) => {
-    for (const connection of [...alive])
-      if (connection.timeline < timeline) connection.destroy(new Error('another server was promoted'));
-  };
-}
-
 export function openPool(url: string, options: PoolOptions = {}): Sql {
   const address = readDatabaseUrl(url);
-  const shared: Shared = {
-    address,
-    hosts: new WritableHosts(address.hosts),
-    options,
-    alive: new Set(),
-    opened: 0,
-    isEnded: false,
+  return openOn({ url, address, hosts: new WritableHosts(address.hosts) }, options);
+}
+
+function openOn(
+  database: Pick<Shared, 'address' | 'hosts'> & { readonly url: string },
+  options: PoolOptions,
+): Sql {
+  const { url, address, hosts } = database;
+  const { onStatement: _, max: __, ...inherited } = options;
+  const shared: Shared = { address, hosts, options, alive: new Set(), opened: 0, isEnded: false };
+  const onPromotion = (timeline: number): void => {
+    for (const connection of [...shared.alive])
+      if (connection.timeline < timeline) connection.destroy(new Error('another server was promoted'));
   };
-  watchHosts(shared);
+  hosts.onPromotion.add(onPromotion);
   const pool = new Pool(shared);
   const listener = new Listener(() => connect(shared));
   const ticker = setInterval(() => {
     for (const connection of shared.alive) connection.tick();
     const isSilent = [...shared.alive].some(({ silentTicks }) => silentTicks >= PROBE_AFTER_TICKS);
-    if (isSilent && address.mustWrite) void shared.hosts.probe((endpoint) => openAt(shared, endpoint, {}));
+    if (isSilent && address.mustWrite)
+      void shared.hosts.probe((endpoint, stop) => openAt(shared, endpoint, {}, stop));
   }, TICK_MS);
   ticker.unref();
   const tag = createTag(issuerOf(pool));
@@ -187,15 +190,14 @@ export function openPool(url: string, options: PoolOptions = {}): Sql {
       await tag`select pg_notify(${channel}, ${payload})`;
     },
     session: (own: Pick<PoolOptions, 'settings'> = {}) => openSession(shared, own),
-    address: () => {
-      const { onStatement: _, max: __, ...rest } = options;
-      return { url, options: rest };
-    },
+    address: () => ({ url, options: inherited }),
+    beside: (own: PoolOptions) => openOn(database, { ...inherited, ...own }),
     dropConnections(reason: Error) {
       for (const connection of [...shared.alive]) connection.destroy(reason);
     },
     async end({ timeout = END_WITHIN_S }: { readonly timeout?: number } = {}) {
       clearInterval(ticker);
+      hosts.onPromotion.delete(onPromotion);
       shared.isEnded = true;
       listener.stop();
       await pool.drain(timeout * 1_000);

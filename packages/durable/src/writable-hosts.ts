@@ -8,12 +8,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 import type { Endpoint } from './database-url.ts';
-import { ConnectionRefused } from './errors.ts';
+import { ConnectionLost, ConnectionRefused } from './errors.ts';
 
 /** Before the next host is asked, too, where the one before has not answered. */
 const NEXT_AFTER_MS = 250;
 /** The first connection waits so long for a server with a later timeline than the one that was found. */
 const FIRST_WAITS_MS = 1_000;
+/** A host that let us in says so soon whether it accepts writes. */
+const STATE_WITHIN_MS = 5_000;
 
 const STATE = `select current_setting('transaction_read_only') = 'on' as is_read_only,
   case when pg_is_in_recovery() then 0 else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end
@@ -26,21 +28,17 @@ export class WritableHosts {
   #timeline = 0;
   #isProbing = false;
   /** Called when a server of a later timeline was found. */
-  onPromotion: (timeline: number) => void = () => {};
+  readonly onPromotion = new Set<(timeline: number) => void>();
 
   constructor(hosts: readonly Endpoint[]) {
     this.#hosts = hosts;
   }
 
   /** @throws ConnectionRefused that names what was wrong with each host */
-  async connect(open: (endpoint: Endpoint) => Promise<Connection>): Promise<Connection> {
-    const stop = new AbortController();
-    const attempts = this.#order().map((at, nth) => this.#attempt(at, { open, nth, stop: stop.signal }));
+  async connect(open: Open): Promise<Connection> {
     try {
-      const first = await Promise.any(attempts);
-      const found = this.#timeline === 0 && attempts.length > 1 ? await latestOf(first, attempts) : first;
-      this.#found(found);
-      return found.connection;
+      const { connection } = await this.#find(this.#order(), open);
+      return connection;
     } catch (fault) {
       if (!(fault instanceof AggregateError)) throw fault;
       const words = fault.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one)));
@@ -48,29 +46,17 @@ export class WritableHosts {
         'CONNECT_TIMEOUT',
         `no host of the database accepts writes: ${words.join('; ')}`,
       );
-    } finally {
-      stop.abort();
     }
   }
 
   /** Looks for a server of a later timeline beside the present one, which does not answer. */
-  async probe(open: (endpoint: Endpoint) => Promise<Connection>): Promise<void> {
+  async probe(open: Open): Promise<void> {
     if (this.#isProbing || this.#hosts.length === 1) return;
     this.#isProbing = true;
-    const stop = new AbortController();
-    const others = this.#order().slice(1);
-    try {
-      const found = await Promise.any(
-        others.map((at, nth) => this.#attempt(at, { open, nth, stop: stop.signal, after: this.#timeline })),
-      );
-      found.connection.destroy(new Error('it was only asked'));
-      this.#found(found);
-    } catch {
-      // There is none yet.
-    } finally {
-      stop.abort();
-      this.#isProbing = false;
-    }
+    // There may be none yet.
+    const found = await this.#find(this.#order().slice(1), open, this.#timeline).catch(() => null);
+    found?.connection.destroy(new Error('it was only asked'));
+    this.#isProbing = false;
   }
 
   /** The one that was found last first. */
@@ -79,69 +65,93 @@ export class WritableHosts {
     return [...all.slice(this.#last), ...all.slice(0, this.#last)];
   }
 
-  #found({ at, connection }: Found): void {
+  /**
+   * @param after only a server of a later timeline is good
+   * @throws AggregateError of what was wrong with each host
+   */
+  async #find(hosts: readonly number[], open: Open, after = -1): Promise<Found> {
+    const stop = new AbortController();
+    const attempts = hosts.map((at, nth) => this.#attempt(at, { open, nth, after, stop: stop.signal }));
+    try {
+      const first = await Promise.any(attempts);
+      const found = this.#timeline === 0 ? await latestOf(first, attempts) : first;
+      // Meanwhile another search may have found a promotion.
+      const isCurrent = found.connection.timeline >= this.#timeline;
+      for (const attempt of attempts)
+        attempt.then(
+          (one) =>
+            (one !== found || !isCurrent) && one.connection.destroy(new Error('another host was found')),
+          () => {},
+        );
+      if (!isCurrent) return await this.#find(hosts, open, after);
+      this.#use(found);
+      return found;
+    } finally {
+      stop.abort(new Error('another host was found'));
+    }
+  }
+
+  #use({ at, connection: { timeline } }: Found): void {
     this.#last = at;
-    if (connection.timeline <= this.#timeline) return;
+    if (timeline <= this.#timeline) return;
     const isPromotion = this.#timeline > 0;
-    this.#timeline = connection.timeline;
-    if (isPromotion) this.onPromotion(this.#timeline);
+    this.#timeline = timeline;
+    if (isPromotion) for (const tell of this.onPromotion) tell(timeline);
   }
 
   async #attempt(
     at: number,
-    {
-      open,
-      nth,
-      stop,
-      after = -1,
-    }: {
-      readonly open: (endpoint: Endpoint) => Promise<Connection>;
-      readonly nth: number;
-      readonly stop: AbortSignal;
-      /** Only a later timeline is good. */
-      readonly after?: number;
-    },
+    { open, nth, after, stop }: { open: Open; nth: number; after: number; stop: AbortSignal },
   ): Promise<Found> {
     const endpoint = this.#hosts[at] as Endpoint;
-    if (nth > 0) await sleep(nth * NEXT_AFTER_MS, undefined, { signal: stop, ref: false });
-    const connection = await open(endpoint).catch((fault: unknown) => {
-      throw new Error(`${nameOf(endpoint)}: ${fault instanceof Error ? fault.message : String(fault)}`);
-    });
+    // It holds the process, which at a start has nothing else to live for.
+    if (nth > 0) await sleep(nth * NEXT_AFTER_MS, undefined, { signal: stop });
+    let connection: Connection | undefined;
     try {
-      if (stop.aborted) throw new Error('another host was found');
-      const [row] = await connection.issue({ text: STATE, name: null, values: [] });
-      connection.timeline = Number(row?.timeline);
-      if (row?.is_read_only === true || connection.timeline === 0)
-        throw new Error(`${nameOf(endpoint)}: it accepts no writes`);
-      if (connection.timeline < this.#timeline || connection.timeline <= after)
-        throw new Error(`${nameOf(endpoint)}: another server was promoted since it was the primary`);
-      if (stop.aborted) throw new Error('another host was found');
+      connection = await open(endpoint, stop);
+      const { isReadOnly, timeline } = await stateOf(connection, stop);
+      if (isReadOnly || timeline === 0) throw new Error('it accepts no writes');
+      if (timeline < this.#timeline || timeline <= after)
+        throw new Error('another server was promoted since it was the primary');
+      connection.timeline = timeline;
       return { at, connection };
     } catch (fault) {
-      connection.destroy(fault);
-      throw fault;
+      connection?.destroy(fault);
+      const { host, port } = endpoint;
+      throw new Error(`${host}:${port}: ${fault instanceof Error ? fault.message : String(fault)}`);
     }
   }
 }
+
+/** Opens a connection, or gives it up when it is needed no more. */
+type Open = (endpoint: Endpoint, stop: AbortSignal) => Promise<Connection>;
 
 interface Found {
   readonly at: number;
   readonly connection: Connection;
 }
 
-const nameOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
-
-/** Of two that both accept writes the one that was promoted later; the other is closed. */
-async function latestOf(first: Found, attempts: readonly Promise<Found>[]): Promise<Found> {
-  const settled = Promise.allSettled(attempts);
-  const all = await Promise.race([settled, sleep(FIRST_WAITS_MS, null, { ref: false })]);
-  let latest = first;
-  for (const one of all ?? []) {
-    if (one.status === 'rejected' || one.value === first) continue;
-    const [kept, closed] =
-      one.value.connection.timeline > latest.connection.timeline ? [one.value, latest] : [latest, one.value];
-    closed.connection.destroy(new Error('another server was promoted later'));
-    latest = kept;
+async function stateOf(connection: Connection, stop: AbortSignal) {
+  const over = AbortSignal.any([stop, AbortSignal.timeout(STATE_WITHIN_MS)]);
+  const end = (): void => connection.destroy(new ConnectionLost('it does not answer'));
+  over.addEventListener('abort', end);
+  try {
+    const [row] = await connection.issue({ text: STATE, name: null, values: [] });
+    return { isReadOnly: row?.is_read_only === true, timeline: Number(row?.timeline) };
+  } finally {
+    over.removeEventListener('abort', end);
   }
+}
+
+/** Of those that accept writes the one that was promoted last; a silent host is not waited for. */
+async function latestOf(first: Found, attempts: readonly Promise<Found>[]): Promise<Found> {
+  let latest = first;
+  const compared = attempts.map(async (attempt) => {
+    const found = await attempt.catch(() => first);
+    if (found.connection.timeline > latest.connection.timeline) latest = found;
+  });
+  const over = new AbortController();
+  await Promise.race([Promise.all(compared), sleep(FIRST_WAITS_MS, undefined, { signal: over.signal })]);
+  over.abort();
   return latest;
 }

@@ -72,7 +72,7 @@ export async function startDatabase({ stops, ...parts }: DatabaseParts & { reado
 }
 
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
-  const { sql, options } = pool(parts, url);
+  const sql = pool(parts, url);
   const expectSafe = async () => {
     await refusePooler(sql);
     if (!parts.config.databaseMayLoseCommits) await refuseLoneCommits(sql, url);
@@ -88,8 +88,7 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
     isAway: () => pulse !== null && pulse.status() !== 'ready',
     listen() {
       pulse = startPulse({
-        url,
-        ...options,
+        sql,
         // Statements that wait for an answer fail and are asked anew, on connections that may find a server that lives.
         onSilence: () => {
           parts.log.error({}, 'the database does not answer; its connections are given up');
@@ -110,7 +109,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   const { config, replicaId, log } = parts;
   const embedded = await (parts.postgres ?? startEmbeddedPostgres({ dataDir: config.dataDir }));
   const url = socketUrl(embedded, embedded.database);
-  const { sql, options } = pool(parts, url);
+  const sql = pool(parts, url);
   // The server is ours alone: another service on the same folder would fight over it.
   if ((await countOtherReplicas(sql, replicaId)) > 0) {
     await sql.end({ timeout: END_WITHIN_S });
@@ -128,7 +127,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
     where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
     isAway: () => !embedded.isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
     listen() {
-      pulse = startPulse({ url, ...options, onSilence: watch.silent });
+      pulse = startPulse({ sql, onSilence: watch.silent });
       return pulse;
     },
     async close() {
@@ -140,12 +139,10 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   };
 }
 
-function pool({ config, replicaId, keyNames, onStatement }: DatabaseParts, url: string) {
-  const options = { applicationName: replicaName(replicaId, keyNames) };
-  const sql = openPool(url, {
-    ...options,
+function pool({ config, replicaId, keyNames, onStatement }: DatabaseParts, url: string): Sql {
+  return openPool(url, {
+    applicationName: replicaName(replicaId, keyNames),
     max: config.databasePool,
     ...(onStatement === undefined ? {} : { onStatement }),
   });
-  return { sql, options };
 }

@@ -5,7 +5,7 @@
  * Two queries. The beat only reads, every half second, and measures the silence. The probe, for `/readyz`, writes to the
  * log and allocates a page of disk, because a full or read-only database still answers reads.
  */
-import { openPool, type PoolOptions, type Sql } from './connection.ts';
+import type { Sql } from './connection.ts';
 
 export interface DatabasePulse {
   /** Milliseconds since the first unanswered beat; 0 while answers arrive. */
@@ -18,13 +18,10 @@ export interface DatabasePulse {
 }
 
 export interface PulseOptions {
-  readonly url: string;
-  readonly applicationName: string;
+  /** Not used by it: it opens connections beside those of this pool. */
+  readonly sql: Sql;
   /** Called once for each long silence of the database. */
   readonly onSilence: () => void;
-  /** @internal tests shorten it */
-  readonly silenceMs?: number;
-  readonly onStatement?: PoolOptions['onStatement'];
 }
 
 const BEAT_EVERY_MS = 500;
@@ -71,14 +68,8 @@ async function write(sql: Sql): Promise<string> {
   return sql.unsafe(update).then(() => READY, reasonOf);
 }
 
-export function startPulse(options: PulseOptions): DatabasePulse {
-  const { url, applicationName, onSilence, silenceMs = SILENCE_MS } = options;
-  const open = (): Sql =>
-    openPool(url, {
-      max: 1,
-      applicationName,
-      connectTimeoutSeconds: CONNECT_TIMEOUT_S,
-    });
+export function startPulse({ sql, onSilence }: PulseOptions): DatabasePulse {
+  const open = (): Sql => sql.beside({ max: 1, connectTimeoutSeconds: CONNECT_TIMEOUT_S });
   let beating = open();
   let probing = open();
   let askedAt: number | null = null;
@@ -105,7 +96,7 @@ export function startPulse(options: PulseOptions): DatabasePulse {
       // Perhaps only this connection is lost.
       drop(beating);
       beating = open();
-      if (silentMs() >= silenceMs && !isTold) {
+      if (silentMs() >= SILENCE_MS && !isTold) {
         isTold = true;
         onSilence();
       }

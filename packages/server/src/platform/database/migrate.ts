@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openPool, transact } from '@bellwether/durable';
+import { transact } from '@bellwether/durable';
 import type { Sql, Tx } from './connection.ts';
 import { applyFunctions, readFunctionSet } from './sql-functions.ts';
 
@@ -20,9 +20,8 @@ export class MigrationError extends Error {
  * @returns how many migrations were applied
  */
 export async function migrate(database: Sql, idempotent: readonly string[] = []): Promise<number> {
-  const { url, options } = database.address();
   // Rewriting a large table may take longer than the timeouts of requests allow.
-  const sql = openPool(url, { ...options, max: 2, statementTimeoutMs: 0 });
+  const sql = database.beside({ max: 2, statementTimeoutMs: 0 });
   try {
     return await applyAll(sql, idempotent);
   } finally {
