@@ -99,11 +99,8 @@ export async function launch(options: ProcessOptions & { readonly port: number }
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      // Without the rest of the test's environment: its settings must not reach the service.
-      PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`,
-      HOME: process.env.HOME,
+      ...environment(root),
       npm_config_update_notifier: 'false',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       PORT: String(port),
       ...(dataDir === undefined ? {} : { DATA_DIR: dataDir }),
       ...(program === 'service' ? WIDE_OPEN : {}),
@@ -136,6 +133,50 @@ async function fileOf(main: string, root: string): Promise<string> {
   );
   return (await bundled).get(join(ROOT, main)) as string;
 }
+
+/** Of a process. Without the rest of the test's environment: its settings must not reach what is tested. */
+const environment = (root: string): NodeJS.ProcessEnv => ({
+  PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`,
+  HOME: process.env.HOME,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+});
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * A command of an operator, as npm starts it.
+ * @param script its path in the repository
+ * @param options `prefix`: a program that runs it
+ */
+export function startScript(
+  script: string,
+  args: readonly string[] = [],
+  { env = {}, prefix = [] }: { env?: Readonly<Record<string, string>>; prefix?: readonly string[] } = {},
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const [file = '', ...rest] = [...prefix, process.execPath, join(ROOT, script), ...args];
+  const child = spawn(file, rest, {
+    cwd: ROOT,
+    env: { ...environment(ROOT), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  afterFile('processes', () => child.kill('SIGKILL'));
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, ended };
+}
+
+/** @see startScript */
+export const runScript = (...command: Parameters<typeof startScript>): Promise<Ended> =>
+  startScript(...command).ended;
 
 /** Copies a cluster where none exists: creating one, and its tables, takes longer than the rest of a start. */
 async function prepareCluster({ dataDir, env = {}, program }: ProcessOptions): Promise<void> {

@@ -1,8 +1,6 @@
 /** Splits and merges without gas: prepared by the desk, signed by the owner, forwarded to the relayer once, followed to their end. */
-import { execFile } from 'node:child_process';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import {
   createVenueCredentials,
   type Market,
@@ -18,6 +16,7 @@ import { Faults, NO_FAULTS } from '../../packages/exchange/src/doors/polymarket/
 import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { runScript } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 import { micro } from '../world.ts';
 
@@ -273,19 +272,16 @@ test('an agent has a part of what the relayer grants the service', async () => {
 });
 
 test('the doctor says whether the relayer takes the credentials, and shows none of them', async () => {
-  const script = join(import.meta.dirname, '../../scripts/doctor.ts');
   const look = (more: Readonly<Record<string, string>>) =>
-    new Promise<{ readonly status: number; readonly said: string }>((done) => {
-      const env = { PATH: process.env.PATH ?? '', POLYMARKET_RELAYER_URL: relayerUrl, ...key, ...more };
-      execFile(process.execPath, [script, '--relayer'], { env }, (error, stdout, stderr) =>
-        done({ status: error === null ? 0 : Number(error.code), said: stdout + stderr }),
-      );
+    runScript('scripts/doctor.ts', ['--relayer'], {
+      env: { POLYMARKET_RELAYER_URL: relayerUrl, ...key, ...more },
     });
   const good = await look({});
-  expect(good.status).toBe(0);
-  expect(good.said).toContain('takes these credentials');
+  expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('takes these credentials') });
   const bad = await look({ POLYMARKET_RELAYER_API_KEY: crypto.randomUUID() });
-  expect(bad.status).toBe(1);
-  expect(bad.said).toContain('refuses these credentials (401)');
-  expect(good.said + bad.said).not.toContain(key.POLYMARKET_RELAYER_API_KEY);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout + bad.stderr).toContain('refuses these credentials (401)');
+  expect([good, bad].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(
+    key.POLYMARKET_RELAYER_API_KEY,
+  );
 });

@@ -1,13 +1,10 @@
 /** The service is killed between an owner's approval and the trade: the approval holds, once, and the receipt tells both. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { BellwetherClient, buildMarketOrder, verifyReceipts } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
 import { aMarket, call, newTrader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
-import { dataFolder, kill, startProcess } from '../service-process.ts';
+import { dataFolder, kill, runScript, startProcess } from '../service-process.ts';
 
 test('killed after the approval, the same signed order trades after the restart, once', async () => {
   const dataDir = dataFolder();
@@ -48,7 +45,8 @@ test('killed after the approval, the same signed order trades after the restart,
   await expect.poll(async () => (await client.listReceipts()).entries.length).toBeGreaterThan(0);
   expect(verifyReceipts({ entries: (await client.listReceipts()).entries }).ok).toBe(true);
   // The operator's command finds the embedded database of the folder.
-  const script = join(import.meta.dirname, '../../scripts/verify-receipts.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [script, '--data', dataDir]);
-  expect(stdout).toContain('1 orders checked; 0 altered.');
+  expect(await runScript('scripts/verify-receipts.ts', ['--data', dataDir])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 orders checked; 0 altered.'),
+  });
 });

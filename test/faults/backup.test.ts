@@ -1,5 +1,4 @@
 /** Backup while agents trade, restore into an empty folder, and everything that must refuse with a sentence. */
-import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,39 +19,18 @@ import {
   kill,
   postgresOf,
   postmasterOf,
+  runScript,
   type ServiceProcess,
   signalPostgres,
   startProcess,
+  startScript,
   waitFor,
 } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 import { copyCluster } from '../setup/copy-cluster.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const TRADERS = 4;
 const ENOUGH = 40;
-
-interface Ended {
-  readonly code: number | null;
-  readonly said: string;
-}
-
-/** A command of an operator, as npm starts it. */
-function command(script: 'backup' | 'restore', args: readonly string[], prefix: readonly string[] = []) {
-  const line = [...prefix, process.execPath, join(ROOT, 'scripts', `${script}.ts`), ...args];
-  const { DATABASE_URL: _, MASTER_KEY: __, DATA_DIR: ___, ...env } = process.env;
-  const child = spawn(line[0] as string, line.slice(1), {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  afterFile('processes', () => kill(child.pid as number, 'SIGKILL'));
-  let said = '';
-  child.stdout.on('data', (chunk) => (said += chunk));
-  child.stderr.on('data', (chunk) => (said += chunk));
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, said })));
-  return { child, ended };
-}
 
 /** A superuser's pool on the database of a data folder. */
 async function openOn(folder: string): Promise<Sql> {
@@ -99,10 +77,10 @@ beforeAll(async () => {
 
   const trading = tradeUntilStopped(service, traders, market, sent);
   await waitFor(() => sent.length >= ENOUGH, 60_000);
-  const { code, said } = await command('backup', ['--to', file, '--data', dataDir]).ended;
-  expect(said).toContain('holds everything that was acknowledged before');
+  const { code, stdout } = await runScript('scripts/backup.ts', ['--to', file, '--data', dataDir]);
+  expect(stdout).toContain('holds everything that was acknowledged before');
   expect(code).toBe(0);
-  point = Date.parse(/before (\S+Z)/.exec(said)?.[1] ?? '');
+  point = Date.parse(/before (\S+Z)/.exec(stdout)?.[1] ?? '');
   await careful.client.cancelExit({ exitId });
   const during = sent.length;
   await waitFor(() => sent.length > during + TRADERS, 60_000);
@@ -118,14 +96,14 @@ describe('a restore', () => {
   beforeAll(async () => {
     into = join(folder, 'r');
     const args = ['--from', file, '--to', into, '--key-file', keyFile];
-    const first = command('restore', args);
+    const first = startScript('scripts/restore.ts', args);
     await waitFor(() => remains().length > 0, 60_000, 2);
     kill(first.child.pid as number, 'SIGKILL');
     await first.ended;
     expect(existsSync(into)).toBe(false);
 
-    const again = await command('restore', args).ended;
-    expect(again).toMatchObject({ code: 0, said: expect.stringContaining('holds everything') });
+    const again = await runScript('scripts/restore.ts', args);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('holds everything') });
     expect(remains()).toEqual([]);
     const postgres = await startEmbeddedPostgres({ dataDir: into });
     afterFile('databases', () => postgres.stop());
@@ -271,16 +249,21 @@ describe('a backup', () => {
   });
 
   test('that finds no room leaves no file and says so', async () => {
-    const bounded = ['bash', '-c', 'ulimit -f 40; exec "$0" "$@"'];
+    const prefix = ['bash', '-c', 'ulimit -f 40; exec "$0" "$@"'];
     const args = ['--to', to('full'), '--data', join(small, 'd')];
-    const { code, said } = await command('backup', args, bounded).ended;
-    expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining('There is no room for') });
+    const ended = await runScript('scripts/backup.ts', args, { prefix });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no room for') });
     expect(readdirSync(small).filter((name) => name.startsWith('full'))).toEqual([]);
   });
 
   test('a frozen backup blocks nothing; a killed one leaves no file of that name, and the next one clears up', async () => {
     const unfinished = () => readdirSync(small).filter((name) => name.startsWith('killed.unfinished'));
-    const { child, ended } = command('backup', ['--to', to('killed'), '--data', join(small, 'd')]);
+    const { child, ended } = startScript('scripts/backup.ts', [
+      '--to',
+      to('killed'),
+      '--data',
+      join(small, 'd'),
+    ]);
     await waitFor(() => unfinished().length > 0, 60_000, 2);
     kill(child.pid as number, 'SIGSTOP');
     const sql = await openOn(join(small, 'd'));

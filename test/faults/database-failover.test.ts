@@ -1,8 +1,6 @@
 /** A database of two hosts whose primary dies, is cut off, or comes back: what was acknowledged stays, and one server is written to. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
@@ -10,7 +8,7 @@ import { openPool, type Sql } from '../../packages/server/src/platform/database/
 import { expectOneEffect, orderOfTurn, place, type Timed, tradeUntilStopped } from '../group-trading.ts';
 import { aMarket, newTrader, startTestService, type Trader } from '../harness.ts';
 import { DATABASE, type PostgresPair, startPostgresPair } from '../postgres-pair.ts';
-import { signalGroup, startProcess, startRefused } from '../service-process.ts';
+import { runScript, signalGroup, startProcess, startRefused } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 /** Asked of the desk: so soon after a promotion it writes to the new primary. A machine may be three times slower. */
@@ -163,21 +161,9 @@ test.each(Object.entries(UNUSABLE_FIRST))(
       expect(await exit()).toEqual({ code: 0, signal: null });
     }
     for (const script of ['verify-receipts', 'rotate-key'])
-      expect(await runScript(script, env)).toMatchObject({ code: 0, error: '' });
+      expect(await runScript(`scripts/${script}.ts`, [], { env })).toMatchObject({ code: 0, stderr: '' });
   },
 );
-
-function runScript(script: string, env: Readonly<Record<string, string>>): Promise<unknown> {
-  const file = join(import.meta.dirname, '..', '..', 'scripts', `${script}.ts`);
-  return new Promise((resolve) =>
-    execFile(
-      process.execPath,
-      [file],
-      { env: { PATH: process.env.PATH, ...env }, timeout: 60_000 },
-      (fault, output, error) => resolve({ code: fault === null ? 0 : fault.code, output, error }),
-    ),
-  );
-}
 
 test('a commit that its standby did not confirm is no commit: the desk asks what became of it', async () => {
   pair.second.signal('SIGSTOP');
@@ -208,9 +194,12 @@ test('no host that accepts writes: a start and a command name each, and why, and
   const env = { DATABASE_URL: withThird(await mute()), MASTER_KEY: randomBytes(32).toString('hex') };
   const reasons =
     /no host of the database accepts writes: .*5432: .*; 127.0.0.1:\d+: it does not answer; .*5432: it accepts no writes/;
-  const [started, command] = await Promise.all([startRefused({ env }), runScript('verify-receipts', env)]);
+  const [started, command] = await Promise.all([
+    startRefused({ env }),
+    runScript('scripts/verify-receipts.ts', [], { env }),
+  ]);
   expect(started).toEqual({ exit: { code: 1, signal: null }, output: expect.stringMatching(reasons) });
-  expect(command).toEqual({ code: 1, output: '', error: expect.stringMatching(reasons) });
+  expect(command).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(reasons) });
 });
 
 test('a desk on both: agents trade on after a promotion, and each order that was acknowledged has its one effect', async () => {

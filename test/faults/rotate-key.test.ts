@@ -1,7 +1,5 @@
 /** The master key is rotated while two replicas serve agents: no request fails, and the old key opens nothing afterwards. */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { BellwetherClient } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rotateKey } from '../../packages/server/src/operations/rotate-key.ts';
@@ -18,9 +16,9 @@ import {
   type Trader,
 } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
+import { runScript } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const OLD = randomBytes(32);
 const NEW = randomBytes(32);
 const [oldName, newName] = [masterKeyName(OLD), masterKeyName(NEW)];
@@ -52,20 +50,7 @@ const keyIds = async (): Promise<Record<string, number[]>> => {
   return row as never;
 };
 
-/** As npm starts it. */
-async function rotateByCommand(env: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'rotate-key.ts')], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, DATABASE_URL, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  afterFile('processes', () => child.kill('SIGKILL'));
-  let said = '';
-  child.stdout.on('data', (chunk) => (said += chunk));
-  child.stderr.on('data', (chunk) => (said += chunk));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return `${code}: ${said}`;
-}
+const rotateByCommand = () => runScript('scripts/rotate-key.ts', [], { env: { DATABASE_URL, ...both } });
 
 beforeAll(async () => {
   DATABASE_URL = await createDeskDatabase();
@@ -131,16 +116,18 @@ describe('a rotation', () => {
     };
     await expect(rotateKey({ sql, newest: NEW, former: OLD, batch: 1, onBatch })).rejects.toBe(killed);
     expect((await keyIds()).checks).toEqual([1, 2]);
-    const said = await rotateByCommand(both);
-    expect(said).toMatch(new RegExp(`^0: Everything is sealed with key ${newName} \\(\\d+ rows`));
-    expect(said).toContain(`Key ${oldName} is retired.`);
+    const { code, stdout } = await rotateByCommand();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Everything is sealed with key ${newName} \\(\\d+ rows`));
+    expect(stdout).toContain(`Key ${oldName} is retired.`);
     isOver = true;
     await working;
     expect(statuses.filter((status) => status >= 400)).toEqual([]);
     expect(statuses.length).toBeGreaterThan(0);
     expect(await keyIds()).toMatchObject({ credentials: [2], exits: [2], root: [2], checks: [2] });
     expect((await keyIds()).webhooks).toEqual([2]);
-    expect(await rotateByCommand(both)).toMatch(/^0: Everything is sealed with key \w+ \(0 rows/);
+    const again = { code: 0, stdout: expect.stringMatching(/^Everything is sealed with key \w+ \(0 rows/) };
+    expect(await rotateByCommand()).toMatchObject(again);
   });
 
   test('leaves nothing that the old key opens, and no process seals with it', async () => {

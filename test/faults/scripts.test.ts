@@ -1,24 +1,6 @@
 /** Commands of an operator that were started in a wrong way: one sentence that says what to do, and a status. */
-import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-
-const ROOT = resolve(import.meta.dirname, '../..');
-
-interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(script: string, args: readonly string[]): Promise<Ended> {
-  const env = { ...process.env, WALLET_PRIVATE_KEY: '0x5a', DATABASE_URL: undefined };
-  return new Promise((done) => {
-    execFile(process.execPath, [join(ROOT, script), ...args], { env }, (error, stdout, stderr) =>
-      done({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
-}
+import { runScript } from '../service-process.ts';
 
 const COMMANDS = [
   ['scripts/backup.ts', '--to'],
@@ -34,8 +16,8 @@ const COMMANDS = [
 test.each(COMMANDS)(
   '%s names a misspelt option, those that there are, and does nothing',
   async (script, known) => {
-    const { status, stdout, stderr } = await run(script, ['--misspelt', '1']);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    const { code, stdout, stderr } = await runScript(script, ['--misspelt', '1']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('There is no option --misspelt; the options are ');
     expect(stderr).toContain(known);
     expect(stderr).toContain('npm run ');
@@ -44,8 +26,8 @@ test.each(COMMANDS)(
 );
 
 test.each(COMMANDS)('%s says with --help how it is used', async (script, known) => {
-  const { status, stdout, stderr } = await run(script, ['--help']);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const { code, stdout, stderr } = await runScript(script, ['--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(known);
 });
 
@@ -63,8 +45,9 @@ test.each([
     '--head is not AGENT_ID:SEQUENCE:HASH, but x:1',
   ],
   ['no JSON', 'verify-receipts', ['README.md'], 2, 'README.md cannot be read as JSON'],
-] as const)('%s of the %s is a sentence', async (_, script, args, status, sentence) => {
-  const ended = await run(`scripts/${script}.ts`, args);
-  expect(ended).toMatchObject({ status, stdout: '', stderr: expect.stringMatching(/^[^\n]*\n$/) });
+] as const)('%s of the %s is a sentence', async (_, script, args, code, sentence) => {
+  const env = { WALLET_PRIVATE_KEY: '0x5a' };
+  const ended = await runScript(`scripts/${script}.ts`, args, { env });
+  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/^[^\n]*\n$/) });
   expect(ended.stderr).toContain(sentence);
 });

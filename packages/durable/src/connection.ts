@@ -113,22 +113,24 @@ export class Connection {
         () => fail(new ConnectionRefused('CONNECT_TIMEOUT', `no connection within ${seconds} s`)),
         options.connectTimeoutMs,
       );
-      const fail = (fault: unknown): void => {
+      const onStop = (): void => fail(stop?.reason);
+      stop?.addEventListener('abort', onStop);
+      const settle = (): void => {
         clearTimeout(timer);
         stop?.removeEventListener('abort', onStop);
+      };
+      const fail = (fault: unknown): void => {
+        settle();
         reject(fault);
         connection.destroy(fault);
       };
       client.connect((fault: Error | null | undefined) => {
         if (fault) return fail(fault);
-        clearTimeout(timer);
-        stop?.removeEventListener('abort', onStop);
+        settle();
         unwatch();
         resolve(connection);
       });
       const unwatch = connection.onLost(fail);
-      const onStop = (): void => fail(stop?.reason);
-      stop?.addEventListener('abort', onStop);
     });
   }
 
