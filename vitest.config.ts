@@ -38,7 +38,6 @@ const LONGEST = [
   'test/faults/venue-heartbeat.test.ts',
   'test/faults/crash.test.ts',
   'test/faults/one-folder.test.ts',
-  'test/faults/earlier-replicas.test.ts',
   'test/faults/takeover.test.ts',
   'test/faults/console-passkeys.test.ts',
   'packages/server/test/polymarket-matches.test.ts',

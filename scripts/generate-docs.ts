@@ -79,7 +79,7 @@ function commentedLines(sql: string): { subject: string; comment: string }[] {
       comment = `${comment} ${text}`.trim();
       continue;
     }
-    const made = /^create (?:or replace )?(?:table|function) (\w+)/.exec(line)?.[1];
+    const made = /^create (?:or replace |unlogged )?(?:table|function) (\w+)/.exec(line)?.[1];
     const column = /^ {2}(\w+) /.exec(line)?.[1];
     if (made !== undefined) tableName = made;
     const subject = made ?? (column === undefined ? null : `${tableName}.${column}`);

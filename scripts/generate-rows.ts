@@ -1,6 +1,7 @@
 /**
- * Writes the tables' rows as TypeScript interfaces, from the catalog of a freshly migrated database: a column that is
- * renamed, dropped or becomes nullable breaks the type check of the code that reads it. Run it after every migration:
+ * Writes what the database and the code share. The tables' rows become TypeScript interfaces, from the catalog of a freshly
+ * migrated database: a column that is renamed, dropped or becomes nullable breaks the type check of the code that reads it. The
+ * lifecycle of orders becomes SQL functions. Run it after every migration, and after a change of domain/lifecycle.ts:
  * `node scripts/generate-rows.ts`
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,8 @@ import { join, resolve } from 'node:path';
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { migrate } from '../packages/server/src/platform/database/migrate.ts';
+import { FUNCTIONS_FOLDER } from '../packages/server/src/platform/database/sql-functions.ts';
+import { LIFECYCLE_FILE, lifecycleSql } from '../packages/server/src/trading/lifecycle-sql.ts';
 
 export const ROWS_FILE = resolve(
   import.meta.dirname,
@@ -140,6 +143,7 @@ export async function rowsFile(sql: Sql): Promise<string> {
 }
 
 async function writeRows(): Promise<void> {
+  writeFileSync(join(FUNCTIONS_FOLDER, LIFECYCLE_FILE), lifecycleSql());
   const folder = mkdtempSync(join(tmpdir(), 'bw-rows-'));
   const postgres = await startEmbeddedPostgres({ dataDir: folder, database: 'bellwether' });
   const sql = openPool(socketUrl(postgres, postgres.database));

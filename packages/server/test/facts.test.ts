@@ -1,17 +1,11 @@
-/** The log of facts: nothing is missed or repeated in any order of commits; and a database from before the log. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The log of facts: nothing is missed or repeated in any order of commits. */
 import { openTransaction, transact } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../../../test/postgres.ts';
-import type { Sql } from '../src/platform/database/connection.ts';
-import { migrate } from '../src/platform/database/migrate.ts';
 import { createFactLog } from '../src/streams/fact-log.ts';
 import { forgetFacts } from '../src/streams/jobs.ts';
 import { createWebhookStore } from '../src/webhooks/store.ts';
 import {
   AGENT,
-  addAgents,
   addEndpoint,
   brief,
   ENDPOINT,
@@ -24,19 +18,6 @@ import {
 } from './facts-stage.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const MIGRATIONS = join(import.meta.dirname, '../src/platform/database/migrations');
-
-/** A database as written by the service before the log existed. */
-async function earlierDatabase(): Promise<Sql> {
-  const sql = await openTestDatabase();
-  await sql`create table migrations (number integer primary key, name text not null, applied_at timestamptz not null default now())`;
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    if (file > '0019') break;
-    await sql.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8'));
-    await sql`insert into migrations (number, name) values (${Number(file.slice(0, 4))}, ${file})`;
-  }
-  return sql;
-}
 
 describe('readers', () => {
   test('a fact that commits late reaches webhooks and the briefing once', async () => {
@@ -159,33 +140,6 @@ describe('readers', () => {
     const { next } = await brief(sql, { at: 0, snapshot: null });
     await sql`update orders set user_id = user_id + 100`;
     expect((await brief(sql, next)).reported).toEqual([]);
-  });
-});
-
-describe('a database from before the log of facts', () => {
-  test('an older cursor stays exact; events that waited for delivery are neither lost nor duplicated', async () => {
-    const sql = await earlierDatabase();
-    await addAgents(sql);
-    await addEndpoint(sql);
-    await place(sql, 'seen', { kind: '' });
-    // Like evidence: the event together with the change.
-    await sql`insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-      values (${ENDPOINT}, ${AGENT}, gen_random_uuid(), 'order.live', '{"orderId": "seen"}', now())`;
-    const slow = openTransaction(sql);
-    await place(slow.tx, 'late', { kind: '' });
-    const [cursor] = await sql`select pg_current_snapshot()::text as snapshot`;
-    const since = { at: Date.now(), snapshot: cursor?.snapshot as string };
-    await slow.commit();
-    await place(sql, 'old', { at: Date.now() - 30 * DAY_MS, kind: '' });
-    await migrate(sql);
-    const answer = await brief(sql, since);
-    expect(answer.reported).toEqual(['late submitting']);
-    await queue(sql);
-    expect(await queued(sql)).toEqual(['seen order.live']);
-    await move(sql, 'late', 'live');
-    await queue(sql);
-    expect(await queued(sql)).toEqual(['seen order.live', 'late order.live']);
-    expect((await brief(sql, answer.next)).reported).toEqual(['late live']);
   });
 
   test('a restored dump starts a new life: older cursors are recognised, and events continue', async () => {

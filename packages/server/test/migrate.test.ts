@@ -1,7 +1,36 @@
+/** A database becomes one of this version, by migrations or, where the replaced ones have made it, as it stands. */
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../../test/postgres.ts';
-import { openPool } from '../src/platform/database/connection.ts';
-import { migrate } from '../src/platform/database/migrate.ts';
+import { createTestDatabase, openAsAdmin } from '../../../test/postgres.ts';
+import { afterFile } from '../../../test/setup/clean-up.ts';
+import { openPool, type Sql } from '../src/platform/database/connection.ts';
+import { MigrationError, migrate } from '../src/platform/database/migrate.ts';
+
+/** A database that has had the migrations before the first of this version, with an owner in it. */
+async function earlier(): Promise<{ sql: Sql; admin: Sql }> {
+  const databaseUrl = await createTestDatabase();
+  const sql = openPool(databaseUrl, { max: 3 });
+  afterFile('pools', () => sql.end({ timeout: 1 }));
+  await migrate(sql);
+  await sql`insert into owners (created_at, name) values (now(), 'Ann')`;
+  await sql`delete from migrations`;
+  await sql`insert into migrations (number, name) select number, 'replaced' from generate_series(43, 100) number`;
+  return { sql, admin: await openAsAdmin(databaseUrl) };
+}
+
+/** Everything that a refused start could have changed. */
+const stateOf = (sql: Sql) => sql`
+  select (select array_agg(number order by number) from migrations) as migrations,
+    (select array_agg(nspname::text order by nspname) from pg_namespace) as schemas,
+    (select array_agg(relname::text order by oid) from pg_class) as relations,
+    (select array_agg(name) from owners) as owners, (select max(applied_at) from sql_functions) as functions`;
+
+async function refusal(sql: Sql): Promise<string> {
+  const before = await stateOf(sql);
+  const error = await migrate(sql).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(MigrationError);
+  expect(await stateOf(sql)).toEqual(before);
+  return (error as MigrationError).message;
+}
 
 test('a migration may take longer than a statement of a request', async () => {
   const sql = openPool(await createTestDatabase(), { max: 2, statementTimeoutMs: 100 });
@@ -11,4 +40,67 @@ test('a migration may take longer than a statement of a request', async () => {
   } finally {
     await sql.end();
   }
+});
+
+test('a database of the replaced migrations is adopted once, with what is in it', async () => {
+  const { sql } = await earlier();
+  // An operator's own, which changes no answer.
+  await sql.unsafe('create table reports (day date); create index owners_by_name on owners (name)');
+  const [before] = await stateOf(sql);
+  const counts = await Promise.all([migrate(sql), migrate(sql)]);
+  expect(counts.toSorted()).toEqual([0, 1]);
+  expect(await migrate(sql)).toBe(0);
+  expect(await stateOf(sql)).toEqual([{ ...before, migrations: expect.arrayContaining([43, 100, 101]) }]);
+});
+
+test.each([
+  ['drop index exits_of_owner', 'It lacks: CREATE INDEX exits_of_owner ON exits'],
+  ['drop table refusals', 'It lacks: CREATE UNIQUE INDEX refusals_pkey'],
+  ['drop sequence agent_wallet_turns cascade', 'sequence agent_wallet_turns'],
+  ['alter table rate_buckets set logged', 'It lacks: table rate_buckets unlogged'],
+  ['alter table orders drop column restricted_by', 'column orders.restricted_by uuid[]'],
+  ['alter table fills alter price type bigint', 'It has besides: column fills.price bigint not null'],
+  ['alter table fills alter price drop not null', 'It lacks: column fills.price integer not null'],
+  ['alter table facts alter writer drop default', 'default place_in_log()'],
+  ['alter table exits drop constraint exits_check3', 'constraint exits.exits_check3 CHECK'],
+  ['alter table agents drop constraint agents_user_id_fkey', 'FOREIGN KEY (user_id) REFERENCES owners'],
+  ['alter table orders add column note text not null default 1', 'It has besides: column orders.note'],
+  ['alter table orders add check (price > 1)', 'It has besides: constraint orders.orders_price_check'],
+  ['create unique index on exits (user_id)', 'It has besides: CREATE UNIQUE INDEX exits_user_id_idx'],
+])('after "%s" it is refused, and nothing is changed', async (statement, named) => {
+  const { sql } = await earlier();
+  await sql.unsafe(statement);
+  const sentence = await refusal(sql);
+  expect(sentence).toContain(named);
+  expect(sentence).toMatch(
+    /Nothing was changed\. Put its tables right, or restore a backup, and start again\.$/,
+  );
+});
+
+test('of many differences the first are named', async () => {
+  const { sql } = await earlier();
+  await sql`drop table approvals, silences, skills cascade`;
+  expect(await refusal(sql)).toMatch(/It lacks: (?:[^;]+; ){4}[^;]+ and \d+ more\. /);
+});
+
+test('one that lacks a replaced migration is told what to start in between', async () => {
+  const { sql } = await earlier();
+  await sql`delete from migrations where number = 60`;
+  expect(await refusal(sql)).toMatch(
+    /at migration 100 and has had 57 .*Start the service of commit [0-9a-f]{8} on it once/,
+  );
+  await sql`update migrations set number = 60 where number = 100`;
+  expect(await refusal(sql)).toContain('at migration 99');
+});
+
+test('a role that may create no schema is told what to grant', async () => {
+  const { sql, admin } = await earlier();
+  await admin.unsafe(
+    `do $$ begin execute format('revoke create on database %I from public, %I', current_database(),
+       (select rolname from pg_roles where oid = (select datdba from pg_database where datname = current_database()))); end $$`,
+  );
+  const sentence = await refusal(sql);
+  const [, grant] = /: (grant create on database \S+ to \S+); then start again\./.exec(sentence) ?? [];
+  await admin.unsafe(grant as string);
+  expect(await migrate(sql)).toBe(1);
 });

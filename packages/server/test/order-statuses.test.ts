@@ -45,7 +45,7 @@ const place = (orderId: string, status: string) =>
     await tx`alter table orders enable trigger orders_next_status`;
   });
 
-test('the SQL functions are generated from the lifecycle: node scripts/release-functions.ts', () => {
+test('the SQL functions are generated from the lifecycle: node scripts/generate-rows.ts', () => {
   expect(readFileSync(join(FUNCTIONS_FOLDER, LIFECYCLE_FILE), 'utf8')).toBe(lifecycleSql());
 });
 

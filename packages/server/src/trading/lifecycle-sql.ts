@@ -1,5 +1,5 @@
 /**
- * The lifecycle of orders as SQL functions. `scripts/release-functions.ts` writes this text to functions/order-lifecycle.sql,
+ * The lifecycle of orders as SQL functions. `scripts/generate-rows.ts` writes this text to functions/order-lifecycle.sql,
  * so that the database refuses every change of a status that the table in `domain/lifecycle.ts` does not allow.
  */
 import { FIRST_STATUS, mayFill, ORDER_KINDS, ORDER_STATUSES, reachable } from '../domain/lifecycle.ts';
@@ -30,7 +30,7 @@ const begun = quoted(
 export const LIFECYCLE_FILE = 'order-lifecycle.sql';
 
 export const lifecycleSql = (): string => `\
--- Made from packages/server/src/domain/lifecycle.ts. Change that, then run scripts/release-functions.ts.
+-- Made from packages/server/src/domain/lifecycle.ts. Change that, then run scripts/generate-rows.ts.
 
 -- Whether evidence may move an order from one status to another. One piece of evidence may carry several events.
 create or replace function order_may_become(kind text, from_status text, to_status text) returns boolean

@@ -11,6 +11,13 @@ import { applyFunctions, readFunctionSet } from './sql-functions.ts';
 const FOLDER = join(import.meta.dirname, 'migrations');
 const FILE = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 
+/** The migrations whose work the first file does at once. A database that has had them all is adopted as it is. */
+const REPLACED = { count: 58, last: 100, commit: '4c9c1f9d' };
+/** For as long as a transaction compares a database with the first file. */
+const SCRATCH = 'bellwether_baseline';
+const MAY_NOT = '42501';
+const MOST_NAMED = 5;
+
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -48,13 +55,14 @@ async function applyAll(sql: Sql, idempotent: readonly string[]): Promise<number
   const newest = files.at(-1)?.number ?? 0;
   const applied = await appliedMigrations(sql, newest);
   let count = 0;
-  for (const { file, number, name } of files) {
+  for (const [at, { file, number, name }] of files.entries()) {
     if (applied.has(number)) continue;
     await transact(sql, async (tx) => {
       const [mine] =
         await tx`insert into migrations (number, name) values (${number}, ${name}) on conflict do nothing returning number`;
       if (mine === undefined) return;
-      await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
+      const text = readFileSync(join(FOLDER, file), 'utf8');
+      if (at > 0 || !(await isAdopted(tx, text, number))) await tx.unsafe(text);
       count += 1;
     });
   }
@@ -76,4 +84,89 @@ async function appliedMigrations(on: Sql | Tx, newest: number): Promise<Readonly
     );
   }
   return applied;
+}
+
+// ── A database that the replaced migrations made ────────────────────────────────────────────────────────────────
+
+/**
+ * @returns whether the database has the tables of the first file already
+ * @throws MigrationError when it lacks replaced migrations, or has other tables than they left
+ */
+async function isAdopted(tx: Tx, baseline: string, number: number): Promise<boolean> {
+  const [before] = await tx`
+    select count(*)::int as count, max(number) as last, current_schema() as schema,
+      format('grant create on database %I to %I', current_database(), current_user) as grant
+    from migrations where number < ${number}`;
+  if (before?.count === 0) return false;
+  const { count, last, commit } = REPLACED;
+  if (before?.count !== count || before.last !== last)
+    throw new MigrationError(
+      `The database is at migration ${before?.last} and has had ${before?.count} of them; this version takes over one that has had all ${count} up to ${last}. Start the service of commit ${commit} on it once, then this version. Nothing was changed.`,
+    );
+  const wanted = await schemaOfFile(tx, baseline, before.grant);
+  const names = wanted.flatMap((line) => /^(?:table|sequence) (\S+)/.exec(line)?.[1] ?? []);
+  const found = await schemaLines(tx, before.schema, names);
+  const lacking = wanted.filter((line) => !found.includes(line));
+  // An index that only makes reads faster may have been added by whoever runs the database.
+  const besides = found.filter((line) => !wanted.includes(line) && !line.startsWith('CREATE INDEX'));
+  if (lacking.length + besides.length > 0)
+    throw new MigrationError(
+      `The database's tables are not those that migration ${last} left. ${named('It lacks', lacking)}${named('It has besides', besides)}Nothing was changed. Put its tables right, or restore a backup, and start again.`,
+    );
+  return true;
+}
+
+const named = (what: string, lines: readonly string[]): string => {
+  if (lines.length === 0) return '';
+  const more = lines.length > MOST_NAMED ? ` and ${lines.length - MOST_NAMED} more` : '';
+  return `${what}: ${lines.slice(0, MOST_NAMED).join('; ')}${more}. `;
+};
+
+/** Makes the file's tables in a schema of their own, which is gone afterwards. @param grant the statement that allows it */
+async function schemaOfFile(tx: Tx, file: string, grant: string): Promise<string[]> {
+  try {
+    await tx.unsafe(`savepoint compared; create schema ${SCRATCH}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== MAY_NOT) throw error;
+    throw new MigrationError(
+      `To compare the database with this version once, the role of DATABASE_URL needs the right to create a schema: ${grant}; then start again. Nothing was changed.`,
+      { cause: error },
+    );
+  }
+  await tx.unsafe(`set local search_path to ${SCRATCH}`);
+  await tx.unsafe(file);
+  const lines = await schemaLines(tx, SCRATCH, null);
+  await tx.unsafe('rollback to savepoint compared');
+  return lines;
+}
+
+/**
+ * What statements rely on: tables, sequences, columns, constraints and indexes, one line each, in PostgreSQL's own words.
+ * @param schema is in the search path, so no line names it
+ * @param only these tables; `null`: all
+ */
+async function schemaLines(tx: Tx, schema: string, only: readonly string[] | null): Promise<string[]> {
+  const rows = await tx`
+    with mine as (
+      select c.oid, c.relname, c.relkind, c.relpersistence from pg_class c
+      where c.relnamespace = ${schema}::regnamespace and (${only}::text[] is null or c.relname = any(${only}::text[]))
+        and (c.relkind = 'r' or c.relkind = 'S' and not exists (
+          select 1 from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))))
+    select case relkind when 'r' then 'table ' else 'sequence ' end || relname
+      || case relpersistence when 'p' then '' when 'u' then ' unlogged' else ' temporary' end as line from mine
+    union all
+    select concat_ws(' ', 'column', m.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod),
+      case when a.attnotnull then 'not null' end, nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''),
+      'default ' || pg_get_expr(d.adbin, d.adrelid))
+    from mine m join pg_attribute a on m.relkind = 'r' and a.attrelid = m.oid and a.attnum > 0 and not a.attisdropped
+      left join pg_attrdef d on d.adrelid = m.oid and d.adnum = a.attnum
+    union all
+    select concat_ws(' ', 'constraint', m.relname || '.' || k.conname, pg_get_constraintdef(k.oid))
+    from mine m join pg_constraint k on k.conrelid = m.oid and k.contype not in ('n', 't')
+    union all
+    select replace(pg_get_indexdef(i.indexrelid), ' ON ' || quote_ident(${schema}) || '.', ' ON ')
+      || case when i.indisvalid then '' else ' INVALID' end
+    from mine m join pg_index i on i.indrelid = m.oid
+    order by line`;
+  return rows.map(({ line }) => String(line));
 }

@@ -3,19 +3,18 @@
  * has changed, so no migration repeats one. A migration runs with the functions that earlier migrations created, never
  * with these.
  *
- * Every release carries a number (`functions/release.json`). A release leaves the functions of a newer one alone, so a
- * rollback or a late start of an old replica cannot undo what newer replicas rely on. For the same reason a changed
- * function must keep working for the release before it.
+ * A release leaves the functions of a newer one alone, so a rollback or a late start of an old replica cannot undo what
+ * newer replicas rely on.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transact } from '@bellwether/durable';
+import release from '../../../../../package.json' with { type: 'json' };
 import type { Sql, Tx } from './connection.ts';
 
 export const FUNCTIONS_FOLDER = join(import.meta.dirname, 'functions');
-export const RELEASE_FILE = join(FUNCTIONS_FOLDER, 'release.json');
 
 /** Longest wait of a trade for the lock of a trigger's table: ends well before PostgreSQL detects a deadlock. */
 const LOCK_TIMEOUT_MS = 500;
@@ -30,7 +29,6 @@ export interface FunctionFile {
 }
 
 export interface FunctionSet {
-  /** Grows with every change of the files. */
   readonly release: number;
   readonly files: readonly FunctionFile[];
 }
@@ -47,15 +45,15 @@ export function readFunctionFiles(): FunctionFile[] {
     .map((name) => ({ name, text: readFileSync(join(FUNCTIONS_FOLDER, name), 'utf8') }));
 }
 
-/** Recorded in `release.json`: a test detects a change without a new release number. */
-export const hashOfFiles = (files: readonly FunctionFile[]): string =>
-  hashOf(files.map(({ name, text }) => `${name}\0${text}\0`).join(''));
+/** 1.2.3 is 1002003. */
+const numberOf = (version: string): number =>
+  version
+    .split('.')
+    .slice(0, 3)
+    .reduce((number, part) => number * 1000 + Number.parseInt(part, 10), 0);
 
-export const readRelease = (): { readonly release: number; readonly hash: string } =>
-  JSON.parse(readFileSync(RELEASE_FILE, 'utf8'));
-
-export const readFunctionSet = (): FunctionSet => ({
-  release: readRelease().release,
+export const readFunctionSet = (version = release.version): FunctionSet => ({
+  release: numberOf(version),
   files: readFunctionFiles(),
 });
 

@@ -1,4 +1,4 @@
--- Made from packages/server/src/domain/lifecycle.ts. Change that, then run scripts/release-functions.ts.
+-- Made from packages/server/src/domain/lifecycle.ts. Change that, then run scripts/generate-rows.ts.
 
 -- Whether evidence may move an order from one status to another. One piece of evidence may carry several events.
 create or replace function order_may_become(kind text, from_status text, to_status text) returns boolean
