@@ -171,9 +171,9 @@ describe('an order whose outcome is unknown', () => {
         return UNKNOWN;
       },
       // The venue is unreachable for a while longer: no proof either way.
-      resolve: async (id) => {
+      resolve: async (id, unplaced) => {
         if (id === orderId) asked += 1;
-        return id === orderId && asked === 1 ? UNKNOWN : real.resolve(id);
+        return id === orderId && asked === 1 ? UNKNOWN : real.resolve(id, unplaced);
       },
     });
     await sendUnanswered(request);
@@ -207,7 +207,8 @@ describe('an order whose outcome is unknown', () => {
     await late();
     await service.runJob('resolve doubt');
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'rejected', fills: [] });
-    expect((await real.resolve(orderId)).kind).toBe('never_received');
+    const place = { funder: trader.signer.address, conditionId: market.conditionId };
+    expect((await real.resolve(orderId, place)).kind).toBe('never_received');
     expect(await balance()).toBe(money);
     expect(await usage()).toEqual({ trades: 0, amount: 0 });
   });

@@ -45,7 +45,7 @@ export interface Desk extends Record {
   readonly agents: readonly [string, string];
 }
 
-/** As the release before records them. */
+/** As `oracle.sql` records them. @param sql a database that has its functions */
 export const byFunctions = (sql: Sql): Record => ({
   async tell(fills) {
     const rows = fills.map((fill) => ({
@@ -87,7 +87,7 @@ export const byFunctions = (sql: Sql): Record => ({
 const resolutionsOf = (markets: readonly Resolved[], at: number): Evidence['resolutions'] =>
   markets.map(({ wallet, payout }) => ({ conditionId: tokenOf(wallet).conditionId, payout, at }));
 
-/** As this release records what a live venue tells. */
+/** As the desk records what a live venue tells. */
 export const underLocks = (sql: Sql): Record => {
   const record = (evidence: Partial<Evidence>, reversals: Parameters<typeof recordEvidence>[2] = []) =>
     transact(sql, (tx) => recordEvidence(tx, { ...NO_EVIDENCE, ...evidence }, reversals));
@@ -106,7 +106,7 @@ export const underLocks = (sql: Sql): Record => {
   };
 };
 
-/** As this release records what the paper exchange does, where it leads: positions stay in memory, until another term begins. */
+/** As the desk records what the paper exchange does, where it leads: positions stay in memory, until another term begins. */
 export function inPlay(sql: Sql): Record {
   const positions = new PositionsInPlay();
   let commits = 0;

@@ -1,7 +1,9 @@
 /**
- * The fold of positions, what the desk writes of it, and the database's functions of the release before, which know the same rules by
- * other means: the same random sequences, on a real PostgreSQL, and every row compared after each step.
+ * The fold of positions, what the desk writes of it, and `oracle.sql`, which knows the same rules by other means: the same random
+ * sequences, on a real PostgreSQL, and every row compared after each step.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Fill, holdingKey, type Payout } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +43,7 @@ let worlds = 0;
 
 beforeAll(async () => {
   sql = await openDeskDatabase();
+  await sql.unsafe(readFileSync(join(import.meta.dirname, 'oracle.sql'), 'utf8'));
 });
 
 const toldAct = fc.record({
@@ -91,11 +94,11 @@ interface Playing {
   resolvedAt: number;
 }
 
-/** The same sequences, one for each wallet, at three desks: rows of two databases and of the fold in memory. @returns events that were reported */
+/** The same sequences, one for each wallet, at three desks: the rows of two in the database, and of the fold in memory. @returns events that were reported */
 async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareEvery = 1): Promise<number> {
   worlds += 1;
   const count = sequences.length;
-  const old = await newDesk(sql, { name: `old ${worlds}`, nth: worlds * 4, count }, byFunctions);
+  const oracle = await newDesk(sql, { name: `old ${worlds}`, nth: worlds * 4, count }, byFunctions);
   const present = await newDesk(
     sql,
     { name: `new ${worlds}`, nth: worlds * 4 + 2, count },
@@ -108,11 +111,11 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
   );
   let events = 0;
   const onBoth = async (work: (desk: Desk) => Promise<void>): Promise<void> => {
-    await work(old);
+    await work(oracle);
     await work(present);
   };
   const compare = async (): Promise<void> => {
-    const [before, after] = [await inDatabase(sql, old), await inDatabase(sql, present)];
+    const [before, after] = [await inDatabase(sql, oracle), await inDatabase(sql, present)];
     expect(after).toEqual(before);
     const { facts: _, ...rows } = after;
     expect({
@@ -290,35 +293,32 @@ const actsOf = (kind: Kind): fc.Arbitrary<readonly Act[]> => {
   });
 };
 
-describe.each<Kind>(['live', 'paper'])(
-  '%s: fold, rows and the functions of the release before agree',
-  (kind) => {
-    test(
-      'on one wallet, after each act',
-      async () => {
-        await fc.assert(
-          fc.asyncProperty(actsOf(kind), async (acts) => void (await play(kind, [acts]))),
-          { numRuns: RUNS, seed: SEED, endOnFailure: false },
-        );
-      },
-      LIMIT_MS,
-    );
+describe.each<Kind>(['live', 'paper'])('%s: fold, rows and the oracle agree', (kind) => {
+  test(
+    'on one wallet, after each act',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(actsOf(kind), async (acts) => void (await play(kind, [acts]))),
+        { numRuns: RUNS, seed: SEED, endOnFailure: false },
+      );
+    },
+    LIMIT_MS,
+  );
 
-    test(
-      'on many wallets that are reported together',
-      async () => {
-        let events = 0;
-        for (let round = 0; round === 0 || events < EVENTS; round += 1) {
-          const sequences = fc.sample(actsOf(kind), { numRuns: WALLETS, seed: SEED + round });
-          events += await play(kind, sequences, EVENTS > 0 ? 11 : 1);
-          await forget();
-        }
-        if (EVENTS > 0) process.stdout.write(`${kind}: ${events} events\n`);
-      },
-      LIMIT_MS,
-    );
-  },
-);
+  test(
+    'on many wallets that are reported together',
+    async () => {
+      let events = 0;
+      for (let round = 0; round === 0 || events < EVENTS; round += 1) {
+        const sequences = fc.sample(actsOf(kind), { numRuns: WALLETS, seed: SEED + round });
+        events += await play(kind, sequences, EVENTS > 0 ? 11 : 1);
+        await forget();
+      }
+      if (EVENTS > 0) process.stdout.write(`${kind}: ${events} events\n`);
+    },
+    LIMIT_MS,
+  );
+});
 
 /** Removes what was compared: a long run would make every further one slower. */
 async function forget(): Promise<void> {

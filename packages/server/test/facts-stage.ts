@@ -8,7 +8,7 @@ export const AGENT = '00000000-0000-4000-8000-000000000001';
 export const OTHER = '00000000-0000-4000-8000-000000000002';
 export const ENDPOINT = '00000000-0000-4000-8000-0000000000e1';
 
-export async function addAgents(sql: Sql): Promise<void> {
+async function addAgents(sql: Sql): Promise<void> {
   for (const [agent, code] of [
     [AGENT, 'one'],
     [OTHER, 'two'],
@@ -25,25 +25,16 @@ export const addEndpoint = (sql: Sql, id = ENDPOINT, agent = AGENT) =>
   sql`insert into webhook_endpoints (id, agent_id, url, events, description, key_id, sealed_secret, created_at)
     values (${id}, ${agent}, 'https://example.com', array['*'], '', 1, '', now())`;
 
-/** @param kind left out by the service from before the log */
-export const place = (
-  sql: Pick<Sql, 'unsafe'>,
-  id: string,
-  { agent = AGENT, at = Date.now(), kind = ", 'signed'" } = {},
-) =>
+export const place = (sql: Pick<Sql, 'unsafe'>, id: string, { agent = AGENT, at = Date.now() } = {}) =>
   sql.unsafe(
     `with placed as (insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome, side,
       is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
-      signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at${kind === '' ? '' : ', kind'})
+      signature_type, version, fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at, kind)
     select '${agent}', '${id}', user_id, 'paper', 'm1', 'c1', 'Why?', 't1', 'YES', 'BUY', true, 'GTC', false, false, 5000,
-      5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t${kind}
+      5000, 2000000, 1000000, '0xf', '0xw', 0, 2, 0, 'r', t, 'submitting', '[]', t, 0, t, 'signed'
     from agents, (values (to_timestamp(${at / 1000}))) as v(t) where agent_id = '${agent}' returning *)
-    ${
-      kind === ''
-        ? 'select 1'
-        : `insert into facts (agent_id, kind, subject, at, payload)
-      select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed`
-    }`,
+    insert into facts (agent_id, kind, subject, at, payload)
+    select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed`,
   );
 export const move = (sql: Pick<Sql, 'unsafe'>, id: string, status: string, at = Date.now()) =>
   sql.unsafe(

@@ -1,16 +1,15 @@
 /** A database becomes one of this version, by migrations or, where the replaced ones have made it, as it stands. */
 import { expect, test } from 'vitest';
-import { createTestDatabase, openAsAdmin } from '../../../test/postgres.ts';
+import { createDeskDatabase, createTestDatabase, openAsAdmin } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
 import { openPool, type Sql } from '../src/platform/database/connection.ts';
 import { MigrationError, migrate } from '../src/platform/database/migrate.ts';
 
 /** A database that has had the migrations before the first of this version, with an owner in it. */
 async function earlier(): Promise<{ sql: Sql; admin: Sql }> {
-  const databaseUrl = await createTestDatabase();
+  const databaseUrl = await createDeskDatabase();
   const sql = openPool(databaseUrl, { max: 3 });
   afterFile('pools', () => sql.end({ timeout: 1 }));
-  await migrate(sql);
   await sql`insert into owners (created_at, name) values (now(), 'Ann')`;
   await sql`delete from migrations`;
   await sql`insert into migrations (number, name) select number, 'replaced' from generate_series(43, 100) number`;
@@ -47,10 +46,12 @@ test('a database of the replaced migrations is adopted once, with what is in it'
   // An operator's own, which changes no answer.
   await sql.unsafe('create table reports (day date); create index owners_by_name on owners (name)');
   const [before] = await stateOf(sql);
-  const counts = await Promise.all([migrate(sql), migrate(sql)]);
-  expect(counts.toSorted()).toEqual([0, 1]);
+  const [one, other] = await Promise.all([migrate(sql), migrate(sql)]);
+  expect(one + other).toBe(2);
   expect(await migrate(sql)).toBe(0);
-  expect(await stateOf(sql)).toEqual([{ ...before, migrations: expect.arrayContaining([43, 100, 101]) }]);
+  expect(await stateOf(sql)).toEqual([
+    { ...before, migrations: expect.arrayContaining([43, 100, 101, 102]) },
+  ]);
 });
 
 test.each([
@@ -102,5 +103,5 @@ test('a role that may create no schema is told what to grant', async () => {
   const sentence = await refusal(sql);
   const [, grant] = /: (grant create on database \S+ to \S+); then start again\./.exec(sentence) ?? [];
   await admin.unsafe(grant as string);
-  expect(await migrate(sql)).toBe(1);
+  expect(await migrate(sql)).toBe(2);
 });

@@ -235,7 +235,7 @@ describe('asked for an order in doubt whose time is over', () => {
     await made.submit();
     const asked = path === '/data/order' ? `/data/order/${orderId}` : path;
     stage.answer = (one) => (one.path.split('?')[0] === asked ? answerOf(orderId) : undefined);
-    return { answer: await stage.orders.resolve(orderId), row: await made.row() };
+    return { answer: await stage.orders.resolve(orderId, made.order), row: await made.row() };
   }
 
   const UNCLEAR: readonly (readonly [string, readonly Row[]])[] = [

@@ -351,6 +351,9 @@ describe('an order in doubt', () => {
     return made;
   };
 
+  const resolve = ({ order }: Awaited<ReturnType<typeof inDoubt>>, on = stage) =>
+    on.orders.resolve(order.orderId, order);
+
   test('is found by its record', async () => {
     const made = await inDoubt(stage);
     const { orderId } = made.order;
@@ -358,7 +361,7 @@ describe('an order in doubt', () => {
       path === `/data/order/${orderId}`
         ? { body: { id: orderId, status: 'ORDER_STATUS_LIVE', original_size: '10', size_matched: '0' } }
         : undefined;
-    expect(await stage.orders.resolve(orderId)).toMatchObject({ kind: 'accepted', status: 'live' });
+    expect(await resolve(made)).toMatchObject({ kind: 'accepted', status: 'live' });
     expect((await made.row()).status).toBe('live');
   });
 
@@ -389,7 +392,7 @@ describe('an order in doubt', () => {
     };
     stage.answer = ({ path }) =>
       path.startsWith('/data/trades') ? { body: { data: [trade], next_cursor: 'LTE=' } } : undefined;
-    expect(await stage.orders.resolve(orderId)).toMatchObject({
+    expect(await resolve(made)).toMatchObject({
       kind: 'accepted',
       status: 'matched',
       filled: 10_000_000n,
@@ -399,22 +402,21 @@ describe('an order in doubt', () => {
 
   test('is found among the open orders', async () => {
     const made = await inDoubt(stage, { createdAt: Date.now() - 3_600_000 });
-    const { orderId } = made.order;
-    const row = { id: orderId, status: 'LIVE', original_size: '10', size_matched: '' };
+    const row = { id: made.order.orderId, status: 'LIVE', original_size: '10', size_matched: '' };
     stage.answer = ({ path }) =>
       path.startsWith('/data/orders') ? { body: { data: [row], next_cursor: '' } } : undefined;
-    expect(await stage.orders.resolve(orderId)).toMatchObject({ kind: 'accepted' });
+    expect(await resolve(made)).toMatchObject({ kind: 'accepted' });
   });
 
   test('stays in doubt while the request may still arrive, and counts as never received afterwards', async () => {
     const young = await inDoubt(stage, { createdAt: Date.now() - 30_000 });
-    expect(await stage.orders.resolve(young.order.orderId)).toEqual({ kind: 'unknown' });
+    expect(await resolve(young)).toEqual({ kind: 'unknown' });
     const old = await inDoubt(stage, { createdAt: Date.now() - 61_000 });
-    expect(await stage.orders.resolve(old.order.orderId)).toEqual({ kind: 'never_received' });
+    expect(await resolve(old)).toEqual({ kind: 'never_received' });
     const expired = await inDoubt(stage, {
       ...{ timeInForce: 'GTD', createdAt: Date.now() - 30_000, expiration: Date.now() - 1_000 },
     });
-    expect(await stage.orders.resolve(expired.order.orderId)).toEqual({ kind: 'never_received' });
+    expect(await resolve(expired)).toEqual({ kind: 'never_received' });
   });
 
   test.each<readonly [string, string, Answer]>([
@@ -427,15 +429,14 @@ describe('an order in doubt', () => {
     const fresh = await startStage();
     const made = await inDoubt(fresh, { createdAt: Date.now() - 3_600_000 });
     fresh.answer = (asked) => (asked.path.startsWith(path) ? answer : undefined);
-    expect(await fresh.orders.resolve(made.order.orderId)).toEqual({ kind: 'unknown' });
+    expect(await resolve(made, fresh)).toEqual({ kind: 'unknown' });
   });
 
   test('is not asked for again and again', async () => {
     const made = await inDoubt(stage, { createdAt: Date.now() - 30_000 });
-    await stage.orders.resolve(made.order.orderId);
+    await resolve(made);
     const before = stage.asked.length;
-    for (let nth = 0; nth < 5; nth += 1)
-      expect(await stage.orders.resolve(made.order.orderId)).toEqual({ kind: 'unknown' });
+    for (let nth = 0; nth < 5; nth += 1) expect(await resolve(made)).toEqual({ kind: 'unknown' });
     expect(stage.asked).toHaveLength(before);
   });
 });

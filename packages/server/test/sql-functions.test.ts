@@ -66,9 +66,13 @@ test('a changed file is applied; an older release that starts later changes noth
   expect(await applyFunctions(sql, releaseOf(102))).toBe('applied');
   expect(await applyFunctions(sql, releaseOf(101))).toBe('newer');
   expect(await whichRelease(sql)).toBe(102);
-  // The service's own release is older than both.
+  // A file that is gone is no reason to apply the others again.
+  expect(await applyFunctions(sql, releaseOf(103, 'select 1'))).toBe('applied');
+  expect(await applyFunctions(sql, releaseOf(104))).toBe('applied');
+  expect(await applyFunctions(sql, releaseOf(104))).toBe('current');
+  // The service's own release is older than all of them.
   await migrate(sql);
-  expect(await whichRelease(sql)).toBe(102);
+  expect(await whichRelease(sql)).toBe(104);
 });
 
 test('a file that was reverted still belongs to the newer release', async () => {

@@ -87,7 +87,6 @@ const LEFT_OUT = /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*|backu
 /** The last, as for PostgreSQL's own backups: where recovery begins says the label. */
 const CONTROL_FILE = join('global', 'pg_control');
 const SLOT_TAKEN = '42710';
-const LEVEL_TOO_LOW = '55000';
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
@@ -207,10 +206,6 @@ async function begin(session: Session): Promise<string> {
   } catch (error) {
     if (error instanceof DatabaseError && error.code === SLOT_TAKEN)
       throw new BackupRefused('Another backup of this folder is running. Wait until it has ended.');
-    if (error instanceof DatabaseError && error.code === LEVEL_TOO_LOW)
-      throw new BackupRefused(
-        'The database was started by an earlier release, which could not be backed up while it runs. Restart the service once.',
-      );
     throw error;
   }
   // At once, instead of spread over minutes: the database writes what it holds back, for a moment.

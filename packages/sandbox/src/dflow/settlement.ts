@@ -36,7 +36,6 @@ import { type Lot, priceBuy, priceExactly, priceSell, venueFee } from './pricing
 import { payoutOf } from './quotes.ts';
 import { isResting, type Switches } from './switches.ts';
 import { tokenAccountOf } from './token-addresses.ts';
-import { amountOf } from './token-state.ts';
 import type * as Transactions from './transactions.ts';
 import type { Vaults } from './vaults.ts';
 
@@ -79,7 +78,6 @@ const other = (outcome: Outcome): Outcome => (outcome === 'YES' ? 'NO' : 'YES');
 
 export class Settlement {
   readonly #parts: SettlementParts;
-  #moving: Promise<void> = Promise.resolve();
 
   constructor(parts: SettlementParts) {
     this.#parts = parts;
@@ -150,7 +148,7 @@ export class Settlement {
   async #deliver(order: OrderRow, { size, cost, fee }: Trade): Promise<boolean> {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
-    const escrow = await this.#escrowOf(USDC_MINT);
+    const escrow = paperEscrowAddress(USDC_MINT);
     // Rounding on fractional offers may cost a micro-unit more than the escrow holds: the LP pays it, not the user.
     const charged = cost + fee < order.inAmount ? cost + fee : order.inAmount;
     const left = order.inAmount - charged;
@@ -178,7 +176,7 @@ export class Settlement {
     const { build, vaults, catalog } = this.#parts;
     const mint = (await this.#marketOf(order, catalog)).mints[order.outcome];
     const { accounts, settlement } = vaults;
-    const escrow = await this.#escrowOf(mint);
+    const escrow = paperEscrowAddress(mint);
     // At very low prices the fee is capped at the proceeds.
     const charged = fee < cost ? fee : cost;
     const proceeds = cost - charged;
@@ -203,7 +201,7 @@ export class Settlement {
     const mint = market.mints[order.outcome];
     const { accounts, settlement } = vaults;
     const receiving = this.#accountOf(order.recipient, USDC_MINT);
-    const escrow = await this.#escrowOf(mint);
+    const escrow = paperEscrowAddress(mint);
     const settled = await this.#commit(order, {
       instructions: [
         build.openAccount({ payer: settlement.address, ...receiving }),
@@ -224,7 +222,7 @@ export class Settlement {
     const { orders, log, now, catalog } = this.#parts;
     const mint =
       order.kind === 'BUY' ? USDC_MINT : (await this.#marketOf(order, catalog)).mints[order.outcome];
-    const escrow = await this.#escrowOf(mint);
+    const escrow = paperEscrowAddress(mint);
     const settled = await this.#commit(order, {
       instructions: this.#giveBack(order, { mint, from: escrow, amount: order.inAmount }),
       closing: { ...NOTHING, reverted: order.inAmount },
@@ -270,30 +268,6 @@ export class Settlement {
     amount: bigint,
   ): Transactions.Instruction {
     return this.#parts.build.transfer({ mint: USDC_MINT, from, to, authority, amount });
-  }
-
-  /** Where the input of open orders of this mint is. */
-  async #escrowOf(mint: SolanaAddress): Promise<SolanaAddress> {
-    // One after the other: two that move the same tokens would fail, and their orders would be returned for that.
-    const moving = this.#moving.then(() => this.#emptyFormerEscrow(mint));
-    this.#moving = moving.then(
-      () => {},
-      () => {},
-    );
-    return moving;
-  }
-
-  /** A chain of an earlier release has it in another account, and for two minutes its quotes still pay into that one. */
-  async #emptyFormerEscrow(mint: SolanaAddress): Promise<SolanaAddress> {
-    const { chain, vaults, build } = this.#parts;
-    const [to, from] = [paperEscrowAddress(mint), vaults.formerEscrowOf(mint)];
-    const former = await chain.account(from);
-    if (former === null || amountOf(former.data) === 0n) return to;
-    if ((await chain.account(to)) === null) return from;
-    const authority = vaults.settlement.address;
-    const move = build.transfer({ mint, from, to, authority, amount: amountOf(former.data) });
-    await this.#send([move], `escrow of ${mint}`, () => []);
-    return to;
   }
 
   #giveBack(

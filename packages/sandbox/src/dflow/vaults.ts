@@ -30,8 +30,6 @@ export interface Vaults {
     readonly lp: SolanaAddress;
     readonly treasury: SolanaAddress;
   };
-  /** Where an earlier release kept the input of open orders; what is still there belongs into `paperEscrowAddress`. */
-  formerEscrowOf(mint: SolanaAddress): SolanaAddress;
 }
 
 export function vaultsOf(seed: string): Vaults {
@@ -48,7 +46,6 @@ export function vaultsOf(seed: string): Vaults {
       lp: usdcOf(lp),
       treasury: usdcOf(treasury),
     },
-    formerEscrowOf: (mint) => tokenAccountOf(settlement.address, mint),
   };
 }
 
@@ -71,12 +68,7 @@ const escrowFor = (mint: SolanaAddress, { settlement }: Vaults): Placed => ({
 
 /** Idempotent. */
 export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<void> {
-  const escrow = escrowFor(USDC_MINT, vaults);
-  if ((await chain.account(USDC_MINT)) !== null) {
-    // A chain of an earlier release has no escrow at this address.
-    if ((await chain.account(escrow.address)) === null) await chain.put([await rentFree(chain, escrow)]);
-    return;
-  }
+  if ((await chain.account(USDC_MINT)) !== null) return;
   const { settlement, lp, treasury, accounts } = vaults;
   const { token } = SOLANA_PROGRAMS;
   const usdc = (address: SolanaAddress, owner: SolanaAddress, amount: bigint): Placed => ({
@@ -86,7 +78,7 @@ export async function foundVaults(chain: SandboxChain, vaults: Vaults): Promise<
     { address: USDC_MINT, owner: token, data: mintBytes(TREASURY_USDC + LP_USDC, null) },
     usdc(accounts.treasury, treasury.address, TREASURY_USDC),
     usdc(accounts.lp, lp.address, LP_USDC),
-    escrow,
+    escrowFor(USDC_MINT, vaults),
     usdc(accounts.vault, settlement.address, 0n),
   ];
   await chain.put([
@@ -135,18 +127,13 @@ export class MintMaker {
 
   async #make(market: ListedMarket): Promise<void> {
     const chain = this.#chain;
+    if ((await chain.account(market.mints.YES)) !== null) return;
     const mints = [market.mints.YES, market.mints.NO];
-    const escrows = mints.map((mint) => escrowFor(mint, this.#vaults));
-    if ((await chain.account(market.mints.YES)) !== null) {
-      if ((await chain.account(escrows[0]!.address)) !== null) return;
-      await chain.put(await Promise.all(escrows.map((one) => rentFree(chain, one))));
-      return;
-    }
     const owner = SOLANA_PROGRAMS.token2022;
     const authority = this.#vaults.settlement.address;
     const placed = [
       ...mints.map((mint) => ({ address: mint, owner, data: mintBytes(0n, authority) })),
-      ...escrows,
+      ...mints.map((mint) => escrowFor(mint, this.#vaults)),
     ];
     await chain.put(await Promise.all(placed.map((one) => rentFree(chain, one))), [
       this.#catalog.record(market),

@@ -14,7 +14,7 @@ export interface MarketRecord {
   readonly eventId: string;
   readonly eventTitle: string;
   readonly negRisk: boolean;
-  /** Version of the venue's protocol; absent where there is one only, and from a leader of an earlier release, which knows v1 only. */
+  /** Version of the venue's protocol; absent where there is one only. */
   readonly version?: 'v1' | 'v2';
   readonly tickSize: Pips;
   readonly minOrderSize: Micro;

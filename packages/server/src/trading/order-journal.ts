@@ -29,7 +29,7 @@ const entryOf = (line: string): OrderRow['journal'][number] => {
   };
 };
 
-/** @param earlier entries that a release before the lines wrote, perhaps a replica that is still running */
+/** @param earlier entries from before the lines */
 export function journalEntries(earlier: OrderRow['journal'], lines: string): OrderRow['journal'] {
   const entries = lines.split('\n').slice(0, -1).map(entryOf);
   if (earlier.length === 0) return entries;

@@ -204,7 +204,7 @@ export interface SignedOrders {
    */
   resolve(
     orderId: string,
-    unplaced?: UnplacedOrder,
+    unplaced: UnplacedOrder,
   ): Promise<VenueAnswer | { readonly kind: 'never_received' }>;
   /**
    * Where this process keeps the venue's orders, and refuses for good what it never received: since when, epoch

@@ -121,10 +121,9 @@ async function examples(): Promise<Examples> {
       deposit: [FUNDER, 1_000_000_000n, 'faucet'],
       submit: [order],
       submitSet: [split],
-      submitConversion: [{ ...split, kind: 'convert', orderId: `0x${randomBytes(32).toString('hex')}` }],
       balance: [FUNDER],
       cancel: [FUNDER, [order.orderId]],
-      resolve: [`0x${'00'.repeat(32)}`],
+      resolve: [`0x${'00'.repeat(32)}`, { funder: FUNDER, conditionId }],
       redeem: [FUNDER, conditionId],
     },
     markets: {
@@ -198,7 +197,7 @@ describe('a replica that follows', () => {
     const held = await follower.venue.balance(FUNDER);
     expect(held.available + held.held).toBe(before.available + before.held + 1_000_000_000n);
     expect(held.held).toBeGreaterThan(before.held);
-    expect(await follower.venue.resolve(order.orderId)).toEqual(accepted);
+    expect(await follower.venue.resolve(order.orderId, order)).toEqual(accepted);
     expect(await follower.venue.cancel(...all.venue.cancel)).toEqual({
       kind: 'answered',
       canceled: [order.orderId],

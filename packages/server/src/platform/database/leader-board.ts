@@ -35,9 +35,7 @@ export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
   async onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>> {
     const { unlisten } = await sql.listen(CHANNEL, (text) => {
       const [news, sender] = text.split(' ');
-      if (sender === replicaId) return;
-      // Earlier releases announce one thing only, by their name alone.
-      listener(isNews(news) ? news : 'free');
+      if (sender !== replicaId && isNews(news)) listener(news);
     });
     return unlisten;
   },

@@ -85,6 +85,7 @@ export async function applyFunctions(
       // Functions may call one another in any order; a test applies them again with their bodies checked.
       await tx.unsafe('set local check_function_bodies = off');
       for (const { text } of changed) await tx.unsafe(text);
+      await tx`delete from sql_functions where file <> all(${files.map(({ name }) => name)}::text[])`;
       await tx`
         insert into sql_functions (file, hash, release, applied_at)
         select *, ${release}::int, now()

@@ -30,7 +30,6 @@ export const LEADER_CALLS = {
     verifyCredentials: 'local',
     submit: { unanswered: 'unknown', asksNext: sentAgain },
     submitSet: { unanswered: 'unknown', asksNext: sentAgain },
-    submitConversion: { unanswered: 'unknown', asksNext: sentAgain },
     cancel: { unanswered: 'unknown' },
     resolve: { unanswered: 'unknown', asksNext: unchanged },
     redeem: { unanswered: 'error' },

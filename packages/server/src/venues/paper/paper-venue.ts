@@ -32,8 +32,6 @@ export interface ExchangeCalls
   /** The exchange takes orders that the desk has verified. */
   submit(order: SentOrder): Promise<VenueAnswer>;
   submitSet(set: SentSet): Promise<VenueAnswer>;
-  /** A leader of the release before does not know it, where it would journal a set of an unknown kind. */
-  submitConversion(set: SentSet): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
   /** Adds collateral; the reason is recorded with it. */
@@ -162,7 +160,6 @@ export function createExchangeCalls({
     verifyCredentials,
     submit,
     submitSet: submit,
-    submitConversion: submit,
     async cancel(funder, orderIds) {
       try {
         const events = await exchange.execute({ kind: 'cancel', account: funder, orderIds });
@@ -202,14 +199,9 @@ export function createExchangeCalls({
     keptSince: () => exchange.openedAt,
     async resolve(orderId, unplaced) {
       try {
-        // A replica of an earlier release names only the id, and asks late enough.
-        const record =
-          unplaced === undefined
-            ? await exchange.orderRecord(orderId)
-            : await exchange.refuseUnplaced({
-                ...{ orderId, account: unplaced.funder, conditionId: unplaced.conditionId },
-              });
-        return record === undefined ? { kind: 'never_received' } : resolvedBy(record.events, orderId);
+        const { funder: account, conditionId } = unplaced;
+        const record = await exchange.refuseUnplaced({ orderId, account, conditionId });
+        return resolvedBy(record.events, orderId);
       } catch {
         return { kind: 'unknown' };
       }

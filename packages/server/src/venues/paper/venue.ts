@@ -33,7 +33,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
     sets: {
       balance,
       converts: () => true,
-      submit: (set) => (set.kind === 'convert' ? exchange.submitConversion(set) : exchange.submitSet(set)),
+      submit: exchange.submitSet,
     },
     redemption: { redeem: exchange.redeem },
     history,

@@ -1,5 +1,5 @@
--- For replicas of the release before, which run beside this one while they are replaced, and the oracle that the fold of positions is
--- compared with (test/ledger-model). This release folds them itself: packages/contract/src/positions.ts.
+-- What fills make of positions, days, results and facts, by other means than the service, which folds them in TypeScript
+-- (packages/contract/src/positions.ts): the model plays the same sequences to both.
 
 -- When a fill counts among those of its position: as `moved` says, or as is recorded where that is null.
 create or replace function place_of(one fills, moved jsonb) returns timestamptz language sql stable as $$
@@ -11,8 +11,6 @@ $$;
 -- What a position is after each of its fills, computed anew from all of them but those in `without`, a list of
 -- [order id, trade id], as if those in `at_last` had come after all others, in its order. The same arithmetic as apply_fills. More may be sold than is left when a purchase is without effect:
 -- what is sold beyond the holding is no gain and no loss.
-drop function if exists replay_fills(text, text, jsonb);
-drop function if exists replay_fills(text, text, jsonb, jsonb);
 create or replace function replay_fills(account text, token text, without jsonb, at_last jsonb, moved jsonb)
 returns table (order_id text, trade_id bigint, gain bigint, outcome_net bigint, size bigint, cost bigint, realized bigint,
   fees bigint, settled bigint, bought_size bigint, bought_cost bigint, closed_at timestamptz, known bigint)
@@ -216,4 +214,203 @@ create or replace function reorder_fills(batch jsonb) returns void language sql 
     having bool_or(exists (select from fills f where f.wallet = t.wallet and f.token_id = t.token_id and f.filled_at > t.at
       and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')))
       or bool_or(t.side = 'BUY' and t.match_kind = 'LIVE' and lacks_shares(t.wallet, t.token_id, t.at))) g))
+$$;
+
+-- Closes the positions that a resolution leaves worthless: each is sold for nothing at the moment of the resolution, so
+-- that its loss is that day's. What they held of the venue's tokens pays nothing and is no position any more.
+create or replace function close_lost(batch jsonb) returns void language plpgsql as $$
+declare
+  lost jsonb;
+begin
+  select jsonb_agg(jsonb_build_object('wallet', p.wallet, 'order_id', 'lost:' || p.condition_id,
+      'trade_id', (select count(*) from fills f where f.wallet = p.wallet and f.order_id = 'lost:' || p.condition_id)
+        * 2 + case p.outcome when 'YES' then 0 else 1 end, 'condition_id', p.condition_id,
+      'token_id', p.token_id, 'outcome', p.outcome, 'side', 'SELL', 'price', 0, 'size', p.size, 'cost', 0, 'fee', 0,
+      'liquidity', 'taker', 'match_kind', 'LOST', 'at', r.at) order by p.wallet, p.token_id) into lost
+  from jsonb_to_recordset(batch) as r(condition_id text, payout text, at timestamptz)
+  join positions p on p.condition_id = r.condition_id and p.size > 0
+  where r.payout in ('YES', 'NO') and p.outcome <> r.payout;
+  if lost is not null then
+    perform apply_fills(lost);
+  end if;
+end
+$$;
+
+-- Takes fills (and what else changes a position): writes each, moves the position's cost basis, and adds up the agents' days
+-- and results. Each round takes the next fill of every position, so the fills of one position are taken in their order and
+-- all others as a set. A position's cost is cut by the sold share of it, rounded down, so the last share takes the rest. A
+-- redemption belongs to the agent that asked for it, else to the one that traded the token last, as does a loss by
+-- resolution; other fills to the agent of their order, if it is one of the desk's. A wallet on a chain also holds what came
+-- to it past the desk: selling that is no gain and no loss, for what it cost is not known. There the desk may hear late of a fill:
+-- after fills that came later, which are then taken anew, or after the resolution: what it bought in vain is closed at once.
+create or replace function apply_fills(batch jsonb) returns void language plpgsql as $$
+declare
+  this_round bigint := 0;
+  rounds bigint;
+  told_late boolean;
+  sold_without text;
+begin
+  loop
+    this_round := this_round + 1;
+    with given as materialized (
+      select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
+        t.side = 'BUY' as is_buy, t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
+        t.match_kind in ('DFLOW', 'REDEEM', 'LIVE') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
+      from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, condition_id text,
+          token_id text, outcome text, side text, price integer, size bigint, cost bigint, fee bigint, liquidity text,
+          match_kind text, at timestamptz))
+        with ordinality as t(wallet, order_id, trade_id, condition_id, token_id, outcome, side, price, size, cost, fee,
+          liquidity, match_kind, at, nth)
+    ), f as materialized (
+      select g.*, o.agent_id as order_agent, o.source as order_source, o.skill_slug as order_skill,
+        o.restricted_by as order_bound
+      from given g left join lateral (
+        -- An order that was refused because it had been posted past the desk is not the desk's.
+        select agent_id, source, skill_slug, restricted_by from orders
+        where order_id = g.order_id and error_code is distinct from 'duplicate_order' offset 0
+      ) o on true
+      where g.round = this_round
+    ), held as materialized (
+      select p.* from (select wallet, token_id from f where not is_buy order by 1, 2) s
+      cross join lateral (
+        select * from positions where wallet = s.wallet and token_id = s.token_id offset 0 for update) p
+    ), owned as (
+      select f.*, h.wallet is not null as is_found, coalesce(h.size, 0) as held_size, coalesce(h.cost, 0) as held_cost,
+        coalesce(h.realized, 0) as held_realized, coalesce(h.fees, 0) as held_fees, coalesce(h.settled, 0) as held_settled,
+        h.agent_id as held_agent, h.source as held_source, h.skill_slug as held_skill,
+        case f.match_kind
+          when 'REDEEMED' then coalesce(redeemer(f.wallet, f.condition_id), h.agent_id)
+          when 'LOST' then coalesce(f.order_agent, h.agent_id)
+          else f.order_agent end as who
+      from f left join held h on h.wallet = f.wallet and h.token_id = f.token_id
+    ), priced as (
+      select o.*,
+        case when is_end and who = held_agent then held_source else order_source end as label_source,
+        case when is_end and who = held_agent then held_skill else order_skill end as label_skill,
+        case when is_end then bound_by_wallet(wallet, who) else order_bound end as bound,
+        case when is_on_chain then least(size, held_size) else size end as known,
+        case when is_buy then 0 when size >= held_size then held_cost
+          else floor(held_cost::numeric * size / held_size)::bigint end as gave
+      from owned o
+      -- The resolution closed it at a loss; the venue burns the tokens when something else of the market is redeemed.
+      where not (match_kind = 'REDEEMED' and held_size = 0)
+    ), gained as (
+      select p.*, case when is_buy then 0
+          when known = size then cost - gave
+          else floor(cost::numeric * known / size)::bigint - gave end as gain
+      from priced p
+    ), taken as materialized (
+      -- What was closed before cannot be won or lost again.
+      select g.*, case when not is_buy and size >= held_size and (held_size > 0 or not is_on_chain)
+        then held_realized + gain - held_fees - fee - held_settled else 0 end as outcome_net
+      from gained g
+    ), moved as (
+      -- What is added to the position: a purchase may meet one that another transaction has just begun. A sale's figures are
+      -- of the row that is locked above.
+      insert into positions as p (wallet, token_id, condition_id, outcome, size, cost, realized, fees, updated_at, closed_at,
+        settled, bought_size, bought_cost, agent_id, source, skill_slug)
+      select wallet, token_id, condition_id, outcome, case when is_buy then size else -known end,
+        case when is_buy then cost else -gave end, gain, fee, at, case when not is_buy and size >= held_size then at end,
+        case when is_buy then 0 when size >= held_size then held_realized + gain - held_fees - fee else held_settled end,
+        case when is_buy then size else 0 end, case when is_buy then cost else 0 end,
+        case when is_buy or is_trade then who end, case when is_buy or is_trade then label_source end,
+        case when is_buy or is_trade then label_skill end
+      from taken where is_buy or is_found or is_on_chain order by wallet, token_id
+      on conflict (wallet, token_id) do update
+        set size = p.size + excluded.size, cost = p.cost + excluded.cost, realized = p.realized + excluded.realized,
+            fees = p.fees + excluded.fees, updated_at = excluded.updated_at, closed_at = excluded.closed_at,
+            settled = case when excluded.bought_size > 0 then p.settled else excluded.settled end,
+            bought_size = p.bought_size + excluded.bought_size, bought_cost = p.bought_cost + excluded.bought_cost,
+            agent_id = coalesce(excluded.agent_id, p.agent_id),
+            source = case when excluded.agent_id is null then p.source else excluded.source end,
+            skill_slug = case when excluded.agent_id is null then p.skill_slug else excluded.skill_slug end
+    ), written as (
+      insert into fills (wallet, order_id, trade_id, agent_id, condition_id, token_id, outcome, side, price, size, cost, fee,
+        liquidity, match_kind, realized, filled_at)
+      select wallet, order_id, trade_id, who, condition_id, token_id, outcome, side, price, size, cost, fee, liquidity,
+        match_kind, gain, at
+      from taken order by nth
+    ), logged as (
+      insert into facts (agent_id, kind, subject, at, payload)
+      -- Other agents that reach the wallet learn of its holdings, not of the order.
+      select e.agent_id, e.kind, order_id, at, jsonb_build_object('walletAddress', wallet, 'tradeId', trade_id::text)
+      from taken cross join lateral (
+        select who as agent_id, 'fill' as kind where who is not null
+        union all
+        select w.agent_id, 'holding' from agent_wallets w where w.address = wallet and (w.is_own or w.granted)
+          and w.agent_id is distinct from who and agent_reaches(w.agent_id, wallet)) e
+      order by nth, kind, e.agent_id
+    ), days as (
+      -- A result on a wallet that others' locks bind counts on their day, too.
+      insert into daily_results as d (agent_id, day, realized, fees)
+      select reached, (at at time zone 'UTC')::date, sum(gain), sum(fee)
+      from taken cross join lateral unnest(array_append(bound, who)) as t(reached)
+      where who is not null group by 1, 2 having sum(gain) <> 0 or sum(fee) <> 0 order by 1, 2
+      on conflict (agent_id, day) do update
+        set realized = d.realized + excluded.realized, fees = d.fees + excluded.fees
+    ), results as (
+      insert into agent_results as r (agent_id, source, skill_slug, volume, fees, realized, wins, losses)
+      select who, coalesce(label_source, ''), coalesce(label_skill, ''), sum(case when is_trade then cost else 0 end), sum(fee),
+        sum(gain), count(*) filter (where outcome_net > 0), count(*) filter (where outcome_net < 0)
+      from taken where who is not null group by 1, 2, 3 order by 1, 2, 3
+      on conflict (agent_id, source, skill_slug) do update
+        set volume = r.volume + excluded.volume, fees = r.fees + excluded.fees, realized = r.realized + excluded.realized,
+            wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
+    )
+    select a.rounds, a.told_late, t.sold_without into rounds, told_late, sold_without
+    from (select max(round) as rounds, bool_or(match_kind in ('DFLOW', 'LIVE')) as told_late from given) a
+    cross join (
+      select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
+        filter (where not is_buy and not is_found and not is_on_chain) as sold_without from taken) t;
+    if sold_without is not null then
+      raise exception 'a fill sells % has no position', sold_without;
+    end if;
+    -- Without a fill there is no round.
+    exit when rounds is null or this_round >= rounds;
+  end loop;
+  if told_late is not true then
+    return;
+  end if;
+  perform reorder_fills(batch);
+  perform close_lost(t.batch) from (
+    select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
+    from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)
+      where match_kind in ('DFLOW', 'LIVE')) late
+    join traded_markets m using (condition_id) where m.payout is not null) t
+  where t.batch is not null;
+end
+$$;
+
+-- Closes positions as far as their tokens were redeemed past the desk. The batch says how much of each token an account has
+-- redeemed in total, so that whoever records it again adds nothing; what was redeemed beyond the position is counted against
+-- fills that are told later. A redemption pays what the resolution says.
+create or replace function close_redeemed(batch jsonb) returns bigint language plpgsql as $$
+declare
+  redeemed jsonb;
+begin
+  -- The next statement sees what another replica has recorded while this one waited.
+  perform from jsonb_to_recordset(batch) as t(wallet text, token_id text)
+    join positions p using (wallet, token_id) where p.is_held order by p.wallet, p.token_id for update of p;
+  select jsonb_agg(jsonb_build_object('wallet', r.wallet, 'order_id', r.order_id,
+      'trade_id', r.nth * 2 + case r.outcome when 'YES' then 0 else 1 end, 'condition_id', r.condition_id,
+      'token_id', r.token_id, 'outcome', r.outcome, 'side', 'SELL', 'price', case r.payout when 'HALF' then 5000 else 10000 end,
+      'size', r.amount, 'cost', case r.payout when 'HALF' then r.amount / 2 else r.amount end, 'fee', 0,
+      'liquidity', 'taker', 'match_kind', 'REDEEMED', 'at', r.at) order by r.wallet, r.token_id) into redeemed
+  from (
+    select p.wallet, p.condition_id, p.token_id, p.outcome, m.payout, done.nth, done.order_id,
+      least(p.size, t.size - done.size) as amount, greatest(t.at, p.updated_at) as at
+    from jsonb_to_recordset(batch) as t(wallet text, token_id text, size bigint, at timestamptz)
+    join positions p using (wallet, token_id)
+    join traded_markets m using (condition_id)
+    cross join lateral (
+      select 'redeemed:' || p.condition_id as order_id, count(*) as nth, coalesce(sum(f.size), 0)::bigint as size
+      from fills f where f.wallet = p.wallet and f.order_id = 'redeemed:' || p.condition_id and f.token_id = p.token_id) done
+    where p.is_held and m.payout in (p.outcome, 'HALF')
+  ) r where r.amount > 0;
+  if redeemed is null then
+    return 0;
+  end if;
+  perform apply_fills(redeemed);
+  return jsonb_array_length(redeemed);
+end
 $$;
