@@ -1,10 +1,10 @@
-/** On its embedded PostgreSQL the service works as an ordinary role, also on a folder that an older version made. */
+/** On its embedded PostgreSQL the service works as an ordinary role, and on nothing that belongs to another. */
 import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { ADMIN_ROLE, DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
 import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, newTrader, restingOrder } from '../harness.ts';
-import { dataFolder, postmasterOf, signalGroup, startProcess } from '../service-process.ts';
+import { dataFolder, postmasterOf, startProcess, startRefused } from '../service-process.ts';
 
 /** Runs as the superuser while the service is running. */
 async function asAdmin<T>(
@@ -56,32 +56,14 @@ test('a new folder: no connection of the service has a superuser role', async ()
   expect(await foreign(dataDir)).toEqual([]);
 });
 
-test('a folder of an older version: ownership of everything changes at the start, and the service works', async () => {
+test('a folder whose database belongs to the superuser is refused with what to start on it first', async () => {
   const dataDir = dataFolder();
-  const first = await startProcess({ dataDir });
-  const trader = await newTrader(first);
-  const market = await aMarket(trader.client);
-  const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
-  signalGroup(first.child, 'SIGTERM');
-  await first.exit();
-  // As an older version left it: everything belongs to the superuser, and the ordinary role is unknown.
   const embedded = await startEmbeddedPostgres({ dataDir, database: 'bellwether' });
-  await asAdmin(dataDir, async (sql) => {
-    await sql.unsafe(`reassign owned by ${DESK_ROLE} to ${ADMIN_ROLE}`);
-    await sql.unsafe(`drop owned by ${DESK_ROLE}`);
-    await sql.unsafe(`drop role ${DESK_ROLE}`);
-  });
-  expect((await foreign(dataDir)).length).toBeGreaterThan(50);
+  await asAdmin(dataDir, (sql) => sql.unsafe(`alter database bellwether owner to ${ADMIN_ROLE}`));
   await embedded.stop();
-
-  const second = await startProcess({ dataDir, port: first.port });
-  expect(await whoWorks(dataDir)).toEqual(ordinary);
-  expect(await foreign(dataDir)).toEqual([]);
-  expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
-  await trader.client.placeTrade(await restingOrder(trader, market));
-  signalGroup(second.child, 'SIGTERM');
-  expect(await second.exit()).toEqual({ code: 0, signal: null });
-  // Nothing is left to reassign: the next start is an ordinary one.
-  await startProcess({ dataDir, port: first.port });
-  expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
+  const { exit, output } = await startRefused({ dataDir });
+  expect(exit.code).toBe(1);
+  expect(output).toMatch(
+    /belongs to the role bellwether, .* Start the service of commit [0-9a-f]{8} on it once/,
+  );
 });

@@ -1,4 +1,6 @@
 /** A database becomes one of this version, by migrations or, where the replaced ones have made it, as it stands. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createDeskDatabase, createTestDatabase, openAsAdmin } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
@@ -23,6 +25,10 @@ const stateOf = (sql: Sql) => sql`
     (select array_agg(relname::text order by oid) from pg_class) as relations,
     (select array_agg(name) from owners) as owners, (select max(applied_at) from sql_functions) as functions`;
 
+const functionsOf = (sql: Sql) => sql`
+  select array_agg(oid::regprocedure::text order by oid::regprocedure::text) as functions from pg_proc
+  where pronamespace = 'public'::regnamespace`;
+
 async function refusal(sql: Sql): Promise<string> {
   const before = await stateOf(sql);
   const error = await migrate(sql).catch((caught: unknown) => caught);
@@ -43,6 +49,10 @@ test('a migration may take longer than a statement of a request', async () => {
 
 test('a database of the replaced migrations is adopted once, with what is in it', async () => {
   const { sql } = await earlier();
+  const [functions] = await functionsOf(sql);
+  // What it had besides.
+  await sql.unsafe(readFileSync(join(import.meta.dirname, '../../../test/ledger-model/oracle.sql'), 'utf8'));
+  expect(await functionsOf(sql)).not.toEqual([functions]);
   // An operator's own, which changes no answer.
   await sql.unsafe('create table reports (day date); create index owners_by_name on owners (name)');
   const [before] = await stateOf(sql);

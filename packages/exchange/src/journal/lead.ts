@@ -1,7 +1,7 @@
 /** The right to write the exchange's journal. */
 import { endOwnSession, type Lead, type Sql, takeLead } from '@bellwether/durable';
 
-/** "Bellweth" in ASCII, as one signed 64-bit key. Earlier releases take the same lock. */
+/** "Bellweth" in ASCII, as one signed 64-bit key. */
 const LOCK_KEY = '4784349392266425448';
 
 /** @returns undefined when another process leads. @throws when the database does not answer */

@@ -141,7 +141,7 @@ async function schemaOfFile(tx: Tx, file: string, grant: string): Promise<string
 }
 
 /**
- * What statements rely on: tables, sequences, columns, constraints and indexes, one line each, in PostgreSQL's own words.
+ * Tables, sequences, columns, constraints and indexes, one line each, in PostgreSQL's own words.
  * @param schema is in the search path, so no line names it
  * @param only these tables; `null`: all
  */
@@ -151,7 +151,8 @@ async function schemaLines(tx: Tx, schema: string, only: readonly string[] | nul
       select c.oid, c.relname, c.relkind, c.relpersistence from pg_class c
       where c.relnamespace = ${schema}::regnamespace and (${only}::text[] is null or c.relname = any(${only}::text[]))
         and (c.relkind = 'r' or c.relkind = 'S' and not exists (
-          select 1 from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))))
+          select 1 from pg_depend d
+          where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i'))))
     select case relkind when 'r' then 'table ' else 'sequence ' end || relname
       || case relpersistence when 'p' then '' when 'u' then ' unlogged' else ' temporary' end as line from mine
     union all
