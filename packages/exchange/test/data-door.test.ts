@@ -409,7 +409,6 @@ describe('refusals', () => {
       error: 'max historical activity offset of 5000 exceeded',
     });
     expect((await get('/positions')).body).toEqual({ error: 'user is required' });
-    expect((await get(`/profiles/${NOBODY}`)).status).toBe(404);
   });
 
   test('while another process leads the exchange are 503 with Retry-After', async () => {

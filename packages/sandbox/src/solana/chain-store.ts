@@ -14,7 +14,6 @@ import {
   transact,
 } from '@bellwether/durable';
 import { SLOT_MS } from './block-clock.ts';
-import { ChainArchive } from './chain-archive.ts';
 import { toJson } from './exact-json.ts';
 import { errOf, landedOf, metaToJson } from './landed-rows.ts';
 import { messageHashOf, type RecentTransaction } from './status-cache.ts';
@@ -74,7 +73,6 @@ export interface TakeOptions {
 }
 
 export class ChainStore {
-  readonly archive: ChainArchive;
   readonly #sql: Sql;
   readonly #seedHash: string;
   readonly #landing: string | null;
@@ -82,7 +80,6 @@ export class ChainStore {
   /** @param landing see ChainOptions */
   constructor(sql: Sql, seed: string, landing: string | null) {
     this.#sql = sql;
-    this.archive = new ChainArchive(sql);
     this.#landing = landing;
     this.#seedHash = createHash('sha256').update(seed).digest('hex');
   }

@@ -45,7 +45,6 @@ const MAY_LAND: Readonly<Record<CallName, boolean>> = {
   airdrop: true,
   put: true,
   tokenAccountsOf: false,
-  tokenAccountsByDelegate: false,
   // The door decides this for each call of the batch.
   rpc: true,
   // By its method: see `rpc/answer.ts`.

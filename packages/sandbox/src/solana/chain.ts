@@ -16,7 +16,6 @@ import {
   hashOf,
   latestBlockhash,
   RECENT_SLOTS,
-  SLOT_MS,
 } from './block-clock.ts';
 import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
 import { type Effect, executeOnce, faultOf } from './execution.ts';
@@ -41,11 +40,11 @@ import {
   type AddressedAccount,
   type AirdropAllowance,
   AirdropRefused,
-  type Archive,
   type ChainAccount,
   type ChainOptions,
   type Executed,
   type LandedTransaction,
+  type LocalChain,
   SandboxChainUnavailable,
   type SendOptions,
   type SendOutcome,
@@ -53,7 +52,6 @@ import {
   type SimulateOptions,
   type SimulationOutcome,
   type Statement,
-  type ThreadChain,
   type TokenFilter,
 } from './types.ts';
 
@@ -120,7 +118,7 @@ function remembered(
   };
 }
 
-export class DurableChain implements ThreadChain {
+export class DurableChain implements LocalChain {
   readonly #options: LocalChainOptions;
   readonly #store: ChainStore;
   readonly #faucet: Faucet;
@@ -204,10 +202,6 @@ export class DurableChain implements ThreadChain {
 
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[] {
     return this.#open().machine.ownedTokens(owner, filter);
-  }
-
-  tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[] {
-    return this.#open().machine.delegatedTokens(delegate, filter);
   }
 
   async send(wire: Uint8Array, options: SendOptions = {}): Promise<SendOutcome> {
@@ -299,19 +293,6 @@ export class DurableChain implements ThreadChain {
   transaction(signature: string): Promise<LandedTransaction | null> {
     this.#open();
     return this.#store.transaction(signature);
-  }
-
-  timeOf(slot: number): number {
-    return this.#open().origin.genesisMs + slot * SLOT_MS;
-  }
-
-  blockhashOf(slot: number): string {
-    return this.#open().blocks.blockhash(slot);
-  }
-
-  get archive(): Archive {
-    this.#open();
-    return this.#store.archive;
   }
 
   async airdrop(address: string, lamports: bigint, allowance?: AirdropAllowance): Promise<string> {

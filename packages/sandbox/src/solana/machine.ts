@@ -154,10 +154,6 @@ export class Machine {
     return this.#matching(this.#tokens.ofOwner(owner), filter);
   }
 
-  delegatedTokens(delegate: string, filter: TokenFilter): AddressedAccount[] {
-    return this.#matching(this.#tokens.ofDelegate(delegate), filter);
-  }
-
   minimumBalance(bytes: number): bigint {
     return this.#vm.minimumBalanceForRentExemption(BigInt(bytes));
   }

@@ -111,60 +111,40 @@ function extensionsOf(data: Uint8Array): number[] {
   return kinds;
 }
 
-type Keys = Map<string, Set<string>>;
-
-/** The token accounts that a wallet owns or may spend from. Keys are hex: base58 is fifty times slower. */
+/** The token accounts that a wallet owns. Keys are hex: base58 is fifty times slower. */
 export class TokenIndex {
-  readonly #byOwner: Keys = new Map();
-  readonly #byDelegate: Keys = new Map();
-  readonly #known = new Map<string, { readonly owner: string; readonly delegate: string | null }>();
+  readonly #byOwner = new Map<string, Set<string>>();
+  readonly #ownerOf = new Map<string, string>();
 
   /** @param account `null` when it was deleted */
   note(address: string, account: ChainAccount | null): void {
-    const before = this.#known.get(address);
-    const after = account === null ? null : keysOf(account);
+    const before = this.#ownerOf.get(address);
+    const after = account === null ? undefined : ownerIn(account);
+    if (before === after) return;
     if (before !== undefined) {
-      if (after !== null && before.owner === after.owner && before.delegate === after.delegate) return;
-      remove(this.#byOwner, before.owner, address);
-      if (before.delegate !== null) remove(this.#byDelegate, before.delegate, address);
-      this.#known.delete(address);
+      const addresses = this.#byOwner.get(before);
+      addresses?.delete(address);
+      if (addresses?.size === 0) this.#byOwner.delete(before);
+      this.#ownerOf.delete(address);
     }
-    if (after === null) return;
-    this.#known.set(address, after);
-    add(this.#byOwner, after.owner, address);
-    if (after.delegate !== null) add(this.#byDelegate, after.delegate, address);
+    if (after === undefined) return;
+    this.#ownerOf.set(address, after);
+    const addresses = this.#byOwner.get(after);
+    if (addresses === undefined) this.#byOwner.set(after, new Set([address]));
+    else addresses.add(address);
   }
 
   ofOwner(owner: string): readonly string[] {
     return [...(this.#byOwner.get(hexOf(owner)) ?? [])];
   }
-
-  ofDelegate(delegate: string): readonly string[] {
-    return [...(this.#byDelegate.get(hexOf(delegate)) ?? [])];
-  }
 }
 
-function keysOf(account: ChainAccount): { owner: string; delegate: string | null } | null {
+/** `undefined` for what is no token account. */
+function ownerIn(account: ChainAccount): string | undefined {
   const { data } = account;
-  if (kindOf(account) !== 'account' || data[STATE] === 0) return null;
-  return {
-    owner: hexAt(data, OWNER),
-    delegate: viewOf(data).getUint32(DELEGATE, true) === 1 ? hexAt(data, DELEGATE + 4) : null,
-  };
+  return kindOf(account) !== 'account' || data[STATE] === 0 ? undefined : hexAt(data, OWNER);
 }
 
 const hexAt = (data: Uint8Array, at: number): string =>
   Buffer.from(data.buffer, data.byteOffset + at, KEY_BYTES).toString('hex');
 const hexOf = (address: string): string => Buffer.from(parseBase58(address) ?? []).toString('hex');
-
-function add(keys: Keys, key: string, address: string): void {
-  const addresses = keys.get(key);
-  if (addresses === undefined) keys.set(key, new Set([address]));
-  else addresses.add(address);
-}
-
-function remove(keys: Keys, key: string, address: string): void {
-  const addresses = keys.get(key);
-  addresses?.delete(address);
-  if (addresses?.size === 0) keys.delete(key);
-}

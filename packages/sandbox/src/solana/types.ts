@@ -197,31 +197,6 @@ export interface LocalChain {
   put(accounts: readonly AddressedAccount[], also?: readonly Statement[]): Promise<void>;
   /** Accounts of both token programs, empty ones included. @throws SandboxChainUnavailable */
   tokenAccountsOf(owner: string, filter: TokenFilter): readonly AddressedAccount[];
-  tokenAccountsByDelegate(delegate: string, filter: TokenFilter): readonly AddressedAccount[];
-}
-
-/** Questions that only the thread itself asks: past blocks, and reads of the whole database. */
-export interface ThreadChain extends LocalChain {
-  /** Epoch milliseconds at which a slot begins. */
-  timeOf(slot: number): number;
-  /** Blockhash of a slot that is over, or of the newest one. */
-  blockhashOf(slot: number): string;
-  readonly archive: Archive;
-}
-
-export interface Archive {
-  /** The first slot whose transactions are still kept. */
-  firstSlot(): Promise<number>;
-  /** The transactions of a slot, in no particular order. */
-  landedIn(slot: number, most: number): Promise<readonly LandedTransaction[]>;
-  /** Newest first; of the last 50,000 transactions before the place where it begins. @throws ScanBusy */
-  landedWith(address: string, page: LandedPage): Promise<readonly LandedTransaction[]>;
-  /** As they are in the database. @throws ScanBusy */
-  accountsOfProgram(program: string, filter: ProgramFilter): Promise<readonly AddressedAccount[]>;
-  /** The token accounts of a mint with most tokens. @throws ScanBusy */
-  largestTokenAccounts(mint: string, most: number): Promise<readonly AddressedAccount[]>;
-  /** Lamports of all accounts. @throws ScanBusy */
-  supply(): Promise<bigint>;
 }
 
 /** The calls of the chain's thread. */
@@ -320,24 +295,6 @@ export interface LandedRow {
   readonly succeeded: boolean;
   /** Epoch milliseconds. */
   readonly at_ms: number;
-}
-
-/** Where a list of transactions begins and ends; both exclusive. */
-export interface LandedPage {
-  readonly before?: string;
-  readonly until?: string;
-  readonly most: number;
-}
-
-export interface ProgramFilter {
-  readonly size?: number;
-  readonly bytes: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
-  readonly most: number;
-}
-
-/** Too many reads of the whole database wait: they are done one after another. */
-export class ScanBusy extends Error {
-  override readonly name = 'ScanBusy';
 }
 
 /** The chain cannot be used: its database was lost, another process leads, or it was closed. */

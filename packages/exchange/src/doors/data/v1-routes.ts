@@ -1,14 +1,13 @@
 /** Version 1 of the data API, which the venue retires and clients of today still call: plain arrays, camel case, offsets. */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { DataError, invalid } from './data-error.ts';
+import { invalid } from './data-error.ts';
 import { readPage, type Source } from './history-pages.ts';
 import { type HistoryRow, legacyActivityRow, legacyTradeRow } from './history-rows.ts';
 import { tradeSources } from './history-sources.ts';
 import { holderRows, openInterestOf, portfolioValue } from './market-rows.ts';
 import { Params } from './params.ts';
 import { isRedeemable, legacyPositionRow, type Position, unrealizedOf } from './positions.ts';
-import { profileOf } from './profile.ts';
 import type { Reads } from './reads.ts';
 import { v1MarketLists } from './v1-market-lists.ts';
 import { activitySources } from './v2-routes.ts';
@@ -128,11 +127,6 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
   door.get('/traded', async (request, reply) => {
     const user = new Params(request).requiredAddress('user');
     return reply.send({ user, traded: (await reads.totals(request, user)).markets });
-  });
-  door.get<{ Params: { address: string } }>('/profiles/:address', (request, reply) => {
-    const profile = profileOf(reads.exchange, request.params.address);
-    if (profile === null) throw new DataError('not_found', 'profile not found');
-    return reply.send(profile);
   });
 }
 

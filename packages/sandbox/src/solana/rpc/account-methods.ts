@@ -1,9 +1,9 @@
 /** Methods that read accounts, mainly token accounts. */
-import { type Mint, readToken, TOKEN_PROGRAMS, type TokenAccount } from '../token-accounts.ts';
-import type { AddressedAccount, LocalChain, TokenFilter } from '../types.ts';
+import { readToken, TOKEN_PROGRAMS } from '../token-accounts.ts';
+import type { LocalChain, TokenFilter } from '../types.ts';
 import { accountJson, accountViewOf, uiTokenAmount } from './account-json.ts';
-import { atSlot, decimalsIn, type MethodContext, type Methods } from './methods.ts';
-import { asAddress, type Options, type Params } from './params.ts';
+import { atSlot, decimalsIn, type Methods } from './methods.ts';
+import { asAddress, type Options } from './params.ts';
 import { invalidParam } from './rpc-error.ts';
 
 const MAX_ACCOUNTS_PER_CALL = 100;
@@ -31,54 +31,31 @@ export const ACCOUNT_METHODS: Methods = {
   },
   getTokenAccountBalance: (params, { chain }) => {
     params.options(1, chain.slot());
-    const { amount, mint } = tokenAt(chain, params.address(0), 'account');
+    const account = chain.account(params.address(0));
+    if (account === null) throw invalidParam('could not find account');
+    const token = readToken(account);
+    if (token?.kind !== 'account') throw invalidParam('not a Token account');
+    const { amount, mint } = token;
     return atSlot(chain, uiTokenAmount(amount, decimalsIn(chain)(mint)));
   },
-  getTokenSupply: (params, { chain }) => {
-    params.options(1, chain.slot());
-    const { supply, decimals } = tokenAt(chain, params.address(0), 'mint');
-    return atSlot(chain, uiTokenAmount(supply, decimals));
+  getTokenAccountsByOwner: (params, context) => {
+    const { chain } = context;
+    const { mostTokenAccounts: most } = context.budget;
+    const owner = params.address(0);
+    const filter = filterOf(chain, params.options(1, chain.slot()));
+    const view = accountViewOf(params.options(2, chain.slot()));
+    const found = chain.tokenAccountsOf(owner, { ...filter, most: most + 1 });
+    if (found.length > most)
+      throw invalidParam(`${owner} has more than ${most} such token accounts; name a mint`);
+    return atSlot(
+      chain,
+      found.map(({ address, account }) => ({
+        pubkey: address,
+        account: accountJson(account, view, context),
+      })),
+    );
   },
-  getTokenAccountsByOwner: (params, context) =>
-    tokenAccounts(params, context, (owner, filter) => context.chain.tokenAccountsOf(owner, filter)),
-  getTokenAccountsByDelegate: (params, context) =>
-    tokenAccounts(params, context, (delegate, filter) =>
-      context.chain.tokenAccountsByDelegate(delegate, filter),
-    ),
 };
-
-interface Kinds {
-  readonly account: TokenAccount;
-  readonly mint: Mint;
-}
-
-export function tokenAt<K extends keyof Kinds>(chain: LocalChain, address: string, kind: K): Kinds[K] {
-  const account = chain.account(address);
-  if (account === null) throw invalidParam('could not find account');
-  const token = readToken(account);
-  if (token?.kind !== kind)
-    throw invalidParam(kind === 'account' ? 'not a Token account' : 'not a Token mint');
-  return token as Kinds[K];
-}
-
-function tokenAccounts(
-  params: Params,
-  context: MethodContext,
-  find: (key: string, filter: TokenFilter) => readonly AddressedAccount[],
-): unknown {
-  const { chain } = context;
-  const { mostTokenAccounts: most } = context.budget;
-  const key = params.address(0);
-  const filter = filterOf(chain, params.options(1, chain.slot()));
-  const view = accountViewOf(params.options(2, chain.slot()));
-  const found = find(key, { ...filter, most: most + 1 });
-  if (found.length > most)
-    throw invalidParam(`${key} has more than ${most} such token accounts; name a mint`);
-  return atSlot(
-    chain,
-    found.map(({ address, account }) => ({ pubkey: address, account: accountJson(account, view, context) })),
-  );
-}
 
 function filterOf(chain: LocalChain, options: Options): TokenFilter {
   const [mint, programId] = [options.address('mint'), options.address('programId')];

@@ -4,17 +4,15 @@
  */
 import { parseJson, toJson } from '../exact-json.ts';
 import {
+  type LocalChain,
   type RpcAnswer,
   type RpcFault,
   type RpcLimits,
   SandboxChainUnavailable,
-  ScanBusy,
-  type ThreadChain,
 } from '../types.ts';
 import { ACCOUNT_METHODS } from './account-methods.ts';
 import { Budget } from './budget.ts';
 import { CLUSTER_METHODS } from './cluster-methods.ts';
-import { LEDGER_METHODS } from './ledger-methods.ts';
 import type { Method } from './methods.ts';
 import { Params } from './params.ts';
 import {
@@ -24,9 +22,7 @@ import {
   METHOD_NOT_FOUND,
   nodeUnhealthy,
   RpcError,
-  TOO_MANY_REQUESTS,
 } from './rpc-error.ts';
-import { SCAN_METHODS } from './scan-methods.ts';
 import { TRANSACTION_METHODS } from './transaction-methods.ts';
 
 /** Lamports per UTC day that the faucet gives to an address. */
@@ -37,8 +33,6 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
     ...CLUSTER_METHODS,
     ...ACCOUNT_METHODS,
     ...TRANSACTION_METHODS,
-    ...LEDGER_METHODS,
-    ...SCAN_METHODS,
   }),
 );
 
@@ -47,7 +41,7 @@ const MAY_LAND: ReadonlySet<unknown> = new Set(['sendTransaction', 'requestAirdr
 
 export interface Answering {
   /** The chain for a call of the method. @throws RpcError, SandboxChainUnavailable */
-  readonly find: () => ThreadChain;
+  readonly find: () => LocalChain;
   readonly limits: RpcLimits;
   /** Receives internal errors. */
   readonly onFault: (error: unknown) => void;
@@ -153,7 +147,6 @@ function errorJson(error: unknown, call: unknown, onFault: Answering['onFault'])
 /** `null` for an internal error. */
 function asRpcError(error: unknown, call: unknown): RpcError | null {
   if (error instanceof RpcError) return error;
-  if (error instanceof ScanBusy) return new RpcError(TOO_MANY_REQUESTS, error.message);
   if (!(error instanceof SandboxChainUnavailable)) return null;
   // A reading call has certainly not landed, regardless of the other calls in the batch.
   const { method } = call as { readonly method?: unknown };

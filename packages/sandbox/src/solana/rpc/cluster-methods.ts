@@ -3,13 +3,16 @@ import { concatBytes, MalformedTransaction, parseBase64Strict, readTransaction }
 import { RECENT_SLOTS, SLOT_MS } from '../block-clock.ts';
 import { feeOf } from '../fee.ts';
 import { API_VERSION, atSlot, type MethodContext, type Methods } from './methods.ts';
-import type { Params } from './params.ts';
+import { asAddress, type Params } from './params.ts';
 import { INVALID_PARAMS, invalidParam, RpcError } from './rpc-error.ts';
 
-export const SLOTS_IN_EPOCH = 432_000;
+const SLOTS_IN_EPOCH = 432_000;
 const SAMPLE_S = 60;
 const SLOTS_PER_SAMPLE = (SAMPLE_S * 1000) / SLOT_MS;
 const MAX_SAMPLES = 720n;
+/** Slots of which a node remembers the fees. */
+const FEE_SLOTS = 150;
+const MAX_FEE_ADDRESSES = 128;
 const SIGNATURE_BYTES = 64;
 const VERSION_FLAG = 0x80;
 const MAX_ACCOUNT_BYTES = 10n * 1024n * 1024n;
@@ -46,10 +49,6 @@ export const CLUSTER_METHODS: Methods = {
       transactionCount: chain.transactionCount(),
     };
   },
-  getTransactionCount: (params, { chain }) => {
-    params.options(0, chain.slot());
-    return chain.transactionCount();
-  },
   // Every slot has its block here, and all slots have the same length.
   getRecentPerformanceSamples: (params, { chain }) => {
     const [slot, wanted] = [chain.slot(), params.maybeWhole(0) ?? MAX_SAMPLES];
@@ -66,6 +65,16 @@ export const CLUSTER_METHODS: Methods = {
         samplePeriodSecs: SAMPLE_S,
       };
     });
+  },
+  // Blocks are never full here: no fee beyond the base fee is ever needed.
+  getRecentPrioritizationFees: (params, { chain }) => {
+    if (params.has(0)) params.list(0, MAX_FEE_ADDRESSES).forEach(asAddress);
+    const newest = chain.slot();
+    const oldest = Math.max(0, newest - FEE_SLOTS + 1);
+    return Array.from({ length: newest - oldest + 1 }, (_, nth) => ({
+      slot: oldest + nth,
+      prioritizationFee: 0,
+    }));
   },
   getFeeForMessage,
   getMinimumBalanceForRentExemption: (params, { chain }) => {

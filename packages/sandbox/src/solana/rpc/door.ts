@@ -57,16 +57,8 @@ const TOKENS: ReadonlyMap<unknown, number> = new Map([
   ['simulateTransaction', 5],
   ['getMultipleAccounts', 5],
   ['getTokenAccountsByOwner', 5],
-  ['getTokenAccountsByDelegate', 5],
   ['getSignatureStatuses', 2],
   ['getTransaction', 2],
-  ['getBlocks', 5],
-  ['getBlocksWithLimit', 5],
-  ['getBlock', 5],
-  ['getSignaturesForAddress', 10],
-  ['getProgramAccounts', 25],
-  ['getTokenLargestAccounts', 25],
-  ['getSupply', 25],
 ]);
 
 export const solanaRpcDoor: FastifyPluginAsync<SolanaRpcDoorOptions> = async (door, options) => {

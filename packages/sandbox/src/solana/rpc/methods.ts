@@ -1,6 +1,6 @@
 /** Shared by the methods: their inputs, and the envelope of answers that are valid at a slot. */
 import { readToken } from '../token-accounts.ts';
-import type { AirdropAllowance, LocalChain, ThreadChain } from '../types.ts';
+import type { AirdropAllowance, LocalChain } from '../types.ts';
 import type { Budget } from './budget.ts';
 import type { Params } from './params.ts';
 
@@ -8,7 +8,7 @@ import type { Params } from './params.ts';
 export const API_VERSION = '3.0.0';
 
 export interface MethodContext {
-  readonly chain: ThreadChain;
+  readonly chain: LocalChain;
   /** Budget of the request that contains the call. */
   readonly budget: Budget;
   readonly airdrops: AirdropAllowance;

@@ -41,11 +41,6 @@ export class Params {
     return BigInt(value);
   }
 
-  /** Whether options stand where an optional value could. */
-  isOptions(index: number): boolean {
-    return typeof this.#values[index] === 'object';
-  }
-
   has(index: number): boolean {
     return (this.#values[index] ?? null) !== null;
   }
@@ -87,10 +82,6 @@ export class Options {
     return value;
   }
 
-  flagOr(name: string, otherwise: boolean): boolean {
-    return this.has(name) ? this.flag(name) : otherwise;
-  }
-
   has(name: string): boolean {
     return (this.#fields[name] ?? null) !== null;
   }
@@ -98,11 +89,6 @@ export class Options {
   /** @throws RpcError when it is missing */
   text(name: string): string {
     return new Params([this.#fields[name]]).text(0);
-  }
-
-  signature(name: string): string | undefined {
-    const value = this.#fields[name] ?? undefined;
-    return value === undefined ? undefined : asSignature(value);
   }
 
   whole(name: string): bigint | undefined {

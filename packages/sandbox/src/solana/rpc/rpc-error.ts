@@ -20,8 +20,6 @@ export const PREFLIGHT_FAILED = -32002;
 export const SIGNATURE_FAILED = -32003;
 /** The code that public nodes send with HTTP 429. */
 export const TOO_MANY_REQUESTS = 429;
-const BLOCK_CLEANED_UP = -32001;
-const BLOCK_NOT_AVAILABLE = -32004;
 const NODE_UNHEALTHY = -32005;
 const VERSION_NOT_SUPPORTED = -32015;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
@@ -31,15 +29,6 @@ export const invalidParam = (what: string): RpcError =>
 
 export const nodeUnhealthy = (): RpcError =>
   new RpcError(NODE_UNHEALTHY, 'Node is unhealthy', { numSlotsBehind: null });
-
-export const blockCleanedUp = (slot: number, first: number): RpcError =>
-  new RpcError(
-    BLOCK_CLEANED_UP,
-    `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`,
-  );
-
-export const blockNotAvailable = (slot: number): RpcError =>
-  new RpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
 
 export const versionNotSupported = (version: number): RpcError =>
   new RpcError(
