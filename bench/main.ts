@@ -12,6 +12,7 @@ import { benchEngine } from './engine.ts';
 import { benchEvents } from './events.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLiveOrders } from './live-orders.ts';
+import { benchOverload } from './overload.ts';
 import { benchPauses } from './pauses.ts';
 import { benchProcesses } from './processes.ts';
 import { benchQuotedOrders } from './quoted-orders.ts';
@@ -62,6 +63,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   sockets: { run: benchSockets },
   events: { run: benchEvents },
   processes: { run: benchProcesses },
+  overload: { run: benchOverload, isFullOnly: true },
   growth: { run: benchGrowth, isFullOnly: true },
 };
 

@@ -17,23 +17,17 @@ export interface OpenLoad {
 }
 
 export interface OpenLoadResult {
-  readonly seconds: number;
   readonly offeredPerSecond: number;
   readonly acceptedPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
   readonly shedPerSecond: number;
-  readonly shedP50Ms: number;
   readonly shedP99Ms: number;
   /** Neither accepted nor turned away in the documented way. */
   readonly bad: number;
   readonly examples: readonly string[];
-  readonly connections: number;
   /** How late requests were sent at most: the load generator shares the machine. */
   readonly lateMs: number;
-  /** Accepted in each second of the run. */
-  readonly bySecond: readonly number[];
 }
 
 const TICK_MS = 1;
@@ -131,13 +125,11 @@ async function generate({ port, perSecond, seconds, file }: OpenLoad): Promise<O
   const idle: Connection[] = [];
   const accepted: number[] = [];
   const shed: number[] = [];
-  const bySecond: number[] = [];
   const examples: string[] = [];
-  let connections = 0;
   let bad = 0;
+  let lateMs = 0;
   let sent = 0;
   let open = 0;
-  let lateMs = 0;
   const startedAt = performance.now();
 
   const takeIdle = (): Connection | undefined => {
@@ -159,11 +151,8 @@ async function generate({ port, perSecond, seconds, file }: OpenLoad): Promise<O
         return;
       }
       idle.push(connection);
-      connections = Math.max(connections, idle.length + open);
       if (answer.startsWith('HTTP/1.1 201 ') && answer.includes('"success":true')) {
         accepted.push(now - dueAt);
-        const second = Math.floor((now - startedAt) / 1000);
-        bySecond[second] = (bySecond[second] ?? 0) + 1;
       } else if (answer.startsWith('HTTP/1.1 503 ') && answer.includes('"code":"overloaded"')) {
         shed.push(now - dueAt);
         source.putBack(request);
@@ -199,20 +188,15 @@ async function generate({ port, perSecond, seconds, file }: OpenLoad): Promise<O
   accepted.sort((a, b) => a - b);
   shed.sort((a, b) => a - b);
   return {
-    seconds: took,
     offeredPerSecond: sent / took,
     acceptedPerSecond: accepted.length / took,
     p50Ms: quantile(accepted, 0.5),
     p99Ms: quantile(accepted, 0.99),
-    maxMs: accepted.at(-1) ?? 0,
     shedPerSecond: shed.length / took,
-    shedP50Ms: quantile(shed, 0.5),
     shedP99Ms: quantile(shed, 0.99),
     bad,
     examples,
-    connections,
     lateMs,
-    bySecond: Array.from(bySecond, (count) => count ?? 0),
   };
 }
 

@@ -1,65 +1,131 @@
 /**
- * `node bench/overload.ts [seconds]`: how the service behaves at twice its capacity. First the peak: enough
- * connections that there is always work. Then an open loop: orders are sent by the clock, at a multiple of the peak,
- * whether the earlier ones are answered or not, and each is measured from the moment at which it was due. So a service
- * that falls behind cannot hide it by keeping the load generator waiting. Default: 90 seconds.
+ * The service at twice its capacity. First a burst of orders at once on an idle service, then the peak: enough connections that there
+ * is always work. Then an open loop: orders are sent by the clock, at twice the peak, whether the earlier ones are answered or not, and
+ * each is timed from the moment at which it was due. So a service that falls behind cannot hide it by keeping the load generator waiting.
  */
 import { createWriteStream } from 'node:fs';
-import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { askOnce, runLoad } from './load.ts';
+import { askOnce, type LoadResult, runLoad } from './load.ts';
 import { type OpenLoadResult, runOpenLoad } from './open-load.ts';
+import { median, megabytes, ms, type Report, type RowOptions, times, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
 import { ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
+const ROOT = join(import.meta.dirname, '..');
 const AGENTS = 64;
 const CONNECTIONS = 64;
+const BURST = 200;
 const PEAK_SECONDS = 10;
 const PEAK_ORDERS_PER_SECOND = 3_000;
 const TIMES_PEAK = 2;
+const SECONDS = { short: 20, full: 60 };
 /** More new orders than the service accepts at the peak; those turned away are sent again. */
 const SPARE = 1.25;
 const SIGN_AT_ONCE = 5_000;
-const SAMPLE_EVERY_MS = 10_000;
-const LONGEST_SECONDS = 1_200;
 const AFTER_MS = 4_000;
 const PROBE_EVERY_MS = 50;
 const NORMAL_FACTOR = 3;
-const MANY_SECONDS = 90;
-const MEGABYTE = 1_000_000;
 
-const seconds = Number(process.argv[2] ?? 60);
-if (!(seconds >= 5 && seconds <= LONGEST_SECONDS))
-  throw new Error(`usage: node bench/overload.ts [seconds, 5 to ${LONGEST_SECONDS}]`);
-
-async function peakOf(service: BenchService, requests: readonly string[]): Promise<number> {
-  const { perSecond, bad, examples } = await runLoad({
-    port: service.port,
-    connections: CONNECTIONS,
-    seconds: PEAK_SECONDS,
-    requests,
-    expectStatus: 201,
-    expectText: '"success":true',
-  });
-  if (bad > 0) throw new Error(`${bad} bad answers at the peak, e.g.\n${examples[0]}`);
-  return perSecond;
+interface Measured {
+  readonly root: string;
+  readonly burst: { readonly turnedAway: number; readonly lastMs: number };
+  readonly peak: LoadResult;
+  readonly twice: OpenLoadResult;
+  readonly rss: readonly [before: number, after: number];
+  readonly recoveryMs: number;
 }
 
-/** Milliseconds per order, sent one after another; a request that is not accepted took for ever. */
-async function alone(service: BenchService, requests: readonly string[]): Promise<number[]> {
+export async function benchOverload({ full, roots }: RowOptions): Promise<Report> {
+  const measured: Measured[] = [];
+  for (const root of [ROOT, ...roots]) measured.push(await measureIn(root, full));
+  const ratios = measured.flatMap(({ root, burst, peak, twice }): Report['ratios'] => {
+    const where = root === ROOT ? '' : `, ${root}`;
+    return [
+      [`accepted at twice the peak ÷ peak${where}`, times(twice.acceptedPerSecond / peak.perSecond), '≥ 0.9'],
+      [`p99 at twice the peak ÷ p99 at the peak${where}`, times(twice.p99Ms / peak.p99Ms), '≤ 4'],
+      [`turned away of ${BURST} orders at once on an idle service${where}`, whole(burst.turnedAway), '0'],
+    ];
+  });
+  const rows = measured.map(({ root, burst, peak, twice, rss, recoveryMs }) => [
+    root === ROOT ? 'service' : root,
+    `last after ${ms(burst.lastMs)}`,
+    `${whole(peak.perSecond)}/s, p99 ${ms(peak.p99Ms)}`,
+    `${whole(twice.acceptedPerSecond)}/s, p50 ${ms(twice.p50Ms)}, p99 ${ms(twice.p99Ms)}`,
+    `${whole(twice.shedPerSecond)}/s, p99 ${ms(twice.shedP99Ms)}`,
+    rss.map(megabytes).join(' → '),
+    ms(recoveryMs),
+  ]);
+  const head = [
+    `${BURST} at once`,
+    'peak',
+    'accepted at twice the peak',
+    'turned away',
+    'memory',
+    'back to normal',
+  ];
+  return { ratios, tables: [{ head: ['overload', ...head], rows }] };
+}
+
+async function measureIn(root: string, full: boolean): Promise<Measured> {
+  const dataDir = newDataFolder();
+  const service = await startService({ dataDir, root, env: ENVIRONMENT });
+  try {
+    const desk = await openDesk(service.url, AGENTS);
+    const prepare = (count: number) => requestsOf(desk, count);
+    const calmMs = median(await alone(service, await prepare(40)));
+    const burst = await burstOf(service, await prepare(BURST));
+    const peak = await peakOf(service, await prepare(PEAK_ORDERS_PER_SECOND * PEAK_SECONDS));
+    const seconds = full ? SECONDS.full : SECONDS.short;
+    const file = join(dataDir, 'orders.jsonl');
+    await writeOrders(file, Math.ceil(peak.perSecond * seconds * SPARE), prepare);
+    // Signed before the run: signing during it would take processor time from the service.
+    const later = await prepare(Math.ceil(AFTER_MS / PROBE_EVERY_MS / 2));
+    const before = service.rss();
+    const perSecond = TIMES_PEAK * peak.perSecond;
+    const twice = await runOpenLoad({ port: service.port, perSecond, seconds, file });
+    if (twice.bad > 0)
+      throw new Error(`${twice.bad} bad answers at twice the peak, e.g.\n${twice.examples[0]}`);
+    const recoveryMs = recoveryOf(await alone(service, later), calmMs);
+    return { root, burst, peak, twice, rss: [before, service.rss()], recoveryMs };
+  } finally {
+    await service.stop();
+    removeFolder(dataDir);
+  }
+}
+
+async function burstOf({ port }: BenchService, requests: readonly string[]): Promise<Measured['burst']> {
+  const answers = await Promise.all(requests.map((request) => askOnce(port, request)));
+  const taken = answers.filter(({ answer }) => answer.startsWith('HTTP/1.1 201 '));
+  const lastMs = Math.max(...taken.map(({ tookMs }) => tookMs));
+  return { turnedAway: answers.length - taken.length, lastMs };
+}
+
+async function peakOf({ port }: BenchService, requests: readonly string[]): Promise<LoadResult> {
+  const load = { port, connections: CONNECTIONS, seconds: PEAK_SECONDS, requests };
+  const peak = await runLoad({ ...load, expectStatus: 201, expectText: '"success":true' });
+  if (peak.bad > 0) throw new Error(`${peak.bad} bad answers at the peak, e.g.\n${peak.examples[0]}`);
+  return peak;
+}
+
+/** Milliseconds for each order, sent one after another; a request that is not accepted took for ever. */
+async function alone({ port }: BenchService, requests: readonly string[]): Promise<number[]> {
   const took: number[] = [];
   for (const request of requests) {
-    const { answer, tookMs } = await askOnce(service.port, request);
+    const { answer, tookMs } = await askOnce(port, request);
     took.push(answer.startsWith('HTTP/1.1 201 ') ? tookMs : Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
   }
   return took;
 }
 
-/** All values of a short run; the range of a long one. */
-const secondsOf = (counts: readonly number[]): string =>
-  counts.length <= MANY_SECONDS ? counts.join(' ') : `${Math.min(...counts)} to ${Math.max(...counts)}`;
+/** Milliseconds until three orders in a row took about as long as on an idle service. */
+function recoveryOf(probes: readonly number[], calmMs: number): number {
+  const isNormal = (took: number): boolean => took < Math.max(NORMAL_FACTOR * calmMs, 50);
+  const at = probes.findIndex((_, index) => probes.slice(index, index + 3).every(isNormal));
+  if (at < 0) return Number.POSITIVE_INFINITY;
+  return probes.slice(0, at).reduce((sum, took) => sum + Math.min(took, AFTER_MS) + PROBE_EVERY_MS, 0);
+}
 
 async function writeOrders(
   file: string,
@@ -73,82 +139,4 @@ async function writeOrders(
   }
   stream.end();
   await finished(stream);
-}
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-async function measure(service: BenchService): Promise<void> {
-  const desk = await openDesk(service.url, AGENTS);
-  const prepare = (count: number) => requestsOf(desk, count);
-
-  const calmMs = median(await alone(service, await prepare(40)));
-  const peak = await peakOf(service, await prepare(PEAK_ORDERS_PER_SECOND * PEAK_SECONDS));
-  const file = join(dataDir, 'orders.jsonl');
-  await writeOrders(file, Math.ceil(peak * seconds * SPARE), prepare);
-  // Signed before the run: signing during it would take processor time from the service.
-  const later = await prepare(Math.ceil(AFTER_MS / PROBE_EVERY_MS / 2));
-  const before = await service.memory();
-  const samples: number[] = [];
-  const sampling = setInterval(() => samples.push(service.rss()), SAMPLE_EVERY_MS);
-  const total = await runOpenLoad({ port: service.port, perSecond: TIMES_PEAK * peak, seconds, file });
-  clearInterval(sampling);
-  const endedAt = performance.now();
-  const probes = await alone(service, later);
-  const normal = probes.findIndex((_, at) =>
-    probes.slice(at, at + 3).every((ms) => ms < Math.max(NORMAL_FACTOR * calmMs, 50)),
-  );
-  const spent = probes
-    .slice(0, Math.max(0, normal))
-    .reduce((sum, ms) => sum + Math.min(ms, AFTER_MS) + PROBE_EVERY_MS, 0);
-  const recoveryMs = normal < 0 ? performance.now() - endedAt : spent;
-  const after = await service.memory();
-
-  print({ peak, calmMs, recoveryMs, total, rss: [before.rss, ...samples, after.rss] });
-  process.exitCode = total.bad > 0 ? 1 : 0;
-}
-
-interface Measured {
-  readonly peak: number;
-  readonly calmMs: number;
-  readonly recoveryMs: number;
-  readonly total: OpenLoadResult;
-  readonly rss: readonly number[];
-}
-
-function print({ peak, calmMs, recoveryMs, total, rss }: Measured): void {
-  const whole = (value: number): string => String(Math.round(value));
-  const share = whole((total.acceptedPerSecond / peak) * 100);
-  const example = total.bad > 0 ? `, e.g. ${total.examples[0]}` : '';
-  const rows: (readonly [string, string])[] = [
-    ['peak', `${whole(peak)} trades/s (${CONNECTIONS} connections, each waits for its answer)`],
-    [
-      'offered',
-      `${whole(total.offeredPerSecond)}/s for ${whole(total.seconds)} s, up to ${total.connections} connections, sent at most ${whole(total.lateMs)} ms late`,
-    ],
-    ['accepted', `${whole(total.acceptedPerSecond)}/s: ${share} % of the peak`],
-    [
-      'accepted, from when due',
-      `p50 ${whole(total.p50Ms)} ms, p99 ${whole(total.p99Ms)} ms, longest ${whole(total.maxMs)} ms`,
-    ],
-    [
-      'turned away (503)',
-      `${whole(total.shedPerSecond)}/s; p50 ${whole(total.shedP50Ms)} ms, p99 ${whole(total.shedP99Ms)} ms`,
-    ],
-    ['anything else', `${total.bad}${example}`],
-    ['accepted by second', secondsOf(total.bySecond)],
-    ['resident memory', `${rss.map((bytes) => whole(bytes / MEGABYTE)).join(' → ')} MB`],
-    ['back to normal', `${whole(recoveryMs)} ms after the load (one order alone: ${whole(calmMs)} ms)`],
-  ];
-  for (const [what, figure] of rows) console.log(`| ${what.padEnd(24)} | ${figure} |`);
-}
-
-console.log(`Measuring; load average before ${(loadavg()[0] ?? 0).toFixed(1)}.`);
-const dataDir = newDataFolder();
-const service = await startService({ dataDir, env: ENVIRONMENT });
-try {
-  await measure(service);
-} finally {
-  await service.stop();
-  removeFolder(dataDir);
 }

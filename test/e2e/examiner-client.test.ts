@@ -6,7 +6,49 @@ import { createSecureClient, forkEnvironmentConfig } from '@polymarket/client';
 import { privateKey } from '@polymarket/client/viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fund, tradedMarket, WORLDS, type World } from '../examiner-worlds.ts';
+import { Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
+import { startStandAloneVenue } from '../stand-alone-venue.ts';
+
+interface World {
+  readonly url: string;
+  readonly exchange: Pick<TestService['exchange'], 'execute' | 'markets'>;
+}
+
+const WORLDS: readonly (readonly [string, () => Promise<World>])[] = [
+  ['a desk of the order profile interface', () => sharedTestService()],
+  [
+    'a desk of the order profile polymarket',
+    () => sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' }),
+  ],
+  ['the stand-alone exchange', () => startStandAloneVenue(new Faults(Date.now))],
+];
+
+const FUNDS = 10_000_000_000n;
+
+const fund = ({ exchange }: World, account: string) =>
+  exchange.execute({
+    kind: 'deposit',
+    account: account.toLowerCase(),
+    amount: FUNDS,
+    reason: 'faucet',
+  });
+
+/** An open market with room below its best bid, on the grid of 0.01. The last one: `openMarkets` begins with the first. */
+function tradedMarket({ exchange }: World, version: 'v1' | 'v2' = 'v1') {
+  const found = [...exchange.markets()].findLast(
+    ({ status, tickSize, negRisk, bestBid = 0, bestAsk = 0, version: its }) =>
+      status === 'open' &&
+      tickSize === 100 &&
+      !negRisk &&
+      its === version &&
+      bestBid > 1_000 &&
+      bestAsk < 9_000 &&
+      bestAsk > 0,
+  );
+  if (found === undefined) throw new Error(`no such market of version ${version}`);
+  return found;
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: methods are called by their names, which the last test compares with the client
 type Client = any;

@@ -82,15 +82,6 @@ export class Options {
     return value;
   }
 
-  has(name: string): boolean {
-    return (this.#fields[name] ?? null) !== null;
-  }
-
-  /** @throws RpcError when it is missing */
-  text(name: string): string {
-    return new Params([this.#fields[name]]).text(0);
-  }
-
   whole(name: string): bigint | undefined {
     const value = this.#fields[name] ?? undefined;
     return value === undefined ? undefined : new Params([value]).whole(0);
