@@ -98,7 +98,7 @@ interface Playing {
 async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareEvery = 1): Promise<number> {
   worlds += 1;
   const count = sequences.length;
-  const oracle = await newDesk(sql, { name: `old ${worlds}`, nth: worlds * 4, count }, byFunctions);
+  const oracle = await newDesk(sql, { name: `oracle ${worlds}`, nth: worlds * 4, count }, byFunctions);
   const present = await newDesk(
     sql,
     { name: `new ${worlds}`, nth: worlds * 4 + 2, count },

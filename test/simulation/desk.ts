@@ -38,7 +38,7 @@ export class Desk {
     const process = this.#world.process(`replica ${nth} #${this.#starts}`);
     const config = readConfig({
       ...{ PORT: String(PORTS[nth]), LOG_LEVEL: 'fatal', RATE_LIMITS: 'off', MASTER_KEY },
-      ...{ RECOVERY_THREADS: '0', PAPER_WORLD: 'off', DATABASE_POOL: '4' },
+      ...{ PAPER_WORLD: 'off', DATABASE_POOL: '4' },
       ...{ WEBHOOKS_ALLOW_LOOPBACK: 'on', REPLICA_URL: `http://127.0.0.1:${PORTS[nth]}` },
       ...this.#environment,
     });

@@ -82,40 +82,6 @@ export function candidateOrderIds(sent: SentOrder, rules: SigningTerms): string[
   return ids;
 }
 
-/** A digest, and the signature whose key is looked for. */
-export interface RecoveryQuestion {
-  readonly digest: Uint8Array;
-  readonly signature: ParsedSignature;
-}
-
-/**
- * The recovery that `verifyOrder` does first, so that a caller can do it ahead; `null` when it does none.
- * @example
- * const question = firstRecovery(sent, false, {
- *   domains: exchangeDomains(137),
- *   chainId: 137,
- *   profile: 'interface',
- * });
- */
-export function firstRecovery(
-  sent: SentOrder,
-  negRisk: boolean,
-  rules: SigningTerms,
-): RecoveryQuestion | null {
-  const parts = looksWrapped(sent.signature) ? parseWrappedSignature(sent.signature) : null;
-  if (parts?.ok === false || (parts !== null && sent.fields.signatureType !== 3)) return null;
-  const signature = parseSignature(parts === null ? sent.signature : parts.inner);
-  if (!signature.ok) return null;
-  for (const version of versionsOf(sent)) {
-    const digest =
-      parts === null
-        ? plainDigest(sent, version, negRisk, rules)
-        : (wrappedMessage(sent, version, negRisk, { rules, parts })?.signed ?? null);
-    if (digest !== null) return { digest, signature };
-  }
-  return null;
-}
-
 /** The order's digest under a version; `null` when the request lacks that version's fields. */
 function plainDigest(
   sent: SentOrder,

@@ -25,7 +25,6 @@ import { startDatabase } from './wiring/database.ts';
 import { createDoor } from './wiring/http.ts';
 import { createAllJobs, resolveEarlierDoubt } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
-import { startRecoverPool } from './wiring/recovery.ts';
 import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createSigning } from './wiring/signing.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
@@ -136,7 +135,6 @@ async function start(
   );
   const { secrets, derive, replicaSecrets } = await openSecrets({ ...base, masterKeys, stops });
   const { recover, how } = loadRecover();
-  const recoverElsewhere = startRecoverPool({ config, recover, log, stops });
   const keys = new VenueKeys({ sql, secret: derive('paper venue keys v1'), now: clock.now });
   const replicaCalls = createReplicaCalls(replicaSecrets);
   const secret = derive('platform solana key v1');
@@ -164,7 +162,7 @@ async function start(
     overrides.venues,
   );
   const needs = composeNeeds({
-    ...{ config, clock, stores, secrets, venues, signing, recover, recoverElsewhere },
+    ...{ config, clock, stores, secrets, venues, signing, recover },
     version: release.version,
     publicUrl: () => publicUrl,
   });

@@ -94,7 +94,7 @@ test('of many differences the first are named', async () => {
   expect(await refusal(sql)).toMatch(/It lacks: (?:[^;]+; ){4}[^;]+ and \d+ more\. /);
 });
 
-test('one that lacks a replaced migration is told what to start in between', async () => {
+test('the refusal of one that lacks a replaced migration names the commit to start in between', async () => {
   const { sql } = await earlier();
   await sql`delete from migrations where number = 60`;
   expect(await refusal(sql)).toMatch(
@@ -104,7 +104,7 @@ test('one that lacks a replaced migration is told what to start in between', asy
   expect(await refusal(sql)).toContain('at migration 99');
 });
 
-test('a role that may create no schema is told what to grant', async () => {
+test('the refusal of a role that may create no schema names the grant', async () => {
   const { sql, admin } = await earlier();
   await admin.unsafe(
     `do $$ begin execute format('revoke create on database %I from public, %I', current_database(),

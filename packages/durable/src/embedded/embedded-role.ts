@@ -29,7 +29,7 @@ export async function prepareDatabase(urlOf: (database: string) => string, name:
     if (found === undefined) await sql.unsafe(`create database ${quoted(name)} owner ${DESK_ROLE}`);
     else if (found.owner !== DESK_ROLE)
       throw new Error(
-        `The database ${name} of this folder belongs to the role ${found.owner}, not to ${DESK_ROLE}, as a version from before release 0.2.0 left it. Start the service of commit 4c9c1f9d on it once, then this version. Nothing was changed.`,
+        `The database ${name} of this folder belongs to the role ${found.owner}, not to ${DESK_ROLE}, as a version from before release 0.2.0 left it. Start commit 4c9c1f9d on it once, then this version. Nothing was changed.`,
       );
   } finally {
     await sql.end({ timeout: 2 });

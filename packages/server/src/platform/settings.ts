@@ -93,8 +93,6 @@ export const integer = (
   description: string,
   about: About = {},
 ) => Type.Integer({ minimum, maximum, default: fallback, ...described(description, about) });
-export const optionalInteger = ([minimum, maximum]: Bounds, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, description }));
 export const number = (
   fallback: number,
   bounds: { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum: number },

@@ -1,12 +1,6 @@
 /** Reasons to refuse a signed order: first those that need no lock, then those that are judged while the agent's lock is held. */
 import { formatMicro, type Micro, microToNumber, type Pips } from '@bellwether/contract/decimals';
-import {
-  type Address,
-  firstRecovery,
-  type RecoverPublicKey,
-  type RecoveryQuestion,
-  type VerifiedOrder,
-} from '@bellwether/protocol';
+import type { Address, RecoverPublicKey, VerifiedOrder } from '@bellwether/protocol';
 import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
 import { mostBuilderFee } from '../domain/builder.ts';
 import { incoherences } from '../domain/coherence.ts';
@@ -30,7 +24,6 @@ import { NOT_GRANTED } from '../domain/trade-checks.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import type { RecoverElsewhere } from '../platform/system/recovery.ts';
 import type { Balance, BalanceQuestion, SignedOrders, VenueWith } from '../venues/venue.ts';
 import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
 import { DEPTH } from './expected-fill.ts';
@@ -41,11 +34,7 @@ import { verifyDraft } from './verify-draft.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
-  readonly signatures: {
-    readonly recover: RecoverPublicKey;
-    /** `null`: no core is left for it. */
-    readonly recoverElsewhere: RecoverElsewhere | null;
-  };
+  readonly signatures: { readonly recover: RecoverPublicKey };
   readonly secrets: Pick<Secrets, 'hash'>;
 }
 
@@ -71,7 +60,7 @@ export function judgeDraft(
     draft,
     market,
   }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
-): SoundTrade | Promise<SoundTrade> {
+): SoundTrade {
   const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
     throw asRefusal([
@@ -83,26 +72,10 @@ export function judgeDraft(
     ]);
   const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
   if (faults.length > 0) throw asRefusal(faults);
-  const verified = (recover: RecoverPublicKey): SoundTrade => {
-    const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover });
-    if (!verdict.ok) throw asRefusal([verdict.denial]);
-    return { venue, draft, market, verified: verdict };
-  };
-  const { recover, recoverElsewhere } = needs.signatures;
-  const first = recoverElsewhere === null ? null : firstRecovery(draft, market.negRisk, signing);
-  if (recoverElsewhere === null || first === null) return verified(recover);
-  return recoverElsewhere(first).then((publicKey) => verified(knowing(first, publicKey, recover)));
+  const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
+  if (!verdict.ok) throw asRefusal([verdict.denial]);
+  return { venue, draft, market, verified: verdict };
 }
-
-/** Recovers like `recover`, without doing again what is known. */
-const knowing =
-  (known: RecoveryQuestion, publicKey: Uint8Array | null, recover: RecoverPublicKey): RecoverPublicKey =>
-  (digest, rs, recovery) => {
-    const { signature } = known;
-    const isKnown =
-      recovery === signature.recovery && sameBytes(digest, known.digest) && sameBytes(rs, signature.rs);
-    return isKnown ? publicKey : recover(digest, rs, recovery);
-  };
 
 /** With what only the venue knows. */
 export interface FundedTrade extends SoundTrade {

@@ -142,7 +142,7 @@ export async function sendExitAgain(
   const draft = readDraft(request, venue.signedOrders.signing.profile);
   if (isFaults(draft)) throw asRefusal(draft);
   const market = await venue.markets.find(draft.conditionId);
-  const sound = await judgeDraft(needs, { venue, draft, market });
+  const sound = judgeDraft(needs, { venue, draft, market });
   const order = { ...venueOrderOf(row), deadline: needs.clock.now() + SUBMIT_WITHIN_MS };
   await venue.signedOrders.submit(order, messageOf(row, sound));
 }
@@ -167,7 +167,7 @@ function placementOf(
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () => {
       const market = await venue.markets.find(draft.conditionId);
-      const sound = await judgeDraft(needs, { venue, draft, market });
+      const sound = judgeDraft(needs, { venue, draft, market });
       begin(sound.verified.orderId);
       return withBalance(sound);
     },

@@ -11,7 +11,6 @@ import { createPasskeys } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { nativeVerifyEd25519 } from '../platform/system/ed25519.ts';
-import type { RecoverElsewhere } from '../platform/system/recovery.ts';
 import { nativeSha256 } from '../platform/system/sha256.ts';
 import { createTransactionToSign } from '../quoting/index.ts';
 import { createRecommendedSkills } from '../skills/index.ts';
@@ -29,7 +28,6 @@ export interface UseCaseParts {
   readonly venues: Venues;
   readonly signing: SigningProvider;
   readonly recover: RecoverPublicKey;
-  readonly recoverElsewhere: RecoverElsewhere | null;
   readonly version: string;
   /** With PORT=0 the port is known only once the service listens. */
   readonly publicUrl: () => string;
@@ -38,8 +36,7 @@ export interface UseCaseParts {
 export type UseCaseNeeds = ReturnType<typeof composeNeeds>;
 
 export function composeNeeds(parts: UseCaseParts) {
-  const { config, clock, stores, secrets, venues, signing, recover, recoverElsewhere, version, publicUrl } =
-    parts;
+  const { config, clock, stores, secrets, venues, signing, recover, version, publicUrl } = parts;
   return {
     ...stores,
     clock,
@@ -68,7 +65,6 @@ export function composeNeeds(parts: UseCaseParts) {
     signatures: {
       chainId: config.chainId,
       recover,
-      recoverElsewhere,
       verifyEd25519: nativeVerifyEd25519,
     },
     get publicUrl(): string {

@@ -107,7 +107,7 @@ async function isAdopted(tx: Tx, baseline: string, number: number): Promise<bool
   const names = wanted.flatMap((line) => /^(?:table|sequence) (\S+)/.exec(line)?.[1] ?? []);
   const found = await schemaLines(tx, before.schema, names);
   const lacking = wanted.filter((line) => !found.includes(line));
-  // An index that only makes reads faster may have been added by whoever runs the database.
+  // An operator may have added an index that only makes reads faster.
   const besides = found.filter((line) => !wanted.includes(line) && !line.startsWith('CREATE INDEX'));
   if (lacking.length + besides.length > 0)
     throw new MigrationError(
