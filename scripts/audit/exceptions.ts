@@ -12,17 +12,11 @@ export const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
 
 /** By package, for those with another licence. */
 export const LICENCE_REASONS: Readonly<Record<string, string>> = {
-  '@ethereumjs/rlp':
-    'MPL-2.0: comes with an older official client of the tests, unchanged, and is not shipped.',
-  '@ethereumjs/util':
-    'MPL-2.0: comes with an older official client of the tests, unchanged, and is not shipped.',
   'axe-core': 'MPL-2.0: looks at pages in tests, unchanged, and is not shipped.',
   lightningcss: 'MPL-2.0: comes with the test runner, unchanged, and is not shipped.',
   pako: 'MIT and Zlib, which asks for as little; only in tests.',
   'rpc-websockets':
     'LGPL-3.0: comes with the official Solana client of the tests, unchanged, and is not shipped.',
-  tweetnacl: 'Unlicense, which asks for nothing; comes with an older official client of the tests.',
-  'tweetnacl-util': 'Unlicense, which asks for nothing; comes with an older official client of the tests.',
   eyes: 'Its package.json names no licence, its readme MIT; comes with a client of the tests.',
   'text-encoding-utf-8':
     'Its package.json names no licence, its readme the public domain; comes with a client of the tests.',
