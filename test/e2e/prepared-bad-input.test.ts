@@ -19,7 +19,7 @@ let ending: Market;
 let market: Market;
 
 beforeAll(async () => {
-  clock = manualClock();
+  clock = manualClock(Date.now());
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   trader = await newTrader(service);
   const markets = await endingMarkets(trader);

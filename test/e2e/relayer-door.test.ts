@@ -22,7 +22,7 @@ import { manualClock, micro, resolveMarket } from '../world.ts';
 
 let service: TestService;
 let conditionId: string;
-const clock = manualClock();
+const clock = manualClock(Date.now());
 
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });

@@ -27,7 +27,7 @@ import { manualClock, resolveMarket } from '../world.ts';
 const FUNDS = 10_000_000_000n;
 const TYPES = [1, 2, 3] as const;
 
-const clock = manualClock();
+const clock = manualClock(Date.now());
 let service: TestService;
 let operator: OfficialWallet;
 let markets: readonly (ContractMarket & { readonly version: string })[];

@@ -60,7 +60,7 @@ const redemptionFills = () => poolOf(desk)`
   select wallet, outcome, size, cost, agent_id from fills where match_kind = 'REDEEMED'`;
 
 beforeAll(async () => {
-  clock = manualClock();
+  clock = manualClock(Date.now());
   venue = await startVenue({}, { clock });
   // In its own time: it signs with the venue's.
   desk = await startLiveDesk(venue);

@@ -29,7 +29,7 @@ let market: Market;
 const traders = new Map<number, Trader>();
 
 beforeAll(async () => {
-  clock = manualClock();
+  clock = manualClock(Date.now());
   venue = await startVenue({}, { clock });
   relayerUrl = `${venue.url}/paper/relayer`;
   const operator = Signer.generate();

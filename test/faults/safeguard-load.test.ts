@@ -212,7 +212,7 @@ describe('UTC days', () => {
   let timed: TestService;
   let agent: Trader;
   let on: Market;
-  const MIDNIGHT = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000;
+  let midnight: number;
   const used = async () => {
     const { safeguards } = await agent.client.getMarketContext(on.id);
     return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
@@ -220,11 +220,12 @@ describe('UTC days', () => {
 
   beforeAll(async () => {
     clock = manualClock();
+    midnight = (Math.floor(clock.now() / 86_400_000) + 1) * 86_400_000;
     timed = await startTestService({ PAPER_WORLD: 'off', PAPER_GTD_MIN_LEAD_S: '3' }, { clock });
     agent = await newTrader(timed);
     const markets = await openMarkets(agent.client);
-    on = markets.find(({ endDate }) => Date.parse(endDate) > MIDNIGHT + 3 * 86_400_000) as Market;
-    clock.moveTo(MIDNIGHT - 10_000);
+    on = markets.find(({ endDate }) => Date.parse(endDate) > midnight + 3 * 86_400_000) as Market;
+    clock.moveTo(midnight - 10_000);
   });
 
   test('a new day has a new budget; a return goes to the day of its reservation', async () => {
@@ -233,7 +234,7 @@ describe('UTC days', () => {
     const [yesterday] = [await place(), await place(), await place()];
     await expect(place()).rejects.toMatchObject({ code: 'max_trades_per_day_exceeded' });
     expect(await used()).toEqual({ trades: 3, amount: 3 });
-    clock.moveTo(MIDNIGHT + 1_000);
+    clock.moveTo(midnight + 1_000);
     expect(await used()).toEqual({ trades: 0, amount: 0 });
     await place();
     // Yesterday's order is canceled today: today's budget does not grow.
@@ -262,7 +263,7 @@ describe('UTC days', () => {
       signer: agent.funder as never,
       conditionId: on.conditionId,
       tokenIds: on.clobTokenIds as [string, string],
-      at: MIDNIGHT - 1,
+      at: midnight - 1,
       judge(scope) {
         late = scope;
         return null;
