@@ -14,7 +14,8 @@ const HOUR_MS = 3_600_000;
  * Ten in the morning, UTC, the next time it is. What a safeguard counts of a day is counted anew at midnight: a test that
  * began at the hour of its run would meet midnight by chance.
  */
-const nextMorning = () => Math.ceil((Date.now() - 10 * HOUR_MS) / (24 * HOUR_MS)) * 24 * HOUR_MS + 10 * HOUR_MS;
+const nextMorning = () =>
+  Math.ceil((Date.now() - 10 * HOUR_MS) / (24 * HOUR_MS)) * 24 * HOUR_MS + 10 * HOUR_MS;
 
 /** @param start the time of this machine, where a client that reads it takes part */
 export function manualClock(start = nextMorning()): ManualClock {
