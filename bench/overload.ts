@@ -6,11 +6,11 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { askOnce, type LoadResult, runLoad } from './load.ts';
+import { askOnce, httpText, type LoadResult, runLoad } from './load.ts';
 import { type OpenLoadResult, runOpenLoad } from './open-load.ts';
 import { median, megabytes, ms, type Report, type RowOptions, times, whole } from './report.ts';
 import { type BenchService, newDataFolder, removeFolder, startService } from './service.ts';
-import { ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
+import { type Desk, ENVIRONMENT, openDesk, requestsOf } from './traders.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const AGENTS = 64;
@@ -25,6 +25,8 @@ const SPARE = 1.25;
 const SIGN_AT_ONCE = 5_000;
 const AFTER_MS = 4_000;
 const PROBE_EVERY_MS = 50;
+/** Each costs the orders beside it a few milliseconds; they are here to see whether they pass. */
+const EXITS_EVERY_MS = 500;
 const NORMAL_FACTOR = 3;
 
 interface Measured {
@@ -32,6 +34,8 @@ interface Measured {
   readonly burst: { readonly turnedAway: number; readonly lastMs: number };
   readonly peak: LoadResult;
   readonly twice: OpenLoadResult;
+  /** Cancels and pauses meanwhile, each over a new connection. */
+  readonly exits: { readonly failed: number; readonly slowestMs: number };
   readonly rss: readonly [before: number, after: number];
   readonly recoveryMs: number;
 }
@@ -39,20 +43,22 @@ interface Measured {
 export async function benchOverload({ full, roots }: RowOptions): Promise<Report> {
   const measured: Measured[] = [];
   for (const root of [ROOT, ...roots]) measured.push(await measureIn(root, full));
-  const ratios = measured.flatMap(({ root, burst, peak, twice }): Report['ratios'] => {
+  const ratios = measured.flatMap(({ root, burst, peak, twice, exits }): Report['ratios'] => {
     const where = root === ROOT ? '' : `, ${root}`;
     return [
       [`accepted at twice the peak ÷ peak${where}`, times(twice.acceptedPerSecond / peak.perSecond), '≥ 0.9'],
       [`p99 at twice the peak ÷ p99 at the peak${where}`, times(twice.p99Ms / peak.p99Ms), '≤ 4'],
+      [`cancels and pauses that failed at twice the peak${where}`, whole(exits.failed), '0'],
       [`turned away of ${BURST} orders at once on an idle service${where}`, whole(burst.turnedAway), '0'],
     ];
   });
-  const rows = measured.map(({ root, burst, peak, twice, rss, recoveryMs }) => [
+  const rows = measured.map(({ root, burst, peak, twice, exits, rss, recoveryMs }) => [
     root === ROOT ? 'service' : root,
     `last after ${ms(burst.lastMs)}`,
     `${whole(peak.perSecond)}/s, p99 ${ms(peak.p99Ms)}`,
     `${whole(twice.acceptedPerSecond)}/s, p50 ${ms(twice.p50Ms)}, p99 ${ms(twice.p99Ms)}`,
     `${whole(twice.shedPerSecond)}/s, p99 ${ms(twice.shedP99Ms)}`,
+    `slowest ${ms(exits.slowestMs)}`,
     rss.map(megabytes).join(' → '),
     ms(recoveryMs),
   ]);
@@ -61,6 +67,7 @@ export async function benchOverload({ full, roots }: RowOptions): Promise<Report
     'peak',
     'accepted at twice the peak',
     'turned away',
+    'cancels and pauses',
     'memory',
     'back to normal',
   ];
@@ -83,11 +90,12 @@ async function measureIn(root: string, full: boolean): Promise<Measured> {
     const later = await prepare(Math.ceil(AFTER_MS / PROBE_EVERY_MS / 2));
     const before = service.rss();
     const perSecond = TIMES_PEAK * peak.perSecond;
-    const twice = await runOpenLoad({ port: service.port, perSecond, seconds, file });
+    const load = runOpenLoad({ port: service.port, perSecond, seconds, file });
+    const [twice, exits] = await Promise.all([load, exitsDuring(load, service, desk)]);
     if (twice.bad > 0)
       throw new Error(`${twice.bad} bad answers at twice the peak, e.g.\n${twice.examples[0]}`);
     const recoveryMs = recoveryOf(await alone(service, later), calmMs);
-    return { root, burst, peak, twice, rss: [before, service.rss()], recoveryMs };
+    return { root, burst, peak, twice, exits, rss: [before, service.rss()], recoveryMs };
   } finally {
     await service.stop();
     removeFolder(dataDir);
@@ -99,6 +107,36 @@ async function burstOf({ port }: BenchService, requests: readonly string[]): Pro
   const taken = answers.filter(({ answer }) => answer.startsWith('HTTP/1.1 201 '));
   const lastMs = Math.max(...taken.map(({ tookMs }) => tookMs));
   return { turnedAway: answers.length - taken.length, lastMs };
+}
+
+async function exitsDuring(
+  load: Promise<unknown>,
+  { port }: BenchService,
+  desk: Desk,
+): Promise<Measured['exits']> {
+  const [agent] = desk.agents;
+  const [market] = desk.markets;
+  if (agent === undefined || market === undefined) throw new Error('there is no agent or no market');
+  const cancel = JSON.stringify({ marketConditionId: market.conditionId });
+  const requests = [
+    httpText('POST', '/markets/orders/cancel-market', agent.apiKey, cancel),
+    httpText('POST', '/agents/settings', desk.visitorKey, '{"tradingPaused":true}'),
+  ];
+  let isOver = false;
+  void load.finally(() => {
+    isOver = true;
+  });
+  let failed = 0;
+  let slowestMs = 0;
+  while (!isOver) {
+    for (const request of requests) {
+      const { answer, tookMs } = await askOnce(port, request);
+      if (!answer.startsWith('HTTP/1.1 200 ')) failed += 1;
+      slowestMs = Math.max(slowestMs, tookMs);
+    }
+    await new Promise((resolve) => setTimeout(resolve, EXITS_EVERY_MS));
+  }
+  return { failed, slowestMs };
 }
 
 async function peakOf({ port }: BenchService, requests: readonly string[]): Promise<LoadResult> {

@@ -47,7 +47,7 @@ export function movingClock(): ManualClock {
 }
 
 const RESOLVE_AFTER_MS = 61_000;
-const ARCHIVE_AFTER_MS = 24 * 3_600_000 + 1_000;
+const ARCHIVE_AFTER_MS = 24 * HOUR_MS + 1_000;
 const MAX_STEPS = 60;
 
 /** Moves the clock to the market's end and the world past it, until the outcome is final. */

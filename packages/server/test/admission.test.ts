@@ -5,9 +5,9 @@ import { Admission } from '../src/platform/http/load-control.ts';
 const MAX_TRADES = 4;
 const MAX_REQUESTS = 20;
 
-function desk() {
+function desk(maxTrades = MAX_TRADES) {
   let time = 0;
-  const admission = new Admission({ maxTrades: MAX_TRADES, maxRequests: MAX_REQUESTS, now: () => time });
+  const admission = new Admission({ maxTrades, maxRequests: MAX_REQUESTS, now: () => time });
   return {
     admission,
     pass: (ms: number) => {
@@ -21,7 +21,10 @@ const ask = (admission: Admission, who = 'a', isGone = () => false) => {
   admission.tradeSlot(who, isGone).then(
     (leave) => {
       slot.state = 'in';
-      slot.leave = leave;
+      slot.leave = () => {
+        slot.state = 'done';
+        leave();
+      };
     },
     (error) => {
       slot.state = error.denials[0].code;
@@ -29,73 +32,77 @@ const ask = (admission: Admission, who = 'a', isGone = () => false) => {
   );
   return slot;
 };
-const ignored = [() => {}, () => {}] as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a burst waits in the queue and is served in order of arrival', async () => {
-  const { admission, pass } = desk();
-  const slots = Array.from({ length: 12 }, () => ask(admission));
+test('a burst of twice the slots stands in line and is served in order of arrival', async () => {
+  const { admission } = desk();
+  const first = Array.from({ length: MAX_TRADES }, () => ask(admission));
+  await settle();
+  const slots = [...first, ...Array.from({ length: 2 * MAX_TRADES }, () => ask(admission))];
   await settle();
   expect(slots.map(({ state }) => state)).toEqual([...Array(4).fill('in'), ...Array(8).fill('waits')]);
-  expect(admission.refusalOf('trade')).toBeNull();
   for (const slot of slots) {
-    pass(10);
     slot.leave();
     await settle();
   }
-  expect(slots.every(({ state }) => state === 'in')).toBe(true);
+  expect(slots.every(({ state }) => state === 'done')).toBe(true);
   expect(admission.state).toEqual({ requests: 0, trades: 0, waiting: 0 });
 });
 
-test('a queue that does not move holds 150 ms of work; further trades are turned away', async () => {
-  const { admission, pass } = desk();
-  let running: ReturnType<typeof ask>[] = [];
-  const waiting: ReturnType<typeof ask>[] = [];
-  // One trade ends every 5 ms while two arrive: twice the capacity.
-  let turnedAway = 0;
-  for (let turn = 0; turn < 400; turn += 1) {
-    for (let i = 0; i < 2; i += 1) {
-      if (admission.refusalOf('trade') !== null) turnedAway += 1;
-      else waiting.push(ask(admission));
-    }
+test('four begin in a turn of the event loop, however many slots are free', async () => {
+  const { admission } = desk(100);
+  const slots = Array.from({ length: 10 }, () => ask(admission));
+  for (const begun of [4, 8, 10]) {
     await settle();
-    running = waiting.filter(({ state }) => state === 'in');
-    pass(5);
-    const [first] = running;
-    if (first !== undefined) {
-      first.state = 'done';
-      first.leave();
-    }
-    await settle();
+    expect(slots.filter(({ state }) => state === 'in').length).toBe(begun);
   }
-  expect(turnedAway).toBeGreaterThan(200);
-  // 150 ms at 5 ms each.
-  expect(admission.state.waiting).toBeLessThanOrEqual(31);
-  expect(admission.state.trades).toBe(MAX_TRADES);
-  expect(waiting.filter(({ state }) => state === 'done').length).toBe(400);
 });
 
-test('when the queue is empty, all requests are admitted again', async () => {
+test('once a trade was turned away only the slots are filled, until for a second none was', async () => {
   const { admission, pass } = desk();
-  const slots = Array.from({ length: 80 }, () => ask(admission));
-  await settle();
-  pass(2_000);
-  expect(admission.refusalOf('trade')).not.toBeNull();
-  expect(admission.refusalOf('other')).not.toBeNull();
-  for (const slot of slots) {
-    slot.leave();
+  const slots: ReturnType<typeof ask>[] = [];
+  const end = async () => {
+    slots.find(({ state }) => state === 'in')?.leave();
     await settle();
+  };
+  let turnedAway = 0;
+  let waiting = 0;
+  // One trade ends every 5 ms while two arrive: twice the capacity.
+  for (let turn = 0; turn < 400; turn += 1) {
+    for (let i = 0; i < 2; i += 1) {
+      if (admission.refusalOf('trade') === null) slots.push(ask(admission));
+      else turnedAway += 1;
+    }
+    await settle();
+    if (turn > 50) waiting += admission.state.waiting;
+    pass(5);
+    await end();
   }
-  expect(admission.state.waiting).toBe(0);
-  expect(admission.refusalOf('trade')).toBeNull();
+  expect(waiting).toBe(0);
+  expect(slots.filter(({ state }) => state === 'done').length).toBe(400);
+  expect(turnedAway).toBe(800 - slots.length);
+
+  // As many as are let in at the door may be on their way to the line.
+  expect(admission.shed).toBe(turnedAway);
+  slots.push(ask(admission), ask(admission), ask(admission));
+  await settle();
+  expect(slots.slice(-3).map(({ state }) => state)).toEqual(['in', 'overloaded', 'overloaded']);
+  expect(admission.shed).toBe(turnedAway + 2);
+  expect(admission.refusalOf('other')).not.toBeNull();
+  while (admission.state.trades > 0) await end();
   expect(admission.refusalOf('other')).toBeNull();
+  expect(admission.refusalOf('trade')).toBeNull();
+
+  pass(1_000);
+  const burst = Array.from({ length: 2 * MAX_TRADES }, () => ask(admission));
+  await settle();
+  expect(burst.map(({ state }) => state)).not.toContain('overloaded');
 });
 
 test('reads are turned away before trades, trades before exits', async () => {
-  const { admission, pass } = desk();
-  for (let i = 0; i < 6; i += 1) ask(admission);
+  const { admission } = desk();
+  for (let i = 0; i < 2 * MAX_TRADES; i += 1) ask(admission);
   await settle();
-  pass(150);
   const refused = () =>
     (['vital', 'exit', 'trade', 'stream', 'other'] as const).filter(
       (kind) => admission.refusalOf(kind) !== null,
@@ -123,16 +130,16 @@ test('reads are turned away when many requests make the process late, and only t
   expect(admission.refusalOf('other')).toBeNull();
 });
 
-test('one agent cannot fill the queue at the cost of other agents', async () => {
+test('of those in line, an agent that has half of the slots comes last', async () => {
   const { admission } = desk();
-  const greedy = Array.from({ length: 20 }, () => ask(admission, 'greedy'));
-  const modest = ask(admission, 'modest');
+  const greedy = Array.from({ length: MAX_TRADES }, () => ask(admission, 'greedy'));
   await settle();
-  expect(modest.state).toBe('waits');
+  greedy.push(ask(admission, 'greedy'));
+  const modest = ask(admission, 'modest');
   greedy[0]?.leave();
   await settle();
   expect(modest.state).toBe('in');
-  expect(greedy.filter(({ state }) => state === 'in').length).toBe(MAX_TRADES);
+  expect(greedy.at(-1)?.state).toBe('waits');
 });
 
 test('a request whose client has gone is not served', async () => {
@@ -154,57 +161,4 @@ test('a slot is released once', async () => {
   slot.leave();
   slot.leave();
   expect(admission.state.trades).toBe(0);
-});
-
-test('trades that wait too long before they begin: reads are turned away first, then trades, exits never', async () => {
-  const { admission, pass } = desk();
-  const begun: number[] = [];
-  const turnedAway: string[] = [];
-  for (let request = 0; request < 10; request += 1)
-    admission.inTurn(
-      () => begun.push(request),
-      (reason) => turnedAway.push(reason),
-    );
-  const admitted = () =>
-    ['exit', 'trade', 'other'].map((kind) => admission.refusalOf(kind as 'trade') === null);
-  pass(90);
-  expect(admitted()).toEqual([true, true, true]);
-  pass(20);
-  expect(admitted()).toEqual([true, true, false]);
-  pass(400);
-  expect(admitted()).toEqual([true, false, false]);
-  expect(admission.refusalOf('trade')).toContain('More orders come in');
-
-  const shedAtTheDoor = admission.shed;
-  // The oldest are turned away until no more wait than may be under way; those begin, and then there is room.
-  for (let turn = 0; turn < 3; turn += 1) await settle();
-  expect(turnedAway).toEqual(Array(5).fill(expect.stringContaining('More orders come in')));
-  expect(begun).toEqual([5, 6, 7, 8, 9]);
-  expect(admission.shed).toBe(shedAtTheDoor + 5);
-  expect(admitted()).toEqual([true, true, true]);
-});
-
-test('as many as may be under way wait for their turn for as long as it takes', () => {
-  const { admission, pass } = desk();
-  for (let request = 0; request < MAX_TRADES; request += 1) admission.inTurn(...ignored);
-  pass(10_000);
-  expect([admission.refusalOf('trade'), admission.refusalOf('other')]).toEqual([null, null]);
-  // One more, and it is a crowd that has stood for long.
-  admission.inTurn(...ignored);
-  expect(admission.refusalOf('trade')).not.toBeNull();
-});
-
-test('trades that always wait a little before they begin are no overload', async () => {
-  const { admission, pass } = desk();
-  // Four begin in a turn and four arrive, so that some have waited for as long as this goes on.
-  const arrive = (count: number) => {
-    for (let request = 0; request < count; request += 1) admission.inTurn(...ignored);
-  };
-  arrive(8);
-  for (let turn = 0; turn < 40; turn += 1) {
-    pass(50);
-    await settle();
-    expect([admission.refusalOf('trade'), admission.refusalOf('other')]).toEqual([null, null]);
-    arrive(4);
-  }
 });

@@ -47,7 +47,7 @@ export class Params {
 
   /** `undefined` when it is missing. */
   maybeWhole(index: number): bigint | undefined {
-    return (this.#values[index] ?? null) === null ? undefined : this.whole(index);
+    return this.has(index) ? this.whole(index) : undefined;
   }
 
   /**

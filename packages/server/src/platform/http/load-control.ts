@@ -4,15 +4,14 @@
  * and keeps what was accepted fast.
  *
  * - Exits (cancel, redeem, pause, revoke) never wait in line, and are refused only beyond twice the bound of all.
- * - Trades have slots. Those that find none wait in line: a burst for as long as it takes, but once the line has stood
- *   for a quarter of a second it is no burst: it may hold only what is served within 150 ms, and those that waited longer for
- *   their turn to begin are turned away.
+ * - Trades have slots, and stand in one line for them. A burst may be three times as many as there are slots. Where that is not
+ *   enough, more comes in than can be done, and only as many as there are slots are let in until for a second none was turned away:
+ *   a line that never empties would help none of them. Both fit any machine and any venue, since they are no times.
  * - Streams have bounds of their own, for each agent and for all; to open one is little work.
- * - Everything else goes first: it is refused as soon as trades stand in line, or the process itself is late.
+ * - Everything else goes first: it is refused as soon as half of the trades are there that may be, or the process itself is late.
  */
 import type { Operation } from '@bellwether/contract';
 import { refusal } from '../refusal.ts';
-import { StartScheduler } from './start-scheduler.ts';
 
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
 export type Kind = 'vital' | 'exit' | 'trade' | 'stream' | 'other';
@@ -24,51 +23,49 @@ export interface AdmissionOptions {
   readonly now: () => number;
 }
 
-const LONGEST_BURST_MS = 250;
-const STRAINED_AFTER_MS = 100;
-/** The longest wait of a trade in a line that stands. */
-const WAIT_MS = 150;
-/** A line that moves slower than it did: a request that waits as long as this is refused after all. */
-const LONGEST_WAIT_MS = 250;
-const LONGEST_LINE = 1_000;
-const SHORTEST_LINE = 4;
-/** The pace is counted over this and the time since: trades end in bunches, as their commits do. */
-const PACE_MS = 500;
+/** Trades under way and in line, in multiples of the slots: in a burst, and soon after a trade was turned away. */
+const BURST = 3;
+const OVERLOAD = 1;
+/** As long as those turned away are asked to stay away. */
+const RETRY_S = 1;
+const OVERLOAD_MS = 1_000 * RETRY_S;
+/**
+ * Trades that begin in one turn of the event loop: verifying an order is most of their work, and between two turns the process
+ * reads what the database has answered. Few enough that the answer waits for two milliseconds, and many enough that a
+ * group of trades has company: a small one costs nearly as much.
+ */
+const BEGIN_IN_A_TURN = 4;
 /** A process so late, with as many requests since it was looked at last as a part of the trades that it may do at once, is late because of them. */
 const LATE_MS = 100;
 const MANY_SINCE = 1 / 4;
 const FEWEST_SINCE = 32;
 const LATE_LOOKS = 3;
-const RETRY_S = 1;
 const MORE_THAN_CAN_BE_PLACED = 'More orders come in than can be placed.';
+const TOO_MANY = 'Too many requests are under way.';
 
 interface Waiter {
   readonly who: string;
-  readonly since: number;
   readonly isGone: () => boolean;
-  readonly enter: () => void;
+  readonly begin: (leave: () => void) => void;
   readonly refuse: (reason: Error) => void;
 }
 
-const overloaded = (detail: string): Error => refusal('overloaded', detail, { retryAfterS: RETRY_S });
+const overloaded = (): Error => refusal('overloaded', MORE_THAN_CAN_BE_PLACED, { retryAfterS: RETRY_S });
 
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #starts: StartScheduler;
   #requests = 0;
   #trades = 0;
   readonly #tradesOf = new Map<string, number>();
-  #line: Waiter[] = [];
-  #lineSince: number | null = null;
-  /** Trades that ended: in the whole window before, where there was one, and in this one. */
-  #pace = { wholeMs: 0, whole: 0, since: 0, ended: 0 };
+  readonly #line: Waiter[] = [];
+  #turnedAwayAt = Number.NEGATIVE_INFINITY;
+  #isTurnDue = false;
   #since = 0;
   #lateLooks = 0;
   #shed = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    this.#starts = new StartScheduler(options.now);
   }
 
   /** Requests under way and waiting, for people and metrics. */
@@ -83,6 +80,7 @@ export class Admission {
 
   /** At the door. @returns why the request is turned away, or `null` */
   refusalOf(kind: Kind): string | null {
+    this.#since += 1;
     const reason = this.#reasonAgainst(kind);
     if (reason !== null) this.#shed += 1;
     return reason;
@@ -90,36 +88,34 @@ export class Admission {
 
   #reasonAgainst(kind: Kind): string | null {
     const { maxRequests } = this.#options;
-    this.#since += 1;
     switch (kind) {
       case 'vital':
         return null;
       case 'exit':
-        return this.#requests < 2 * maxRequests ? null : 'Too many requests are under way.';
+        return this.#requests < 2 * maxRequests ? null : TOO_MANY;
       case 'trade':
-        if (this.#requests >= maxRequests) return 'Too many requests are under way.';
-        return this.#isBehind(WAIT_MS, LONGEST_BURST_MS) || this.#isFull() ? MORE_THAN_CAN_BE_PLACED : null;
+        if (this.#requests >= maxRequests) return TOO_MANY;
+        return this.#turnsAway() ? MORE_THAN_CAN_BE_PLACED : null;
       case 'stream':
-        return this.#requests < maxRequests ? null : 'Too many requests are under way.';
+        return this.#requests < maxRequests ? null : TOO_MANY;
       case 'other':
         if (this.#requests >= maxRequests / 2) return 'Too many requests are under way; orders go first.';
-        return this.#isStrained() ? 'The desk is busy with orders, which go first.' : null;
+        return this.#line.length + this.#trades >= this.#most / 2 || this.#lateLooks >= LATE_LOOKS
+          ? 'The desk is busy with orders, which go first.'
+          : null;
     }
   }
 
-  /**
-   * When the turn of a trade comes that was let in at the door: calls `begin`, or `turnAway` with the reason where it has waited
-   * for too long. Neither may throw.
-   */
-  inTurn(begin: () => void, turnAway: (reason: string) => void): void {
-    this.#starts.next((waitedMs) => {
-      const isLate = waitedMs > WAIT_MS && this.#isBehind(WAIT_MS, LONGEST_BURST_MS);
-      if (isLate) {
-        this.#shed += 1;
-        turnAway(MORE_THAN_CAN_BE_PLACED);
-      } else begin();
-      return !isLate;
-    });
+  /** Trades that may be under way and in line. */
+  get #most(): number {
+    const isOverload = this.#options.now() - this.#turnedAwayAt < OVERLOAD_MS;
+    return (isOverload ? OVERLOAD : BURST) * this.#options.maxTrades;
+  }
+
+  #turnsAway(): boolean {
+    const isFull = this.#line.length + this.#trades >= this.#most;
+    if (isFull) this.#turnedAwayAt = this.#options.now();
+    return isFull;
   }
 
   /** A request whose body is there. @returns what ends it */
@@ -131,42 +127,60 @@ export class Admission {
   }
 
   /**
-   * Waits for a trade's slot. @returns what gives it back
+   * Stands in line until there is a slot, and its turn to begin. @returns what gives the slot back
    * @param who of several in line, who has most slots already comes last
    * @param isGone whether the caller has gone
    * @throws Refusal overloaded
    */
-  async tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {
-    const free = this.freeSlot(who);
-    if (free !== null) return free;
-    if (this.#isFull()) {
-      this.#shed += 1;
-      throw overloaded(MORE_THAN_CAN_BE_PLACED);
-    }
-    const since = this.#options.now();
-    if (this.#lineSince === null) {
-      this.#lineSince = since;
-      // Only while there is always a next one does the pace say what can be done.
-      this.#pace = { wholeMs: 0, whole: 0, since, ended: 0 };
-    }
-    await new Promise<void>((enter, refuse) => {
-      this.#line.push({ who, since, isGone, enter, refuse });
+  tradeSlot(who: string, isGone: () => boolean): Promise<() => void> {
+    return new Promise((begin, refuse) => {
+      if (this.#turnsAway()) {
+        this.#shed += 1;
+        refuse(overloaded());
+        return;
+      }
+      this.#line.push({ who, isGone, begin, refuse });
+      this.#takeTurn();
     });
-    return this.#heldBy(who);
   }
 
-  /** A trade's slot without waiting. @returns what gives it back, or `null` when all are taken */
-  freeSlot(who: string): (() => void) | null {
-    if (this.#trades >= this.#options.maxTrades) return null;
-    this.#take(who);
-    return this.#heldBy(who);
+  #takeTurn(): void {
+    if (this.#isTurnDue || this.#line.length === 0 || this.#trades >= this.#options.maxTrades) return;
+    this.#isTurnDue = true;
+    setImmediate(() => {
+      this.#isTurnDue = false;
+      for (let begun = 0; begun < BEGIN_IN_A_TURN && this.#trades < this.#options.maxTrades; ) {
+        const waiter = this.#next();
+        if (waiter === undefined) break;
+        if (waiter.isGone()) waiter.refuse(overloaded());
+        else {
+          waiter.begin(this.#take(waiter.who));
+          begun += 1;
+        }
+      }
+      this.#takeTurn();
+    });
   }
 
-  #heldBy(who: string): () => void {
+  /** The first in line whose agent has less than half of the slots, else the first. */
+  #next(): Waiter | undefined {
+    const share = this.#options.maxTrades / 2;
+    const modest = this.#line.findIndex(({ who }) => (this.#tradesOf.get(who) ?? 0) < share);
+    return this.#line.splice(Math.max(0, modest), 1)[0];
+  }
+
+  #take(who: string): () => void {
+    this.#trades += 1;
+    this.#tradesOf.set(who, (this.#tradesOf.get(who) ?? 0) + 1);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#leave(who);
+      if (!isHeld) return;
       isHeld = false;
+      this.#trades -= 1;
+      const left = (this.#tradesOf.get(who) ?? 1) - 1;
+      if (left > 0) this.#tradesOf.set(who, left);
+      else this.#tradesOf.delete(who);
+      this.#takeTurn();
     };
   }
 
@@ -175,81 +189,6 @@ export class Admission {
     const many = Math.max(FEWEST_SINCE, MANY_SINCE * this.#options.maxTrades);
     this.#lateLooks = lateMs > LATE_MS && this.#since > many ? this.#lateLooks + 1 : 0;
     this.#since = 0;
-  }
-
-  #take(who: string): void {
-    this.#trades += 1;
-    this.#tradesOf.set(who, (this.#tradesOf.get(who) ?? 0) + 1);
-  }
-
-  #leave(who: string): void {
-    const now = this.#options.now();
-    this.#turnPace(now);
-    this.#pace.ended += 1;
-    this.#trades -= 1;
-    const left = (this.#tradesOf.get(who) ?? 1) - 1;
-    if (left > 0) this.#tradesOf.set(who, left);
-    else this.#tradesOf.delete(who);
-    this.#next(now);
-  }
-
-  #next(now: number): void {
-    const isStanding = this.#hasStood(LONGEST_BURST_MS);
-    this.#line = this.#line.filter((waiter) => {
-      const isLate = isStanding && now - waiter.since > LONGEST_WAIT_MS;
-      if (!isLate && !waiter.isGone()) return true;
-      if (isLate) this.#shed += 1;
-      waiter.refuse(overloaded(MORE_THAN_CAN_BE_PLACED));
-      return false;
-    });
-    while (this.#line.length > 0 && this.#trades < this.#options.maxTrades) {
-      const share = this.#options.maxTrades / 2;
-      const modest = this.#line.findIndex(({ who }) => (this.#tradesOf.get(who) ?? 0) < share);
-      const [waiter] = this.#line.splice(Math.max(0, modest), 1);
-      if (waiter === undefined) break;
-      this.#take(waiter.who);
-      waiter.enter();
-    }
-    if (this.#line.length === 0) this.#lineSince = null;
-  }
-
-  #hasStood(ms: number): boolean {
-    return this.#lineSince !== null && this.#options.now() - this.#lineSince > ms;
-  }
-
-  /** Whether the line holds all that it may. */
-  #isFull(): boolean {
-    if (!this.#hasStood(LONGEST_BURST_MS)) return this.#line.length >= LONGEST_LINE;
-    const now = this.#options.now();
-    this.#turnPace(now);
-    const { wholeMs, whole, since, ended } = this.#pace;
-    const perMs = (whole + ended) / Math.max(1, wholeMs + now - since);
-    return this.#line.length >= Math.max(SHORTEST_LINE, WAIT_MS * perMs);
-  }
-
-  #turnPace(now: number): void {
-    const { since, ended } = this.#pace;
-    const elapsed = now - since;
-    if (elapsed < PACE_MS) return;
-    // Over a long pause the count and its time stay together: nothing that ends is a pace, too.
-    this.#pace = { wholeMs: elapsed, whole: ended, since: now, ended: 0 };
-  }
-
-  /**
-   * Whether more trades wait for their turn to begin than may be under way, and too long. No line shows it: where the
-   * processor is what there is too little of, few get there.
-   */
-  #isBehind(waitMs: number, standsForMs: number): boolean {
-    const { count, firstMs, standsMs } = this.#starts.delay;
-    return count > this.#options.maxTrades && firstMs > waitMs && standsMs > standsForMs;
-  }
-
-  #isStrained(): boolean {
-    return (
-      this.#hasStood(STRAINED_AFTER_MS) ||
-      this.#isBehind(STRAINED_AFTER_MS, STRAINED_AFTER_MS) ||
-      this.#lateLooks >= LATE_LOOKS
-    );
   }
 }
 

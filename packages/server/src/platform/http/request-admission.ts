@@ -68,19 +68,15 @@ export function admitRequests(app: FastifyInstance, options: RequestAdmissionOpt
   const count = (request: FastifyRequest): void => {
     request.leave ??= admission.enter();
   };
-  const turnAwayForLoad = (request: FastifyRequest, reply: FastifyReply, detail: string): FastifyReply => {
-    turnedAway += 1;
-    return turnAway(request, reply, 'overloaded', detail);
-  };
   const refusalOf = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const kind = kindOf(request);
     if (kind === 'vital') return undefined;
-    if (seemsAway()) {
+    const isAway = seemsAway();
+    const detail = isAway ? 'The database does not answer.' : admission.refusalOf(kind);
+    if (detail !== null) {
       turnedAway += 1;
-      return turnAway(request, reply, 'service_unavailable', 'The database does not answer.');
+      return turnAway(request, reply, isAway ? 'service_unavailable' : 'overloaded', detail);
     }
-    const detail = admission.refusalOf(kind);
-    if (detail !== null) return turnAwayForLoad(request, reply, detail);
     const ownMs = request.routeOptions.config.deadlineMs;
     const deadline = new RequestDeadline(request, reply, { firstLooks, ownMs, isDatabaseAway });
     request.deadline = deadline;
@@ -94,11 +90,6 @@ export function admitRequests(app: FastifyInstance, options: RequestAdmissionOpt
   };
 
   app.addHook('onRequest', asHook(refusalOf));
-  app.addHook('onRequest', (request, reply, done) => {
-    if (kindOf(request) === 'trade')
-      admission.inTurn(done, (detail) => turnAwayForLoad(request, reply, detail));
-    else done();
-  });
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     request.deadline?.waitForBody();
     done();
@@ -162,7 +153,7 @@ export function inTurn(
   const takesSlot = rateClass === 'trade' && deadlineMs === undefined;
   const withSlot = async (request: FastifyRequest, reply: FastifyReply, isLate: () => boolean) => {
     const who = request.headers.authorization ?? request.ip;
-    const leave = admission.freeSlot(who) ?? (await admission.tradeSlot(who, isLate));
+    const leave = await admission.tradeSlot(who, isLate);
     try {
       return await handler(request, reply);
     } finally {

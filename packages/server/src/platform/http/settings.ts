@@ -68,7 +68,7 @@ const variables = {
   MAX_TRADES_IN_FLIGHT: integer(
     128,
     [1, 10_000],
-    'Orders that are placed at the same time. Further orders wait in line, or are refused with `overloaded`.',
+    'Orders that are placed at the same time. A burst of twice as many may wait in line; further ones are refused with `overloaded`.',
   ),
   MAX_REQUESTS_IN_FLIGHT: integer(
     1_000,
