@@ -123,9 +123,10 @@ async function exitsDuring(
     httpText('POST', '/agents/settings', desk.visitorKey, '{"tradingPaused":true}'),
   ];
   let isOver = false;
-  void load.finally(() => {
+  const end = (): void => {
     isOver = true;
-  });
+  };
+  void load.then(end, end);
   let failed = 0;
   let slowestMs = 0;
   while (!isOver) {
