@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/** The client: what each method sends, what its errors say and which codes they have, and what is tried again. */
 import { inspect } from 'node:util';
 import * as contract from '@bellwether/contract';
 import {
@@ -7,51 +6,37 @@ import {
   BellwetherClient,
   BellwetherConnectionError,
   buildLimitOrder,
+  type ErrorCode,
+  isProblem,
+  type ProblemCode,
   Signer,
 } from '@bellwether/sdk';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { type Asked, standIn } from '../../../test/stand-in.ts';
+import { errorCodes } from '../../server/src/platform/http/routes.ts';
 import { MARKET } from './market.ts';
 
-interface Seen {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
 type Reply = { status: number; body?: unknown; headers?: Record<string, string> } | 'cut' | 'hang';
 
 const KEY = `bw_${'k'.repeat(61)}`;
-let server: Server;
 let base: string;
-let seen: Seen[];
+let seen: Asked[];
 let replies: Reply[];
 let waits: number[];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request;
-      seen.push({ method, url, headers, body });
-      const reply = replies.shift() ?? { status: 200, body: { fine: true } };
-      if (reply === 'hang') return;
-      if (reply === 'cut') {
-        request.socket.destroy();
-        return;
-      }
-      response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
-      response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
-    });
+  const url = await standIn((asked, response) => {
+    seen.push(asked);
+    const reply = replies.shift() ?? { status: 200, body: { fine: true } };
+    if (reply === 'hang') return;
+    if (reply === 'cut') {
+      response.destroy();
+      return;
+    }
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+    response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/desk`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+  base = `${url}/desk`;
 });
 beforeEach(() => {
   seen = [];
@@ -77,21 +62,43 @@ const caught = async (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('there is a method for every operation', () => {
-  // Aliases of another operation.
-  const aliases = ['getClaimByQuery', 'revokeApiKeyByPost', 'listSkillsAlias'];
-  const ids = (Object.values(contract) as readonly unknown[])
-    .filter((value) => typeof value === 'object' && value !== null && 'rateClass' in value)
-    .map((value) => value as contract.Operation)
-    // The SDK is for agents: owners use the pages, operators their own tools.
-    .filter(({ tag }) => tag !== 'owners' && tag !== 'operator')
-    .map((operation) => operation.id)
-    // Called by venues and signing providers.
-    .filter((id) => id !== 'receiveWebhook')
-    .filter((id) => !aliases.includes(id));
-  expect(ids.length).toBeGreaterThan(20);
-  for (const id of ids)
-    expect(typeof (client() as unknown as Record<string, unknown>)[id], id).toBe('function');
+const OPERATIONS = Object.entries(contract).flatMap(([name, value]) =>
+  // Streams are methods of their own: streams.test.ts.
+  typeof value === 'object' && 'permission' in value && 'path' in value && !('produces' in value)
+    ? [[name, value as contract.Operation] as const]
+    : [],
+);
+// Aliases of another operation, and what venues and signing providers call.
+const LEFT_OUT = ['getClaimByQuery', 'listSkillsAlias', 'revokeApiKeyByPost', 'receiveWebhook'];
+// The SDK is for agents: owners use the pages, operators their own tools.
+const AGENTS = OPERATIONS.filter(
+  ([name, { permission, tag }]) =>
+    ['agent', 'public'].includes(permission) && tag !== 'owners' && !LEFT_OUT.includes(name),
+);
+const OTHERS = OPERATIONS.filter(([name]) => !AGENTS.some(([offered]) => offered === name));
+
+describe('the operations that agents call', () => {
+  const call = (name: string, id: string, asking = client()) =>
+    (asking as unknown as Record<string, (id: string) => Promise<unknown>>)[name]!(id);
+
+  test('are more than a few, and none is for owners or operators', () => {
+    expect(AGENTS.length).toBeGreaterThan(50);
+    expect(OTHERS.length).toBeGreaterThan(10);
+    for (const [name] of OTHERS) expect(name in client(), name).toBe(false);
+  });
+
+  test.each(AGENTS)('%s sends its method and path', async (name, { method, path, body }) => {
+    await call(name, 'x/1');
+    expect(seen[0]).toMatchObject({ method });
+    expect(seen[0]?.url.split('?')[0]).toBe(`/desk${path.replace(/\{\w+\}/, 'x%2F1')}`);
+    expect(seen[0]?.body === '').toBe(body === undefined);
+  });
+
+  test.each(AGENTS)('%s is repeated only where the contract allows it', async (name, operation) => {
+    replies = ['cut', 'cut'];
+    await expect(call(name, 'x', client({ maxRetries: 1 }))).rejects.toThrow(BellwetherConnectionError);
+    expect(seen).toHaveLength(operation.method === 'GET' || operation.repeatable === true ? 2 : 1);
+  });
 });
 
 describe('requests', () => {
@@ -102,6 +109,13 @@ describe('requests', () => {
     await client().updateSettings({ tradingPaused: true });
     await client({ apiKey: undefined as never }).registerAgent({ name: 'x' });
     await client().checkCredentials();
+    await client().createApiKey('spare', { requestId: 'r' });
+    await client().checkMarket('m', { venue: 'v' });
+    await client().getDelegation();
+    await client().unlinkWallet();
+    await client().cancelMarket();
+    await client().batchTrade([]);
+    await client().getOrder('o', { requestId: 'r' });
     expect(seen.map((request) => [request.method, request.url, request.body])).toEqual([
       ['GET', '/desk/markets?q=a+b%26c&limit=3&closed=false', ''],
       ['GET', '/desk/markets/a%2Fb%3Fc', ''],
@@ -109,6 +123,13 @@ describe('requests', () => {
       ['POST', '/desk/agents/settings', '{"tradingPaused":true}'],
       ['POST', '/desk/agents/register', '{"name":"x"}'],
       ['GET', '/desk/wallet/credentials/check', ''],
+      ['POST', '/desk/agents/create-api-key', '{"keyName":"spare"}'],
+      ['GET', '/desk/markets/check?marketId=m&venue=v', ''],
+      ['GET', '/desk/venueb/agent/delegation', ''],
+      ['POST', '/desk/wallet/unlink', '{}'],
+      ['POST', '/desk/markets/orders/cancel-market', '{}'],
+      ['POST', '/desk/markets/batch-trade', '{"orders":[]}'],
+      ['GET', '/desk/markets/orders/o', ''],
     ]);
     expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, accept: 'application/json' });
     expect(seen[0]?.headers['content-type']).toBeUndefined();
@@ -175,11 +196,8 @@ describe('errors', () => {
   });
 
   test('report a closed port, a cut connection and a timeout', async () => {
-    const gone = createServer();
-    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-    const { port } = gone.address() as AddressInfo;
-    await new Promise((resolve) => gone.close(resolve));
-    const unreachable = client({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    // No program listens at port 2.
+    const unreachable = client({ baseUrl: 'http://127.0.0.1:2', maxRetries: 0 });
     expect(await caught(unreachable.getHealth())).toMatchObject({ reason: 'unreachable' });
     replies = ['cut'];
     expect(await caught(client({ maxRetries: 0 }).getHealth())).toMatchObject({ reason: 'broken' });
@@ -341,8 +359,71 @@ describe('retries', () => {
 });
 
 test.each(['.', '..', ''])('a parameter that would change the path is not sent: "%s"', async (id) => {
-  const client = new BellwetherClient({ baseUrl: base, apiKey: KEY });
-  await expect(client.revokeApiKey(id)).rejects.toThrow(RangeError);
-  await expect(client.getOrder(id)).rejects.toThrow(RangeError);
+  await expect(client().revokeApiKey(id)).rejects.toThrow(RangeError);
+  await expect(client().getOrder(id)).rejects.toThrow(RangeError);
   expect(seen).toHaveLength(0);
+});
+
+test('arguments and answers have the types of the contract', () => {
+  type Client = BellwetherClient;
+  expectTypeOf<Parameters<Client['getMarket']>>().toExtend<
+    readonly [string, { readonly venue?: string }?, object?]
+  >();
+  expectTypeOf<Awaited<ReturnType<Client['getMarket']>>>().toEqualTypeOf<contract.Market>();
+  expectTypeOf<Awaited<ReturnType<Client['placeTrade']>>>().toEqualTypeOf<contract.TradeResponse>();
+  expectTypeOf<Parameters<Client['placeTrade']>[0]>().toEqualTypeOf<contract.TradeRequest>();
+  expectTypeOf<Client>().not.toHaveProperty('approveSkill');
+  // @ts-expect-error an order is required
+  const missing = (client: Client) => client.placeTrade();
+  // @ts-expect-error a misspelt field
+  const misspelt = (client: Client) => client.updateSettings({ maxTradesPerDai: 1 });
+  expect([missing, misspelt]).toHaveLength(2);
+});
+
+const refused = (code?: string) => new BellwetherApiError(400, code === undefined ? {} : { code });
+
+describe('isProblem', () => {
+  test('is true for a refusal with one of the codes', () => {
+    expect(isProblem(refused('insufficient_balance'), 'insufficient_balance')).toBe(true);
+    expect(isProblem(refused('market_not_found'), 'insufficient_balance', 'market_not_found')).toBe(true);
+    expect(isProblem(refused('market_not_found'), 'insufficient_balance')).toBe(false);
+    expect(isProblem(refused(), 'insufficient_balance')).toBe(false);
+  });
+
+  test('without a code it is true for every refusal, and for nothing else', () => {
+    expect(isProblem(refused('a_code_of_a_later_version'))).toBe(true);
+    for (const other of [
+      new Error('insufficient_balance'),
+      { code: 'insufficient_balance' },
+      null,
+      undefined,
+      'x',
+    ])
+      expect([isProblem(other), isProblem(other, 'insufficient_balance')]).toEqual([false, false]);
+  });
+
+  test('narrows the code and takes no misspelt one', () => {
+    const error: unknown = refused('insufficient_balance');
+    if (isProblem(error, 'insufficient_balance', 'rate_limited'))
+      expectTypeOf(error.code).toEqualTypeOf<'insufficient_balance' | 'rate_limited'>();
+    if (isProblem(error)) expectTypeOf(error).toEqualTypeOf<BellwetherApiError>();
+    // @ts-expect-error no such code
+    expect(isProblem(error, 'insuficient_balance')).toBe(false);
+  });
+});
+
+test('the codes of a method are a type', () => {
+  expectTypeOf<ProblemCode<'placeTrade'>>().toExtend<ErrorCode>();
+  expectTypeOf<'insufficient_balance'>().toExtend<ProblemCode<'placeTrade'>>();
+  expectTypeOf<'rate_limited'>().toExtend<ProblemCode<'placeTrade'>>();
+  expectTypeOf<'skill_not_found'>().not.toExtend<ProblemCode<'placeTrade'>>();
+  // @ts-expect-error no method of the client
+  expectTypeOf<ProblemCode<'placeTrades'>>().not.toBeNever();
+});
+
+test.each(AGENTS)('%s answers only its own codes and those of requests in general', (_, operation) => {
+  const others = errorCodes(operation).filter(
+    (code) => !(code in contract.REQUEST_ERRORS) && !operation.errors.includes(code),
+  );
+  expect(others).toEqual([]);
 });

@@ -23,7 +23,13 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
-import { getTransferCheckedInstruction } from '@solana-program/token';
+import {
+  AuthorityType,
+  getApproveInstruction,
+  getCloseAccountInstruction,
+  getSetAuthorityInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
 
 const key = (fill: number): SolanaAddress => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
 
@@ -118,3 +124,23 @@ export const sellQuote = (wallet: SolanaAddress, changed: Partial<Quote> = {}): 
     ...changed,
   };
 };
+
+/** What hands a stranger the wallet's collateral account. */
+export function handovers(wallet: SolanaAddress): {
+  readonly approve: Instruction;
+  readonly newOwner: Instruction;
+  readonly newCloser: Instruction;
+  readonly close: Instruction;
+} {
+  const account = kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
+  const owner = createNoopSigner(kitAddress(wallet));
+  const stranger = kitAddress(STRANGER);
+  const authority = (authorityType: AuthorityType) =>
+    getSetAuthorityInstruction({ owned: account, owner, authorityType, newAuthority: stranger });
+  return {
+    approve: getApproveInstruction({ source: account, delegate: stranger, owner, amount: 1n }),
+    newOwner: authority(AuthorityType.AccountOwner),
+    newCloser: authority(AuthorityType.CloseAccount),
+    close: getCloseAccountInstruction({ account, destination: stranger, owner }),
+  };
+}

@@ -1,6 +1,4 @@
 /** A service that hands on the challenges of another one, points elsewhere, or lies about a market. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CHALLENGE_PURPOSES, type ChallengeFields, challengeText, readChallenge } from '@bellwether/contract';
 import { outcomeTokens, toChecksumAddress } from '@bellwether/protocol';
 import {
@@ -17,28 +15,9 @@ import {
   Signer,
   SolanaSigner,
 } from '@bellwether/sdk';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sendJson, standIn } from '../../../test/stand-in.ts';
 import { MARKET } from './market.ts';
-
-type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-async function serve(answer: Answer): Promise<string> {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    answer(request, response, body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const json = (response: ServerResponse, body: unknown, status = 200): void => {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-};
 
 const AGENT = '0190aaaa-0000-7000-8000-00000000000a';
 const NONCE = 'ab'.repeat(38);
@@ -50,9 +29,8 @@ async function challenger(
   lie: Partial<ChallengeFields> | string = {},
 ) {
   const received: string[] = [];
-  const url: string = await serve((request, response, body) => {
-    const path = request.url ?? '';
-    if (path === '/agents/me') return json(response, { agentId: AGENT });
+  const url: string = await standIn(({ url: path, body }, response) => {
+    if (path === '/agents/me') return sendJson(response, { agentId: AGENT });
     if (path.startsWith('/wallet/link/challenge') || path.startsWith('/wallet/credentials/challenge')) {
       const purpose = path.startsWith('/wallet/link') ? 'link' : 'paperCredentials';
       const host = new URL(url).host.replace('127.0.0.1', 'localhost');
@@ -68,10 +46,10 @@ async function challenger(
         expiresAt: Date.now() + 299_000,
       };
       const message = typeof lie === 'string' ? lie : challengeText({ ...fields, ...lie });
-      return json(response, { nonce: NONCE, message, address, expiresAt: '' });
+      return sendJson(response, { nonce: NONCE, message, address, expiresAt: '' });
     }
     received.push(body);
-    json(response, { success: true });
+    sendJson(response, { success: true });
   });
   return { client: new BellwetherClient({ baseUrl: url, apiKey: 'bw_x', maxRetries: 0 }), received };
 }
@@ -164,9 +142,9 @@ describe("the venue's own login", () => {
 
   test('is signed for no other host, unless the key is for paper', async () => {
     const seen: (string | undefined)[] = [];
-    const clobUrl = await serve((request, response) => {
-      seen.push(request.headers.poly_signature as string | undefined);
-      json(response, request.url === '/time' ? 1_800_000_000 : { apiKey: 'k', secret: 's', passphrase: 'p' });
+    const clobUrl = await standIn(({ url, headers }, response) => {
+      seen.push(headers.poly_signature as string | undefined);
+      sendJson(response, url === '/time' ? 1_800_000_000 : { apiKey: 'k', secret: 's', passphrase: 'p' });
     });
     for (const use of [undefined, 'live'] as const) {
       const signer = Signer.fromPrivateKey(KEY, { use });
@@ -203,11 +181,11 @@ describe("the venue's own login", () => {
 describe('a redirection', () => {
   test.each([301, 302, 307, 308])('%i is not followed: neither key nor body go elsewhere', async (status) => {
     const stolen: string[] = [];
-    const thief = await serve((request, response, body) => {
-      stolen.push(`${request.headers.authorization} ${body}`);
-      json(response, {});
+    const thief = await standIn(({ headers, body }, response) => {
+      stolen.push(`${headers.authorization} ${body}`);
+      sendJson(response, {});
     });
-    const baseUrl = await serve((_, response) => {
+    const baseUrl = await standIn((_, response) => {
       response.writeHead(status, { location: `${thief}/wallet/credentials` }).end();
     });
     const client = new BellwetherClient({ baseUrl, apiKey: 'bw_secret' });
@@ -228,7 +206,7 @@ describe('a redirection', () => {
   });
 
   test('within the service is not followed either, and says so', async () => {
-    const baseUrl = await serve((_, response) => response.writeHead(308, { location: '/elsewhere' }).end());
+    const baseUrl = await standIn((_, response) => response.writeHead(308, { location: '/elsewhere' }).end());
     await expect(new BellwetherClient({ baseUrl }).getHealth()).rejects.toMatchObject({ reason: 'moved' });
   });
 });

@@ -5,18 +5,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
+import { USDC_MINT } from '@bellwether/protocol';
 import {
   changeKeys,
   createKeys,
   type DeskKeys,
   deskPlace,
+  findMint,
   findPassphrase,
   KeystoreError,
+  KnownMints,
+  keysOfEnvironment,
   loadKeys,
+  markedKeys,
   readKeys,
+  rememberPurchase,
+  requirePerson,
   type Terminal,
 } from '@bellwether/sdk/keystore';
 import { afterEach, describe, expect, test } from 'vitest';
+import { sendJson, standIn } from '../../../test/stand-in.ts';
 
 const URL_OF_DESK = 'http://127.0.0.1:8080';
 const PASSPHRASE = 'correct horse battery staple';
@@ -105,6 +113,16 @@ describe('the file', () => {
   });
 });
 
+test('keys carry what they are for, and those of an earlier release carry nothing', async () => {
+  const place = newPlace();
+  await createKeys(place, markedKeys(KEYS, 'paper'), PASSPHRASE, CHEAP);
+  expect((await readKeys(place, PASSPHRASE)).evm[0]?.use).toBe('paper');
+  expect((await readKeys(await placeWithKeys(), PASSPHRASE)).evm[0]).not.toHaveProperty('use');
+  const env = { BELLWETHER_API_KEY: 'bw_x', BELLWETHER_PRIVATE_KEY: PRIVATE_KEY };
+  expect(keysOfEnvironment({ ...env, BELLWETHER_KEY_USE: 'live' })?.evm[0]?.use).toBe('live');
+  expect(() => keysOfEnvironment({ ...env, BELLWETHER_KEY_USE: 'Paper' })).toThrow(/neither paper nor live/);
+});
+
 describe('what is refused', () => {
   const faults: Record<string, (place: ReturnType<typeof deskPlace>) => void> = {
     keystore_version: (place) => rewrite(place.keys, (file) => ({ ...file, version: 2 })),
@@ -128,6 +146,16 @@ describe('what is refused', () => {
     expect(await faultOf(() => readKeys(newPlace(), PASSPHRASE))).toBe('keystore_missing');
     chmodSync(place.folder, 0o755);
     expect(await faultOf(() => readKeys(place, PASSPHRASE))).toBe('keystore_permissions');
+  });
+
+  test.each([
+    '        ',
+    'aaaaaaaaaaaa',
+    '\t\t\t\t\t\t\t\t\t',
+    'a b c d',
+    '\u200b\u200b\u200b\u200b\u200b\u200b\u200b\u200b',
+  ])('a passphrase of blanks or of one character: %j', async (passphrase) => {
+    expect(await faultOf(() => createKeys(newPlace(), KEYS, passphrase, CHEAP))).toBe('passphrase_too_short');
   });
 
   test('a file that is not JSON, one of another program, and one that would take all memory', async () => {
@@ -270,5 +298,37 @@ describe('the passphrase', () => {
     const found = faultOf(() => findPassphrase({ env: {}, terminal: asked }));
     asked.type('corr\u0003');
     expect(await found).toBe('passphrase_missing');
+  });
+});
+
+test('a token is known from the venue itself, then from a purchase, and from a person above all', async () => {
+  const [YES, NO] = [
+    'CA7FMbzNTfeR7jkLzF113bBJupKwq98cixaQtc3b3frb',
+    'D7ibW7tu2kvzfbDS78gF5i9UZTye7pqTP63yxYd43No3',
+  ];
+  const accounts = { [USDC_MINT]: { yesMint: YES, noMint: NO } };
+  const venue = await standIn((_, response) => sendJson(response, { ticker: 'KXTEST', accounts }));
+  const env = { BELLWETHER_DFLOW_METADATA: venue };
+  const place = newPlace('http://127.0.0.1:9');
+  const ask = { ticker: 'KXTEST', side: 'NO' } as const;
+  expect(await findMint(place, ask, env)).toBe(NO);
+  expect(await findMint(place, { ...ask, ticker: 'KXOTHER' }, env)).toBeUndefined();
+  rememberPurchase(place, { ...ask, mint: NO });
+  const gone = { BELLWETHER_DFLOW_METADATA: 'http://127.0.0.1:9/venue' };
+  await expect(findMint(place, { ...ask, side: 'YES' }, gone)).rejects.toMatchObject({
+    code: 'environment_invalid',
+  });
+  expect(await findMint(place, ask, gone)).toBe(NO);
+  new KnownMints(place).remember({ ...ask, mint: YES, source: 'person' });
+  expect(await findMint(place, ask, env)).toBe(YES);
+  expect(
+    await findMint(newPlace('http://127.0.0.1:10'), ask, { BELLWETHER_DFLOW_METADATA: 'http://127.0.0.1:9' }),
+  ).toBeUndefined();
+});
+
+test('without a terminal no caller is a person, with any environment', async () => {
+  const place = await placeWithKeys();
+  await expect(requirePerson(place, 'The spending limit is set', undefined)).rejects.toMatchObject({
+    code: 'person_required',
   });
 });

@@ -1,6 +1,4 @@
 /** A Solana node of one process: litesvm behind the JSON-RPC calls that the SDK makes. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   associatedTokenAddress,
   parseBase64Strict,
@@ -28,6 +26,7 @@ import {
   type Token,
 } from '@solana-program/token';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { sendJson, standIn } from '../../../test/stand-in.ts';
 
 export interface LitesvmNode {
   readonly url: string;
@@ -40,7 +39,6 @@ export interface LitesvmNode {
   /** Gives a wallet tokens of any mint, in an account of the classic program. */
   hold(wallet: SolanaAddress, mint: SolanaAddress, atoms: bigint): void;
   token(wallet: SolanaAddress): Token;
-  close(): void;
 }
 
 const TOKEN_PROGRAM = address(SOLANA_PROGRAMS.token);
@@ -154,18 +152,15 @@ export async function startLitesvmNode({ sigVerify = true } = {}): Promise<Lites
       return { error: { code: -32002, message: String(error) } };
     }
   };
-  const server: Server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const { method, params, id } = JSON.parse(text);
+  const url = await standIn(({ body }, response) => {
+    const { method, params, id } = JSON.parse(body);
     node.calls.push(method);
     const given = node.override(method) ?? answer(method, params);
-    if (given === 'cut') request.socket.destroy();
-    else response.end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
+    if (given === 'cut') response.destroy();
+    else sendJson(response, { jsonrpc: '2.0', id, ...given });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(node, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     async fund(wallet: SolanaAddress, atoms: bigint) {
       svm.airdrop(address(wallet), lamports(1_000_000_000n));
       putTokens(svm, wallet, atoms);
@@ -177,10 +172,6 @@ export async function startLitesvmNode({ sigVerify = true } = {}): Promise<Lites
       const account = svm.getAccount(tokenAccount(wallet));
       if (!account.exists) throw new Error('no such account');
       return decodeToken(account).data;
-    },
-    close() {
-      server.closeAllConnections();
-      server.close();
     },
   });
 }

@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CHALLENGE_PURPOSES, challengeText } from '@bellwether/contract';
 import {
   associatedTokenAddress,
@@ -23,19 +21,18 @@ import {
   UnsafeTransaction,
 } from '@bellwether/sdk';
 import { unwrapOption } from '@solana/kit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Asked, sendJson, standIn } from '../../../test/stand-in.ts';
 import { buyQuote, STRANGER, sellQuote, transfer, unsigned } from './dishonest-desk.ts';
 import { type LitesvmNode, startLitesvmNode } from './litesvm-node.ts';
 
-interface Seen {
+interface Seen extends Pick<Asked, 'headers'> {
   readonly call: string;
-  readonly headers: IncomingMessage['headers'];
   readonly body: Record<string, unknown> | undefined;
 }
 type Answer = { status: number; body: unknown } | 'cut';
 
 const DELEGATE = STRANGER;
-let desk: Server;
 let baseUrl: string;
 let node: LitesvmNode;
 let seen: Seen[];
@@ -45,27 +42,14 @@ let signer: SolanaSigner;
 
 beforeAll(async () => {
   node = await startLitesvmNode();
-  desk = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const call = `${request.method} ${request.url}`;
+  baseUrl = await standIn(({ method, url, headers, body: text }, response) => {
+    const call = `${method} ${url}`;
     const body = text === '' ? undefined : JSON.parse(text);
-    seen.push({ call, headers: request.headers, body });
+    seen.push({ call, headers, body });
     const answer = answers[call]?.(body) ?? { status: 404, body: { code: 'order_not_found' } };
-    if (answer === 'cut') {
-      request.socket.destroy();
-      return;
-    }
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer.body));
+    if (answer === 'cut') response.destroy();
+    else sendJson(response, answer.body, answer.status);
   });
-  await new Promise<void>((resolve) => desk.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  node.close();
-  desk.closeAllConnections();
-  desk.close();
 });
 beforeEach(() => {
   seen = [];

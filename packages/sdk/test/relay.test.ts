@@ -1,6 +1,4 @@
 /** Requests for the relayer, from a service that changes one field of them, and a relayer that says its own terms. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   bytesToHex,
   outcomeTokens,
@@ -19,7 +17,8 @@ import {
   type WalletAction,
   WalletCallsError,
 } from '@bellwether/sdk';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sendJson, standIn } from '../../../test/stand-in.ts';
 import { walletCalls } from '../src/verify-wallet-calls.ts';
 
 const NOW = 1_764_000_000_000;
@@ -136,13 +135,10 @@ test('a desk that has nothing for the relayer is said so', () => {
 test('the terms are the relayer’s own words, and no others', async () => {
   const asked: string[] = [];
   let answer: unknown = { nonce: 7, address: RELAY };
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  const relayerUrl = await standIn(({ url }, response) => {
+    asked.push(url);
+    sendJson(response, answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const relayerUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const read = (type: SignatureType) => readRelayTerms({ signer, wallet: signer.wallet(type), relayerUrl });
   expect([await read(1), await read(2), await read(3)]).toEqual([
     { nonce: '7', relay: RELAY },

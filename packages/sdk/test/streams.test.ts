@@ -1,28 +1,23 @@
 /** The client's streams against a service that breaks, refuses and falls silent. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Asked, sendJson, standIn } from '../../../test/stand-in.ts';
 import { BellwetherApiError, BellwetherClient } from '../src/index.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (response: ServerResponse) => void;
 
-let server: Server;
+let baseUrl: string;
 let answers: Answer[] = [];
-const asked: IncomingMessage[] = [];
+const asked: Asked[] = [];
 const waits: number[] = [];
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push(request);
+  baseUrl = await standIn((one, response) => {
+    asked.push(one);
     const answer = answers.shift();
-    if (answer === undefined) response.writeHead(500).end('{}');
-    else answer(request, response);
+    if (answer === undefined) sendJson(response, {}, 500);
+    else answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 beforeEach(() => {
   answers = [];
@@ -32,14 +27,14 @@ beforeEach(() => {
 
 const client = () =>
   new BellwetherClient({
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl,
     apiKey: 'bw_secret',
     wait: async (ms) => void waits.push(ms),
   });
 
 const stream =
   (text: string, end: 'end' | 'break' | 'stay' = 'end'): Answer =>
-  (_, response) => {
+  (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(text, () => {
       if (end === 'end') response.end();
@@ -48,7 +43,7 @@ const stream =
   };
 const problem =
   (status: number, code: string, headers: Record<string, string> = {}): Answer =>
-  (_, response) => {
+  (response) => {
     response.writeHead(status, headers).end(JSON.stringify({ code, detail: code }));
   };
 const fill = (id: string) =>
@@ -79,9 +74,10 @@ test('a connection that breaks within an event is resumed after the last whole o
     ['fill', 'c3'],
   ]);
   expect(asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'c2']);
-  expect(
-    asked.every(({ headers, url }) => headers.authorization === 'Bearer bw_secret' && !url?.includes('bw_')),
-  );
+  for (const { headers, url } of asked) {
+    expect(headers.authorization).toBe('Bearer bw_secret');
+    expect(url).not.toContain('bw_');
+  }
 });
 
 test('a cursor of the service counts although no event comes with it', async () => {
@@ -144,11 +140,11 @@ test.each([
 test('leaving the loop closes the connection', async () => {
   let isClosed = false;
   answers = [
-    (request, response) => {
-      request.on('close', () => {
+    (response) => {
+      response.on('close', () => {
         isClosed = true;
       });
-      stream(fill('c1'), 'stay')(request, response);
+      stream(fill('c1'), 'stay')(response);
     },
   ];
   for await (const _ of client().events()) break;

@@ -5,16 +5,18 @@
 import { associatedTokenAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { BellwetherClient, SolanaSigner, UnsafeTransaction } from '@bellwether/sdk';
 import { AccountRole, createNoopSigner, type Instruction, lamports } from '@solana/kit';
+import { getBatchInstruction, getTransferInstruction } from '@solana-program/token';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
-  AuthorityType,
-  getApproveInstruction,
-  getBatchInstruction,
-  getCloseAccountInstruction,
-  getSetAuthorityInstruction,
-  getTransferInstruction,
-} from '@solana-program/token';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { buyQuote, ESCROW, kitAddress, STRANGER, transfer, unsigned, YES_MINT } from './dishonest-desk.ts';
+  buyQuote,
+  ESCROW,
+  handovers,
+  kitAddress,
+  STRANGER,
+  transfer,
+  unsigned,
+  YES_MINT,
+} from './dishonest-desk.ts';
 import { type LitesvmNode, startLitesvmNode } from './litesvm-node.ts';
 
 const ASK = { ticker: 'KXTEST-1-1', side: 'YES', action: 'BUY', amount: 5 } as const;
@@ -33,14 +35,11 @@ beforeAll(async () => {
   const account = node.svm.getAccount(kitAddress(receiver));
   if (account.exists) node.svm.setAccount({ ...account, address: kitAddress(ESCROW) });
 });
-afterAll(() => node.close());
 beforeEach(async () => {
   wallet = SolanaSigner.generate().address;
   await node.fund(wallet, 100_000_000n);
 });
 
-const usdc = () => kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
-const owner = () => createNoopSigner(kitAddress(wallet));
 const pay = (amount: bigint) => transfer(wallet, amount);
 const send = (amount: bigint) => transfer(wallet, amount, { to: receiver });
 const batch = (...instructions: readonly Instruction[]): Instruction =>
@@ -103,43 +102,14 @@ describe('an opaque instruction', () => {
     expect(await reasonsOf([elsewhere])).toEqual(['nothing_received']);
   });
 
-  test.each<[string, () => Instruction]>([
-    [
-      'approve',
-      () =>
-        getApproveInstruction({ source: usdc(), delegate: kitAddress(STRANGER), owner: owner(), amount: 1n }),
-    ],
-    [
-      'a new owner',
-      () =>
-        getSetAuthorityInstruction({
-          owned: usdc(),
-          owner: owner(),
-          authorityType: AuthorityType.AccountOwner,
-          newAuthority: kitAddress(STRANGER),
-        }),
-    ],
-    [
-      'a close authority',
-      () =>
-        getSetAuthorityInstruction({
-          owned: usdc(),
-          owner: owner(),
-          authorityType: AuthorityType.CloseAccount,
-          newAuthority: kitAddress(STRANGER),
-        }),
-    ],
-  ])('that hides %s is detected', async (_, hidden) => {
-    expect(await reasonsOf([pay(1n), batch(send(0n), hidden())])).toEqual(['gives_rights_away']);
+  test.each(['approve', 'newOwner', 'newCloser'] as const)('that hides %s is detected', async (hidden) => {
+    const opaque = batch(send(0n), handovers(wallet)[hidden]);
+    expect(await reasonsOf([pay(1n), opaque])).toEqual(['gives_rights_away']);
   });
 
   test('that empties and closes the account is detected', async () => {
-    const close = getCloseAccountInstruction({
-      account: usdc(),
-      destination: kitAddress(STRANGER),
-      owner: owner(),
-    });
-    expect(await reasonsOf([batch(send(100_000_000n), close)])).toEqual(['gives_rights_away']);
+    const emptied = batch(send(100_000_000n), handovers(wallet).close);
+    expect(await reasonsOf([emptied])).toEqual(['gives_rights_away']);
   });
 
   test('that would fail is not signed', async () => {
@@ -153,13 +123,7 @@ describe('an opaque instruction', () => {
   });
 
   test('does not make other, readable faults pass', async () => {
-    const approve = getApproveInstruction({
-      source: usdc(),
-      delegate: kitAddress(STRANGER),
-      owner: owner(),
-      amount: 1n,
-    });
-    expect(await reasonsOf([batch(pay(1n)), approve])).toEqual([
+    expect(await reasonsOf([batch(pay(1n)), handovers(wallet).approve])).toEqual([
       'instruction_not_known',
       'gives_rights_away',
     ]);

@@ -1,10 +1,8 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import {
-  associatedTokenAddress,
   parseBase58,
   parseTransaction,
-  SOLANA_PROGRAMS,
   signatureFaults,
   toBase58,
   toBase64,
@@ -23,15 +21,10 @@ import {
 } from '@bellwether/sdk';
 import { createNoopSigner, type Instruction } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
-import {
-  AuthorityType,
-  getApproveInstruction,
-  getCloseAccountInstruction,
-  getSetAuthorityInstruction,
-} from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
 import {
   buyQuote,
+  handovers,
   kitAddress,
   NO_MINT,
   STRANGER,
@@ -169,46 +162,28 @@ describe('a quote that is not what was asked', () => {
 });
 
 describe('a transaction that does more', () => {
-  const usdc = kitAddress(associatedTokenAddress(wallet, USDC_MINT, SOLANA_PROGRAMS.token));
-  const owner = createNoopSigner(kitAddress(wallet));
-  const hidden: readonly [string, () => Instruction, string][] = [
-    ['pays a stranger too', () => transfer(wallet, 0n, { to: STRANGER }), 'sends_elsewhere'],
-    ['takes one atom more', () => transfer(wallet, 1n), 'input_exceeded'],
-    ['takes outcome tokens too', () => transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
-    [
-      'lets another key spend',
-      () => getApproveInstruction({ source: usdc, delegate: kitAddress(STRANGER), owner, amount: 1n }),
-      'gives_rights_away',
-    ],
-    [
-      'gives the account away',
-      () =>
-        getSetAuthorityInstruction({
-          owned: usdc,
-          owner,
-          authorityType: AuthorityType.AccountOwner,
-          newAuthority: kitAddress(STRANGER),
-        }),
-      'gives_rights_away',
-    ],
-    [
-      'closes the account',
-      () => getCloseAccountInstruction({ account: usdc, destination: kitAddress(STRANGER), owner }),
-      'changes_account',
-    ],
+  const source = createNoopSigner(kitAddress(wallet));
+  const { approve, newOwner, close } = handovers(wallet);
+  const hidden: readonly [string, Instruction, string][] = [
+    ['pays a stranger too', transfer(wallet, 0n, { to: STRANGER }), 'sends_elsewhere'],
+    ['takes one atom more', transfer(wallet, 1n), 'input_exceeded'],
+    ['takes outcome tokens too', transfer(wallet, 1n, { mint: YES_MINT }), 'wrong_mint'],
+    ['lets another key spend', approve, 'gives_rights_away'],
+    ['gives the account away', newOwner, 'gives_rights_away'],
+    ['closes the account', close, 'changes_account'],
     [
       'sends SOL',
-      () => getTransferSolInstruction({ source: owner, destination: kitAddress(STRANGER), amount: 1n }),
+      getTransferSolInstruction({ source, destination: kitAddress(STRANGER), amount: 1n }),
       'sends_elsewhere',
     ],
     [
       'calls an unknown program',
-      () => ({ programAddress: kitAddress(STRANGER), data: new Uint8Array(), accounts: [] }),
+      { programAddress: kitAddress(STRANGER), data: new Uint8Array(), accounts: [] },
       'instruction_not_known',
     ],
   ];
   test.each(hidden)('%s', (_, extra, code) => {
-    const unsignedTransaction = unsigned(wallet, [transfer(wallet, 5_000_000n), extra()]);
+    const unsignedTransaction = unsigned(wallet, [transfer(wallet, 5_000_000n), extra]);
     expect(reasonsOf(buyQuote(wallet, { unsignedTransaction }))).toEqual([code]);
   });
 

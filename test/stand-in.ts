@@ -1,0 +1,31 @@
+/** An HTTP server of this process, on a free port of the loopback: a desk or a venue that answers what a test decides. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterFile } from './setup/clean-up.ts';
+
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** @returns its URL, without a slash at the end; it stands until the test file ends */
+export async function standIn(answer: (asked: Asked, response: ServerResponse) => unknown): Promise<string> {
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request.setEncoding('utf8');
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => answer({ method, url, headers, body }, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterFile('services', () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
