@@ -66,7 +66,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sql?.end();
-  await fireblocks?.stop();
   rmSync(folder, { recursive: true });
 });
 

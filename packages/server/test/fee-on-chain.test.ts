@@ -66,7 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await door?.close();
   await vm?.close();
-  await fireblocks?.stop();
 });
 
 const put = (address: string, data: Iterable<number>) =>

@@ -12,9 +12,9 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { readTransaction, type SolanaAddress, toBase58 } from '@bellwether/protocol';
+import { type Asked, sendJson, standIn } from '../../../test/stand-in.ts';
 
 interface Held {
   readonly id: string;
@@ -48,7 +48,6 @@ export interface FireblocksServer {
   readonly faults: Faults;
   readonly created: readonly { readonly externalTxId: string; readonly body: Record<string, unknown> }[];
   readonly canceled: readonly string[];
-  stop(): Promise<void>;
 }
 
 export const VAULT_ID = '7';
@@ -68,7 +67,7 @@ class TokenFault extends Error {
 
 function createTokenCheck(rsa: KeyObject, apiKey: string) {
   const seen = new Set<string>();
-  return (request: IncomingMessage, body: string): void => {
+  return (request: Asked): void => {
     if (request.headers['x-api-key'] === undefined) throw new TokenFault(-2, 'no API key');
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     const [head = '', claims = '', signature = ''] = token?.split('.') ?? [];
@@ -90,7 +89,7 @@ function createTokenCheck(rsa: KeyObject, apiKey: string) {
       throw new TokenFault(-5, 'a used nonce');
     if (!(iat <= now + 5 && iat > now - 30)) throw new TokenFault(-5, 'iat is not now');
     if (!(exp > now && exp <= iat + 30)) throw new TokenFault(-5, 'exp is past, or too late');
-    if (bodyHash !== createHash('sha256').update(body).digest('hex'))
+    if (bodyHash !== createHash('sha256').update(request.body).digest('hex'))
       throw new TokenFault(-5, 'another body');
     seen.add(nonce);
   };
@@ -163,11 +162,10 @@ export async function startFireblocks(): Promise<FireblocksServer> {
     };
   }
 
-  function answer(request: IncomingMessage, body: string, response: ServerResponse): void {
-    const send = (status: number, value: unknown) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  function answer(request: Asked, response: ServerResponse): void {
+    const send = (status: number, value: unknown) => sendJson(response, value, status);
     try {
-      checkToken(request, body);
+      checkToken(request);
     } catch (error) {
       const code = error instanceof TokenFault ? error.code : -5;
       send(401, { message: (error as Error).message, code });
@@ -178,14 +176,14 @@ export async function startFireblocks(): Promise<FireblocksServer> {
       send(429, { message: 'too many requests', code: 429 });
       return;
     }
-    const [path = ''] = (request.url ?? '').split('?');
+    const [path = ''] = request.url.split('?');
     if (path === `/v1/vault/accounts/${VAULT_ID}/${ASSET_ID}/addresses_paginated`) {
       send(200, { addresses: [{ address, assetId: ASSET_ID, type: 'Permanent', bip44AddressIndex: 0 }] });
       return;
     }
     if (request.method === 'POST' && path === '/v1/transactions') {
       if (faults.badGateway === 'not_created') return void response.writeHead(502).end('Bad Gateway');
-      const row = create(JSON.parse(body));
+      const row = create(JSON.parse(request.body));
       if (faults.silent) return;
       if (faults.badGateway === 'created') return void response.writeHead(502).end('Bad Gateway');
       if (row === null)
@@ -206,27 +204,14 @@ export async function startFireblocks(): Promise<FireblocksServer> {
     } else send(200, look(row));
   }
 
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (part) => {
-      body += part;
-    });
-    request.on('end', () => answer(request, body, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await standIn(answer),
     apiKey,
     privateKeyPem: rsa.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     address,
     faults,
     created,
     canceled,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 

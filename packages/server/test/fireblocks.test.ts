@@ -7,7 +7,7 @@ import {
   verifyEd25519,
   withSignature,
 } from '@bellwether/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createFireblocksSigning, type FireblocksOptions } from '../src/fees/signing/fireblocks.ts';
 import { createLocalSigning } from '../src/fees/signing/local.ts';
 import type { SigningProvider } from '../src/fees/signing-provider.ts';
@@ -21,7 +21,6 @@ beforeEach(async () => {
   fireblocks = await startFireblocks();
   warnings = [];
 });
-afterEach(() => fireblocks.stop());
 
 const options = (over: Partial<FireblocksOptions> = {}): FireblocksOptions => ({
   baseUrl: fireblocks.url,
@@ -295,7 +294,6 @@ describe('the fake server refuses', () => {
     await expect(createFireblocksSigning(options({ privateKeyPem: other.privateKeyPem }))).rejects.toThrow(
       'status 401 (code -1): bad signature',
     );
-    await other.stop();
   });
 });
 

@@ -1,12 +1,12 @@
 /** A live connection's orders against a venue that answers as a test says, over TCP, on a real database. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { openPool } from '@bellwether/durable';
 import { type Address, ZERO_ADDRESS } from '@bellwether/protocol';
 import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createDeskDatabase } from '../../../test/postgres.ts';
 import { afterFile } from '../../../test/setup/clean-up.ts';
+import { listening } from '../../../test/stand-in.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
@@ -133,8 +133,7 @@ export async function startStage(
     else response.end(text);
   };
   const server = createServer((request, response) => void respond(request, response));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
+  const baseUrl = await listening(server);
   const sockets = new WebSocketServer({ server });
   const closeVenue = async () => {
     const closed = new Promise<void>((done) => server.close(() => done()));
@@ -165,13 +164,7 @@ export async function startStage(
   const clock = { now: () => Date.now() };
   const log = { warn: note, info: note };
   const orders = createLiveOrders({
-    http: createVenueHttp({
-      service: 'venue',
-      baseUrl: `http://127.0.0.1:${port}`,
-      send: pooled.send,
-      clock,
-      log,
-    }),
+    http: createVenueHttp({ service: 'venue', baseUrl, send: pooled.send, clock, log }),
     log: createLiveOrderLog(sql, 'live'),
     heartbeats: createHeartbeatLog(sql, 'live'),
     openSecrets: () => SECRETS,
@@ -180,7 +173,7 @@ export async function startStage(
     clock,
     logger: log,
     holder: 'stage',
-    socketUrl: `ws://127.0.0.1:${port}`,
+    socketUrl: baseUrl.replace('http', 'ws'),
     sends: given.sends ?? true,
     doubtMs: given.doubtMs ?? 60_000,
     missingMs: 50,
@@ -226,22 +219,9 @@ export async function startStage(
       const message: SignedMessage = {
         ...{ walletAddress: EOA, signer: EOA, signature: '0xsigned', deferExec: false },
         fields: {
-          ...{
-            salt: 7n,
-            maker: EOA,
-            signer: EOA,
-            taker: ZERO_ADDRESS,
-            tokenId: 1001n,
-            makerAmount: 5_000_000n,
-          },
-          ...{
-            takerAmount: 10_000_000n,
-            expiration: 0n,
-            nonce: 0n,
-            feeRateBps: 0n,
-            side: 0,
-            signatureType: 0,
-          },
+          ...{ salt: 7n, maker: EOA, signer: EOA, taker: ZERO_ADDRESS, tokenId: 1001n, side: 0 },
+          ...{ makerAmount: 5_000_000n, takerAmount: 10_000_000n, signatureType: 0 },
+          ...{ expiration: 0n, nonce: 0n, feeRateBps: 0n },
         },
         extras: { timestamp: 1n, metadata: new Uint8Array(32), builder: new Uint8Array(32) },
       };

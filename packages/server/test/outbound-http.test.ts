@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { standIn } from '../../../test/stand-in.ts';
 import {
   createHttp,
   fetchSend,
@@ -210,19 +209,15 @@ test('errors contain neither the address nor its secrets', async () => {
 });
 
 describe('over the network', () => {
-  let server: Server;
   let base: string;
   beforeAll(async () => {
-    server = createServer((request, response) => {
-      if (request.url === '/redirect') return response.writeHead(302, { location: '/' }).end();
-      if (request.url === '/large') return response.end('x'.repeat(MAX_REPLY_CHARS + 10));
+    base = await standIn(({ url, headers }, response) => {
+      if (url === '/redirect') return response.writeHead(302, { location: '/' }).end();
+      if (url === '/large') return response.end('x'.repeat(MAX_REPLY_CHARS + 10));
       response.writeHead(201, { 'X-Kind': 'small' });
-      return response.end(request.headers['x-api-key']);
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      return response.end(headers['x-api-key']);
+    });
   });
-  afterAll(() => void server.close());
   const get = (path: string) =>
     fetchSend({ method: 'GET', url: base + path, headers: { 'x-api-key': 'key' }, timeoutMs: 5_000 });
 

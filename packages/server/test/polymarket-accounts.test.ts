@@ -1,6 +1,4 @@
 /** Holdings of accounts at the live venue, and how those of a resolved market are redeemed. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type Address,
   CONDITIONAL_TOKENS,
@@ -11,19 +9,17 @@ import {
   toChecksumAddress,
   verifyL2Signature,
 } from '@bellwether/protocol';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MarketRecord } from '../src/domain/market.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
 import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
 import { createShortageReason } from '../src/venues/polymarket/approvals.ts';
 import { watchGeoblock } from '../src/venues/polymarket/geoblock.ts';
-import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
 import { createLiveRedemption } from '../src/venues/polymarket/redemption.ts';
 import type { MarketData, VenueOrder } from '../src/venues/venue.ts';
+import { type Json, openVenue } from './polymarket-stand-in.ts';
 
-type Json = Record<string, unknown>;
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
 const STRANGER = `0x${'99'.repeat(20)}` as Address;
 const SECRET = `${'A'.repeat(43)}=`;
@@ -55,36 +51,16 @@ let asked: { path: string; query: URLSearchParams; headers: Record<string, unkno
 let venue: Awaited<ReturnType<typeof open>>;
 
 async function open() {
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x');
-    asked.push({ path: url.pathname, query: url.searchParams, headers: request.headers });
-    const value = answer(url);
-    response.writeHead(state.isDown ? 503 : value === undefined ? 404 : 200).end(JSON.stringify(value ?? {}));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const pool = createPooledSend();
-  const log = { warn: () => {}, info: () => {} };
-  const clock = { now: () => 1_790_000_000_500 };
-  const service = createVenueHttp({
-    service: 'the venue',
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    send: pool.send,
-    clock,
-    log,
-  });
-  const keysOf = async (account: Address) => (account === ACCOUNT ? KEYS : null);
-  const accounts = createLiveAccounts({ clob: service, data: service, keysOf, clock });
-  return {
-    service,
-    accounts,
-    keysOf,
-    log,
-    close: () => {
-      pool.close();
-      server.closeAllConnections();
-      server.close();
+  const { http, log, clock } = await openVenue(
+    (url, { headers }) => {
+      asked.push({ path: url.pathname, query: url.searchParams, headers });
+      return state.isDown ? new Response(null, { status: 503 }) : answer(url);
     },
-  };
+    () => 1_790_000_000_500,
+  );
+  const keysOf = async (account: Address) => (account === ACCOUNT ? KEYS : null);
+  const accounts = createLiveAccounts({ clob: http, data: http, keysOf, clock });
+  return { service: http, accounts, keysOf, log };
 }
 
 function answer({ pathname, searchParams: query }: URL): unknown {
@@ -134,7 +110,6 @@ beforeEach(async () => {
   };
   venue = await open();
 });
-afterEach(() => venue.close());
 
 const resting = (changes: Json): Json => ({
   asset_id: '11',

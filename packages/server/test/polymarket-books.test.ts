@@ -1,13 +1,13 @@
 /** Books by socket: what is answered is never older than promised, and never known to be wrong. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { type Json, standIn, wireBook, YES } from './polymarket-stand-in.ts';
+import { type Json, openMarkets, wireBook, YES } from './polymarket-stand-in.ts';
 
-let venue: Awaited<ReturnType<typeof standIn>>;
+let venue: Awaited<ReturnType<typeof openMarkets>>;
 afterEach(() => venue.close());
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
-const begin = async (times?: Parameters<typeof standIn>[0]) => {
-  venue = await standIn(times);
+const begin = async (times?: Parameters<typeof openMarkets>[0]) => {
+  venue = await openMarkets(times);
   await venue.books.book(YES);
   await until(() => expect(venue.books.known(YES)).not.toBeNull());
 };
@@ -254,7 +254,7 @@ test('tokens that were asked for last keep their subscriptions, and a followed o
 });
 
 test('many readers of one book share a question', async () => {
-  venue = await standIn(NEVER);
+  venue = await openMarkets(NEVER);
   venue.state.sendsSnapshots = false;
   await Promise.all(Array.from({ length: 50 }, () => venue.books.book(YES)));
   expect(venue.asked.filter((line) => line.startsWith('GET /book?'))).toHaveLength(1);

@@ -1,12 +1,9 @@
 /** The venue's clock: what is signed with, and when it is too far from ours. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Address } from '@bellwether/protocol';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
-import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 import { createOrderClient } from '../src/venues/polymarket/order-client.ts';
 import { startVenueClock } from '../src/venues/polymarket/venue-clock.ts';
+import { openVenue } from './polymarket-stand-in.ts';
 
 const NOW = Date.UTC(2026, 10, 25, 12);
 const KEY = {
@@ -20,34 +17,16 @@ let stamps: string[];
 let venue: Awaited<ReturnType<typeof open>>;
 
 async function open() {
-  const server = createServer((request, response) => {
-    if (request.url === '/time') {
-      if (time === null) response.writeHead(503).end();
-      else response.writeHead(200).end(JSON.stringify(time));
-      return;
-    }
-    stamps.push(String(request.headers.poly_timestamp));
-    response.writeHead(200).end(JSON.stringify({ data: [], next_cursor: 'LTE=', canceled: [] }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const pool = createPooledSend();
-  const clock = { now: () => NOW };
-  const said: string[] = [];
-  const log = { info: () => {}, warn: (_: object, message: string) => void said.push(message) };
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = createVenueHttp({ service: 'the venue', baseUrl, send: pool.send, clock, log });
-  const own = startVenueClock({ http, clock, log, everyMs: 20, againMs: 10 });
-  return {
-    own,
-    said,
-    client: createOrderClient(http, own),
-    close: () => {
-      own.stop();
-      pool.close();
-      server.closeAllConnections();
-      server.close();
+  const venue = await openVenue(
+    ({ pathname }, { headers }) => {
+      if (pathname === '/time') return time === null ? new Response(null, { status: 503 }) : time;
+      stamps.push(String(headers.poly_timestamp));
+      return { data: [], next_cursor: 'LTE=', canceled: [] };
     },
-  };
+    () => NOW,
+  );
+  const own = startVenueClock({ ...venue, everyMs: 20, againMs: 10 });
+  return { ...venue, own, client: createOrderClient(venue.http, own) };
 }
 
 beforeEach(async () => {
@@ -55,7 +34,7 @@ beforeEach(async () => {
   time = NOW / 1000;
   venue = await open();
 });
-afterEach(() => venue.close());
+afterEach(() => venue.own.stop());
 
 const ahead = (seconds: number | null) =>
   vi.waitFor(() => expect(venue.own.aheadS()).toBe(seconds), { timeout: 10_000 });
@@ -91,7 +70,10 @@ test('beyond thirty seconds the venue is not ready, says why, and is ready again
   await vi.waitFor(() => expect(venue.own.status()).toMatch(/ s behind this service's/));
   time = NOW / 1000;
   await vi.waitFor(() => expect(venue.own.status()).toBe('ready'));
-  expect(venue.said).toEqual(['the clocks differ too much', 'the clocks agree again']);
+  expect(venue.said.map(({ message }) => message)).toEqual([
+    'the clocks differ too much',
+    'the clocks agree again',
+  ]);
 });
 
 test.each([[null], ['soon'], [{ time: NOW }], [12], [NOW], [1e20]])(

@@ -57,6 +57,17 @@ describe('POST /order', () => {
     ['an error that is an object', (id) => body({ ...taken(id), errorMsg: { code: 7 } })],
     ['an error that is true', (id) => body({ ...taken(id), errorMsg: true })],
     ['words that are not known', (id) => body({ ...taken(id), errorMsg: 'odd' })],
+    same('a duplicate', body({ error: 'order 0x1 is invalid. Duplicated.' }, 400)),
+    same('a canceled context', body({ error: 'context canceled' }, 400)),
+    same('a delayed match', body({ error: 'order match delayed due to market conditions' }, 400)),
+    same('a failed execution', body({ error: 'could not run the execution' }, 500)),
+    same(
+      'cancel-only mode',
+      body(
+        { error: 'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.' },
+        503,
+      ),
+    ),
     [
       'a refusal of an order that rests',
       (id) => body({ ...taken(id), errorMsg: 'not enough balance / allowance' }),
@@ -66,12 +77,14 @@ describe('POST /order', () => {
     ['a match with amounts as objects', (id) => body({ ...match(id), takingAmount: { shares: 10 } })],
     ['a match with a negative amount', (id) => body({ ...match(id), takingAmount: '-10' })],
     ['a match with an amount that is no number', (id) => body({ ...match(id), takingAmount: 'ten' })],
-  ])('%s leaves the order in doubt', async (_, answerOf) => {
+  ])('%s leaves the order in doubt', async (what, answerOf) => {
     const stage = await startStage();
     const made = await stage.newOrder();
     stage.answer = (asked) => (isPost(asked) ? answerOf(made.order.orderId) : undefined);
     expect(await made.submit()).toEqual({ kind: 'unknown' });
     expect(await made.row()).toMatchObject({ status: 'submitting', error_code: null, filled: 0n });
+    // Only an answer that was cut makes the desk send the same bytes again.
+    expect(stage.asked.filter(isPost)).toHaveLength(/that is cut/.test(what) ? 2 : 1);
   });
 
   test.each<readonly [string, (stage: Stage) => void]>([
@@ -217,6 +230,7 @@ const HALF_PAGES: readonly Row[] = [
   same('a text for a row', page(['order'])),
   same('an empty row', page([{}])),
   same('404', body({ error: 'not found' }, 404)),
+  same('401', body({ error: 'Unauthorized/Invalid api key' }, 401)),
   ['a list that is cut off', (id) => cut({ data: [{ id, status: 'LIVE' }], next_cursor: 'LTE=' })],
 ];
 

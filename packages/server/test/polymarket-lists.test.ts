@@ -1,19 +1,14 @@
 /** Lists of a live venue that do not end, end early, or repeat themselves. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Address, toChecksumAddress } from '@bellwether/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ListingUnfinished } from '../src/domain/unavailable.ts';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
 import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
 import { createGamma } from '../src/venues/polymarket/gamma.ts';
-import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
 import { createOrderClient } from '../src/venues/polymarket/order-client.ts';
 import { createRedeemedReads } from '../src/venues/polymarket/redeemed.ts';
-import { gammaMarket } from './polymarket-stand-in.ts';
+import { gammaMarket, type Json, openVenue } from './polymarket-stand-in.ts';
 
-type Json = Record<string, unknown>;
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
 const keysOf = (nth: number): OwnedKeys => ({
   eoa: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address,
@@ -30,36 +25,19 @@ let asked: string[];
 let venue: Awaited<ReturnType<typeof open>>;
 
 async function open() {
-  const said: string[] = [];
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://x');
-    const { pathname: path, searchParams: query } = url;
+  const venue = await openVenue(({ pathname: path, searchParams: query }) => {
     asked.push(path);
-    const cursor = query.get('next_cursor') ?? query.get('cursor') ?? query.get('after_cursor');
-    const value = path.startsWith('/balance-allowance')
-      ? { balance: '3000000000', allowances: {} }
-      : pageOf(cursor, path);
-    response.writeHead(200).end(JSON.stringify(value));
+    if (path.startsWith('/balance-allowance')) return { balance: '3000000000', allowances: {} };
+    return pageOf(query.get('next_cursor') ?? query.get('cursor') ?? query.get('after_cursor'), path);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const pool = createPooledSend();
-  const clock = { now: () => Date.now() };
-  const log = { info: () => {}, warn: (context: object) => void said.push(JSON.stringify(context)) };
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = createVenueHttp({ service: 'the venue', baseUrl, send: pool.send, clock, log });
+  const { http, clock } = venue;
   return {
-    http,
-    said,
+    ...venue,
     client: createOrderClient(http, clock),
     accounts: createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock }),
     /** An account without a credential. */
     strangers: createLiveAccounts({ clob: http, data: http, keysOf: async () => null, clock }),
-    gamma: createGamma({ http, clock, log }),
-    close: () => {
-      pool.close();
-      server.closeAllConnections();
-      server.close();
-    },
+    gamma: createGamma(venue),
   };
 }
 
@@ -67,7 +45,6 @@ beforeEach(async () => {
   asked = [];
   venue = await open();
 });
-afterEach(() => venue.close());
 
 const resting = (id: string): Json => ({
   ...{ id, status: 'LIVE', asset_id: '11', maker_address: toChecksumAddress(ACCOUNT), side: 'BUY' },
@@ -114,8 +91,9 @@ describe('the open orders that a balance subtracts', () => {
     );
     expect(asked.filter((path) => path === '/data/orders').length).toBeLessThanOrEqual(3);
     expect(venue.http.lists.unfinished()).toBe(1);
-    expect(venue.said.join()).toContain('/data/orders');
-    expect(venue.said.join()).not.toContain('key-1');
+    const said = JSON.stringify(venue.said);
+    expect(said).toContain('/data/orders');
+    expect(said).not.toContain('key-1');
   });
 });
 

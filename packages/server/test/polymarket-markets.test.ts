@@ -4,11 +4,11 @@ import { VenueUnavailable } from '../src/domain/unavailable.ts';
 import { agreed } from '../src/venues/polymarket/resolutions.ts';
 import { toListedMarket } from '../src/venues/polymarket/translate-market.ts';
 import { READ } from '../src/venues/polymarket/wire.ts';
-import { CONDITION, gammaMarket, type Json, NO, standIn, wireBook, YES } from './polymarket-stand-in.ts';
+import { CONDITION, gammaMarket, type Json, NO, openMarkets, wireBook, YES } from './polymarket-stand-in.ts';
 
-let venue: Awaited<ReturnType<typeof standIn>>;
+let venue: Awaited<ReturnType<typeof openMarkets>>;
 beforeEach(async () => {
-  venue = await standIn();
+  venue = await openMarkets();
 });
 afterEach(() => venue.close());
 

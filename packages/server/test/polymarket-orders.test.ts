@@ -72,41 +72,6 @@ describe('an accepted order', () => {
 });
 
 describe('no proof of anything', () => {
-  test.each<readonly [string, Answer]>([
-    ['a 200 that is no JSON', unreadable('<html>')],
-    ['an empty 200', unreadable('')],
-    ['the id of another order', live(`0x${'f'.repeat(64)}`)],
-    ['success without a status', { body: { success: true, errorMsg: '', orderID: '0x1' } }],
-    [
-      'success: false without a known reason',
-      { body: { success: false, errorMsg: '', orderID: '', status: '' } },
-    ],
-    [
-      'success: true with words that are not known',
-      { body: { success: true, errorMsg: 'odd', orderID: '', status: '' } },
-    ],
-    ['a match without amounts', { body: { success: true, errorMsg: '', orderID: '0x1', status: 'matched' } }],
-    ['a duplicate', refused(400, 'order 0x1 is invalid. Duplicated.')],
-    ['a canceled context', refused(400, 'context canceled')],
-    ['a delayed match', refused(400, 'order match delayed due to market conditions')],
-    ['a restart', { status: 425 }],
-    ['a bare 429', refused(429, 'Too Many Requests')],
-    ['a failed execution', refused(500, 'could not run the execution')],
-    ['a bad gateway', { status: 502, body: '<html>bad gateway</html>' }],
-    [
-      'cancel-only mode',
-      refused(503, 'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.'),
-    ],
-    ['a redirect', { status: 302, headers: { location: 'http://elsewhere.example/' } }],
-  ])('%s leaves the order in doubt', async (_, answer) => {
-    const fresh = await startStage();
-    const made = await fresh.newOrder();
-    fresh.answer = (asked) => (isPost(asked) ? answer : undefined);
-    expect(await made.submit()).toEqual({ kind: 'unknown' });
-    expect((await made.row()).status).toBe('submitting');
-    expect(fresh.asked.filter(isPost)).toHaveLength(1);
-  });
-
   test('a cut connection: the identical body is sent once more', async () => {
     const made = await stage.newOrder();
     const next = inTurn('reset', live(made.order.orderId));
@@ -122,7 +87,6 @@ describe('no proof of anything', () => {
     ['Duplicated', refused(400, 'order 0x1 is invalid. Duplicated.')],
     ['a refusal', refused(400, 'not enough balance / allowance')],
     ['a refusal by the limiter', refused(429, 'Too Many Requests', LIMITS)],
-    ['another cut', 'reset'],
   ])('after a cut connection %s says nothing of the first attempt', async (_, second) => {
     const fresh = await startStage();
     const made = await fresh.newOrder();
@@ -417,19 +381,6 @@ describe('an order in doubt', () => {
       ...{ timeInForce: 'GTD', createdAt: Date.now() - 30_000, expiration: Date.now() - 1_000 },
     });
     expect(await resolve(expired)).toEqual({ kind: 'never_received' });
-  });
-
-  test.each<readonly [string, string, Answer]>([
-    ['the order', '/data/order/', { status: 500 }],
-    ['its trades', '/data/trades', { status: 503 }],
-    ['its trades in another shape', '/data/trades', { body: { rows: [] } }],
-    ['a trade in another shape', '/data/trades', { body: { data: [{ id: 't' }], next_cursor: 'LTE=' } }],
-    ['the open orders', '/data/orders', { status: 401, body: { error: 'Unauthorized/Invalid api key' } }],
-  ])('is never given up while the venue does not tell %s', async (_, path, answer) => {
-    const fresh = await startStage();
-    const made = await inDoubt(fresh, { createdAt: Date.now() - 3_600_000 });
-    fresh.answer = (asked) => (asked.path.startsWith(path) ? answer : undefined);
-    expect(await resolve(made, fresh)).toEqual({ kind: 'unknown' });
   });
 
   test('is not asked for again and again', async () => {

@@ -1,11 +1,8 @@
 /** When the venue is asked to look at the chain, which it allows five times a second for the whole desk. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Address, toChecksumAddress } from '@bellwether/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
-import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import { openVenue } from './polymarket-stand-in.ts';
 
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;
 const OTHER = '0x766b6851a199bf91ae3fa13b1cfac5187355118f' as Address;
@@ -26,43 +23,24 @@ let resting: bigint;
 let asked: string[];
 /** When a look at the chain ends. */
 let looked: Promise<void>;
-let venue: Awaited<ReturnType<typeof open>>;
+let accounts: ReturnType<typeof createLiveAccounts>;
 
 async function open() {
-  const server = createServer((request, response) => {
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://x');
+  const { http, clock } = await openVenue(async ({ pathname: path, searchParams: query }) => {
     asked.push(path);
     const isToken = query.get('asset_type') !== 'COLLATERAL';
-    const reply = (value: unknown) => response.writeHead(200).end(JSON.stringify(value));
     if (path === '/balance-allowance/update') {
-      void looked.then(() => {
-        cache = { ...cache, ...(isToken ? { token: chain.token } : { collateral: chain.collateral }) };
-        reply('');
-      });
-      return;
+      await looked;
+      cache = { ...cache, ...(isToken ? { token: chain.token } : { collateral: chain.collateral }) };
+      return '';
     }
-    if (path === '/balance-allowance') {
-      reply({ balance: String(isToken ? cache.token : cache.collateral), allowances: {} });
-      return;
-    }
+    if (path === '/balance-allowance')
+      return { balance: String(isToken ? cache.token : cache.collateral), allowances: {} };
     const row = { id: '0x1', asset_id: '11', maker_address: toChecksumAddress(ACCOUNT), side: 'BUY' };
     const order = { ...row, original_size: String(resting / M), size_matched: '0', price: '1' };
-    reply({ data: resting === 0n ? [] : [order], next_cursor: 'LTE=' });
+    return { data: resting === 0n ? [] : [order], next_cursor: 'LTE=' };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const pool = createPooledSend();
-  const clock = { now: () => Date.now() };
-  const log = { info: () => {}, warn: () => {} };
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = createVenueHttp({ service: 'the venue', baseUrl, send: pool.send, clock, log });
-  return {
-    accounts: createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock }),
-    close: () => {
-      pool.close();
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock });
 }
 
 beforeEach(async () => {
@@ -71,9 +49,8 @@ beforeEach(async () => {
   resting = 0n;
   asked = [];
   looked = Promise.resolve();
-  venue = await open();
+  accounts = await open();
 });
-afterEach(() => venue.close());
 
 const count = (path: string): number => asked.filter((one) => one === path).length;
 const updates = (): number => count('/balance-allowance/update');
@@ -82,36 +59,36 @@ describe('an order', () => {
   test('that the last known figure covers asks for nothing: 72 orders that fill cost no look at the chain', async () => {
     looked = new Promise(() => {});
     for (let nth = 0; nth < 72; nth++) {
-      const found = await venue.accounts.balance(ACCOUNT, buy(5n * M));
+      const found = await accounts.balance(ACCOUNT, buy(5n * M));
       expect(found.available).toBeGreaterThanOrEqual(5n * M);
-      venue.accounts.traded(ACCOUNT);
+      accounts.traded(ACCOUNT);
     }
     expect(updates()).toBe(0);
     expect(count('/balance-allowance')).toBeLessThan(10);
   });
 
   test('counts what earlier ones needed, although the venue has not been asked since', async () => {
-    for (let nth = 0; nth < 200; nth++) await venue.accounts.balance(ACCOUNT, buy(5n * M));
+    for (let nth = 0; nth < 200; nth++) await accounts.balance(ACCOUNT, buy(5n * M));
     // A thousand is used up by figures that are a moment old: asked again, the venue still says a thousand.
     const before = count('/balance-allowance');
-    await venue.accounts.balance(ACCOUNT, buy(5n * M));
+    await accounts.balance(ACCOUNT, buy(5n * M));
     expect(count('/balance-allowance')).toBeGreaterThanOrEqual(before);
     cache.collateral = 3n * M;
     chain.collateral = 3n * M;
-    venue.accounts.traded(ACCOUNT);
-    expect((await venue.accounts.balance(ACCOUNT, buy(5n * M))).available).toBe(3n * M);
+    accounts.traded(ACCOUNT);
+    expect((await accounts.balance(ACCOUNT, buy(5n * M))).available).toBe(3n * M);
   });
 
   test('that is not covered has the venue look at the chain, once in a while and once for all that ask', async () => {
     chain.collateral = 5_000n * M;
     const all = await Promise.all(
-      Array.from({ length: 10 }, () => venue.accounts.balance(ACCOUNT, buy(2_000n * M))),
+      Array.from({ length: 10 }, () => accounts.balance(ACCOUNT, buy(2_000n * M))),
     );
     // The deposit is found.
     expect(all.map(({ available }) => available)).toEqual(Array(10).fill(5_000n * M));
     expect(updates()).toBe(1);
     for (let nth = 0; nth < 10; nth++) {
-      const short = await venue.accounts.balance(ACCOUNT, buy(9_000n * M));
+      const short = await accounts.balance(ACCOUNT, buy(9_000n * M));
       expect(short.available).toBe(5_000n * M);
     }
     expect(updates()).toBe(1);
@@ -119,36 +96,36 @@ describe('an order', () => {
 
   test('that sells what was just bought is not refused because the venue’s cache lags', async () => {
     cache.token = 0n;
-    const found = await venue.accounts.balance(ACCOUNT, sell(50n * M));
+    const found = await accounts.balance(ACCOUNT, sell(50n * M));
     expect(found.shares(MARKET.conditionId, 'YES')).toBe(100n * M);
     expect(updates()).toBe(1);
   });
 
   test('is not covered by what rests', async () => {
     resting = 990n * M;
-    expect((await venue.accounts.balance(ACCOUNT, buy(20n * M))).available).toBe(10n * M);
+    expect((await accounts.balance(ACCOUNT, buy(20n * M))).available).toBe(10n * M);
   });
 });
 
 describe('the venue’s refusal', () => {
   test('is a reason: the next order waits for a look, and believes no earlier figure', async () => {
-    await venue.accounts.balance(ACCOUNT, buy(5n * M));
+    await accounts.balance(ACCOUNT, buy(5n * M));
     chain.collateral = 1n * M;
-    venue.accounts.outdated(ACCOUNT);
-    expect((await venue.accounts.balance(ACCOUNT, buy(5n * M))).available).toBe(1n * M);
+    accounts.outdated(ACCOUNT);
+    expect((await accounts.balance(ACCOUNT, buy(5n * M))).available).toBe(1n * M);
     expect(updates()).toBe(1);
     // The figures of this account alone.
-    await venue.accounts.balance(OTHER, buy(1n * M));
+    await accounts.balance(OTHER, buy(1n * M));
     expect(updates()).toBe(1);
   });
 });
 
 test('a balance that is read shows fills a while later, without a look for each', async () => {
   const ask = { freshMs: 0, patienceMs: 2_000 };
-  await venue.accounts.balances([ACCOUNT], ask);
+  await accounts.balances([ACCOUNT], ask);
   chain.collateral = 995n * M;
-  venue.accounts.traded(ACCOUNT);
-  for (let nth = 0; nth < 5; nth++) await venue.accounts.balances([ACCOUNT], ask);
-  await expect.poll(async () => (await venue.accounts.balances([ACCOUNT], ask)).total).toBe(995n * M);
+  accounts.traded(ACCOUNT);
+  for (let nth = 0; nth < 5; nth++) await accounts.balances([ACCOUNT], ask);
+  await expect.poll(async () => (await accounts.balances([ACCOUNT], ask)).total).toBe(995n * M);
   expect(updates()).toBe(1);
 });

@@ -1,10 +1,11 @@
 /**
- * A stand-in for the venue's public services, for what the venue's doors on paper never say: broken records, sockets that
- * lie, sources that contradict each other. Its answers are what a test puts into `state`.
+ * Stand-ins for the venue, for what its doors on paper never say: broken records, sockets that lie, sources that contradict
+ * each other.
  */
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { afterFile } from '../../../test/setup/clean-up.ts';
+import { type Asked, listening, sendJson, standIn } from '../../../test/stand-in.ts';
 import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
 import { type BookTimes, createLiveBooks } from '../src/venues/polymarket/books.ts';
 import { createGamma } from '../src/venues/polymarket/gamma.ts';
@@ -70,6 +71,25 @@ export const wireBook = (changes: Json = {}): Json => ({
   ...changes,
 });
 
+/** The desk's client of a venue with these answers: nothing is a 404, and a `Response` stands for its status alone. */
+export async function openVenue(answer: (url: URL, asked: Asked) => unknown, now: () => number = Date.now) {
+  const said: { readonly message: string; readonly context: object }[] = [];
+  const baseUrl = await standIn(async (asked, response) => {
+    const value = await answer(new URL(asked.url, 'http://venue'), asked);
+    if (value instanceof Response) response.writeHead(value.status).end();
+    else sendJson(response, value ?? {}, value === undefined ? 404 : 200);
+  });
+  const pool = createPooledSend();
+  afterFile('services', pool.close);
+  const clock = { now };
+  const log = {
+    info: () => {},
+    warn: (context: object, message: string) => void said.push({ message, context }),
+  };
+  const http = createVenueHttp({ service: 'the venue', baseUrl, send: pool.send, clock, log });
+  return { http, said, clock, log };
+}
+
 interface State {
   markets: Json[];
   events: Json[];
@@ -82,7 +102,8 @@ interface State {
   sendsSnapshots: boolean;
 }
 
-export async function standIn(times: Partial<BookTimes> = {}) {
+/** The public services and the market socket: their answers are what a test puts into `state`. */
+export async function openMarkets(times: Partial<BookTimes> = {}) {
   const state: State = {
     markets: [gammaMarket()],
     events: [],
@@ -123,8 +144,7 @@ export async function standIn(times: Partial<BookTimes> = {}) {
     response.writeHead(status ?? (value === undefined ? 404 : 200), { 'content-type': 'application/json' });
     response.end(JSON.stringify(value ?? { error: 'not found' }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const baseUrl = await listening(server);
 
   const sockServer = new WebSocketServer({ server });
   sockServer.on('connection', (socket) => {
@@ -145,19 +165,12 @@ export async function standIn(times: Partial<BookTimes> = {}) {
   const pool = createPooledSend();
   const log = { warn: () => {}, info: () => {} };
   const clock = { now: () => Date.now() };
-  const service = (name: string) =>
-    createVenueHttp({
-      service: name,
-      baseUrl: `http://127.0.0.1:${port}`,
-      send: pool.send,
-      clock,
-      log,
-    });
+  const service = (name: string) => createVenueHttp({ service: name, baseUrl, send: pool.send, clock, log });
   const gamma = createGamma({ http: service('Gamma'), clock, log });
   const clob = service('the CLOB');
   const books = createLiveBooks({
     clob,
-    socketUrl: `ws://127.0.0.1:${port}/ws/market`,
+    socketUrl: `${baseUrl.replace('http', 'ws')}/ws/market`,
     log,
     times: { compareEveryMs: 20, graceMs: 40, ...times },
     socketTimes: { connectMs: 500, pingEveryMs: 50, staleMs: 2_000, firstBackoffMs: 10, maxBackoffMs: 50 },
@@ -181,8 +194,6 @@ export async function standIn(times: Partial<BookTimes> = {}) {
       pool.close();
       for (const socket of sockets) socket.terminate();
       sockServer.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

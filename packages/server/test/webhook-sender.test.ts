@@ -1,46 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Asked, standIn } from '../../../test/stand-in.ts';
 import { createWebhookSender, type SenderOptions } from '../src/webhooks/sender.ts';
 
-interface Seen {
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-const servers: Server[] = [];
-let seen: Seen[] = [];
-let answer: RequestListener = (_request, response) => response.writeHead(204).end();
-let port = 0;
-
-const record: RequestListener = (request, response) => {
-  let body = '';
-  request.on('data', (chunk) => {
-    body += chunk;
-  });
-  request.on('end', () => {
-    seen.push({ url: request.url ?? '', headers: request.headers, body });
-    answer(request, response);
-  });
+let seen: Asked[] = [];
+let answer: (response: ServerResponse) => unknown = (response) => response.writeHead(204).end();
+const record = (asked: Asked, response: ServerResponse) => {
+  seen.push(asked);
+  answer(response);
 };
-
-const listen = async (server: Server): Promise<number> => {
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-};
+let port = '';
 
 beforeAll(async () => {
-  port = await listen(createServer(record));
-});
-afterAll(() => {
-  for (const server of servers) server.close();
+  port = new URL(await standIn(record)).port;
 });
 
 const loopback = [{ address: '127.0.0.1', family: 4 }];
@@ -201,14 +178,14 @@ describe('answers', () => {
   const url = () => `http://127.0.0.1:${port}/`;
 
   test('redirects are not followed', async () => {
-    answer = (_request, response) => response.writeHead(302, { location: `${url()}elsewhere` }).end();
+    answer = (response) => response.writeHead(302, { location: `${url()}elsewhere` }).end();
     expect(await send(url())).toMatchObject({ kind: 'answered', status: 302 });
     expect(seen).toHaveLength(1);
   });
 
   test('an endless answer is cut, and still counts', async () => {
     let written = 0;
-    answer = (_request, response) => {
+    answer = (response) => {
       response.writeHead(200);
       const more = () => {
         if (response.destroyed || written > 64_000_000) return;
@@ -223,7 +200,7 @@ describe('answers', () => {
   });
 
   test('a status in time counts, although the rest of the answer never comes', async () => {
-    answer = (_request, response) => {
+    answer = (response) => {
       response.writeHead(202, { 'retry-after': '7' });
       response.write('taken');
     };
@@ -243,7 +220,7 @@ describe('answers', () => {
   });
 
   test('a cut connection and a closed port are failures', async () => {
-    answer = (request) => request.socket.destroy();
+    answer = (response) => response.destroy();
     expect(await send(url())).toEqual({ kind: 'failed', reason: 'the connection was cut' });
     expect(await send('http://127.0.0.1:1/')).toEqual({
       kind: 'failed',
@@ -252,7 +229,7 @@ describe('answers', () => {
   });
 
   test('Retry-After in seconds is returned', async () => {
-    answer = (_request, response) => response.writeHead(429, { 'retry-after': '7' }).end();
+    answer = (response) => response.writeHead(429, { 'retry-after': '7' }).end();
     expect(await send(url())).toEqual({ kind: 'answered', status: 429, retryAfterMs: 7000 });
   });
 
@@ -276,7 +253,7 @@ const hasOpenssl = (() => {
 
 describe.skipIf(!hasOpenssl)('TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'webhook-tls-'));
-  let tlsPort = 0;
+  let tlsPort = '';
   let ca = '';
   let names: unknown[] = [];
 
@@ -302,14 +279,17 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       { stdio: 'ignore' },
     );
     ca = readFileSync(cert, 'utf8');
-    const server = createTlsServer({ key: readFileSync(key), cert: ca }, record);
-    server.on('secureConnection', (socket) => names.push(socket.servername));
-    tlsPort = await listen(server);
+    const url = await standIn(record, (listener) =>
+      createTlsServer({ key: readFileSync(key), cert: ca }, listener).on('secureConnection', (socket) =>
+        names.push(socket.servername),
+      ),
+    );
+    tlsPort = new URL(url).port;
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('the certificate is checked for the name although the connection uses the address', async () => {
-    answer = (_request, response) => response.writeHead(200).end('ok');
+    answer = (response) => response.writeHead(200).end('ok');
     names = [];
     const resolve = async () => loopback;
     expect(await send(`https://hooks.localhost:${tlsPort}/`, { resolve, ca })).toMatchObject({
