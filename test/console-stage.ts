@@ -1,8 +1,9 @@
 /** Steps of tests of the console in a browser: open it, claim an agent, and place an order that crosses the book. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import type { Page } from 'playwright-core';
 import type { BrowserVisitor } from './browser.ts';
 import type { TestService, Trader } from './harness.ts';
+import { limitOrder } from './harness.ts';
 
 export async function openConsole(
   { needs }: Pick<TestService, 'needs'>,
@@ -31,8 +32,8 @@ export async function claimInBrowser(
 
 /** Crosses the book at once. */
 export const takingOrder = (market: Market, who: Trader, size: number) =>
-  buildLimitOrder({
-    ...{ signer: who.signer, signatureType: who.signatureType, market, outcome: 'YES', side: 'BUY' },
+  limitOrder(who, market, {
+    side: 'BUY',
     price: market.bestAsk,
     size,
     reasoning: 'The odds are wrong.',

@@ -1,8 +1,8 @@
 /** Guarded exits in tests: a trader with shares, orders signed ahead, and a book that is moved past their triggers. */
 import { randomUUID } from 'node:crypto';
 import type { OrderProfile } from '@bellwether/protocol';
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
-import { newTrader, type TestService, type Trader } from './harness.ts';
+import type { Market } from '@bellwether/sdk';
+import { limitOrder, newTrader, type TestService, type Trader } from './harness.ts';
 import type { ManualClock } from './world.ts';
 
 export interface ExitOrder {
@@ -18,11 +18,7 @@ export const exitOrder = (
   { signer, signatureType }: Pick<Trader, 'signer' | 'signatureType'>,
   market: Market,
   { size = 10, worst, type = 'GTC', outcome = 'YES', side = 'SELL' }: ExitOrder,
-) =>
-  buildLimitOrder({
-    ...{ signer, signatureType, market, outcome, type, size },
-    ...{ side, price: worst.toFixed(2) },
-  });
+) => limitOrder({ signer, signatureType }, market, { outcome, type, size, side, price: worst.toFixed(2) });
 
 export const bidOf = (service: TestService, market: Market): number =>
   Number(service.exchange.book(market.conditionId, 'YES')?.bids[0]?.[0] ?? 0) / 10_000;
@@ -71,10 +67,7 @@ export async function sellDownTo(
   const seller = await newTrader(service);
   await hold(seller, market, size);
   await seller.client.placeTrade(
-    await buildLimitOrder({
-      ...{ signer: seller.signer, profile, market, outcome: 'YES', side: 'SELL', size },
-      price: (price + 0.01).toFixed(2),
-    }),
+    await limitOrder(seller, market, { profile, side: 'SELL', size, price: (price + 0.01).toFixed(2) }),
   );
 }
 

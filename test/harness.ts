@@ -4,9 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BellwetherClient,
   buildLimitOrder,
+  buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
+  type LimitOrder,
   type Market,
+  type MarketOrder,
   type SignatureType,
   Signer,
 } from '@bellwether/sdk';
@@ -241,17 +244,39 @@ export async function aMarket(
   return market;
 }
 
-/** A post-only BUY far below the market: it rests. */
+type Signing = Pick<Trader, 'signer'> & Partial<Pick<Trader, 'signatureType'>>;
+/** What the helpers below fill in, if it is not given. */
+type Terms<T extends MarketOrder | LimitOrder, Given extends keyof T> = Omit<T, 'signer' | 'market' | Given> &
+  Partial<Pick<T, Given>>;
+const common = ({ signer, signatureType = 0 }: Signing, market: MarketOrder['market']) =>
+  ({ signer, signatureType, market, outcome: 'YES' }) as const;
+
+/** A FAK BUY of YES for an amount of collateral, at nearly any price unless its terms say otherwise. */
+export const marketBuy = (
+  trader: Signing,
+  market: MarketOrder['market'],
+  amount: number | string,
+  terms: Terms<MarketOrder, 'outcome' | 'worstPrice' | 'side'> = {},
+) => buildMarketOrder({ ...common(trader, market), amount, worstPrice: 0.99, ...terms, side: 'BUY' });
+
+/** A FAK SELL of YES shares, at nearly any price unless its terms say otherwise. */
+export const marketSell = (
+  trader: Signing,
+  market: MarketOrder['market'],
+  shares: number | string,
+  terms: Terms<MarketOrder, 'outcome' | 'worstPrice' | 'side'> = {},
+) => buildMarketOrder({ ...common(trader, market), shares, worstPrice: 0.01, ...terms, side: 'SELL' });
+
+/** A GTC order for YES, unless its terms say otherwise. */
+export const limitOrder = (
+  trader: Signing,
+  market: MarketOrder['market'],
+  terms: Terms<LimitOrder, 'outcome'>,
+) => buildLimitOrder({ ...common(trader, market), ...terms });
+
+/** A BUY far below the market: it rests. */
 export const restingOrder = (trader: Trader, market: Market, size = 10) =>
-  buildLimitOrder({
-    signer: trader.signer,
-    signatureType: trader.signatureType,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    price: market.tickSize,
-    size,
-  });
+  limitOrder(trader, market, { side: 'BUY', price: market.tickSize, size });
 
 export interface RawAnswer {
   /** Method and path of the request. */

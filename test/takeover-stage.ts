@@ -1,13 +1,12 @@
 /** Faults of the replica that leads, and traders on the others. */
 import {
   BellwetherClient,
-  buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
   type Market,
   Signer,
 } from '@bellwether/sdk';
-import { aMarket, type Trader } from './harness.ts';
+import { aMarket, marketBuy, type Trader } from './harness.ts';
 import { kill, type ServiceProcess } from './service-process.ts';
 import { databaseTarget, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -58,11 +57,4 @@ export async function traderAt(process: Pick<ServiceProcess, 'url'>): Promise<Tr
 }
 
 export const aPurchase = async ({ client, signer }: Trader, amount: number, market?: Market) =>
-  buildMarketOrder({
-    signer,
-    market: market ?? (await aMarket(client)),
-    outcome: 'YES',
-    side: 'BUY',
-    amount,
-    worstPrice: 0.95,
-  });
+  marketBuy({ signer }, market ?? (await aMarket(client)), amount);

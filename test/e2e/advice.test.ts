@@ -1,9 +1,10 @@
 /** The advice of an error can be followed, and helps. */
-import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  marketBuy,
   newAgent,
   newTrader,
   restingOrder,
@@ -24,9 +25,7 @@ beforeAll(async () => {
 const buy = async (trader: Trader, amount: number) =>
   call(service, 'POST', '/markets/trade', {
     key: trader.apiKey,
-    body: await buildMarketOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.99 },
-    }),
+    body: await marketBuy(trader, market, amount),
   });
 
 test('the faucet call that insufficient_balance advises is taken, and the order then passes the balance', async () => {

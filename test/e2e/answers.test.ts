@@ -1,8 +1,6 @@
 /** Answers are correct, complete and consistent. */
 import {
   BellwetherClient,
-  buildLimitOrder,
-  buildMarketOrder,
   linkSignersWallet,
   linkSolanaWallet,
   type Market,
@@ -13,6 +11,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  limitOrder,
+  marketBuy,
   newAgent,
   newTrader,
   restingOrder,
@@ -35,8 +35,7 @@ const post = (path: string, body: unknown, key = trader.apiKey) => call(service,
 const get = (path: string, key = trader.apiKey) => call(service, 'GET', path, { key });
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 
-const buy = (agent: Trader, amount: number) =>
-  buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
+const buy = (agent: Trader, amount: number) => marketBuy(agent, market, amount);
 
 describe('orders and pages', () => {
   test('open orders are paged by Link and by offset', async () => {
@@ -132,15 +131,7 @@ describe('orders and pages', () => {
     await agent.client.placeTrade(await restingOrder(agent, market, 11));
     await agent.client.placeTrade(await buy(agent, 5));
     const refused = await agent.client.placeTrade(
-      await buildLimitOrder({
-        signer: agent.signer,
-        market,
-        outcome: 'YES',
-        side: 'BUY',
-        price: market.bestAsk,
-        size: 10,
-        postOnly: true,
-      }),
+      await limitOrder(agent, market, { side: 'BUY', price: market.bestAsk, size: 10, postOnly: true }),
     );
     expect(refused).toMatchObject({
       success: false,
@@ -322,15 +313,7 @@ describe('wallets', () => {
   test('insufficient balance names the wallet of the same key that has it, and the faucet', async () => {
     const agent = await newTrader(service);
     const safe = agent.signer.wallet(2);
-    const short = () =>
-      buildMarketOrder({
-        signer: agent.signer,
-        market,
-        outcome: 'YES',
-        side: 'BUY',
-        amount: 11_000,
-        worstPrice: 0.95,
-      });
+    const short = () => marketBuy(agent, market, 11_000);
     const poor = await post('/markets/trade', await short(), agent.apiKey);
     expect(poor).toMatchObject({ status: 400, body: { code: 'insufficient_balance' } });
     expect(poor.body.fix).toContain(`POST /paper/faucet {"address": "${agent.funder}"`);

@@ -1,8 +1,16 @@
 /** An agent that floods its owner with approvals: nothing that waits is pushed out, and one act stops it. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
-import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  limitOrder,
+  newTrader,
+  sharedTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 let service: TestService;
@@ -24,10 +32,7 @@ async function asking(above: number): Promise<Trader> {
 }
 
 const bigOrder = ({ signer }: Trader, size: number) =>
-  buildLimitOrder({
-    ...{ signer, market, size, outcome: 'YES', side: 'BUY' },
-    price: market.bestAsk as string,
-  });
+  limitOrder({ signer }, market, { size, side: 'BUY', price: market.bestAsk as string });
 const post = (trader: Pick<Trader, 'apiKey'>, body: unknown) =>
   call(service, 'POST', '/markets/trade', { key: trader.apiKey, body });
 const get = (trader: Pick<Trader, 'apiKey'>, path: string) =>

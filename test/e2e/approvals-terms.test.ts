@@ -2,7 +2,15 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  limitOrder,
+  newTrader,
+  sharedTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
@@ -113,10 +121,7 @@ test('a declined order stays declined after hundreds of others', async () => {
   await claim(owner, trader);
   await trader.client.updateSettings({ approvalAbove: 0 });
   const market = await aMarket(trader.client);
-  const build = () =>
-    buildLimitOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', price: market.tickSize, size: 100 },
-    });
+  const build = () => limitOrder(trader, market, { side: 'BUY', price: market.tickSize, size: 100 });
   const send = async (body: unknown) =>
     (await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).body;
   const order = await build();

@@ -1,10 +1,11 @@
 /** Trades above approvalAbove: they wait for the owner, who approves one order with the passkey, and nothing weaker. */
-import { buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
+import { linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, begin, claim, decline } from '../approving.ts';
 import {
   aMarket,
   call,
+  limitOrder,
   newAgent,
   newTrader,
   startTestService,
@@ -36,10 +37,7 @@ async function asking(above = 10): Promise<Trader> {
 
 /** Twenty shares at 0.01 more than the best ask would cost more than ten. */
 const bigOrder = (trader: Trader, size = 100, side: 'BUY' | 'SELL' = 'BUY') =>
-  buildLimitOrder({
-    signer: trader.signer,
-    market,
-    outcome: 'YES',
+  limitOrder(trader, market, {
     side,
     price: market.bestAsk as string,
     size,
@@ -103,15 +101,10 @@ describe('a trade above the limit', () => {
     const trader = await asking(price * 100);
     expect((await post(trader, await bigOrder(trader))).status).toBe(201);
     await trader.client.updateSettings({ approvalAbove: 0 });
-    const sell = await buildLimitOrder({
-      ...{
-        signer: trader.signer,
-        market,
-        outcome: 'YES',
-        side: 'SELL',
-        price: market.bestBid as string,
-        size: 10,
-      },
+    const sell = await limitOrder(trader, market, {
+      side: 'SELL',
+      price: market.bestBid as string,
+      size: 10,
     });
     expect((await post(trader, sell)).body.code).toBe('approval_required');
   });

@@ -1,11 +1,12 @@
 /** GET /markets/briefing: the state, the alerts, and exactly what changed since. */
 import { transact } from '@bellwether/durable';
-import { type Briefing, buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Briefing, Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   call,
+  marketBuy,
   newAgent,
   newTrader,
   openMarkets,
@@ -52,16 +53,7 @@ async function later<T>(ms: number, run: () => Promise<T>): Promise<T> {
 }
 
 const buy = async (trader: Trader, amount: number, on = market) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      market: on,
-      outcome: 'YES',
-      side: 'BUY',
-      amount,
-      worstPrice: 0.95,
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, on, amount));
 const rest = async (trader: Trader, on = market) =>
   (await trader.client.placeTrade(await restingOrder(trader, on))).orderId;
 const ask = (key: string, query = '') => call(service, 'GET', `/markets/briefing${query}`, { key });

@@ -3,8 +3,6 @@
 import type { BatchTradeResult } from '@bellwether/contract';
 import {
   type BellwetherApiError,
-  buildLimitOrder,
-  buildMarketOrder,
   type Market,
   signPrepared,
   type TradeIntent,
@@ -14,6 +12,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  limitOrder,
+  marketBuy,
   newAgent,
   newTrader,
   sharedTestService,
@@ -36,10 +36,7 @@ let count = 0;
 const newName = (): string => `order-${++count}`;
 
 const resting = (clientOrderId: string, size = 10, who = trader) =>
-  buildLimitOrder({
-    ...{ signer: who.signer, market, outcome: 'YES', side: 'BUY', size, clientOrderId },
-    price: Number(market.tickSize),
-  });
+  limitOrder(who, market, { side: 'BUY', size, clientOrderId, price: Number(market.tickSize) });
 
 const refused = async (promise: Promise<unknown>): Promise<BellwetherApiError> =>
   promise.then(
@@ -71,11 +68,7 @@ describe('an order under a name', () => {
 
   test('repeated with a fresh price it buys once', async () => {
     const name = newName();
-    const buy = (amount: number) =>
-      buildMarketOrder({
-        ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 },
-        clientOrderId: name,
-      });
+    const buy = (amount: number) => marketBuy(trader, market, amount, { clientOrderId: name });
     const first = await trader.client.placeTrade(await buy(10));
     expect(first.success).toBe(true);
     expect(await refused(trader.client.placeTrade(await buy(11)))).toMatchObject({
@@ -135,9 +128,12 @@ describe('an order under a name', () => {
     expect(refusal.code).toBe('max_trade_amount_exceeded');
     await trader.client.updateSettings({ maxTradeAmount: 100 });
     // A post-only order that would cross is recorded, and refused by the venue.
-    const crossing = await buildLimitOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', size: 10, price: 0.98 },
-      ...{ postOnly: true, clientOrderId: name },
+    const crossing = await limitOrder(trader, market, {
+      side: 'BUY',
+      size: 10,
+      price: 0.98,
+      postOnly: true,
+      clientOrderId: name,
     });
     expect(await trader.client.placeTrade(crossing)).toMatchObject({
       success: false,

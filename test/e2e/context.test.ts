@@ -1,8 +1,11 @@
 /** GET /markets/context/{marketId}: its prediction matches the trade that follows. */
-import { buildLimitOrder, buildMarketOrder, type Market, type MarketContext } from '@bellwether/sdk';
+import type { Market, MarketContext } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   call,
+  limitOrder,
+  marketBuy,
+  marketSell,
   newAgent,
   newTrader,
   openMarkets,
@@ -29,16 +32,7 @@ beforeAll(async () => {
 });
 
 const buy = async (trader: Trader, amount: number, market: Market) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount,
-      worstPrice: 0.97,
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, market, amount));
 const codes = (context: MarketContext) => context.warnings.map(({ code }) => code);
 const row = (context: MarketContext, side: string, outcome: string, amount: number) =>
   context.slippage.find((one) => one.side === side && one.outcome === outcome && one.amount === amount);
@@ -58,16 +52,7 @@ describe('slippage and fees', () => {
       const shares = Math.floor(bought.filledSize / 2);
       const again = await trader.client.getMarketContext(market.id, { size: shares, side: 'SELL' });
       const sale = row(again, 'SELL', 'YES', shares);
-      const sold = await trader.client.placeTrade(
-        await buildMarketOrder({
-          signer: trader.signer,
-          market,
-          outcome: 'YES',
-          side: 'SELL',
-          shares,
-          worstPrice: 0.02,
-        }),
-      );
+      const sold = await trader.client.placeTrade(await marketSell(trader, market, shares));
       expect(sale?.filledShares).toBeCloseTo(sold.filledSize, 3);
       expect(sale?.averagePrice).toBeCloseTo(sold.avgPrice as number, 5);
       expect(sale?.fee).toBeCloseTo(sold.feePaid, 4);
@@ -166,16 +151,7 @@ describe('safeguards', () => {
       maxTradesPerDay: 10,
     });
     await buy(trader, 20, market);
-    await trader.client.placeTrade(
-      await buildLimitOrder({
-        signer: trader.signer,
-        market,
-        outcome: 'YES',
-        side: 'BUY',
-        price: 0.01,
-        size: 500,
-      }),
-    );
+    await trader.client.placeTrade(await limitOrder(trader, market, { side: 'BUY', price: 0.01, size: 500 }));
     const { safeguards, positions, account } = await trader.client.getMarketContext(market.id);
     expect(safeguards).toMatchObject({
       tradesToday: { limit: 10, used: 2, left: 8 },
@@ -222,16 +198,7 @@ describe('warnings', () => {
     const market = markets[0] as Market;
     await trader.client.placeTrade(await restingOrder(trader, market));
     await buy(trader, 10, market);
-    await trader.client.placeTrade(
-      await buildMarketOrder({
-        signer: trader.signer,
-        market,
-        outcome: 'NO',
-        side: 'BUY',
-        amount: 10,
-        worstPrice: 0.97,
-      }),
-    );
+    await trader.client.placeTrade(await marketBuy(trader, market, 10, { outcome: 'NO' }));
     const context = await trader.client.getMarketContext(market.id);
     expect(codes(context)).toEqual(expect.arrayContaining(['own_open_orders', 'both_outcomes_held']));
     expect(codes(context)).not.toContain('market_closing_soon');

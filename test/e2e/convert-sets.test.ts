@@ -1,11 +1,12 @@
 /** NO shares of one market of an event become YES shares of the others: at once, once, and judged like a BUY of one collateral a share. */
-import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
   call,
+  marketBuy,
   newAgent,
   newTrader,
   openMarkets,
@@ -43,12 +44,7 @@ const cash = ({ funder }: Trader) => service.exchange.account(funder).available;
 const shares = ({ funder }: Trader, { conditionId }: Market, outcome: 'YES' | 'NO') =>
   service.exchange.freeTokens(funder, conditionId, outcome);
 const buyNo = async (trader: Trader, amount: number, on = market) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      ...{ signer: trader.signer, signatureType: trader.signatureType, market: on },
-      ...{ outcome: 'NO', side: 'BUY', amount, worstPrice: 0.99 },
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, on, amount, { outcome: 'NO' }));
 
 /** Has bought NO shares for 20 collateral. */
 async function holder(signatureType?: 0 | 1 | 2 | 3): Promise<Trader> {

@@ -1,12 +1,6 @@
 /** The venue gave no answer: the desk reports it, keeps the budget reserved, and finds the outcome. */
 
-import {
-  buildMarketOrder,
-  type Market,
-  type OrderDetail,
-  orderIdOf,
-  type TradeRequest,
-} from '@bellwether/sdk';
+import { type Market, type OrderDetail, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   isInDoubt,
@@ -19,6 +13,7 @@ import type { CancelAnswer, SignedOrders } from '../../packages/server/src/venue
 import {
   aMarket,
   call,
+  marketBuy,
   newTrader,
   recordFirst,
   restingOrder,
@@ -54,15 +49,6 @@ afterEach(unwrapVenue);
 const UNKNOWN = { kind: 'unknown' } as const;
 const send = (request: TradeRequest) =>
   call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: request });
-const marketBuy = () =>
-  buildMarketOrder({
-    signer: trader.signer,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 20,
-    worstPrice: 0.95,
-  });
 const usage = async () => {
   const { safeguards } = await trader.client.getMarketContext(market.id);
   return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
@@ -90,7 +76,7 @@ describe('an order whose outcome is unknown', () => {
   test('it was executed and the answer is lost: the evidence decides', async () => {
     trader = await newTrader(service);
     const before = await balance();
-    for (const request of [await marketBuy(), await restingOrder(trader, market)]) {
+    for (const request of [await marketBuy(trader, market, 20), await restingOrder(trader, market)]) {
       wrapVenue({
         submit: async (order, message) => {
           expect((await real.submit(order, message)).kind).toBe('accepted');
@@ -120,7 +106,7 @@ describe('an order whose outcome is unknown', () => {
 
   test('it is executed later: the order is in doubt and its budget reserved until then', async () => {
     trader = await newTrader(service);
-    const request = await marketBuy();
+    const request = await marketBuy(trader, market, 20);
     let execute: () => Promise<unknown> = async () => {};
     wrapVenue({
       submit: async (order, message) => {

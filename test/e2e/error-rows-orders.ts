@@ -1,16 +1,16 @@
 /** Orders, quotes and fees that are refused: code, fault, request. */
-import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
-import { newAgent, restingOrder } from '../harness.ts';
+import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
+import { limitOrder, marketSell, newAgent, restingOrder } from '../harness.ts';
 import {
   A_WALLET,
   bent,
+  buy,
   type Case,
   changedSubmit,
   fee,
   get,
   limitedTrader,
   market,
-  marketBuy,
   onChain,
   other,
   post,
@@ -140,11 +140,8 @@ export const ORDER_ROWS: readonly Case[] = [
     'credential_type_mismatch',
     'a type 3 order with a credential of type 0',
     async () => {
-      const request = await buildLimitOrder({
-        signer: trader.signer,
+      const request = await limitOrder(trader, market, {
         signatureType: 3,
-        market,
-        outcome: 'YES',
         side: 'BUY',
         price: 0.01,
         size: 10,
@@ -152,21 +149,11 @@ export const ORDER_ROWS: readonly Case[] = [
       return trade({ ...request, walletAddress: trader.signer.address });
     },
   ],
-  ['insufficient_balance', 'more than the account has', async () => trade(await marketBuy(trader, 50_000))],
+  ['insufficient_balance', 'more than the account has', async () => trade(await buy(trader, 50_000))],
   [
     'insufficient_balance',
     'selling tokens that are not held',
-    async () =>
-      trade(
-        await buildLimitOrder({
-          signer: trader.signer,
-          market,
-          outcome: 'YES',
-          side: 'SELL',
-          price: 0.99,
-          size: 10,
-        }),
-      ),
+    async () => trade(await limitOrder(trader, market, { side: 'SELL', price: 0.99, size: 10 })),
   ],
   [
     'order_not_found',
@@ -218,7 +205,7 @@ export const ORDER_ROWS: readonly Case[] = [
     'a large trade',
     async () => {
       const agent = await limitedTrader({ maxTradeAmount: 10 });
-      return trade(await marketBuy(agent, 10.01), agent.apiKey);
+      return trade(await buy(agent, 10.01), agent.apiKey);
     },
   ],
   [
@@ -235,8 +222,8 @@ export const ORDER_ROWS: readonly Case[] = [
     'more than the day allows',
     async () => {
       const agent = await limitedTrader({ dailyTradeAmountLimit: 20 });
-      await agent.client.placeTrade(await marketBuy(agent, 15));
-      return trade(await marketBuy(agent, 15), agent.apiKey);
+      await agent.client.placeTrade(await buy(agent, 15));
+      return trade(await buy(agent, 15), agent.apiKey);
     },
   ],
   [
@@ -244,8 +231,8 @@ export const ORDER_ROWS: readonly Case[] = [
     'a position that grows too large',
     async () => {
       const agent = await limitedTrader({ maxPositionValue: 20 });
-      await agent.client.placeTrade(await marketBuy(agent, 15));
-      return trade(await marketBuy(agent, 15), agent.apiKey);
+      await agent.client.placeTrade(await buy(agent, 15));
+      return trade(await buy(agent, 15), agent.apiKey);
     },
   ],
   [
@@ -253,18 +240,9 @@ export const ORDER_ROWS: readonly Case[] = [
     'a loss beyond the limit',
     async () => {
       const agent = await limitedTrader({ dailyLossLimit: 0.01 });
-      const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, 50));
-      await agent.client.placeTrade(
-        await buildMarketOrder({
-          signer: agent.signer,
-          market,
-          outcome: 'YES',
-          side: 'SELL',
-          shares: Math.floor(filledSize),
-          worstPrice: 0.01,
-        }),
-      );
-      return trade(await marketBuy(agent, 5), agent.apiKey);
+      const { filledSize } = await agent.client.placeTrade(await buy(agent, 50));
+      await agent.client.placeTrade(await marketSell(agent, market, Math.floor(filledSize)));
+      return trade(await buy(agent, 5), agent.apiKey);
     },
   ],
   ['amount_required', 'a BUY of nothing', () => quoting({ amount: undefined })],

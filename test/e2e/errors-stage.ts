@@ -2,7 +2,6 @@
 import type { ErrorCode } from '@bellwether/contract';
 import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
 import {
-  buildMarketOrder,
   createVenueCredentials,
   type Market,
   type Signer,
@@ -14,6 +13,7 @@ import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newTrader,
   openMarkets,
   type RawAnswer,
@@ -67,15 +67,7 @@ export const limitedTrader = async (
   return agent;
 };
 
-export const marketBuy = (agent: Trader, amount: number, on = market) =>
-  buildMarketOrder({
-    signer: agent.signer,
-    market: on,
-    outcome: 'YES',
-    side: 'BUY',
-    amount,
-    worstPrice: 0.9,
-  });
+export const buy = (agent: Trader, amount: number) => marketBuy(agent, market, amount);
 
 const credentials = (agent: { signer: Signer }) =>
   createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: agent.signer });

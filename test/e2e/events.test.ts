@@ -1,11 +1,12 @@
 /** The stream of an agent's events: what it tells, where it resumes, who may read it and how it ends. */
-import { type AgentEvent, BellwetherApiError, buildMarketOrder, type Market } from '@bellwether/sdk';
+import { type AgentEvent, BellwetherApiError, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
 import { claim } from '../approving.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newAgent,
   newTrader,
   restingOrder,
@@ -53,17 +54,7 @@ async function until(
 }
 
 const buy = async (trader: Trader, amount = 5) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      signatureType: trader.signatureType,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount,
-      worstPrice: 0.99,
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, market, amount));
 
 const typesOf = (events: readonly AgentEvent[]) => events.map(({ type }) => type);
 const refused = (promise: Promise<unknown>) =>

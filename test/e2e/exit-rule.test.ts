@@ -3,7 +3,15 @@ import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claim } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
-import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  limitOrder,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 let service: TestService;
@@ -46,9 +54,7 @@ const bid = () => Number(service.exchange.book(market.conditionId, 'YES')?.bids[
 const toTick = (price: number) => Math.max(0.01, Math.round(price * 100) / 100);
 async function sell(size: number, price: number) {
   const { signer } = trader;
-  const body = await buildLimitOrder({
-    ...{ signer, market, outcome: 'YES', side: 'SELL', size, price: price.toFixed(2) },
-  });
+  const body = await limitOrder({ signer }, market, { side: 'SELL', size, price: price.toFixed(2) });
   return (await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).body;
 }
 const held = () => Number(service.exchange.freeTokens(trader.funder, market.conditionId, 'YES')) / 1e6;

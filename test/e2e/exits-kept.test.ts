@@ -1,17 +1,13 @@
 /** What can happen while an exit waits: the wallet moves, keys rotate, the market changes or ends, the position is closed, a backup returns. */
 import { randomUUID } from 'node:crypto';
-import {
-  buildMarketOrder,
-  createVenueCredentials,
-  credentialRequest,
-  type ExitRequest,
-  type Market,
-} from '@bellwether/sdk';
+import { createVenueCredentials, credentialRequest, type ExitRequest, type Market } from '@bellwether/sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
 import { bidOf, exitOrder, hold, passes } from '../exits.ts';
 import {
   call,
+  marketBuy,
+  marketSell,
   newAgent,
   newTrader,
   openMarkets,
@@ -169,11 +165,7 @@ describe('the market', () => {
 describe('the position', () => {
   test('is closed by hand: the exit goes, so that it sells no later position', async () => {
     const exit = await leaveTimed();
-    await trader.client.placeTrade(
-      await buildMarketOrder({
-        ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 30, worstPrice: 0.01 },
-      }),
-    );
+    await trader.client.placeTrade(await marketSell(trader, market, 30));
     await reviewed();
     expect((await exitOf(exit)).status).toBe('canceled');
     expect((await exitOf(exit)).because).toBe('position_closed');
@@ -185,11 +177,7 @@ describe('the position', () => {
 
   test('is smaller than the exit: it is named, and what is held stays', async () => {
     const exit = await leaveTimed();
-    await trader.client.placeTrade(
-      await buildMarketOrder({
-        ...{ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares: 25, worstPrice: 0.01 },
-      }),
-    );
+    await trader.client.placeTrade(await marketSell(trader, market, 25));
     await reviewed();
     expect(await troubleOf(exit)).toBe('insufficient_balance');
     expect((await exitOf(exit)).status).toBe('armed');
@@ -264,18 +252,10 @@ test('receipts name the trigger, with the prices and the book of that moment', a
 });
 
 test('risk settings alert, and name the exits of the position', async () => {
-  await trader.client.placeTrade(
-    await buildMarketOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount: 20, worstPrice: 0.99 },
-    }),
-  );
+  await trader.client.placeTrade(await marketBuy(trader, market, 20));
   await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1, takeProfitPercent: 1 });
   const exit = await leaveTimed();
-  await trader.client.placeTrade(
-    await buildMarketOrder({
-      ...{ signer: trader.signer, market, outcome: 'NO', side: 'BUY', amount: 300, worstPrice: 0.99 },
-    }),
-  );
+  await trader.client.placeTrade(await marketBuy(trader, market, 300, { outcome: 'NO' }));
   const { riskAlerts } = await trader.client.getBriefing();
   const told = riskAlerts.filter(
     ({ code }) => code === 'stop_loss_reached' || code === 'take_profit_reached',

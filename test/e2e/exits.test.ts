@@ -5,7 +5,15 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { Book } from '../../packages/server/src/domain/market.ts';
 import { expectBooksToAgree } from '../books.ts';
 import { bidOf, type ExitOrder, exitOrder, hold, passes, pushBidTo, sellDownTo } from '../exits.ts';
-import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  limitOrder,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { manualClock } from '../world.ts';
 
 const clock = manualClock();
@@ -257,10 +265,7 @@ describe('several', () => {
     await leave({ worst }, below(tick(stop - 0.01)), { group: 'a' });
     expect((await trader.client.getMe()).tradesRemaining).toBe(1);
     const buy = async () =>
-      buildLimitOrder({
-        ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', size: 5, price: '0.01' },
-        clientOrderId: randomUUID(),
-      });
+      limitOrder(trader, market, { side: 'BUY', size: 5, price: '0.01', clientOrderId: randomUUID() });
     await trader.client.placeTrade(await buy());
     // The agent loops: what is kept for the exit is not its to use.
     await expect(trader.client.placeTrade(await buy())).rejects.toMatchObject({

@@ -1,10 +1,12 @@
 /** Orders with `cancelAfterMs`: what is not filled by then is canceled by the desk, and the order says so. */
 import { Faults } from '@bellwether/exchange/doors/polymarket';
-import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  limitOrder,
+  marketBuy,
   newTrader,
   openMarkets,
   sharedTestService,
@@ -40,10 +42,7 @@ describe('on paper', () => {
     market = await aMarket(trader.client);
   });
   const resting = (more: object = {}) =>
-    buildLimitOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', size: 10, ...more },
-      price: Number(market.tickSize),
-    });
+    limitOrder(trader, market, { side: 'BUY', size: 10, ...more, price: Number(market.tickSize) });
 
   test('a resting order ends in time, and its journal says who ended it', async () => {
     const placed = await trader.client.placeTrade(await resting({ cancelAfterMs: SOON_MS }));
@@ -55,10 +54,7 @@ describe('on paper', () => {
   });
 
   test('a filled order, a later one and one without a time stay as they are', async () => {
-    const buy = await buildMarketOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount: 5, worstPrice: 0.95 },
-      cancelAfterMs: 100,
-    });
+    const buy = await marketBuy(trader, market, 5, { cancelAfterMs: 100 });
     const filled = await trader.client.placeTrade(buy);
     expect(filled.success).toBe(true);
     const later = await trader.client.placeTrade(await resting({ cancelAfterMs: LATER_MS }));

@@ -1,8 +1,8 @@
 /** A batch of orders at a live venue: one request there, and an answer, a record and a doubt for each order. */
 import { Faults } from '@bellwether/exchange/doors/polymarket';
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
+import { call, limitOrder, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { liveOrder, newLiveTrader, orderAt, PROFILE, startLiveDesk, startVenue } from '../live-desk.ts';
 
 const faults = new Faults(Date.now);
@@ -29,9 +29,12 @@ async function quotaLeft(quota: string): Promise<number | null> {
 }
 
 test('they go there as one request; what the venue or the desk refuses of one touches no other', async () => {
-  const crossing = await buildLimitOrder({
-    ...{ signer: trader.signer, signatureType: trader.signatureType, profile: PROFILE, market },
-    ...{ outcome: 'YES', side: 'BUY', size: 5, price: Number(market.bestAsk), postOnly: true },
+  const crossing = await limitOrder(trader, market, {
+    profile: PROFILE,
+    side: 'BUY',
+    size: 5,
+    price: Number(market.bestAsk),
+    postOnly: true,
   });
   const good = await bid(10);
   const orders = [good, crossing, { ...(await bid(11)), outcome: 'NO' }, good, await bid(12)];

@@ -2,10 +2,11 @@
  * Duties of every venue of signed orders, on the paper exchange and on the live connection to the doors of another
  * service. The live one settles its trades after they were matched.
  */
-import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   call,
+  marketBuy,
   newTrader,
   openMarkets,
   sharedTestService,
@@ -110,13 +111,8 @@ describe.each(stages)('orders at the %s venue', (name, start) => {
 
   test('a market BUY is filled, with its position, its fee and the rest of its budget', async () => {
     const { ask } = bestPrices();
-    const order = await buildMarketOrder({
-      signer: one.signer,
+    const order = await marketBuy(one, market, 10, {
       profile: PROFILE,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 10,
       worstPrice: Math.min(0.99, Number((ask + 0.05).toFixed(2))),
     });
     const placed = await one.client.placeTrade(order);

@@ -1,8 +1,15 @@
 /** The same refusal again and again: a growing Retry-After for the agent, an alert for its owner, and every attempt is judged. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { claim } from '../approving.ts';
-import { newTrader, openMarkets, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  limitOrder,
+  newTrader,
+  openMarkets,
+  sharedTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 let service: TestService;
@@ -16,16 +23,7 @@ beforeAll(async () => {
 
 /** A trade of more than the agent may. */
 async function tooLarge(trader: Trader, on = market) {
-  const order = await buildLimitOrder({
-    ...{
-      signer: trader.signer,
-      market: on,
-      outcome: 'YES',
-      side: 'BUY',
-      size: 100,
-      price: on.bestAsk as string,
-    },
-  });
+  const order = await limitOrder(trader, on, { side: 'BUY', size: 100, price: on.bestAsk as string });
   const response = await fetch(`${service.url}/markets/trade`, {
     method: 'POST',
     headers: { authorization: `Bearer ${trader.apiKey}`, 'content-type': 'application/json' },

@@ -1,10 +1,11 @@
 /** The safeguard maxOpenOrders: how many orders an agent has open at a time, in doubt or not, over all venues. */
-import { BellwetherApiError, buildLimitOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
+import { BellwetherApiError, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFakeQuoteVenue, createFakeWallet } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
+  limitOrder,
   newAgent,
   newTrader,
   restingOrder,
@@ -117,14 +118,7 @@ describe('maxOpenOrders', () => {
     const trader = await newTrader(service);
     const best = Number(market.bestAsk);
     const order = (side: 'BUY' | 'SELL', price: number) =>
-      buildLimitOrder({
-        signer: trader.signer,
-        market,
-        outcome: 'YES',
-        side,
-        price: price.toFixed(2),
-        size: 10,
-      });
+      limitOrder(trader, market, { side, price: price.toFixed(2), size: 10 });
     await trader.client.placeTrade(await order('BUY', best + 0.05));
     await trader.client.updateSettings({ maxOpenOrders: 0 });
     expect(await codeOf(order('BUY', best + 0.05).then((r) => trader.client.placeTrade(r)))).toBe(

@@ -1,11 +1,19 @@
 /** Full sets are merged into collateral: at once, once, and whatever stands in the way of trades. */
 import { OrderEventData } from '@bellwether/contract';
-import { type AgentEvent, buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { AgentEvent, Market } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree } from '../books.ts';
-import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  call,
+  limitOrder,
+  newTrader,
+  openMarkets,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { micro } from '../world.ts';
 import { receiptOf } from './receipts-stage.ts';
 
@@ -100,8 +108,12 @@ test('its result is the agent’s of that day', async () => {
   const agent = await newTrader(service);
   const { signer, signatureType } = agent;
   for (const outcome of ['YES', 'NO'] as const) {
-    const order = await buildLimitOrder({
-      ...{ signer, signatureType, market, outcome, side: 'BUY', price: '0.95', size: 10, orderType: 'FAK' },
+    const order = await limitOrder({ signer, signatureType }, market, {
+      outcome,
+      side: 'BUY',
+      price: '0.95',
+      size: 10,
+      type: 'FAK',
     });
     expect(await agent.client.placeTrade(order)).toMatchObject({ success: true });
   }
@@ -165,9 +177,7 @@ describe('once', () => {
       status: 409,
       body: { code: 'client_order_id_already_used', orderId: again.body.orderId },
     });
-    const order = await buildLimitOrder({
-      ...{ signer: agent.signer, market, outcome: 'YES', side: 'BUY', price: '0.01', size: 10 },
-    });
+    const order = await limitOrder(agent, market, { side: 'BUY', price: '0.01', size: 10 });
     await expect(
       agent.client.placeTrade({ ...order, clientOrderId: body.clientOrderId }),
     ).rejects.toMatchObject({ code: 'client_order_id_already_used' });
@@ -198,9 +208,7 @@ describe('is refused', () => {
     const agent = await newTrader(service);
     await give(agent, 10);
     await agent.client.placeTrade(
-      await buildLimitOrder({
-        ...{ signer: agent.signer, market, outcome: 'NO', side: 'SELL', price: '0.99', size: 6 },
-      }),
+      await limitOrder(agent, market, { outcome: 'NO', side: 'SELL', price: '0.99', size: 6 }),
     );
     const body = { clientOrderId: name(), marketId: market.id, amount: 5 };
     const refused = await raw(agent, body);

@@ -6,7 +6,6 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Placeholder } from '@bellwether/contract/examples';
 import {
   BellwetherApiError,
-  buildLimitOrder,
   buildMarketOrder,
   createVenueCredentials,
   linkSolanaWallet,
@@ -17,6 +16,7 @@ import {
 import { expect, vi } from 'vitest';
 import {
   call,
+  limitOrder,
   newAgent,
   newTrader,
   openMarkets,
@@ -68,20 +68,10 @@ async function newActor(service: TestService): Promise<Actor> {
 }
 
 const restingIn = (actor: Trader, market: Market) =>
-  buildLimitOrder({
-    signer: actor.signer,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    price: '0.01',
-    size: 10,
-    postOnly: true,
-  });
+  limitOrder(actor, market, { side: 'BUY', price: '0.01', size: 10, postOnly: true });
 
 const exitFrom = (actor: Actor, market: Market) =>
-  buildLimitOrder({
-    ...{ signer: actor.signer, market, outcome: 'YES', side: 'SELL', price: '0.05', size: 10 },
-  });
+  limitOrder(actor, market, { side: 'SELL', price: '0.05', size: 10 });
 
 async function leaveExit(actor: Actor, market: Market): Promise<string> {
   const trigger = { kind: 'price_at_or_below', price: 0.05 };

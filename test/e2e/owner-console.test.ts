@@ -2,10 +2,10 @@
 
 import type { Market, Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
-import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
+  marketBuy,
   newTrader,
   restingOrder,
   sharedTestService,
@@ -36,10 +36,7 @@ async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Vi
 
 const buy = async (trader: Trader, amount: number) =>
   trader.client.placeTrade({
-    ...(await buildMarketOrder({
-      ...{ signer: trader.signer, signatureType: trader.signatureType, market, amount },
-      ...{ outcome: 'YES', side: 'BUY', worstPrice: 0.99 },
-    })),
+    ...(await marketBuy(trader, market, amount)),
     reasoning: 'cheap \u202e<b>now</b>',
     source: 'sdk:test',
   });

@@ -1,10 +1,11 @@
 /** Owners over HTTP: passkeys and sessions, the claim and what moves with it, locks and pauses that a key cannot undo. */
-import { buildLimitOrder, createVenueCredentials, credentialRequest } from '@bellwether/sdk';
+import { createVenueCredentials, credentialRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   aMarket,
   call,
+  limitOrder,
   newAgent,
   newTrader,
   restingOrder,
@@ -362,14 +363,7 @@ describe('locks', () => {
     await setLimits(owner, agent.agentId, { maxTradeAmount: { limit: 2, locked: true } });
     await Promise.all(raises);
     expect((await agent.client.getSettings()).maxTradeAmount).toBeLessThanOrEqual(2);
-    const order = await buildLimitOrder({
-      signer: agent.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      price: '0.1',
-      size: 30,
-    });
+    const order = await limitOrder(agent, market, { side: 'BUY', price: '0.1', size: 30 });
     await expect(agent.client.placeTrade(order)).rejects.toMatchObject({ code: 'max_trade_amount_exceeded' });
   });
 

@@ -1,5 +1,5 @@
 /** A desk whose receipts are read, audited and altered. */
-import { buildMarketOrder, type Market, type ReceiptEntry } from '@bellwether/sdk';
+import type { Market, ReceiptEntry } from '@bellwether/sdk';
 import { expect, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
@@ -8,6 +8,7 @@ import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newTrader,
   type RawAnswer,
   startTestService,
@@ -35,9 +36,7 @@ export async function openReceiptsStage(): Promise<ReceiptsStage> {
 
 export const buy = async ({ market }: ReceiptsStage, trader: Trader, amount = 10) =>
   trader.client.placeTrade({
-    ...(await buildMarketOrder({
-      ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.99 },
-    })),
+    ...(await marketBuy(trader, market, amount)),
     reasoning: 'because',
     source: 'sdk:receipts',
   });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
   call,
+  marketBuy,
   newAgent,
   newTrader,
   startTestService,
@@ -38,11 +39,7 @@ const nextMarket = (): Market => {
 };
 const buy = async (trader: Trader, market: Market, outcome: 'YES' | 'NO', amount = 20): Promise<number> => {
   const { signer, signatureType } = trader;
-  const request = await buildMarketOrder({
-    ...{ signer, signatureType, market, outcome, amount },
-    side: 'BUY',
-    worstPrice: 0.99,
-  });
+  const request = await marketBuy({ signer, signatureType }, market, amount, { outcome });
   const { success, filledSize } = await trader.client.placeTrade({ ...request, source: `test:${outcome}` });
   expect(success).toBe(true);
   return filledSize;

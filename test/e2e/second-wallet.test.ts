@@ -1,14 +1,16 @@
 /** Every read covers all wallets within reach, also a second one, and `user` filters. */
-import {
-  buildMarketOrder,
-  createVenueCredentials,
-  credentialRequest,
-  type Market,
-  Signer,
-} from '@bellwether/sdk';
+import { createVenueCredentials, credentialRequest, type Market, Signer } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
-import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  marketBuy,
+  newTrader,
+  startTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { newQuoteTrader } from '../quote-trader.ts';
 
 let service: TestService;
@@ -27,17 +29,7 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   trader = await newTrader(service, 2);
   market = await aMarket(trader.client);
-  await trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      signatureType: 2,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 40,
-      worstPrice: 0.95,
-    }),
-  );
+  await trader.client.placeTrade(await marketBuy(trader, market, 40, { signatureType: 2 }));
   // The house's spread alone causes a bigger loss.
   await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1, maxPositionValue: 45 });
   const other = Signer.generate();
@@ -79,15 +71,7 @@ test('the context shows the position, and the figures that would deny a trade', 
   expect(context.positions).toMatchObject([{ walletAddress: trader.funder }]);
   const { used, limit, left } = context.safeguards.positionValue;
   expect([Math.round(used), limit, Math.round(left)]).toEqual([40, 45, 5]);
-  const order = await buildMarketOrder({
-    signer: trader.signer,
-    signatureType: 2,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 20,
-    worstPrice: 0.95,
-  });
+  const order = await marketBuy(trader, market, 20, { signatureType: 2 });
   await expect(trader.client.placeTrade(order)).rejects.toMatchObject({
     code: 'max_position_value_exceeded',
     context: { used, limit },

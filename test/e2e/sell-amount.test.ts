@@ -1,14 +1,17 @@
 /** A SELL counts what it may bring, at any signed worst price. */
-import {
-  type BellwetherClient,
-  buildLimitOrder,
-  buildMarketOrder,
-  type Market,
-  type TradeRequest,
-} from '@bellwether/sdk';
+import type { BellwetherClient, Market, TradeRequest } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
-import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  limitOrder,
+  marketSell,
+  newTrader,
+  sharedTestService,
+  type TestService,
+  type Trader,
+} from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { receiptOf } from './receipts-stage.ts';
 
@@ -27,14 +30,12 @@ const post = (trader: Pick<Trader, 'apiKey'>, body: unknown, path = '/markets/tr
   call(service, 'POST', path, { key: trader.apiKey, body });
 
 const sellOf = (trader: Trader, shares = HELD, worstPrice = TICK): Promise<TradeRequest> =>
-  buildMarketOrder({ signer: trader.signer, market, outcome: 'YES', side: 'SELL', shares, worstPrice });
+  marketSell(trader, market, shares, { worstPrice });
 
 /** An agent that holds shares. */
 async function holder(): Promise<Trader> {
   const trader = await newTrader(service);
-  const order = await buildLimitOrder({
-    ...{ signer: trader.signer, market, outcome: 'YES', side: 'BUY', price: 0.99, size: HELD },
-  });
+  const order = await limitOrder(trader, market, { side: 'BUY', price: 0.99, size: HELD });
   const { body } = await post(trader, order);
   expect(body).toMatchObject({ success: true, status: 'matched' });
   return trader;

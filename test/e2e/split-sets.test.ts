@@ -1,10 +1,12 @@
 /** Collateral is split into full sets: at once, once, and judged like a BUY of the same collateral. */
-import { buildMarketOrder, linkSignersWallet, type Market } from '@bellwether/sdk';
+import { linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
   call,
+  marketBuy,
+  marketSell,
   newAgent,
   newTrader,
   openMarkets,
@@ -34,12 +36,7 @@ const raw = (trader: Pick<Trader, 'apiKey'>, body: unknown) =>
   call(service, 'POST', '/markets/split', { key: trader.apiKey, body });
 const cash = ({ funder }: Trader) => service.exchange.account(funder).available;
 const buy = async (trader: Trader, amount: number, on = market) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      ...{ signer: trader.signer, signatureType: trader.signatureType, market: on },
-      ...{ outcome: 'YES', side: 'BUY', amount, worstPrice: 0.99 },
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, on, amount));
 
 test('collateral becomes pairs, at the price of the book, and everything tells of it', async () => {
   const trader = await newTrader(service, 3);
@@ -169,11 +166,7 @@ test('one half sold leaves no room: what went in and has not come back is the po
   const trader = await newTrader(service);
   await trader.client.updateSettings({ maxPositionValue: 20 });
   await trader.client.splitSets(of(20, other));
-  await trader.client.placeTrade(
-    await buildMarketOrder({
-      ...{ signer: trader.signer, market: other, outcome: 'NO', side: 'SELL', shares: 20, worstPrice: 0.01 },
-    }),
-  );
+  await trader.client.placeTrade(await marketSell(trader, other, 20, { outcome: 'NO' }));
   const spent = 10_000 - Number(cash(trader)) / 1e6;
   const { fees } = await trader.client.getPortfolio();
   const { safeguards } = await trader.client.getMarketContext(other.id);

@@ -2,13 +2,13 @@
  * Proves that a venue is one folder and one line: a third one is configured, printed, listed, traded on, canceled and shown by
  * every read. Nothing but test/house/ knows it.
  */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { bannerOf } from '../../packages/server/src/banner.ts';
 import { readConfig } from '../../packages/server/src/config.ts';
 import type { ConfiguredVenue } from '../../packages/server/src/venues/configured.ts';
 import { VENUES } from '../../packages/server/src/wiring/venue-registry.ts';
-import { call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { call, limitOrder, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { houseVenue } from '../house/index.ts';
 import { houseMarket } from '../house/market.ts';
 
@@ -25,7 +25,7 @@ const get = async (path: string, by: Pick<Trader, 'apiKey'> = trader) => {
   return body;
 };
 const order = (fields: { side: 'BUY' | 'SELL'; price: string; size: number }) =>
-  buildLimitOrder({ signer: trader.signer, market, outcome: 'YES', venue: 'house', ...fields });
+  limitOrder(trader, market, { venue: 'house', ...fields });
 
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, {}, REGISTRY);
@@ -300,10 +300,7 @@ describe('the default venue', () => {
     const [found] = await agent.client.listMarkets({ q: '*' });
     expect(found).toMatchObject({ venue: 'house' });
     const placed = await agent.client.placeTrade(
-      await buildLimitOrder({
-        ...{ signer: agent.signer, market: found as Market, outcome: 'YES', side: 'BUY' },
-        ...{ price: '0.5', size: 5 },
-      }),
+      await limitOrder(agent, found as Market, { side: 'BUY', price: '0.5', size: 5 }),
     );
     expect(await agent.client.getOrder(placed.orderId)).toMatchObject({ venue: 'house', status: 'filled' });
     expect((await agent.client.getBriefing()).venue).toBe('house');

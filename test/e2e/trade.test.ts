@@ -1,15 +1,12 @@
 /** The promises of POST /markets/trade: one effect, budgets that hold. What it costs: trips.test.ts. */
-import {
-  buildLimitOrder,
-  buildMarketOrder,
-  type Market,
-  orderIdOf,
-  type TradeRequest,
-} from '@bellwether/sdk';
+import { type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  limitOrder,
+  marketBuy,
+  marketSell,
   newTrader,
   openMarkets,
   restingOrder,
@@ -27,8 +24,6 @@ beforeAll(async () => {
   market = await aMarket(trader.client);
 });
 
-const marketBuy = (amount: number, agent = trader): Promise<TradeRequest> =>
-  buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
 const send = (request: unknown, agent = trader, headers: Record<string, string> = {}) =>
   call(service, 'POST', '/markets/trade', { key: agent.apiKey, body: request, headers });
 const usage = async (agent: Trader) => {
@@ -38,7 +33,7 @@ const usage = async (agent: Trader) => {
 
 describe('one effect', () => {
   test('the answer is 201 with the digest as order id', async () => {
-    const request = await marketBuy(20);
+    const request = await marketBuy(trader, market, 20);
     const { status, body } = await send(request);
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -53,7 +48,7 @@ describe('one effect', () => {
   });
 
   test('the same signed order again gives the first answer and trades once', async () => {
-    const request = await marketBuy(20);
+    const request = await marketBuy(trader, market, 20);
     const before = await trader.client.getMe();
     const first = await send(request);
     const again = await send({ ...request, reasoning: 'labels do not count' });
@@ -70,10 +65,7 @@ describe('one effect', () => {
       Number(market.bestBid) + 0.01 < Number(market.bestAsk)
         ? Number(market.bestBid) + 0.01
         : Number(market.bestBid);
-    const request = await buildLimitOrder({
-      signer: maker.signer,
-      market,
-      outcome: 'YES',
+    const request = await limitOrder(maker, market, {
       side: 'BUY',
       price: price.toFixed(2),
       size: 5,
@@ -81,17 +73,9 @@ describe('one effect', () => {
     });
     const first = await send(request, maker);
     expect(first.body).toMatchObject({ success: true, status: 'live', filledSize: 0 });
-    await taker.client.placeTrade(await marketBuy(20, taker));
+    await taker.client.placeTrade(await marketBuy(taker, market, 20));
     const sold = await taker.client.placeTrade(
-      await buildLimitOrder({
-        signer: taker.signer,
-        market,
-        outcome: 'YES',
-        side: 'SELL',
-        price: price.toFixed(2),
-        size: 20,
-        type: 'FAK',
-      }),
+      await limitOrder(taker, market, { side: 'SELL', price: price.toFixed(2), size: 20, type: 'FAK' }),
     );
     expect(sold.success).toBe(true);
     const filled = await maker.client.getOrder(first.body.orderId);
@@ -105,7 +89,7 @@ describe('one effect', () => {
   });
 
   test('simultaneous duplicates: one places the order, the others get its answer or idempotency_in_flight', async () => {
-    const request = await marketBuy(20);
+    const request = await marketBuy(trader, market, 20);
     const before = (await trader.client.getMe()).tradesToday;
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(request)));
     const placed = answers.filter(({ status }) => status === 201);
@@ -129,7 +113,7 @@ describe('one effect', () => {
   });
 
   test('an Idempotency-Key replays the stored answer, marked as such', async () => {
-    const request = await marketBuy(20);
+    const request = await marketBuy(trader, market, 20);
     const first = await send(request, trader, { 'idempotency-key': 'one' });
     const again = await send(request, trader, { 'idempotency-key': 'one' });
     expect(again).toMatchObject({ status: 201, body: first.body });
@@ -140,7 +124,7 @@ describe('one effect', () => {
   test('a refusal is not stored under its Idempotency-Key: the request is checked again', async () => {
     const agent = await newTrader(service);
     await agent.client.updateSettings({ tradingPaused: true });
-    const request = await marketBuy(20, agent);
+    const request = await marketBuy(agent, market, 20);
     const headers = { 'idempotency-key': 'paused' };
     expect((await send(request, agent, headers)).body.code).toBe('trading_paused');
     await agent.client.updateSettings({ tradingPaused: false });
@@ -153,15 +137,7 @@ describe('the venue refuses', () => {
     const agent = await newTrader(service);
     await agent.client.faucet({ address: agent.funder, amount: 10_000 });
     const before = await usage(agent);
-    const request = await buildMarketOrder({
-      signer: agent.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 50,
-      worstPrice: market.tickSize,
-      type: 'FOK',
-    });
+    const request = await marketBuy(agent, market, 50, { worstPrice: market.tickSize, type: 'FOK' });
     expect(await send(request, agent)).toMatchObject({
       status: 201,
       body: {
@@ -181,15 +157,7 @@ describe('the venue refuses', () => {
   });
 
   test('rejects a post-only order that would cross', async () => {
-    const request = await buildLimitOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      price: 0.9,
-      size: 5,
-      postOnly: true,
-    });
+    const request = await limitOrder(trader, market, { side: 'BUY', price: 0.9, size: 5, postOnly: true });
     expect((await send(request)).body).toMatchObject({ success: false, errorCode: 'post_only_would_cross' });
   });
 });
@@ -234,26 +202,10 @@ describe('after the trade', () => {
     const agent = await newTrader(service);
     const [first, second] = (await openMarkets(agent.client)) as [Market, Market];
     for (const on of [first, second]) {
-      const buy = await agent.client.placeTrade(
-        await buildMarketOrder({
-          signer: agent.signer,
-          market: on,
-          outcome: 'NO',
-          side: 'BUY',
-          amount: 33.33,
-          worstPrice: 0.95,
-        }),
-      );
+      const buy = await agent.client.placeTrade(await marketBuy(agent, on, 33.33, { outcome: 'NO' }));
       expect(buy.success).toBe(true);
       const sell = await agent.client.placeTrade(
-        await buildMarketOrder({
-          signer: agent.signer,
-          market: on,
-          outcome: 'NO',
-          side: 'SELL',
-          shares: 7.77,
-          worstPrice: 0.05,
-        }),
+        await marketSell(agent, on, 7.77, { outcome: 'NO', worstPrice: 0.05 }),
       );
       expect(sell.success).toBe(true);
     }

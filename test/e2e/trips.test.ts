@@ -11,7 +11,6 @@ import {
   type Market,
   SolanaSigner,
   type TradeIntent,
-  type TradeRequest,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALICE, restingBid, stage } from '../../packages/exchange/test/open-exchange-stage.ts';
@@ -19,6 +18,7 @@ import type { Chain } from '../../packages/server/src/venues/chain.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newAgent,
   newTrader,
   type RawAnswer,
@@ -143,8 +143,6 @@ beforeAll(async () => {
   quoted = await aSandboxMarket(quoting.client);
 });
 
-const marketBuy = (amount: number, agent = trader): Promise<TradeRequest> =>
-  buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
 const send = (body: unknown, agent: Pick<Trader, 'apiKey'> = trader, path = '') =>
   call(service, 'POST', `/markets/trade${path}`, { key: agent.apiKey, body });
 const read = (path: string, { apiKey }: Pick<Trader, 'apiKey'> = trader) =>
@@ -191,13 +189,16 @@ test('a statement says for whom it is sent, although it waits for a connection o
 
 describe('a signed order', () => {
   test('takes two awaited trips where this process leads the exchange', async () => {
-    await send(await marketBuy(20));
-    expect(tripsOf(await send(await marketBuy(20)))).toEqual(['lock and read', 'record, journal, commit']);
+    await send(await marketBuy(trader, market, 20));
+    expect(tripsOf(await send(await marketBuy(trader, market, 20)))).toEqual([
+      'lock and read',
+      'record, journal, commit',
+    ]);
   });
 
   test('a sale takes no more: its position is read with the rest, and from then on it is known', async () => {
     const agent = await newTrader(service);
-    await send(await marketBuy(50, agent), agent);
+    await send(await marketBuy(agent, market, 50), agent);
     const reads: number[] = [];
     for (let nth = 0; nth < 2; nth += 1) {
       const common = { signer: agent.signer, market, outcome: 'YES', side: 'SELL' } as const;
@@ -216,9 +217,9 @@ describe('a signed order', () => {
 
   test('those of different agents that arrive together share these two trips', async () => {
     const agents = await Promise.all(Array.from({ length: 6 }, () => newTrader(service)));
-    for (const agent of agents) await send(await marketBuy(1, agent), agent);
+    for (const agent of agents) await send(await marketBuy(agent, market, 1), agent);
     const requests = await Promise.all(
-      agents.map(async (agent) => ({ agent, request: await marketBuy(1, agent) })),
+      agents.map(async (agent) => ({ agent, request: await marketBuy(agent, market, 1) })),
     );
     // The first trade is on its way while the others arrive, and they form one group.
     const answers = await Promise.all(requests.map(({ agent, request }) => send(request, agent)));
@@ -231,8 +232,8 @@ describe('a signed order', () => {
   test('takes three where another process leads: recorded first, then sent', async () => {
     const recording = recordFirst(service);
     try {
-      await send(await marketBuy(20));
-      const answer = await send(await marketBuy(20));
+      await send(await marketBuy(trader, market, 20));
+      const answer = await send(await marketBuy(trader, market, 20));
       expect(tripsOf(answer)).toEqual(['lock and read', 'record, commit', 'journal, commit']);
     } finally {
       recording.end();
@@ -243,7 +244,10 @@ describe('a signed order', () => {
     const request = await restingOrder(trader, market);
     await send(request);
     const advice = 'select amount from faucet_draws where address = $1 and day = $2::date';
-    for (const [again, ...further] of [[request], [await marketBuy(99_000), advice]] as const) {
+    for (const [again, ...further] of [
+      [request],
+      [await marketBuy(trader, market, 99_000), advice],
+    ] as const) {
       const before = sent.length;
       const answer = await send(again);
       // A denial does not wait for its rollback; what the faucet still gives is read once nothing is locked any more. That
@@ -264,7 +268,7 @@ describe('what callers are judged by', () => {
 
   test('is not asked again while nothing changes, but for figures of limits and quotes', async () => {
     const agent = await newTrader(service);
-    const askedBy = async () => ofCallers(await send(await marketBuy(1, agent), agent));
+    const askedBy = async () => ofCallers(await send(await marketBuy(agent, market, 1), agent));
     expect(await askedBy()).toBe(1);
     expect([await askedBy(), await askedBy()]).toEqual([0, 0]);
     await agent.client.updateSettings({ maxPositionValue: 100_000 });
@@ -335,7 +339,7 @@ describe('reads', () => {
     const agent = await newTrader(service);
     await linkSolanaWallet(agent.client, SolanaSigner.generate());
     await send(await restingOrder(agent, market), agent);
-    await send(await marketBuy(20, agent), agent);
+    await send(await marketBuy(agent, market, 20), agent);
     return agent;
   }
 
@@ -403,7 +407,10 @@ describe('writes nothing, locks nothing and counts nothing', () => {
   test.each<[string, () => Promise<RawAnswer>]>([
     ['a prepared trade', () => send(intent({ amount: 20 }), trader, '/prepare')],
     ['one that the desk would refuse', () => send(intent({ amount: 200_000 }), trader, '/prepare')],
-    ['a trade that is only checked', async () => send({ ...(await marketBuy(20)), validateOnly: true })],
+    [
+      'a trade that is only checked',
+      async () => send({ ...(await marketBuy(trader, market, 20)), validateOnly: true }),
+    ],
     ['a briefing', () => read('/markets/briefing')],
     ['a context', () => read(`/markets/context/${market.id}`)],
   ])('%s', async (_, request) => {

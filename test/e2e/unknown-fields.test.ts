@@ -1,12 +1,12 @@
 /** Unknown fields are refused where they could change the effect, and wherever they look like a typing error. */
 import * as contract from '@bellwether/contract';
 import type { Market } from '@bellwether/sdk';
-import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { edits, isNear, nearestName } from '../../packages/server/src/platform/http/field-names.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newTrader,
   type RawAnswer,
   restingOrder,
@@ -156,14 +156,7 @@ describe('other fields', () => {
 
   test('fields that other public clients send are accepted and have their effect', async () => {
     const taker = await newTrader(service);
-    const body = await buildMarketOrder({
-      signer: taker.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 10,
-      worstPrice: 0.9,
-    });
+    const body = await marketBuy(taker, market, 10);
     expect((await taker.client.placeTrade(body)).success).toBe(true);
     const user = taker.funder;
     const read = (query: string) =>

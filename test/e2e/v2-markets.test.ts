@@ -9,7 +9,6 @@ import {
 } from '@bellwether/protocol';
 import {
   type BellwetherClient,
-  buildLimitOrder,
   buildMarketOrder,
   checkOrder,
   type MarketTerms,
@@ -21,7 +20,7 @@ import {
 } from '@bellwether/sdk';
 import { type AssetType, Side, type SignedOrder } from '@polymarket/clob-client-v2';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import { call, limitOrder, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { clientTwo, newOfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
@@ -166,8 +165,11 @@ describe('the desk', () => {
   });
 
   test('rests and cancels an order by either width', async () => {
-    const body = await buildLimitOrder({
-      ...{ signer, market: market as MarketTerms, side: 'BUY', outcome: 'NO', price: 0.01, size: 10 },
+    const body = await limitOrder({ signer }, market as MarketTerms, {
+      side: 'BUY',
+      outcome: 'NO',
+      price: 0.01,
+      size: 10,
     });
     const placed = await client.placeTrade(body);
     expect(placed).toMatchObject({ status: 'live', exchangeVersion: 3 });

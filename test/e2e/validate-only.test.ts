@@ -1,9 +1,10 @@
 /** `validateOnly: true`: the errors of a trade, and none of its effects. */
-import { buildMarketOrder, type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
+import { type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  marketBuy,
   newAgent,
   newTrader,
   restingOrder,
@@ -22,8 +23,7 @@ beforeAll(async () => {
   market = await aMarket(trader.client);
 });
 
-const buy = (amount = 20, agent = trader): Promise<TradeRequest> =>
-  buildMarketOrder({ signer: agent.signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
+const buy = (amount = 20, agent = trader): Promise<TradeRequest> => marketBuy(agent, market, amount);
 const send = (body: unknown, key = trader.apiKey, headers: Record<string, string> = {}) =>
   call(service, 'POST', '/markets/trade', { key, body, headers });
 

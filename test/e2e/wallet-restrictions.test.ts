@@ -3,7 +3,6 @@
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import {
   BellwetherApiError,
-  buildLimitOrder,
   buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
@@ -18,6 +17,7 @@ import { createFakeQuoteVenue, type FakeQuoteVenue } from '../fake-quote-venue.t
 import {
   aMarket,
   call,
+  limitOrder,
   newAgent,
   newTrader,
   restingOrder,
@@ -79,15 +79,9 @@ const credentials = (signer: Signer) =>
 
 /** A resting BUY for the amount of collateral. */
 const buy = (trader: Trader, money = 10) =>
-  buildLimitOrder({
-    signer: trader.signer,
-    signatureType: trader.signatureType,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    price: '0.1',
-    size: money * 10,
-  }).then((request) => trader.client.placeTrade(request));
+  limitOrder(trader, market, { side: 'BUY', price: '0.1', size: money * 10 }).then((request) =>
+    trader.client.placeTrade(request),
+  );
 
 const usage = async ({ agentId }: Pick<Trader, 'agentId'>) =>
   (await service.needs.agents.settings(agentId)).usage;

@@ -4,18 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
-import {
-  buildMarketOrder,
-  type Market,
-  verifyWebhook,
-  WebhookSignatureError,
-  WebhookTooOldError,
-} from '@bellwether/sdk';
+import { type Market, verifyWebhook, WebhookSignatureError, WebhookTooOldError } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
+  marketBuy,
   newAgent,
   newTrader,
   restingOrder,
@@ -46,17 +41,7 @@ async function until<T>(
 }
 
 const buy = async (trader: Trader, market: Market, amount = 20) =>
-  trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      signatureType: trader.signatureType,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount,
-      worstPrice: 0.95,
-    }),
-  );
+  trader.client.placeTrade(await marketBuy(trader, market, amount));
 
 describe('events', () => {
   test('orders, fills and fees: signed, as the contract describes, in sequence', async () => {

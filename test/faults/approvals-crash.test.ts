@@ -1,8 +1,8 @@
 /** The service is killed between an owner's approval and the trade: the approval holds, once, and the receipt tells both. */
-import { BellwetherClient, buildMarketOrder, verifyReceipts } from '@bellwether/sdk';
+import { BellwetherClient, verifyReceipts } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { approve, claim } from '../approving.ts';
-import { aMarket, call, newTrader } from '../harness.ts';
+import { aMarket, call, marketBuy, newTrader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { dataFolder, kill, runScript, startProcess } from '../service-process.ts';
 
@@ -16,14 +16,7 @@ test('killed after the approval, the same signed order trades after the restart,
   await claim(owner, trader);
   await trader.client.updateSettings({ approvalAbove: 10 });
   const market = await aMarket(trader.client);
-  const order = await buildMarketOrder({
-    signer: trader.signer,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 20,
-    worstPrice: 0.99,
-  });
+  const order = await marketBuy(trader, market, 20);
   const post = () => call(first, 'POST', '/markets/trade', { key: trader.apiKey, body: order });
   const asked = await post();
   expect(asked.body).toMatchObject({ code: 'approval_required' });

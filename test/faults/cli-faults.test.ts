@@ -2,12 +2,12 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BellwetherClient, buildLimitOrder, type Market, Signer } from '@bellwether/sdk';
+import { type BellwetherClient, type Market, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES, type ExitName } from '../../packages/cli/src/exit-codes.ts';
 import { claim, decline } from '../approving.ts';
 import { cli, deskBetween, type Ended, type Passed, startCli } from '../cli-process.ts';
-import { aMarket, newAgent, startTestService, type TestService } from '../harness.ts';
+import { aMarket, limitOrder, newAgent, startTestService, type TestService } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
 
@@ -421,7 +421,7 @@ describe('doctor', () => {
   test('a signed order from a file, and from standard input', async () => {
     const signer = Signer.fromPrivateKey(PRIVATE_KEY);
     const terms = { outcome: 'YES', side: 'BUY', price: 0.4, size: 5 } as const;
-    const sent = JSON.stringify(await buildLimitOrder({ signer, market, ...terms }));
+    const sent = JSON.stringify(await limitOrder({ signer }, market, { ...terms }));
     const file = join(dataFolder(), 'order.json');
     writeFileSync(file, sent);
     const good = await cli(['doctor', 'order', file, '--json'], env);

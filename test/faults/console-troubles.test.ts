@@ -1,5 +1,5 @@
 /** The console where something is amiss: no connection, another owner, a flood of approvals, a missing receipt, a wrong key. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -14,6 +14,7 @@ import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
 import { claimInBrowser, openConsole, takingOrder } from '../console-stage.ts';
 import {
   aMarket,
+  limitOrder,
   newTrader,
   restingOrder,
   startTestService,
@@ -223,18 +224,7 @@ describe.skipIf(executablePath === null)('the console, where something is amiss'
     const agent = await newTrader(service);
     await claim(maker, agent);
     const bid = async (price: number) =>
-      agent.client.placeTrade(
-        await buildLimitOrder({
-          ...{
-            signer: agent.signer,
-            signatureType: agent.signatureType,
-            market,
-            outcome: 'YES',
-            side: 'BUY',
-          },
-          ...{ price, size: 10 },
-        }),
-      );
+      agent.client.placeTrade(await limitOrder(agent, market, { side: 'BUY', price, size: 10 }));
     const tick = Number(market.tickSize);
     const { bestBid, bestAsk } = await agent.client.getMarket(market.id);
     const best = Number(bestBid);

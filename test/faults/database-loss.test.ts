@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BellwetherClient,
-  buildMarketOrder,
   type Market,
   type Order,
   orderIdOf,
@@ -11,7 +10,7 @@ import {
 } from '@bellwether/sdk';
 import { afterAll, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { aMarket, call, newTrader, restingOrder, type Trader } from '../harness.ts';
+import { aMarket, call, marketBuy, newTrader, restingOrder, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { startProcess } from '../service-process.ts';
 
@@ -46,16 +45,7 @@ interface Sent {
 }
 
 const orderOfTurn = (turn: number, trader: Trader, market: Market): Promise<TradeRequest> =>
-  turn % 2 === 0
-    ? restingOrder(trader, market)
-    : buildMarketOrder({
-        signer: trader.signer,
-        market,
-        outcome: 'YES',
-        side: 'BUY',
-        amount: 2,
-        worstPrice: 0.95,
-      });
+  turn % 2 === 0 ? restingOrder(trader, market) : marketBuy(trader, market, 2);
 
 /** Trades until stopped. A request that hangs fails the test: it would hold the agent's lock permanently. */
 async function trade(trader: Trader, market: Market, baseUrl: string, isOver: () => boolean) {

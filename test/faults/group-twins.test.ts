@@ -1,16 +1,11 @@
 /** The same signed order, sent to several replicas and by several agents at the same moment, has one effect. */
-import {
-  buildMarketOrder,
-  linkSignersWallet,
-  type Market,
-  orderIdOf,
-  type TradeRequest,
-} from '@bellwether/sdk';
+import { linkSignersWallet, type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newAgent,
   newTrader,
   type RawAnswer,
@@ -49,22 +44,14 @@ function expectOneAnswer(answers: readonly RawAnswer[]): RawAnswer['body'] {
   return placed[0]?.body;
 }
 
-const marketBuy = (trader: Trader) =>
-  buildMarketOrder({
-    signer: trader.signer,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 2,
-    worstPrice: 0.95,
-  });
-
 test('twins at leader and follower: one order, one answer', async () => {
   const traders = await Promise.all(Array.from({ length: 4 }, () => newTrader(leader)));
   for (let round = 0; round < ROUNDS; round += 1) {
     await Promise.all(
       traders.map(async (trader, i) => {
-        const request = await ((round + i) % 3 === 0 ? marketBuy(trader) : restingOrder(trader, market));
+        const request = await ((round + i) % 3 === 0
+          ? marketBuy(trader, market, 2)
+          : restingOrder(trader, market));
         const answers = await Promise.all(
           Array.from({ length: TWINS }, (_, turn) => send(at(turn + round), trader, request)),
         );
@@ -93,7 +80,7 @@ test('two agents of one owner with one signed order: one of them has it, the oth
   });
   expect(grant.status, JSON.stringify(grant.body)).toBe(200);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const request = await (round % 2 === 0 ? marketBuy(first) : restingOrder(first, market));
+    const request = await (round % 2 === 0 ? marketBuy(first, market, 2) : restingOrder(first, market));
     const answers = await Promise.all(
       Array.from({ length: TWINS }, (_, turn) =>
         send(at(round + (turn >> 1)), turn % 2 === 0 ? first : second, request),
@@ -117,7 +104,7 @@ test('two agents of one owner with one signed order: one of them has it, the oth
 
 test('a wallet that moved to another owner, with an order that the former one placed: refused at every replica', async () => {
   const former = await newTrader(leader);
-  const requests = await Promise.all([marketBuy(former), restingOrder(former, market)]);
+  const requests = await Promise.all([marketBuy(former, market, 2), restingOrder(former, market)]);
   for (const request of requests) expect((await send(leader, former, request)).status).toBe(201);
   const present = { ...(await newAgent(leader)), signer: former.signer };
   expect((await linkSignersWallet({ client: present.client, signer: former.signer })).moved).toEqual([

@@ -1,7 +1,6 @@
 /** A desk on live markets is killed: what it took of the live book, and who waits where, is still so. */
-import { buildLimitOrder } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
-import { aMarket, call, newTrader } from '../harness.ts';
+import { aMarket, call, limitOrder, newTrader } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';
 import { liveEnvironment } from '../live-environment.ts';
 import { dataFolder, kill, startProcess, waitFor } from '../service-process.ts';
@@ -23,16 +22,7 @@ test('killed and started again, it goes on with the live market', async () => {
   const [ask, offered] = there.asks[0]!;
   const [bid, ahead] = there.bids[0]!;
   const order = (price: number, type: 'GTC' | 'FAK') =>
-    buildLimitOrder({
-      signer: trader.signer,
-      signatureType: trader.signatureType,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      price: price / 10_000,
-      size: 20,
-      type,
-    });
+    limitOrder(trader, market, { side: 'BUY', price: price / 10_000, size: 20, type });
   const taken = await trader.client.placeTrade(await order(ask, 'FAK'));
   const waiting = await trader.client.placeTrade(await order(bid, 'GTC'));
   expect([taken.success, waiting.success]).toEqual([true, true]);

@@ -1,9 +1,9 @@
 /** Redemptions of owners at the live venue past the desk: the desk's positions, results and portfolio follow. */
-import { buildMarketOrder, type Market } from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { followRedemptions } from '../../packages/server/src/positions/follow-redemptions.ts';
 import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
-import { call, type TestService, type Trader } from '../harness.ts';
+import { call, marketBuy, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, PROFILE, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
 
@@ -23,11 +23,7 @@ const OUTCOMES = ['YES', 'NO'] as const;
 
 async function buy(trader: Trader, outcome: 'YES' | 'NO'): Promise<number> {
   const { signer, signatureType } = trader;
-  const order = await buildMarketOrder({
-    ...{ signer, signatureType, profile: PROFILE, market, outcome, amount: AMOUNT },
-    side: 'BUY',
-    worstPrice: 0.99,
-  });
+  const order = await marketBuy({ signer, signatureType }, market, AMOUNT, { profile: PROFILE, outcome });
   const { orderId, filledSize } = await trader.client.placeTrade(order);
   await vi.waitFor(
     async () => {

@@ -4,10 +4,10 @@
  * desk says is what the venue says.
  */
 import { inspect } from 'node:util';
-import { BellwetherApiError, BellwetherClient, buildMarketOrder, type Market } from '@bellwether/sdk';
+import { BellwetherApiError, BellwetherClient, type Market } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { type FaultPlan, Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
-import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
+import { call, marketBuy, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { type LiveVenue, liveOrder, newLiveTrader, PROFILE, poolOf, startLiveDesk } from '../live-desk.ts';
 import { startStandAloneVenue } from '../stand-alone-venue.ts';
 
@@ -87,8 +87,9 @@ async function walk({ desks, markets }: Stage, trader: Trader, random: () => num
     } else {
       const order =
         draw < 0.4
-          ? await buildMarketOrder({
-              ...{ signer: trader.signer, profile: PROFILE, market, outcome, side: 'BUY', amount: size },
+          ? await marketBuy(trader, market, size, {
+              profile: PROFILE,
+              outcome,
               worstPrice: Math.min(0.99, Number((ask + 0.03).toFixed(2))),
               type: random() < 0.5 ? 'FAK' : 'FOK',
             })

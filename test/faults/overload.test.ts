@@ -1,7 +1,7 @@
 /** Answers under overload, after a deadline, and during faults of the database. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
+import { type Market, orderIdOf } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { venueFor } from '../../packages/server/src/venues/asking.ts';
@@ -9,6 +9,7 @@ import type { SignedOrders } from '../../packages/server/src/venues/venue.ts';
 import {
   aMarket,
   call,
+  marketBuy,
   newTrader,
   recordFirst,
   restingOrder,
@@ -200,14 +201,7 @@ describe('a request whose deadline passes', () => {
 
   test('after the hand-over: the outcome is unknown, and is resolved later', async () => {
     const { full, release } = holdAtVenue(1);
-    const request = await buildMarketOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 5,
-      worstPrice: 0.95,
-    });
+    const request = await marketBuy(trader, market, 5);
     const asked = send(request);
     await full;
     const answer = await asked;

@@ -1,8 +1,8 @@
 /** Two processes on one database: keys, limits, idempotency, trades and the lead are right across both. */
 import { randomBytes } from 'node:crypto';
-import { BellwetherClient, buildMarketOrder } from '@bellwether/sdk';
+import { BellwetherClient } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { aMarket, call, restingOrder, type Trader } from '../harness.ts';
+import { aMarket, call, marketBuy, restingOrder, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 import { traderAt } from '../takeover-stage.ts';
@@ -40,14 +40,7 @@ describe('two processes', () => {
   test('a trade placed at the follower is executed once, and both show it', async () => {
     const trader = await newTrader();
     const market = await aMarket(trader.client);
-    const request = await buildMarketOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount: 20,
-      worstPrice: 0.95,
-    });
+    const request = await marketBuy(trader, market, 20);
     const first = await trader.client.placeTrade(request);
     expect(first).toMatchObject({ success: true, status: 'matched' });
     expect(await at(leader, trader.apiKey).placeTrade(request)).toEqual(first);
@@ -179,14 +172,7 @@ describe('two processes', () => {
     expect(status).toBe(200);
     expect(await trader.client.getOrder(orderId)).toMatchObject({ status: 'live' });
     expect(await trader.client.cancelOrder(orderId)).toMatchObject({ canceled: [orderId] });
-    const sent = await buildMarketOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'NO',
-      side: 'BUY',
-      amount: 20,
-      worstPrice: 0.95,
-    });
+    const sent = await marketBuy(trader, market, 20, { outcome: 'NO' });
     expect(await trader.client.placeTrade(sent)).toMatchObject({ success: true });
   });
 });

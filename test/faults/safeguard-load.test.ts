@@ -1,11 +1,14 @@
 /** Budgets under load and across midnight: 1,000 trades from 50 connections, and not one trade or micro-unit too many. */
 import { Agent, request as httpRequest } from 'node:http';
-import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } from '@bellwether/sdk';
+import type { Market, TradeRequest } from '@bellwether/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TradeScope } from '../../packages/server/src/trading/admission.ts';
 import {
   aMarket,
+  limitOrder,
   longLeases,
+  marketBuy,
+  marketSell,
   newTrader,
   openMarkets,
   startTestService,
@@ -68,24 +71,7 @@ async function flood(trader: Trader, requests: readonly TradeRequest[]): Promise
 }
 
 const resting = (trader: Trader, size: number, on = market, price = 0.01) =>
-  buildLimitOrder({
-    signer: trader.signer,
-    signatureType: trader.signatureType,
-    market: on,
-    outcome: 'YES',
-    side: 'BUY',
-    price: price.toFixed(2),
-    size,
-  });
-const marketBuy = (trader: Trader, amount: number, on = market) =>
-  buildMarketOrder({
-    signer: trader.signer,
-    market: on,
-    outcome: 'YES',
-    side: 'BUY',
-    amount,
-    worstPrice: 0.99,
-  });
+  limitOrder(trader, on, { side: 'BUY', price: price.toFixed(2), size });
 const make = (build: () => Promise<TradeRequest>, count = TRADES) =>
   Promise.all(Array.from({ length: count }, build));
 const codes = (answers: readonly Answer[]) => [
@@ -128,21 +114,18 @@ describe('1,000 concurrent trades from 50 connections', () => {
     // Some rest at the best bid and match another agent's sales, some are filled at once, some rest far below.
     const kinds = [
       () => resting(agent, 5, second, bid),
-      () => marketBuy(agent, 1, second),
+      () => marketBuy(agent, second, 1),
       () => resting(agent, 20, second, 0.01),
     ];
     const requests = await Promise.all(
       Array.from({ length: TRADES }, (_, i) => (kinds[i % kinds.length] as (typeof kinds)[number])()),
     );
     const seller = await newTrader(service);
-    await seller.client.placeTrade(await marketBuy(seller, 300, second));
+    await seller.client.placeTrade(await marketBuy(seller, second, 300));
     let stop = false;
     const selling = (async () => {
       while (!stop) {
-        const request = await buildLimitOrder({
-          signer: seller.signer,
-          market: second,
-          outcome: 'YES',
+        const request = await limitOrder(seller, second, {
           side: 'SELL',
           price: bid.toFixed(2),
           size: 5,
@@ -176,15 +159,8 @@ describe('1,000 concurrent trades from 50 connections', () => {
   test('dailyLossLimit: once the loss is realised, no order that adds exposure', async () => {
     const agent = await newTrader(service);
     await agent.client.updateSettings({ dailyLossLimit: 1 });
-    const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, 200));
-    const sell = await buildMarketOrder({
-      signer: agent.signer,
-      market,
-      outcome: 'YES',
-      side: 'SELL',
-      shares: Math.floor(filledSize),
-      worstPrice: 0.01,
-    });
+    const { filledSize } = await agent.client.placeTrade(await marketBuy(agent, market, 200));
+    const sell = await marketSell(agent, market, Math.floor(filledSize));
     const buys = await make(() => resting(agent, 5), 200);
     const [sold, ...answers] = await Promise.all([post(agent, sell), ...buys.map((buy) => post(agent, buy))]);
     expect(sold?.body.success).toBe(true);
@@ -194,14 +170,7 @@ describe('1,000 concurrent trades from 50 connections', () => {
     // Calls that reduce exposure still go through.
     const rest = await agent.client.getCurrentPositions();
     if ((rest[0]?.size ?? 0) >= 0.01) {
-      const out = await buildMarketOrder({
-        signer: agent.signer,
-        market,
-        outcome: 'YES',
-        side: 'SELL',
-        shares: 0.01 * Math.floor((rest[0]?.size ?? 0) * 100),
-        worstPrice: 0.01,
-      });
+      const out = await marketSell(agent, market, 0.01 * Math.floor((rest[0]?.size ?? 0) * 100));
       expect((await post(agent, out)).status).toBe(201);
     }
   });
@@ -278,16 +247,7 @@ describe('UTC days', () => {
     const before = await used();
     const expiration = Math.floor(clock.now() / 1000) + 30;
     const { orderId } = await agent.client.placeTrade(
-      await buildLimitOrder({
-        signer: agent.signer,
-        market: on,
-        outcome: 'YES',
-        side: 'BUY',
-        price: 0.01,
-        size: 100,
-        type: 'GTD',
-        expiration,
-      }),
+      await limitOrder(agent, on, { side: 'BUY', price: 0.01, size: 100, type: 'GTD', expiration }),
     );
     expect(await used()).toEqual({ trades: before.trades + 1, amount: before.amount + 1 });
     await timed.exchange.step();

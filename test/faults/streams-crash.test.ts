@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import {
   type AgentEvent,
   BellwetherClient,
-  buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
   type Market,
@@ -15,7 +14,7 @@ import {
   Signer,
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { aMarket } from '../harness.ts';
+import { aMarket, marketBuy } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
 
@@ -193,14 +192,7 @@ async function listen(
 
 /** A signed order is sent again, the same, until there is an answer. */
 async function buy(client: BellwetherClient, signer: Signer, market: Market): Promise<string> {
-  const order = await buildMarketOrder({
-    signer,
-    market,
-    outcome: 'YES',
-    side: 'BUY',
-    amount: 2,
-    worstPrice: 0.99,
-  });
+  const order = await marketBuy({ signer }, market, 2);
   for (let attempt = 0; ; attempt += 1) {
     try {
       return (await client.placeTrade(order)).orderId;

@@ -1,5 +1,6 @@
 /** Shared by every workload: agents, their clients at both replicas, markets, and an end. */
 import { buildLimitOrder, buildMarketOrder, type Market, orderIdOf } from '@bellwether/sdk';
+import { limitOrder } from '../../harness.ts';
 import { type Agent, AgentClient, newAgent, type Order, openMarkets } from '../agents.ts';
 import type { Outcome, Recorder } from '../history.ts';
 import type { Place } from '../place.ts';
@@ -77,10 +78,7 @@ export async function restingOrder(
   market: Market,
   size: number,
 ): Promise<Order> {
-  const request = await buildLimitOrder({
-    ...{ signer: agent.signer, profile, market, outcome: 'YES', side: 'BUY', size },
-    price: market.tickSize,
-  });
+  const request = await limitOrder(agent, market, { profile, side: 'BUY', size, price: market.tickSize });
   return { request, orderId: orderIdOf(request) };
 }
 

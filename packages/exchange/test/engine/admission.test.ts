@@ -6,13 +6,13 @@ import { Desk, MARKET, order, type Terms } from './desk.ts';
 
 type Words = readonly [Side, Outcome, string, number];
 
-interface Row {
-  readonly reason: RejectReason;
-  readonly why: string;
-  readonly words: Words;
-  readonly terms?: Terms;
-  readonly figures?: { readonly needed: bigint; readonly available: bigint };
-}
+type Row = readonly [
+  reason: RejectReason,
+  why: string,
+  words: Words,
+  terms?: Terms,
+  figures?: Readonly<Record<'needed' | 'available', bigint>>,
+];
 
 /** bob sells 20 YES at 0.60, and buys 20 YES at 0.40; ann is about to place. cyd's market is another one. */
 function prepared(): Desk {
@@ -30,128 +30,91 @@ function prepared(): Desk {
 const FINE: Words = ['BUY', 'YES', '10', 5000];
 
 const ROWS: readonly Row[] = [
-  { reason: 'duplicate_order', why: 'the id is open', words: FINE, terms: { orderId: 'mine' } },
-  { reason: 'duplicate_order', why: "another account's id is open", words: FINE, terms: { orderId: 'ask' } },
-  { reason: 'market_not_found', why: 'no such market', words: FINE, terms: { conditionId: '0xnone' } },
-  { reason: 'market_closed', why: 'closed', words: FINE, terms: { conditionId: '0xclosed' } },
-  { reason: 'market_closed', why: 'resolved', words: FINE, terms: { conditionId: '0xresolved' } },
-  {
-    reason: 'post_only_needs_gtc_or_gtd',
-    why: 'FOK',
-    words: FINE,
-    terms: { postOnly: true, timeInForce: 'FOK' },
-  },
-  {
-    reason: 'post_only_needs_gtc_or_gtd',
-    why: 'FAK',
-    words: FINE,
-    terms: { postOnly: true, timeInForce: 'FAK' },
-  },
-  { reason: 'price_off_tick_grid', why: 'between two ticks', words: ['BUY', 'YES', '10', 5050] },
-  { reason: 'price_off_tick_grid', why: 'no whole pip', words: ['BUY', 'YES', '10', 5000.5] },
-  { reason: 'price_off_tick_grid', why: 'no number', words: ['BUY', 'YES', '10', Number.NaN] },
-  { reason: 'price_out_of_range', why: 'nought', words: ['BUY', 'YES', '10', 0] },
-  { reason: 'price_out_of_range', why: 'one', words: ['SELL', 'NO', '10', 10_000] },
-  { reason: 'price_out_of_range', why: 'negative', words: ['BUY', 'YES', '10', -100] },
-  { reason: 'size_below_minimum', why: 'GTC under 5', words: ['BUY', 'YES', '4.999999', 5000] },
-  {
-    reason: 'size_below_minimum',
-    why: 'GTD under 5',
-    words: ['SELL', 'NO', '4.999999', 5000],
-    terms: { timeInForce: 'GTD', expiresAt: 9_999 },
-  },
-  {
-    reason: 'size_below_minimum',
-    why: 'nothing',
-    words: ['SELL', 'YES', '0', 4000],
-    terms: { timeInForce: 'FAK' },
-  },
-  { reason: 'already_expired', why: 'past', words: FINE, terms: { timeInForce: 'GTD', expiresAt: 999 } },
-  { reason: 'already_expired', why: 'due now', words: FINE, terms: { timeInForce: 'GTD', expiresAt: 1_000 } },
-  { reason: 'already_expired', why: 'no time', words: FINE, terms: { timeInForce: 'GTD' } },
-  {
-    reason: 'post_only_would_cross',
-    why: 'meets an ask',
-    words: ['BUY', 'YES', '10', 6000],
-    terms: { postOnly: true },
-  },
-  {
-    reason: 'post_only_would_cross',
-    why: 'meets a bid in the mirror',
-    words: ['BUY', 'NO', '10', 6000],
-    terms: { postOnly: true },
-  },
-  {
-    reason: 'post_only_would_cross',
-    why: 'meets its own order',
-    words: ['SELL', 'YES', '10', 4000],
-    terms: { postOnly: true, account: 'bob' },
-  },
-  {
-    reason: 'amount_below_minimum',
-    why: 'immediate',
-    words: ['BUY', 'YES', '2', 4900],
-    terms: { timeInForce: 'FAK' },
-  },
-  {
-    reason: 'amount_below_minimum',
-    why: 'a budget of a micro-unit less than 1',
-    words: ['BUY', 'YES', '2', 6000],
-    terms: { timeInForce: 'FOK', spend: '0.999999' },
-  },
-  {
-    reason: 'amount_below_minimum',
-    why: 'a budget below nothing',
-    words: ['BUY', 'YES', '2', 6000],
-    terms: { timeInForce: 'FAK', spend: '-5' },
-  },
-  {
-    reason: 'insufficient_balance',
-    why: 'collateral',
-    words: ['BUY', 'YES', '1800.000002', 5000],
-    figures: { needed: 900_000_001n, available: 899_950_000n },
-  },
-  {
-    reason: 'insufficient_balance',
-    why: 'tokens',
-    words: ['SELL', 'NO', '100.000001', 5000],
-    figures: { needed: 100_000_001n, available: 100_000_000n },
-  },
-  {
-    reason: 'insufficient_balance',
-    why: 'an account that never was',
-    words: FINE,
-    terms: { account: 'eve' },
-    figures: { needed: 5_000_000n, available: 0n },
-  },
-  { reason: 'fak_no_match', why: 'an empty book', words: FINE, terms: { timeInForce: 'FAK' } },
-  {
-    reason: 'fak_no_match',
-    why: 'only its own order',
-    words: ['BUY', 'YES', '10', 6000],
-    terms: { timeInForce: 'FAK', account: 'bob' },
-  },
-  {
-    reason: 'fok_not_filled',
-    why: 'too little there',
-    words: ['BUY', 'YES', '20.000001', 6000],
-    terms: { timeInForce: 'FOK' },
-  },
-  {
-    reason: 'fok_not_filled',
-    why: 'a budget that the book cannot use up',
-    words: ['BUY', 'YES', '21', 6000],
-    terms: { timeInForce: 'FOK', spend: '12.6' },
-  },
-  {
-    reason: 'fok_not_filled',
-    why: 'too little there without its own',
-    words: ['SELL', 'YES', '5', 4000],
-    terms: { timeInForce: 'FOK', account: 'bob' },
-  },
+  ['duplicate_order', 'the id is open', FINE, { orderId: 'mine' }],
+  ['duplicate_order', "another account's id is open", FINE, { orderId: 'ask' }],
+  ['market_not_found', 'no such market', FINE, { conditionId: '0xnone' }],
+  ['market_closed', 'closed', FINE, { conditionId: '0xclosed' }],
+  ['market_closed', 'resolved', FINE, { conditionId: '0xresolved' }],
+  ['post_only_needs_gtc_or_gtd', 'FOK', FINE, { postOnly: true, timeInForce: 'FOK' }],
+  ['post_only_needs_gtc_or_gtd', 'FAK', FINE, { postOnly: true, timeInForce: 'FAK' }],
+  ['price_off_tick_grid', 'between two ticks', ['BUY', 'YES', '10', 5050]],
+  ['price_off_tick_grid', 'no whole pip', ['BUY', 'YES', '10', 5000.5]],
+  ['price_off_tick_grid', 'no number', ['BUY', 'YES', '10', Number.NaN]],
+  ['price_out_of_range', 'nought', ['BUY', 'YES', '10', 0]],
+  ['price_out_of_range', 'one', ['SELL', 'NO', '10', 10_000]],
+  ['price_out_of_range', 'negative', ['BUY', 'YES', '10', -100]],
+  ['size_below_minimum', 'GTC under 5', ['BUY', 'YES', '4.999999', 5000]],
+  [
+    'size_below_minimum',
+    'GTD under 5',
+    ['SELL', 'NO', '4.999999', 5000],
+    { timeInForce: 'GTD', expiresAt: 9_999 },
+  ],
+  ['size_below_minimum', 'nothing', ['SELL', 'YES', '0', 4000], { timeInForce: 'FAK' }],
+  ['already_expired', 'past', FINE, { timeInForce: 'GTD', expiresAt: 999 }],
+  ['already_expired', 'due now', FINE, { timeInForce: 'GTD', expiresAt: 1_000 }],
+  ['already_expired', 'no time', FINE, { timeInForce: 'GTD' }],
+  ['post_only_would_cross', 'meets an ask', ['BUY', 'YES', '10', 6000], { postOnly: true }],
+  ['post_only_would_cross', 'meets a bid in the mirror', ['BUY', 'NO', '10', 6000], { postOnly: true }],
+  [
+    'post_only_would_cross',
+    'meets its own order',
+    ['SELL', 'YES', '10', 4000],
+    { postOnly: true, account: 'bob' },
+  ],
+  ['amount_below_minimum', 'immediate', ['BUY', 'YES', '2', 4900], { timeInForce: 'FAK' }],
+  [
+    'amount_below_minimum',
+    'a budget of a micro-unit less than 1',
+    ['BUY', 'YES', '2', 6000],
+    { timeInForce: 'FOK', spend: '0.999999' },
+  ],
+  [
+    'amount_below_minimum',
+    'a budget below nothing',
+    ['BUY', 'YES', '2', 6000],
+    { timeInForce: 'FAK', spend: '-5' },
+  ],
+  [
+    'insufficient_balance',
+    'collateral',
+    ['BUY', 'YES', '1800.000002', 5000],
+    {},
+    { needed: 900_000_001n, available: 899_950_000n },
+  ],
+  [
+    'insufficient_balance',
+    'tokens',
+    ['SELL', 'NO', '100.000001', 5000],
+    {},
+    { needed: 100_000_001n, available: 100_000_000n },
+  ],
+  [
+    'insufficient_balance',
+    'an account that never was',
+    FINE,
+    { account: 'eve' },
+    { needed: 5_000_000n, available: 0n },
+  ],
+  ['fak_no_match', 'an empty book', FINE, { timeInForce: 'FAK' }],
+  ['fak_no_match', 'only its own order', ['BUY', 'YES', '10', 6000], { timeInForce: 'FAK', account: 'bob' }],
+  ['fok_not_filled', 'too little there', ['BUY', 'YES', '20.000001', 6000], { timeInForce: 'FOK' }],
+  [
+    'fok_not_filled',
+    'a budget that the book cannot use up',
+    ['BUY', 'YES', '21', 6000],
+    { timeInForce: 'FOK', spend: '12.6' },
+  ],
+  [
+    'fok_not_filled',
+    'too little there without its own',
+    ['SELL', 'YES', '5', 4000],
+    { timeInForce: 'FOK', account: 'bob' },
+  ],
 ];
 
-test.each(ROWS)('$reason: $why', ({ reason, words, terms, figures }) => {
+test.each(ROWS.map((row) => [row[0], row[1], row] as const))('%s: %s', (...[reason, , row]) => {
+  const [, , words, terms, figures] = row;
   const desk = prepared();
   const before = desk.engine.snapshot();
   const placed = order('new', 'ann', words, terms);
@@ -177,33 +140,21 @@ test('a crossing GTC BUY under 1 collateral is refused, a resting one is not', (
 });
 
 /** Each order has the faults of its row and of every row below it that can occur together. */
-const LADDER: readonly {
-  readonly reports: RejectReason;
-  readonly terms: Partial<ReturnType<typeof order>>;
-}[] = [
-  { reports: 'duplicate_order', terms: { orderId: 'mine', conditionId: '0xnone', limit: 50, size: 0n } },
-  { reports: 'market_not_found', terms: { conditionId: '0xnone', limit: 50, size: 0n } },
-  {
-    reports: 'market_closed',
-    terms: { conditionId: '0xclosed', timeInForce: 'FOK', postOnly: true, limit: 50 },
-  },
-  {
-    reports: 'post_only_needs_gtc_or_gtd',
-    terms: { timeInForce: 'FOK', postOnly: true, limit: 50, size: 0n },
-  },
-  { reports: 'price_off_tick_grid', terms: { limit: 9_950, size: 0n, timeInForce: 'GTD', expiresAt: 1 } },
-  { reports: 'price_out_of_range', terms: { limit: 10_000, size: 0n, timeInForce: 'GTD', expiresAt: 1 } },
-  {
-    reports: 'size_below_minimum',
-    terms: { size: 1n, timeInForce: 'GTD', expiresAt: 1, limit: 9_900, postOnly: true },
-  },
-  { reports: 'already_expired', terms: { timeInForce: 'GTD', expiresAt: 1, limit: 9_900, postOnly: true } },
-  { reports: 'post_only_would_cross', terms: { limit: 6_000, size: 1_000_000_000_000n, postOnly: true } },
-  { reports: 'amount_below_minimum', terms: { account: 'eve', limit: 6_000, size: 1n, timeInForce: 'FOK' } },
-  { reports: 'insufficient_balance', terms: { account: 'eve', limit: 5_000, timeInForce: 'FAK' } },
+const LADDER: readonly (readonly [reports: RejectReason, terms: Partial<ReturnType<typeof order>>])[] = [
+  ['duplicate_order', { orderId: 'mine', conditionId: '0xnone', limit: 50, size: 0n }],
+  ['market_not_found', { conditionId: '0xnone', limit: 50, size: 0n }],
+  ['market_closed', { conditionId: '0xclosed', timeInForce: 'FOK', postOnly: true, limit: 50 }],
+  ['post_only_needs_gtc_or_gtd', { timeInForce: 'FOK', postOnly: true, limit: 50, size: 0n }],
+  ['price_off_tick_grid', { limit: 9_950, size: 0n, timeInForce: 'GTD', expiresAt: 1 }],
+  ['price_out_of_range', { limit: 10_000, size: 0n, timeInForce: 'GTD', expiresAt: 1 }],
+  ['size_below_minimum', { size: 1n, timeInForce: 'GTD', expiresAt: 1, limit: 9_900, postOnly: true }],
+  ['already_expired', { timeInForce: 'GTD', expiresAt: 1, limit: 9_900, postOnly: true }],
+  ['post_only_would_cross', { limit: 6_000, size: 1_000_000_000_000n, postOnly: true }],
+  ['amount_below_minimum', { account: 'eve', limit: 6_000, size: 1n, timeInForce: 'FOK' }],
+  ['insufficient_balance', { account: 'eve', limit: 5_000, timeInForce: 'FAK' }],
 ];
 
-test.each(LADDER)('of several faults, $reports is reported first', ({ reports, terms }) => {
+test.each(LADDER)('of several faults, %s is reported first', (reports, terms) => {
   const desk = prepared();
   const command: EngineCommand = {
     kind: 'place',
