@@ -3,6 +3,7 @@ import { linkSolanaWallet, SolanaSigner } from '@bellwether/sdk';
 import { call, newAgent, newTrader, type RawAnswer } from '../harness.ts';
 import {
   type Case,
+  changed,
   credentialBody,
   get,
   limited,
@@ -12,7 +13,6 @@ import {
   stranger,
   trade,
   trader,
-  withFields,
 } from './errors-stage.ts';
 
 export const REQUEST_ROWS: readonly Case[] = [
@@ -228,12 +228,8 @@ export const REQUEST_ROWS: readonly Case[] = [
     () => post('/paper/faucet', { address: trader.funder, amount: 1e9 }),
   ],
 
-  ['unknown_venue', 'a venue that is not enabled', () => withFields({ venue: 'nasdaq' })],
-  [
-    'wrong_venue_route',
-    'a quote venue on the route for signed orders',
-    () => withFields({ venue: 'kalshi' }),
-  ],
+  ['unknown_venue', 'a venue that is not enabled', () => changed({ venue: 'nasdaq' })],
+  ['wrong_venue_route', 'a quote venue on the route for signed orders', () => changed({ venue: 'kalshi' })],
   ['market_not_found', 'a market that does not exist', () => get('/markets/nothing-like-this')],
   [
     'market_not_resolved',

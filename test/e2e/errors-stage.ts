@@ -1,13 +1,7 @@
 /** A service, its agents and helpers that send invalid requests, for the tests of error codes. */
 import type { ErrorCode } from '@bellwether/contract';
 import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
-import {
-  createVenueCredentials,
-  type Market,
-  type Signer,
-  SolanaSigner,
-  type TradeRequest,
-} from '@bellwether/sdk';
+import { createVenueCredentials, type Market, type Signer, SolanaSigner } from '@bellwether/sdk';
 import { beforeAll } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
@@ -50,13 +44,10 @@ export const A_WALLET = SolanaSigner.generate().address;
 export const fee = (body: unknown, key = trader.apiKey) => post('/venueb/agent/charge-fee', body, key);
 
 /** A valid resting order with changes; changes inside the signed order invalidate its signature. */
-export const bent = async (change: (request: TradeRequest) => unknown): Promise<RawAnswer> => {
-  const request = structuredClone(await restingOrder(trader, market)) as TradeRequest;
-  return trade(change(request));
+export const changed = async (fields: object, ofOrder: object = {}): Promise<RawAnswer> => {
+  const request = await restingOrder(trader, market);
+  return trade({ ...request, ...fields, order: { ...request.order, ...ofOrder } });
 };
-export const withOrder = (fields: Record<string, unknown>) =>
-  bent((request) => ({ ...request, order: { ...request.order, ...fields } }));
-export const withFields = (fields: Record<string, unknown>) => bent((request) => ({ ...request, ...fields }));
 
 /** An agent with its own safeguards and wallet. */
 export const limitedTrader = async (

@@ -10,7 +10,7 @@ import { quoteAliases } from '../../packages/server/src/quoting/routes.ts';
 import { restingOrder } from '../harness.ts';
 import { ORDER_ROWS } from './error-rows-orders.ts';
 import { REQUEST_ROWS } from './error-rows-requests.ts';
-import { negRisk, trade, trader, useStage, withFields } from './errors-stage.ts';
+import { changed, negRisk, trade, trader, useStage } from './errors-stage.ts';
 
 useStage();
 
@@ -141,7 +141,7 @@ describe('bad input', () => {
   });
 
   test('all incoherent fields are reported together, the first one as the code', async () => {
-    const { body } = await withFields({ orderSize: 11, price: 0.02, tickSize: '0.1', negRisk: true });
+    const { body } = await changed({ orderSize: 11, price: 0.02, tickSize: '0.1', negRisk: true });
     expect(body.code).toBe('order_size_mismatch');
     expect(body.errors.map(({ code }: { code: string }) => code)).toEqual([
       'order_size_mismatch',
