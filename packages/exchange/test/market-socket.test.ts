@@ -12,9 +12,6 @@ import { fakeExchange, PLAIN } from './fake-exchange.ts';
 import { ALICE, cutJournal, marketBuy, restingBid, untilOpen } from './open-exchange-stage.ts';
 import { SocketClient, socketStage } from './socket-stage.ts';
 
-const rich = (exchange: JournalledExchange) =>
-  exchange.execute({ kind: 'deposit', account: ALICE, amount: 10_000n * MICRO });
-
 function marketOf(exchange: JournalledExchange): MarketView {
   return exchange.market(restingBid(exchange, 1).conditionId)!;
 }
@@ -24,11 +21,9 @@ const wire = (exchange: JournalledExchange, market: MarketView, outcome: 'YES' |
 
 describe('a subscription', () => {
   test('begins with an array of books, without those of unknown tokens', async () => {
-    const { exchange, connect } = await socketStage();
+    const { exchange, connect, watch } = await socketStage();
     const market = marketOf(exchange);
-    const client = await connect('market');
-    client.send({ type: 'market', assets_ids: [...market.tokenIds, '123', 'x'] });
-    await client.until(({ frames }) => frames.length === 1);
+    const client = await watch([...market.tokenIds, '123', 'x']);
     expect(JSON.parse(client.frames[0]!)).toEqual([
       { ...wire(exchange, market, 'YES'), event_type: 'book' },
       { ...wire(exchange, market, 'NO'), event_type: 'book' },
@@ -45,7 +40,6 @@ describe('a subscription', () => {
   test('changes by operation, and without a dump when it asks for none', async () => {
     const { exchange, connect } = await socketStage();
     const market = marketOf(exchange);
-    await rich(exchange);
     const client = await connect('market');
     client.send({ type: 'market', assets_ids: [], initial_dump: false });
     client.send({ operation: 'subscribe', assets_ids: [market.tokenIds[1]] });
@@ -72,12 +66,9 @@ describe('a subscription', () => {
 
 describe('books', () => {
   test('a change is sent for both tokens, with hashes, best prices and the new total of its level', async () => {
-    const { exchange, connect } = await socketStage();
+    const { exchange, watch } = await socketStage();
     const market = marketOf(exchange);
-    await rich(exchange);
-    const client = await connect('market');
-    client.send({ type: 'market', assets_ids: [market.tokenIds[0]] });
-    await client.until(({ frames }) => frames.length === 1);
+    const client = await watch([market.tokenIds[0]]);
     const before = exchange.book(market.conditionId, 'YES')!;
     const order = restingBid(exchange, 1);
     await exchange.execute({ kind: 'place', order });
@@ -120,12 +111,9 @@ describe('books', () => {
   });
 
   test('kept by its messages, a book is the exchange’s, after any change of it', async () => {
-    const { exchange, clock, connect } = await socketStage();
+    const { exchange, clock, watch } = await socketStage();
     const market = marketOf(exchange);
-    await rich(exchange);
-    const client = await connect('market');
-    client.send({ type: 'market', assets_ids: [...market.tokenIds] });
-    await client.until(({ frames }) => frames.length === 1);
+    const client = await watch([...market.tokenIds]);
     for (let i = 0; i < 40; i += 1) {
       clock.time += 1_000;
       await exchange.step();
@@ -226,16 +214,13 @@ describe('books', () => {
 });
 
 test('custom features: best prices, new markets and ends, only for those who ask', async () => {
-  const { exchange, clock, connect } = await socketStage({ exchange: { speed: 1_000 } });
-  await rich(exchange);
+  const { exchange, clock, connect, watch } = await socketStage({ exchange: { speed: 1_000 } });
   const open = [...exchange.markets()].filter(({ status }) => status === 'open');
   const soonest = open.reduce((first, market) => (market.endDate < first.endDate ? market : first));
   const tokens = [...soonest.tokenIds, ...marketOf(exchange).tokenIds];
   const plain = await connect('market');
   plain.send({ type: 'market', assets_ids: tokens });
-  const custom = await connect('market');
-  custom.send({ type: 'market', assets_ids: tokens, custom_feature_enabled: true });
-  await custom.until(({ frames }) => frames.length === 1);
+  const custom = await watch(tokens, { custom_feature_enabled: true });
   await plain.until(({ frames }) => frames.length === 1);
   await exchange.execute({ kind: 'place', order: marketBuy(exchange, 1, 500n * MICRO) });
   for (let i = 0; i < 400 && exchange.market(soonest.conditionId)?.status !== 'resolved'; i += 1) {
@@ -361,17 +346,13 @@ test('a plain request is asked to upgrade, a broken handshake is refused', async
 });
 
 test('when the exchange was reopened its clients are asked to connect again', async () => {
-  const { exchange, sql, connect } = await socketStage();
-  const client = await connect('market');
-  client.send({ type: 'market', assets_ids: [...marketOf(exchange).tokenIds] });
-  await client.until(({ frames }) => frames.length === 1);
+  const { exchange, sql, watch } = await socketStage();
+  const client = await watch([...marketOf(exchange).tokenIds]);
   await cutJournal(sql);
   while (exchange.status === 'open') await sleep(1);
   await untilOpen(exchange);
   expect(await client.closed).toEqual({ code: 1012, reason: 'connect again' });
-  const again = await connect('market');
-  again.send({ type: 'market', assets_ids: [...marketOf(exchange).tokenIds] });
-  await again.until(({ frames }) => frames.length === 1);
+  await watch([...marketOf(exchange).tokenIds]);
 });
 
 test('a stop ends every socket', async () => {

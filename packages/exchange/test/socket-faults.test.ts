@@ -1,10 +1,9 @@
 /** The venue's sockets with faults: frozen, cut, messages lost, repeated and out of order, stale books. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MICRO } from '@bellwether/contract/decimals';
 import { expect, test } from 'vitest';
 import { type FaultPlan, Faults } from '../src/doors/polymarket/index.ts';
 import { openLine } from '../src/doors/polymarket/socket-faults.ts';
-import { ALICE, restingBid } from './open-exchange-stage.ts';
+import { restingBid } from './open-exchange-stage.ts';
 import { socketStage } from './socket-stage.ts';
 
 /** Sends a hundred messages through a socket with faults, and returns what came out. */
@@ -48,12 +47,9 @@ test('a frozen socket stays open and says nothing more, not even PONG; a dropped
 test('a stale book is shown late, and then as it is', async () => {
   const faults = new Faults(() => Date.now());
   faults.set({ staleBooksMs: 400 });
-  const { exchange, connect } = await socketStage({ faults, now: () => Date.now() });
-  await exchange.execute({ kind: 'deposit', account: ALICE, amount: 100n * MICRO });
+  const { exchange, watch } = await socketStage({ faults, now: () => Date.now() });
   const order = restingBid(exchange, 1);
-  const client = await connect('market');
-  client.send({ type: 'market', assets_ids: [exchange.market(order.conditionId)!.tokenIds[0]] });
-  await client.until(({ frames }) => frames.length === 1);
+  const client = await watch([exchange.market(order.conditionId)!.tokenIds[0]]);
   const shownAt = Date.now();
   await exchange.execute({ kind: 'place', order });
   await client.until((one) => one.of('price_change').length === 1);

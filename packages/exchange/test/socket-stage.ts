@@ -1,5 +1,6 @@
-/** The venue's sockets on a running exchange with a controlled clock, and a client that collects what they say. */
+/** The venue's sockets on a running exchange where Alice and Bob have money, with a controlled clock, and a client that collects what they say. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MICRO } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { type FastifyInstance, fastify } from 'fastify';
 import { expect, onTestFinished } from 'vitest';
@@ -14,6 +15,8 @@ import {
 } from '../src/doors/polymarket/index.ts';
 import type { ExchangeOptions, JournalledExchange } from '../src/index.ts';
 import { ALICE, stage } from './open-exchange-stage.ts';
+
+export const BOB = '0x0000000000000000000000000000000000000b0b';
 
 export interface Message {
   readonly event_type: string;
@@ -80,6 +83,8 @@ interface SocketStage {
   readonly url: string;
   /** A client of the user channel that has been let in. */
   user(auth: UserAuth, markets?: readonly string[]): Promise<SocketClient>;
+  /** A client of the market channel that has had the books of these tokens. */
+  watch(assetIds: readonly string[], more?: object): Promise<SocketClient>;
   connect(channel: 'market' | 'user', headers?: Record<string, string>): Promise<SocketClient>;
 }
 
@@ -95,6 +100,8 @@ export async function socketStage(
   const keys = new VenueKeys({ sql, secret: new Uint8Array(32).fill(7) });
   const auth = (await keys.create(ALICE as Address, 0n))!;
   const exchange = await open(options.exchange);
+  for (const account of [ALICE, BOB])
+    await exchange.execute({ kind: 'deposit', account, amount: 10_000n * MICRO });
   const app = fastify();
   // The venue acknowledges no subscription: this counts those that it has answered.
   let verified = 0;
@@ -119,6 +126,12 @@ export async function socketStage(
   const url = `${address.replace('http', 'ws')}/paper/ws`;
   const connect: SocketStage['connect'] = (channel, headers) =>
     new SocketClient(`${url}/${channel}`, headers).open();
+  const watch: SocketStage['watch'] = async (assetIds, more) => {
+    const client = await connect('market');
+    client.send({ type: 'market', assets_ids: assetIds, ...more });
+    await client.until(({ frames }) => frames.length === 1);
+    return client;
+  };
   const user: SocketStage['user'] = async (given, markets = []) => {
     const client = await connect('user');
     const before = verified;
@@ -127,5 +140,5 @@ export async function socketStage(
     await nextTurn();
     return client;
   };
-  return { exchange, clock, app, sql, keys, auth, url, user, connect };
+  return { exchange, clock, app, sql, keys, auth, url, user, watch, connect };
 }

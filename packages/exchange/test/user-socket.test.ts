@@ -5,14 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { wireTrade } from '../src/doors/polymarket/index.ts';
 import type { JournalledExchange, NewOrder } from '../src/index.ts';
 import { ALICE, marketBuy, orderId, restingBid } from './open-exchange-stage.ts';
-import { socketStage } from './socket-stage.ts';
-
-const BOB = '0x0000000000000000000000000000000000000b0b';
-
-const rich = async (exchange: JournalledExchange, ...accounts: string[]) => {
-  for (const account of accounts)
-    await exchange.execute({ kind: 'deposit', account, amount: 10_000n * MICRO });
-};
+import { BOB, socketStage } from './socket-stage.ts';
 
 /** A bid above the house's, which the next seller meets first. */
 function bestBid(exchange: JournalledExchange, number: number): NewOrder {
@@ -34,7 +27,6 @@ async function sellTo(exchange: JournalledExchange, order: NewOrder, number: num
 describe('orders', () => {
   test('are sent when they are placed, matched and cancelled', async () => {
     const { exchange, clock, user, auth } = await socketStage();
-    await rich(exchange, ALICE, BOB);
     const client = await user(auth);
     const order = bestBid(exchange, 1);
     await exchange.execute({ kind: 'place', order });
@@ -77,7 +69,6 @@ describe('orders', () => {
 
   test('that were open before are known; a killed one carries its reason', async () => {
     const { exchange, user, auth } = await socketStage();
-    await rich(exchange, ALICE, BOB);
     const order = bestBid(exchange, 1);
     await exchange.execute({ kind: 'place', order });
     const client = await user(auth);
@@ -100,7 +91,7 @@ describe('orders', () => {
   test('only of the key’s accounts, and of the markets that were asked for', async () => {
     const { exchange, user, auth } = await socketStage();
     const { safe } = walletKindsOf(ALICE as Address);
-    await rich(exchange, ALICE, BOB, safe);
+    await exchange.execute({ kind: 'deposit', account: safe, amount: 10_000n * MICRO });
     const order = restingBid(exchange, 1);
     const [other] = [...exchange.markets()].filter(
       ({ conditionId, status, tickSize }) =>
@@ -133,7 +124,6 @@ describe('trades', () => {
     const { exchange, clock, user, auth, keys } = await socketStage({
       exchange: { settlement: { minedAfterMs: 60, confirmedAfterMs: 120 } },
     });
-    await rich(exchange, ALICE, BOB);
     const bobs = (await keys.create(BOB as Address, 0n))!;
     const maker = await user(auth);
     const taker = await user(bobs);
@@ -186,7 +176,6 @@ describe('trades', () => {
     const { exchange, clock, user, auth } = await socketStage({
       exchange: { settlement: { minedAfterMs: 30, confirmedAfterMs: 60 }, failingTrades: () => true },
     });
-    await rich(exchange, ALICE);
     const client = await user(auth);
     await exchange.execute({ kind: 'place', order: marketBuy(exchange, 1) });
     await client.until((one) => one.of('trade').length === 2);
@@ -203,7 +192,6 @@ describe('trades', () => {
 
   test('against the house show an address and a digest, not its names', async () => {
     const { exchange, user, auth } = await socketStage();
-    await rich(exchange, ALICE);
     const client = await user(auth);
     await exchange.execute({ kind: 'place', order: marketBuy(exchange, 1) });
     await client.until((one) => one.of('trade').length === 1);
@@ -226,7 +214,6 @@ describe('credentials', () => {
 
   test('nothing is sent before they were given', async () => {
     const { exchange, connect } = await socketStage();
-    await rich(exchange, ALICE);
     const client = await connect('user');
     client.send({ operation: 'subscribe', markets: [restingBid(exchange, 1).conditionId] });
     client.send({ type: 'user', markets: [] });
