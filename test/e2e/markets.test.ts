@@ -23,6 +23,8 @@ beforeAll(async () => {
 const search = (query: Record<string, string | number | boolean>): Promise<RawAnswer> =>
   call(service, 'GET', `/markets?${new URLSearchParams(query as never)}`, { key });
 const found = async (q: string): Promise<Market[]> => (await search({ q, limit: 500 })).body;
+const foundAt = async (venue: string, q: string): Promise<Market[]> =>
+  (await search({ q, venue, limit: 500 })).body;
 const ids = (markets: readonly Market[]) => markets.map(({ id }) => id);
 const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
@@ -59,6 +61,34 @@ describe('search', () => {
         category,
       ).toBe(true);
     }
+  });
+
+  test('a title and a tag rank above the rules; a word that some title contains is no typing error of another', async () => {
+    const films = await found('film');
+    expect(films.length).toBeGreaterThan(0);
+    expect(films.length).toBeLessThan(all.length / 4);
+    expect(films.every(({ category, question }) => category === 'Culture' && question.includes('“'))).toBe(
+      true,
+    );
+    expect(ids(await found('best film'))).toEqual(ids(films));
+    for (const { question } of films) expect(question.toLowerCase()).not.toContain('beat');
+  });
+
+  test('words that all rules contain find nothing by themselves', async () => {
+    for (const word of ['yes', 'resolve', 'resolves', 'paper market'])
+      expect((await found(word)).length, word).toBeLessThan(all.length / 2);
+  });
+
+  test('an id finds its market, and the id of an event all of the event', async () => {
+    const [market, [ofB]] = [all[0] as Market, await foundAt('kalshi', '*')];
+    if (ofB === undefined) throw new Error('venue B has no market');
+    for (const id of [market.id, market.conditionId, ...market.clobTokenIds])
+      expect(ids(await found(id)), id).toEqual([market.id]);
+    for (const id of [ofB.id, ...ofB.clobTokenIds])
+      expect(ids(await foundAt('kalshi', id)), id).toEqual([ofB.id]);
+    const ofEvent = all.filter(({ eventId }) => eventId === market.eventId);
+    expect(ids(await found(market.eventId)).sort()).toEqual(ids(ofEvent).sort());
+    expect(ids(await foundAt('kalshi', ofB.eventId))).toContain(ofB.id);
   });
 
   test('the rules are searched and rank lowest', async () => {
@@ -108,13 +138,14 @@ describe('search', () => {
     }
   });
 
-  test.each([[''], ['x'.repeat(101)], ['a\u0007b']])('q %j is refused', async (q) => {
+  test.each(['', ' ', '  ', 'x'.repeat(101), 'a\u0007b'])('q %j is refused', async (q) => {
     const { status, body } = await search({ q });
     expect({ status, code: body.code, path: body.errors[0].path }).toEqual({
       status: 400,
       code: 'invalid_request',
       path: 'q',
     });
+    if (q.trim() === '') expect(body.detail).toContain('* for every market');
   });
 
   test('q is required', async () => {
@@ -207,6 +238,37 @@ describe('pages', () => {
 });
 
 describe('venue and status', () => {
+  test('both venues at once, in one order and in pages', async () => {
+    const ofB = await foundAt('kalshi', '*');
+    const both = await search({ q: '*', venue: 'all', limit: 500 });
+    expect(both.headers.get('x-total-count')).toBe(String(all.length + ofB.length));
+    expect(new Set(both.body.map(({ venue }: Market) => venue))).toEqual(new Set(['polymarket', 'kalshi']));
+    const inOrder = { q: '*', venue: 'all', order: 'endDate', ascending: true };
+    const sorted: Market[] = (await search({ ...inOrder, limit: 500 })).body;
+    const ends = sorted.map(({ endDate }) => Date.parse(endDate));
+    expect(ends).toEqual(ends.toSorted((x, y) => x - y));
+    const pages = await Promise.all([1, 2, 3].map((page) => search({ ...inOrder, limit: 7, page })));
+    expect(pages.flatMap(({ body }) => ids(body))).toEqual(ids(sorted).slice(0, 21));
+  });
+
+  test('category, price and end filter the results', async () => {
+    const narrowed = async (query: object) =>
+      ids((await search({ q: '*', limit: 500, ...query })).body).sort();
+    const those = (isOne: (one: Market) => boolean) => ids(all.filter(isOne)).sort();
+    const { category } = all[0] as Market;
+    expect(await narrowed({ category: category.toUpperCase() })).toEqual(
+      those((one) => one.category === category),
+    );
+    expect(await narrowed({ minPrice: 0.4, maxPrice: 0.6 })).toEqual(
+      those(({ yesPrice }) => yesPrice >= 0.4 && yesPrice <= 0.6),
+    );
+    const middle = all.map(({ endDate }) => endDate).sort()[Math.floor(all.length / 2)] as string;
+    for (const endsBefore of [middle, Date.parse(middle)])
+      expect(await narrowed({ endsBefore })).toEqual(those(({ endDate }) => endDate < middle));
+    expect((await search({ q: '*', minPrice: 0.6, maxPrice: 0.4 })).body.code).toBe('contradictory_filter');
+    expect((await search({ q: '*', endsBefore: 'tomorrow' })).body.errors[0].path).toBe('endsBefore');
+  });
+
   test('a venue is selected by name; an unknown one is refused with the enabled ones', async () => {
     expect((await search({ q: '*', venue: 'polymarket', limit: 500 })).body.length).toBe(all.length);
     const unknown = await search({ q: '*', venue: 'nasdaq' });
