@@ -1,7 +1,7 @@
 /** An agent that floods its owner with approvals: nothing that waits is pushed out, and one act stops it. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { approve, claim } from '../approving.ts';
+import { approve, claim, decline } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -83,4 +83,13 @@ test('one act pauses an agent that floods its owner, and declines all that waits
   const stranger = new Visitor(service);
   await stranger.register('Bob');
   expect((await stranger.send('POST', path)).status).toBe(404);
+});
+
+test('a declined order stays declined after hundreds of others', async () => {
+  const trader = await asking(0);
+  const order = await bigOrder(trader, 5);
+  await decline(owner, (await post(trader, order)).body.approvalId);
+  for (let sent = 0; sent < 220; sent += 20)
+    await Promise.all(Array.from({ length: 20 }, async () => post(trader, await bigOrder(trader, 5))));
+  expect((await post(trader, order)).body).toMatchObject({ context: { approvalStatus: 'declined' } });
 });

@@ -2,15 +2,7 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline } from '../approving.ts';
-import {
-  aMarket,
-  call,
-  limitOrder,
-  newTrader,
-  sharedTestService,
-  type TestService,
-  type Trader,
-} from '../harness.ts';
+import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
@@ -111,22 +103,4 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
     const { body } = await post(trader, order);
     expect((await trader.client.getOrder(body.orderId)).marketQuestion).toBe(market.question);
   });
-});
-
-test('a declined order stays declined after hundreds of others', async () => {
-  const service = await sharedTestService();
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  const trader = await newTrader(service);
-  await claim(owner, trader);
-  await trader.client.updateSettings({ approvalAbove: 0 });
-  const market = await aMarket(trader.client);
-  const build = () => limitOrder(trader, market, { side: 'BUY', price: market.tickSize, size: 100 });
-  const send = async (body: unknown) =>
-    (await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).body;
-  const order = await build();
-  await decline(owner, (await send(order)).approvalId);
-  for (let sent = 0; sent < 220; sent += 20)
-    await Promise.all(Array.from({ length: 20 }, async () => send(await build())));
-  expect(await send(order)).toMatchObject({ context: { approvalStatus: 'declined' } });
 });

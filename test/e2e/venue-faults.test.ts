@@ -16,42 +16,6 @@ async function signed(service: TestService, wallet: OfficialWallet, price: numbe
   return clientOne(service, wallet).createOrder({ tokenID, price, size: 20, side: Side.BUY });
 }
 
-const read = async (service: TestService, wallet: OfficialWallet, id: string) =>
-  clientOne(service, wallet).getOrder(id) as Promise<{ status: string; size_matched: string } | null>;
-
-test('a delayed order can be read and not cancelled, then it is matched', async () => {
-  const faults = new Faults(Date.now);
-  const service = await startTestService({ PAPER_WORLD: 'off' }, { faults });
-  const wallet = await newOfficialWallet(service);
-  const client = clientOne(service, wallet);
-  faults.set({ delayedShare: 1, delayedMs: 1_500 });
-  const order = await signed(service, wallet, 0.99);
-  const answer = await client.postOrder(order, OrderType.GTC);
-  expect(answer).toMatchObject({
-    success: true,
-    errorMsg: '',
-    status: 'delayed',
-    makingAmount: '',
-    takingAmount: '',
-  });
-  expect(await read(service, wallet, answer.orderID)).toMatchObject({ status: 'DELAYED', size_matched: '0' });
-  expect(await client.cancelOrder({ orderID: answer.orderID })).toMatchObject({
-    canceled: [],
-    not_canceled: { [answer.orderID]: expect.any(String) },
-  });
-  expect(await client.postOrder(order, OrderType.GTC)).toMatchObject({
-    error: expect.stringContaining('Duplicated'),
-  });
-  await expect
-    .poll(() => read(service, wallet, answer.orderID))
-    .toMatchObject({ status: 'MATCHED', size_matched: '20' });
-  expect(await client.getTrades()).toHaveLength(1);
-  // One that does not cross is not delayed.
-  expect(await client.postOrder(await signed(service, wallet, 0.01), OrderType.GTC)).toMatchObject({
-    status: 'live',
-  });
-});
-
 test('an answer that is lost was executed, and the same order again is a duplicate', async () => {
   const faults = new Faults(Date.now);
   const service = await startTestService({ PAPER_WORLD: 'off' }, { faults });

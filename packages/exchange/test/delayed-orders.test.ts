@@ -81,6 +81,7 @@ test('a delayed order waits, cannot be cancelled or posted again, and then is ma
   await vi.waitFor(async () => expect(await clob.getOrder(orderID)).toMatchObject({ status: 'MATCHED' }), {
     timeout: 30_000,
   });
+  expect(await clob.getTrades()).toHaveLength(1);
   expect(exchange.available(funder)).toBeLessThanOrEqual(990n * MICRO);
   expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');
   // An order that would rest is not delayed.
