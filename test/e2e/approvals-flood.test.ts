@@ -1,7 +1,7 @@
 /** An agent that floods its owner with approvals: nothing that waits is pushed out, and one act stops it. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { approve, claim, decline } from '../approving.ts';
+import { approve, claim, decline, ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -11,7 +11,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 
 let service: TestService;
 let market: Market;
@@ -20,8 +20,7 @@ let owner: Visitor;
 beforeAll(async () => {
   service = await sharedTestService();
   market = await aMarket((await newTrader(service)).client);
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
 });
 
 async function asking(above: number): Promise<Trader> {
@@ -80,8 +79,7 @@ test('one act pauses an agent that floods its owner, and declines all that waits
     });
   // Of another agent, and by another owner: nothing.
   expect((await owner.send('GET', `/owner/approvals/${approvalId}`)).body.status).toBe('waiting');
-  const stranger = new Visitor(service);
-  await stranger.register('Bob');
+  const stranger = await ownerOf(service);
   expect((await stranger.send('POST', path)).status).toBe(404);
 });
 

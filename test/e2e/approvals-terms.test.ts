@@ -1,9 +1,9 @@
 /** An approval is for an order with the terms that its owner saw, also those that its signature leaves out. */
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
-import { approve, claim, decline } from '../approving.ts';
+import { approve, claim, decline, ownerOf } from '../approving.ts';
 import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
 
@@ -16,8 +16,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
     service ??= await sharedTestService({ VENUE_A_ORDER_PROFILE: profile });
     market ??= await aMarket((await newTrader(service)).client);
     if (owner === undefined) {
-      owner = new Visitor(service);
-      await owner.register('Ada');
+      owner = await ownerOf(service);
     }
     const trader = await newTrader(service);
     await claim(owner, trader);

@@ -1,7 +1,7 @@
 /** Trades above approvalAbove: they wait for the owner, who approves one order with the passkey, and nothing weaker. */
 import { linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { approve, begin, claim, decline } from '../approving.ts';
+import { approve, begin, claim, decline, ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -23,8 +23,7 @@ let later = 0;
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock: { now: () => Date.now() + later } });
   market = await aMarket((await newTrader(service)).client);
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
 });
 
 /** An agent of the owner whose trades above ten wait. */
@@ -251,8 +250,7 @@ describe('who decides', () => {
   });
 
   test('a session that ended in the middle decides nothing, and the next one can', async () => {
-    const person = new Visitor(service);
-    await person.register('Bob');
+    const person = await ownerOf(service);
     const trader = await newTrader(service);
     await claim(person, trader);
     await trader.client.updateSettings({ approvalAbove: 10 });

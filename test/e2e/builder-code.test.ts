@@ -8,9 +8,8 @@ import {
   verifyPrepared,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { ownerOf } from '../approving.ts';
 import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 
 const CODE = `0x${'ab'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(32)}`;
@@ -98,9 +97,7 @@ describe('the code that is configured', () => {
 
   test('shows in what the owner approves', async () => {
     const agent = await newTrader(service);
-    const owner = new Visitor(service);
-    await owner.register('Ada');
-    await claim(owner, agent);
+    await ownerOf(service, agent);
     await agent.client.updateSettings({ approvalAbove: 1 });
     const intent = intentOf();
     const prepared = await agent.client.prepareTrade(intent);

@@ -1,5 +1,6 @@
 /** The page that pauses without scripts: what its forms need, and what they cannot do. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 
@@ -90,8 +91,6 @@ describe('the page that pauses without scripts', () => {
 
   test('a form without the session’s token, of another session or of another site changes nothing', async () => {
     const [owner, [agent]] = (await claimed('Ada', 1)) as [Visitor, [Trader]];
-    const eve = new Visitor(service);
-    await eve.register('Eve');
     const token = tokenOf(await page(owner));
     const [evesAgents] = [await claimed('Mallory', 1)];
     const others = tokenOf(await page(evesAgents[0]));
@@ -145,8 +144,7 @@ describe('the page that pauses without scripts', () => {
   });
 
   test('names of agents are shown as text', async () => {
-    const owner = new Visitor(service);
-    await owner.register('Ada');
+    const owner = await ownerOf(service);
     const registered = await fetch(`${service.needs.publicUrl}/agents/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -2,7 +2,7 @@
 import type { Market } from '@bellwether/sdk';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { approve, claim } from '../approving.ts';
+import { approve, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
   call,
@@ -14,7 +14,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { micro } from '../world.ts';
 
 let service: TestService;
@@ -135,9 +134,7 @@ describe('is refused like a BUY of one collateral a share', () => {
 
   test('the same body passes once its owner has approved it, and only that', async () => {
     const trader = await holder();
-    const owner = new Visitor(service);
-    await owner.register('Ada');
-    await claim(owner, trader);
+    const owner = await ownerOf(service, trader);
     await trader.client.updateSettings({ approvalAbove: 4 });
     const body = of(5);
     const refused = await raw(trader, body);

@@ -2,7 +2,7 @@
 import { type AgentEvent, BellwetherApiError, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
-import { claim } from '../approving.ts';
+import { claim, ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -15,7 +15,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { openAsAdmin } from '../postgres.ts';
 
 let service: TestService;
@@ -297,8 +296,7 @@ describe('who may read it, and how it ends', () => {
 
   test('a claim ends them with the reason, and the client goes on with the next event', async () => {
     const agent = await newAgent(service);
-    const owner = new Visitor(service);
-    await owner.register('Ada');
+    const owner = await ownerOf(service);
     const stream = await open(bearer(agent));
     const rest = stream.response.text();
     const events = await until(agent, ({ type }) => type === 'safeguards', {

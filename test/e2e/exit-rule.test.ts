@@ -1,7 +1,7 @@
 /** `capsBindExits`: the owner alone, by passkey, lets sales of what is held near the believed bid pass the caps that may stop them. */
 import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { claim, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
   call,
@@ -12,7 +12,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 
 let service: TestService;
 let market: Market;
@@ -22,8 +22,7 @@ let trader: Trader;
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' });
   [market] = (await openMarkets((await newTrader(service)).client)) as [Market];
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
 });
 
 /** Holds YES for 60 collateral; then no SELL of more than one passes maxTradeAmount. */
@@ -152,8 +151,7 @@ describe('nobody else changes it', () => {
   });
 
   test('not another owner', async () => {
-    const bob = new Visitor(service);
-    await bob.register('Bob');
+    const bob = await ownerOf(service);
     expect((await bob.send('POST', `${path()}/passkey-options`, PASS)).status).toBe(404);
     const answer = await answerTo(PASS);
     expect((await bob.send('POST', path(), { ...PASS, ...answer })).status).toBe(404);

@@ -1,7 +1,7 @@
 /** What suspends guarded exits, who resumes them, and what the owner can do with them; what a thief of the agent's key cannot. */
 import type { ExitRequest, Market } from '@bellwether/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { approve, claim } from '../approving.ts';
+import { approve, claim, ownerOf } from '../approving.ts';
 import { bidOf, exitOrder, hold, passes, pushBidTo } from '../exits.ts';
 import { call, newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
@@ -18,8 +18,7 @@ let place = 0;
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   markets = await openMarkets((await newTrader(service)).client);
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
 });
 beforeEach(async () => {
   market = markets[place] as Market;
@@ -216,8 +215,7 @@ describe('the owner sells by an exit', () => {
     stolen.cookie = owner.cookie;
     expect((await act(exit, 'sell', { by: stolen })).body.code).toBe('passkey_rejected');
     expect((await act(exit, 'sell', { asked: 'arm_for_pause' })).body.code).toBe('passkey_challenge_expired');
-    const other = new Visitor(service);
-    await other.register('Eve');
+    const other = await ownerOf(service);
     expect((await act(exit, 'sell', { by: other })).body.code).toBe('agent_not_found');
     expect((await resume(exit, other)).body.code).toBe('agent_not_found');
     expect([await statuses(exit), await sales()]).toEqual([[['armed', null]], []]);

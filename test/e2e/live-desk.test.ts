@@ -1,6 +1,7 @@
 /** A desk that is configured for a live venue A: what it refuses, and what it keeps apart. */
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { call, newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import {
   claim,
@@ -128,8 +129,7 @@ describe('an agent', () => {
     const agent = await newAgent(desk);
     await agent.client.updateSettings({ maxTradeAmount: 17 });
     const { claimCode } = await agent.client.getMe();
-    const owner = new Visitor(desk);
-    await owner.register('Ada');
+    const owner = await ownerOf(desk);
     const { body } = await owner.send('POST', '/owner/claim', { claimCode });
     expect(body.settings.lockedByOwner).toMatchObject({ maxTradeAmount: 17, maxTradesPerDay: 50 });
   });

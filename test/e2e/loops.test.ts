@@ -1,7 +1,7 @@
 /** The same refusal again and again: a growing Retry-After for the agent, an alert for its owner, and every attempt is judged. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { ownerOf } from '../approving.ts';
 import {
   limitOrder,
   newTrader,
@@ -10,7 +10,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 
 let service: TestService;
 let market: Market;
@@ -35,9 +34,7 @@ async function tooLarge(trader: Trader, on = market) {
 
 test('the tenth within a minute says how long to wait, and longer each time; status and code stay', async () => {
   const trader = await newTrader(service);
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  await claim(owner, trader);
+  const owner = await ownerOf(service, trader);
   await trader.client.updateSettings({ maxTradeAmount: 1 });
   const waits: (string | null)[] = [];
   for (let nth = 0; nth < 13; nth += 1) {

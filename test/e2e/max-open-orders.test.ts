@@ -1,6 +1,7 @@
 /** The safeguard maxOpenOrders: how many orders an agent has open at a time, in doubt or not, over all venues. */
 import { BellwetherApiError, linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { createFakeQuoteVenue, createFakeWallet } from '../fake-quote-venue.ts';
 import {
   aMarket,
@@ -13,7 +14,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { BUY_TEN } from '../quote-trader.ts';
 
 let service: TestService;
@@ -175,18 +175,19 @@ describe('display and settings', () => {
 
   test('an owner can lock it: the agent’s key can only lower it, and a reset restores the lock', async () => {
     const trader = await newTrader(service);
-    const owner = new Visitor(service);
-    await owner.register('Ada');
     const { claimCode } = await trader.client.getMe();
-    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+    const owner = await ownerOf(service, trader);
     const lock = { maxOpenOrders: { limit: 4, locked: true } };
     const path = `/owner/agents/${trader.agentId}/safeguards`;
     const { body } = await owner.send('POST', path, lock);
     expect(body.settings.lockedByOwner).toEqual({ maxOpenOrders: 4 });
     // Under another name than the public one the page would redirect and lose the cookie.
-    const page = await fetch(`${service.needs.publicUrl}/agents/claim/${claimCode}`, {
-      headers: { cookie: owner.cookie ?? '', accept: 'text/html' },
-    });
+    const page = await fetch(
+      `${service.needs.publicUrl}/agents/claim/${claimCode}`,
+      {
+        headers: { cookie: owner.cookie ?? '', accept: 'text/html' },
+      },
+    );
     expect(await page.text()).toContain('data-safeguard="maxOpenOrders"');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: 5 }))).toBe('locked_by_owner');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: null }))).toBe('locked_by_owner');
@@ -202,10 +203,7 @@ describe('display and settings', () => {
     await rest(former);
     // On a wallet that stays: a link cancels the open orders of the wallet that it moves.
     expect((await (await submission(former)).submit()).body).toMatchObject({ status: 'submitted' });
-    const owner = new Visitor(service);
-    await owner.register('Ada');
-    const { claimCode } = await former.client.getMe();
-    await owner.send('POST', '/owner/claim', { claimCode });
+    const owner = await ownerOf(service, former);
     await owner.send('POST', `/owner/agents/${former.agentId}/safeguards`, {
       maxOpenOrders: { limit: 2, locked: true },
     });

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { BellwetherClient } from '@bellwether/sdk';
 import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claim, decline } from '../approving.ts';
+import { claim, decline, ownerOf } from '../approving.ts';
 import { startTestService, type TestService, withTurns } from '../harness.ts';
 import {
   connect,
@@ -17,7 +17,6 @@ import {
   readyEnvironment,
   startHttp,
 } from '../mcp-client.ts';
-import { Visitor } from '../passkey.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 type Handling = 'pass' | 'lose the answer' | 'hold';
@@ -202,8 +201,7 @@ describe('an order that waits for the owner', () => {
       code: 'approval_required',
       fix: expect.stringContaining('claim address'),
     });
-    const owner = new Visitor(service);
-    await owner.register('Ada');
+    const owner = await ownerOf(service);
     await claim(owner, { client });
 
     const unwanted = await model.refusal('place_order', { ...terms, size: 15 });

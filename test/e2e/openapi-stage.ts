@@ -14,6 +14,7 @@ import {
   SolanaSigner,
 } from '@bellwether/sdk';
 import { expect, vi } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import {
   call,
   limitOrder,
@@ -135,15 +136,6 @@ async function isAttempted(
     expect(deliveries.map(({ attempts }) => Math.min(attempts, 1))).toEqual([1]);
   }, WAITING);
   await withTurns(service, ['webhooks'], areTried);
-}
-
-async function ownerOf(service: TestService, agent: Pick<Trader, 'client'>): Promise<Visitor> {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  const { claimCode } = await agent.client.getMe();
-  const { status } = await owner.send('POST', '/owner/claim', { claimCode });
-  if (status !== 200) throw new Error('the claim failed');
-  return owner;
 }
 
 /** A wallet that leaves its owner: another agent proves its key. */

@@ -3,6 +3,7 @@
 import type { Market, Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   marketBuy,
@@ -24,16 +25,6 @@ let second: Trader;
 let foreign: Trader;
 let orderId: string;
 
-async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
-  const visitor = new Visitor(service);
-  await visitor.register('Owner');
-  for (const { client } of agents) {
-    const { claimCode } = await client.getMe();
-    expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
-  return visitor;
-}
-
 const buy = async (trader: Trader, amount: number) =>
   trader.client.placeTrade({
     ...(await marketBuy(trader, market, amount)),
@@ -51,8 +42,8 @@ beforeAll(async () => {
   service = await sharedTestService();
   [first, second, foreign] = [await newTrader(service), await newTrader(service), await newTrader(service)];
   market = await aMarket(first.client);
-  ada = await ownerOf(first, second);
-  bob = await ownerOf(foreign);
+  ada = await ownerOf(service, first, second);
+  bob = await ownerOf(service, foreign);
   await buy(first, 20);
   ({ orderId } = await first.client.placeTrade(await restingOrder(first, market)));
 });
@@ -91,7 +82,7 @@ describe('home', () => {
     const trader = await newTrader(service);
     await trader.client.updateSettings({ riskControlEnabled: true, stopLossPercent: 1 });
     await buy(trader, 20);
-    const owner = await ownerOf(trader);
+    const owner = await ownerOf(service, trader);
     const [agent] = (await get(owner, '/owner/home')).agents;
     const alert = agent.alerts.find(({ code }: { code: string }) => code === 'stop_loss_reached');
     expect(alert).toMatchObject({ marketId: market.id, marketTitle: market.question });

@@ -10,8 +10,9 @@ import {
 } from '../../packages/server/src/console/record-equity.ts';
 import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
 import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
+import { ownerOf } from '../approving.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 import { openAsAdmin, openTestDatabase } from '../postgres.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
@@ -29,16 +30,6 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
   market = await aMarket((await newTrader(service)).client);
 });
-
-async function ownerOf(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
-  const visitor = new Visitor(service);
-  await visitor.register('Owner');
-  for (const { client } of agents) {
-    const { claimCode } = await client.getMe();
-    expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
-  return visitor;
-}
 
 const common = ({ signer, signatureType }: Trader) => ({
   ...{ signer, signatureType, market },
@@ -69,7 +60,7 @@ const profits = ({ points }: EquitySeries) => points.map(({ equity, netDeposits 
 describe('what is shown', () => {
   test('the result as it was, never a deposit as profit; an idle agent counts with what it was given', async () => {
     const [trader, idle] = [await newTrader(service), await newTrader(service)];
-    const owner = await ownerOf(trader, idle);
+    const owner = await ownerOf(service, trader, idle);
     ahead += 10 * MINUTE_MS;
     await buy(trader, 100);
     await record(trader);
@@ -106,7 +97,7 @@ describe('what is shown', () => {
 
   test('the last day of each agent in a few values, each its own', async () => {
     const [trader, idle] = [await newTrader(service), await newTrader(service)];
-    const owner = await ownerOf(trader, idle);
+    const owner = await ownerOf(service, trader, idle);
     ahead += 10 * MINUTE_MS;
     await buy(trader, 100);
     await record(trader);
@@ -134,7 +125,7 @@ describe('what is shown', () => {
   test('of a Solana wallet on the other venue, too', async () => {
     const agent = await newSandboxTrader(service);
     await linkSolanaWallet(agent.client, agent.signer, { now: clock.now });
-    const owner = await ownerOf(agent);
+    const owner = await ownerOf(service, agent);
     const market = await aSandboxMarket(agent.client);
     await agent.trade({ ticker: market.id, side: 'YES', action: 'BUY', amount: 40 });
     ahead += 10 * MINUTE_MS;
@@ -153,7 +144,7 @@ describe('what is shown', () => {
 
   test('nothing of the time when the wallet was another owner’s', async () => {
     const trader = await newTrader(service);
-    const owner = await ownerOf(trader);
+    const owner = await ownerOf(service, trader);
     const sql = await openAsAdmin(service.databaseUrl);
     await createEquityStore(sql).record([
       {
@@ -170,7 +161,7 @@ describe('what is shown', () => {
 
   test('a misspelt interval is refused', async () => {
     const trader = await newTrader(service);
-    const owner = await ownerOf(trader);
+    const owner = await ownerOf(service, trader);
     const answer = await owner.send('GET', '/owner/equity?intervall=1w');
     expect([answer.status, answer.body.errors?.[0]?.path]).toEqual([400, 'intervall']);
   });

@@ -1,5 +1,6 @@
 /** The stream of an owner's pages: all agents of the owner and no others, by a session that must go on to hold. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   newAgent,
@@ -25,13 +26,6 @@ const claim = async (owner: Visitor, { client }: Agent) => {
   const { claimCode } = await client.getMe();
   expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
 };
-
-async function ownerOf(...agents: readonly Agent[]): Promise<Visitor> {
-  const owner = new Visitor(service);
-  await owner.register('Owner');
-  for (const agent of agents) await claim(owner, agent);
-  return owner;
-}
 
 /** A stream, and what came on it so far. */
 async function open(owner: Visitor, path = '/owner/events', headers: Record<string, string> = {}) {
@@ -66,8 +60,8 @@ const lastId = (text: string) => [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] 
 describe('what it tells', () => {
   test('events of all agents of the owner, and of no others', async () => {
     const [one, two, foreign] = [await newAgent(service), await newAgent(service), await newAgent(service)];
-    const owner = await ownerOf(one, two);
-    const stranger = await ownerOf(foreign);
+    const owner = await ownerOf(service, one, two);
+    const stranger = await ownerOf(service, foreign);
     const [stream, theirs] = [await open(owner), await open(stranger)];
     await stream.until('event: ready');
     await theirs.until('event: ready');
@@ -88,10 +82,10 @@ describe('what it tells', () => {
 
   test('an unclaimed agent that somebody else claims while the stream runs stays unseen', async () => {
     const [mine, later] = [await newAgent(service), await newAgent(service)];
-    const owner = await ownerOf(mine);
+    const owner = await ownerOf(service, mine);
     const stream = await open(owner);
     await stream.until('event: ready');
-    await ownerOf(later);
+    await ownerOf(service, later);
     await change(later, 14);
     await change(mine, 15);
     await stream.until(changedTo(15));
@@ -101,7 +95,7 @@ describe('what it tells', () => {
 
   test('the books of some tokens', async () => {
     const trader = await newTrader(service);
-    const owner = await ownerOf(trader);
+    const owner = await ownerOf(service, trader);
     const market = await aMarket(trader.client);
     const stream = await open(owner, `/owner/markets/stream?tokens=${market.clobTokenIds[0]}`);
     await stream.until('event: book');
@@ -115,7 +109,7 @@ describe('what it tells', () => {
 describe('where it resumes', () => {
   test('right after the last event, of every agent, once', async () => {
     const [one, two] = [await newAgent(service), await newAgent(service)];
-    const owner = await ownerOf(one, two);
+    const owner = await ownerOf(service, one, two);
     const stream = await open(owner);
     await stream.until('event: ready');
     await change(one, 21);
@@ -138,12 +132,12 @@ describe('where it resumes', () => {
 
   test('never by the cursor of somebody else', async () => {
     const agent = await newAgent(service);
-    const owner = await ownerOf(agent);
+    const owner = await ownerOf(service, agent);
     const stream = await open(owner);
     await stream.until('event: ready');
     const id = lastId(stream.state.text);
     stream.close();
-    const stranger = await ownerOf(await newAgent(service));
+    const stranger = await ownerOf(service, await newAgent(service));
     expect((await open(stranger, `/owner/events?after=${id}`)).status).toBe(400);
     const own = await fetch(`${service.url}/events?after=${id}`, {
       headers: { authorization: `Bearer ${agent.apiKey}` },
@@ -167,7 +161,7 @@ describe('how it ends', () => {
     for (const end of ways) {
       // A stream may begin with what was committed shortly before it: of this agent there is nothing.
       const agent = await newAgent(service);
-      const owner = await ownerOf(agent);
+      const owner = await ownerOf(service, agent);
       await owner.signIn();
       const stream = await open(owner);
       const books = await open(
@@ -187,7 +181,7 @@ describe('how it ends', () => {
 
   test('by a claim: the next one begins with the last id and covers the new agent', async () => {
     const [one, two] = [await newAgent(service), await newAgent(service)];
-    const owner = await ownerOf(one);
+    const owner = await ownerOf(service, one);
     const stream = await open(owner);
     await stream.until('event: ready');
     await claim(owner, two);
@@ -199,7 +193,7 @@ describe('how it ends', () => {
   });
 
   test('a page of another origin opens none', async () => {
-    const owner = await ownerOf(await newAgent(service));
+    const owner = await ownerOf(service, await newAgent(service));
     for (const headers of [
       { origin: 'https://evil.example' },
       { 'sec-fetch-site': 'cross-site' },
@@ -212,7 +206,7 @@ describe('how it ends', () => {
 
   test('at most ten of an owner, on any subject', async () => {
     const agent = await newAgent(service);
-    const owner = await ownerOf(agent);
+    const owner = await ownerOf(service, agent);
     const token = (await aMarket(agent.client)).clobTokenIds[0];
     const streams = await Promise.all(
       Array.from({ length: 10 }, (_, nth) =>

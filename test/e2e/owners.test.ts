@@ -2,6 +2,7 @@
 import { createVenueCredentials, credentialRequest } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -29,13 +30,6 @@ const newOwner = async (name = 'Ada'): Promise<Visitor> => {
   const visitor = new Visitor(service);
   expect((await visitor.register(name)).status).toBe(200);
   return visitor;
-};
-
-const claimed = async (agent: Pick<Trader, 'client'>): Promise<Visitor> => {
-  const owner = await newOwner();
-  const { status } = await owner.send('POST', '/owner/claim', { claimCode: await codeOf(agent) });
-  expect(status).toBe(200);
-  return owner;
 };
 
 const setLimits = (owner: Visitor, agentId: string, change: unknown) =>
@@ -132,7 +126,7 @@ describe('passkeys and sessions', () => {
 
   test('changes are accepted from our own pages only', async () => {
     const agent = await newAgent(service);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
       const { status, body } = await owner.send(
         'POST',
@@ -285,7 +279,7 @@ describe('the claim', () => {
 describe('locks', () => {
   test('the agent may set values below a lock, never above; every locked field is named', async () => {
     const agent = await newAgent(service);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const answer = await setLimits(owner, agent.agentId, {
       maxTradeAmount: { limit: 20, locked: true },
       maxTradesPerDay: { limit: 5, locked: true },
@@ -325,7 +319,7 @@ describe('locks', () => {
   test('locking a cap enables the caps permanently', async () => {
     const agent = await newAgent(service);
     await agent.client.updateSettings({ tradeLimitEnabled: false });
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const refused = await setLimits(owner, agent.agentId, {
       maxTradeAmount: { limit: 20, locked: true },
       tradeLimitEnabled: { limit: false, locked: false },
@@ -344,7 +338,7 @@ describe('locks', () => {
 
   test('settings that cannot be locked are refused', async () => {
     const agent = await newAgent(service);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const none = await setLimits(owner, agent.agentId, { dailyLossLimit: { limit: null, locked: true } });
     expect(none.body).toMatchObject({ code: 'invalid_request', errors: [{ path: 'dailyLossLimit.locked' }] });
     const fine = await setLimits(owner, agent.agentId, {
@@ -357,7 +351,7 @@ describe('locks', () => {
 
   test('a lock applies to the very next trade, and to simultaneous attempts to raise the cap', async () => {
     const agent = await newTrader(service);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const market = await aMarket(agent.client);
     const raises = Array.from({ length: 20 }, () => settings(agent, { maxTradeAmount: 90_000 }));
     await setLimits(owner, agent.agentId, { maxTradeAmount: { limit: 2, locked: true } });
@@ -369,7 +363,7 @@ describe('locks', () => {
 
   test('other people’s agents and unclaimed ones are not found', async () => {
     const agent = await newAgent(service);
-    await claimed(agent);
+    await ownerOf(service, agent);
     const unclaimed = await newAgent(service);
     const eve = await newOwner('Eve');
     for (const { agentId } of [agent, unclaimed]) {
@@ -383,7 +377,7 @@ describe('locks', () => {
 describe('the owner’s pause', () => {
   test('applies from the next trade; the owner can lift it, the key cannot', async () => {
     const agent = await newTrader(service);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const market = await aMarket(agent.client);
     const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
     expect((await pause(owner, agent.agentId, true)).body.settings).toMatchObject({
@@ -410,7 +404,7 @@ describe('the owner’s pause', () => {
   test('a resume by the owner lifts the agent’s own pause, too', async () => {
     const agent = await newAgent(service);
     await agent.client.updateSettings({ tradingPaused: true });
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent.agentId, false);
     expect(await agent.client.getSettings()).toMatchObject({ tradingPaused: false, pausedByOwner: false });
   });
@@ -418,7 +412,7 @@ describe('the owner’s pause', () => {
 
 test('a wallet registered after the claim belongs to the owner', async () => {
   const agent = await newAgent(service);
-  const owner = await claimed(agent);
+  const owner = await ownerOf(service, agent);
   const credentials = await createVenueCredentials({
     clobUrl: `${service.url}/paper/clob`,
     signer: agent.signer,

@@ -2,6 +2,7 @@
 import { readRecoveryCode } from '@bellwether/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
+import { ownerOf } from '../approving.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { movingClock } from '../world.ts';
@@ -14,8 +15,7 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
 });
 beforeEach(async () => {
-  ada = new Visitor(service);
-  await ada.register('Ada');
+  ada = await ownerOf(service);
 });
 
 const list = async (by = ada) => (await by.send('GET', '/owner/passkeys')).body;

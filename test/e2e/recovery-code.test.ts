@@ -7,7 +7,7 @@ import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   newTrader,
@@ -40,9 +40,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   agent = await newTrader(service);
-  ada = new Visitor(service);
-  await ada.register('Ada');
-  await claim(ada, agent);
+  ada = await ownerOf(service, agent);
   code = await ada.newRecoveryCode();
   finder = new Visitor(service);
 });

@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -165,8 +166,7 @@ async function driveAgent(): Promise<void> {
 
 /** A code in force, one that was used, and one that the database failed under. */
 async function driveRecovery(): Promise<void> {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
+  const owner = await ownerOf(service);
   const keep = (name: string, code: string) => {
     secrets.set(name, code);
     secrets.set(`${name}, bare`, code.replaceAll('-', ''));

@@ -1,7 +1,7 @@
 /** A SELL counts what it may bring, at any signed worst price. */
 import type { BellwetherClient, Market, TradeRequest } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { approve, claim } from '../approving.ts';
+import { approve, claim, ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -12,7 +12,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { receiptOf } from './receipts-stage.ts';
 
 const TICK = 0.01;
@@ -90,8 +89,7 @@ test('what was counted is the same in the context, in prepare, in the order and 
 });
 
 test('the owner approves what a SELL may bring, and is asked for it', async () => {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
+  const owner = await ownerOf(service);
   const trader = await holder();
   await claim(owner, trader);
   await trader.client.updateSettings({ approvalAbove: 5 });

@@ -1,7 +1,7 @@
 /** An agent that is silent for `silenceSeconds` has its open orders canceled, once, and its owner sees it. */
 import { type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   newTrader,
@@ -12,7 +12,6 @@ import {
   withTurns,
 } from '../harness.ts';
 import { poolOf } from '../live-desk.ts';
-import { Visitor } from '../passkey.ts';
 import { aSandboxMarket } from '../sandbox.ts';
 import { manualClock } from '../world.ts';
 
@@ -169,9 +168,7 @@ describe('an agent that says nothing', () => {
 
 describe('the setting', () => {
   test('an owner locks it: the agent may shorten it, never lengthen it or switch it off', async () => {
-    const owner = new Visitor(service);
-    await owner.register('Ada');
-    await claim(owner, trader);
+    const owner = await ownerOf(service, trader);
     const path = `/owner/agents/${trader.agentId}/safeguards`;
     const set = await owner.send('POST', path, { silenceSeconds: { limit: 300, locked: true } });
     expect(set).toMatchObject({ status: 200, body: { settings: { silenceSeconds: 300 } } });

@@ -7,7 +7,7 @@ import {
   SolanaSigner,
 } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { claim } from '../approving.ts';
+import { claim, ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -74,8 +74,7 @@ test('every list counts itself', async () => {
 });
 
 test('the total of approvals counts those beyond the page', async () => {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
+  const owner = await ownerOf(service);
   const trader = await newTrader(service);
   await claim(owner, trader);
   await trader.client.updateSettings({ approvalAbove: 0 });

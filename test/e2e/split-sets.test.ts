@@ -1,7 +1,7 @@
 /** Collateral is split into full sets: at once, once, and judged like a BUY of the same collateral. */
 import { linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { approve, claim, decline } from '../approving.ts';
+import { approve, claim, decline, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
   call,
@@ -14,7 +14,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { micro } from '../world.ts';
 
 let service: TestService;
@@ -110,8 +109,7 @@ describe('is refused like a BUY of that collateral', () => {
 });
 
 test('the owner approves one split with its wallet; another one asks again, and a declined one stays declined', async () => {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
+  const owner = await ownerOf(service);
   const trader = await newTrader(service);
   await claim(owner, trader);
   await trader.client.updateSettings({ approvalAbove: 5 });
@@ -142,9 +140,7 @@ test('the owner approves one split with its wallet; another one asks again, and 
 test('what a former owner locked and paused binds the wallet at its next agent, and no merge', async () => {
   const agent = await newTrader(service);
   await buy(agent, 5);
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  await claim(owner, agent);
+  const owner = await ownerOf(service, agent);
   const locks = {
     maxTradeAmount: { limit: 6, locked: true },
     dailyTradeAmountLimit: { limit: 20, locked: true },

@@ -4,7 +4,7 @@ import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk'
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordEquity } from '../../packages/server/src/console/record-equity.ts';
 import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
-import { claim } from '../approving.ts';
+import { ownerOf } from '../approving.ts';
 import {
   newAgent,
   newTrader,
@@ -14,7 +14,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';
 import { csvOf, expectToAddUp, linesOf, refusedOf, statementOf, sum } from './statement-stage.ts';
 
@@ -249,10 +248,7 @@ test('first in, first out sells the oldest shares first', async () => {
 test('two agents of one wallet: each sees the whole balance, and nothing of whose order it was', async () => {
   const [trader, market] = [next(), nextMarket()];
   const helper = await newAgent(service, '=SUM(A1:A9)');
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  await claim(owner, trader);
-  await claim(owner, helper);
+  const owner = await ownerOf(service, trader, helper);
   await order(
     trader,
     market,
@@ -307,9 +303,7 @@ test('two agents of one wallet: each sees the whole balance, and nothing of whos
 
 test('what an owner may not see is refused like what is not there', async () => {
   const [mine, stranger] = [next(), next()];
-  const owner = new Visitor(service);
-  await owner.register('Eve');
-  await claim(owner, mine);
+  const owner = await ownerOf(service, mine);
   const { status, body } = await owner.send('GET', `/owner/statement?agentId=${stranger.agentId}`);
   expect([status, body.code]).toEqual([404, 'agent_not_found']);
 });

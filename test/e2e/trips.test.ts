@@ -15,6 +15,7 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALICE, restingBid, stage } from '../../packages/exchange/test/open-exchange-stage.ts';
 import type { Chain } from '../../packages/server/src/venues/chain.ts';
+import { ownerOf } from '../approving.ts';
 import {
   aMarket,
   call,
@@ -28,7 +29,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { createTestDatabase } from '../postgres.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 
@@ -376,13 +376,8 @@ describe('reads', () => {
   });
 
   test('of an owner, many agents share statements', async () => {
-    const visitor = new Visitor(service);
-    await visitor.register('Owner');
     const agents = await Promise.all(Array.from({ length: 40 }, () => newAgent(service)));
-    for (const { client } of agents) {
-      const { claimCode } = await client.getMe();
-      expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-    }
+    const visitor = await ownerOf(service, ...agents);
     const home = await visitor.send('GET', '/owner/home');
     expect(home.body.agents).toHaveLength(40);
     // Thirty-two at a time.

@@ -2,7 +2,7 @@
 import { createVenueCredentials, credentialRequest, type Market } from '@bellwether/sdk';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHeartbeatLog } from '../../packages/server/src/wallets/index.ts';
-import { claim } from '../approving.ts';
+import { claim, ownerOf } from '../approving.ts';
 import {
   aMarket,
   newAgent,
@@ -42,8 +42,7 @@ let trader: Trader;
 beforeAll(async () => {
   clock = movingClock();
   service = await startTestService({ PAPER_WORLD: 'off' }, { clock });
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
   market = await aMarket((await newTrader(service)).client);
 });
 
@@ -87,8 +86,7 @@ describe('the owner’s word', () => {
   });
 
   test('is not another owner’s, nor the agent’s', async () => {
-    const bob = new Visitor(service);
-    await bob.register('Bob');
+    const bob = await ownerOf(service);
     const begun = await bob.send('POST', `${PATH}/passkey-options`, {
       ...{ walletAddress: trader.funder, on: true },
     });
@@ -212,8 +210,7 @@ test('once the desk has stopped, the venue cancels all of a key with a heartbeat
   const venueClock = movingClock();
   const venue = await startVenue({}, { clock: venueClock });
   const desk = await startLiveDesk(venue);
-  const of = new Visitor(desk);
-  await of.register('Ada');
+  const of = await ownerOf(desk);
   const [one, two] = [await liveTrader(desk, venue, of), await liveTrader(desk, venue, of)];
   const [listed] = (await openMarkets(one.client)) as [Market];
   const place = async (who: Trader) =>

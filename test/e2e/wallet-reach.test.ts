@@ -5,6 +5,7 @@
 
 import { createVenueCredentials, linkSignersWallet } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { exitOrder } from '../exits.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
@@ -32,16 +33,6 @@ let outsider: Awaited<ReturnType<typeof newAgent>>;
 let orderId: string;
 let marketId: string;
 
-async function claim(agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
-  const visitor = new Visitor(service);
-  await visitor.register('Ada');
-  for (const { client } of agents) {
-    const { claimCode } = await client.getMe();
-    expect((await visitor.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
-  return visitor;
-}
-
 beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [createFakeQuoteVenue()] });
   trader = await newTrader(service);
@@ -49,8 +40,8 @@ beforeAll(async () => {
   await traderB.trade();
   stranger = await newAgent(service, 'Stranger');
   outsider = await newAgent(service, 'Outsider');
-  owner = await claim([trader, traderB, stranger]);
-  await claim([outsider]);
+  owner = await ownerOf(service, trader, traderB, stranger);
+  await ownerOf(service, outsider);
   const market = await aMarket(trader.client);
   marketId = market.id;
   ({ orderId } = await trader.client.placeTrade(await restingOrder(trader, market)));
@@ -318,7 +309,7 @@ describe('the owner', () => {
   test('cannot grant other owners’ wallets, nor to their agents; other owners see nothing', async () => {
     const alien = await newTrader(service);
     expect((await grant(alien.funder, true)).body.code).toBe('wallet_not_found');
-    const eve = await claim([]);
+    const eve = await ownerOf(service);
     expect((await grant(trader.funder, true, eve)).body.code).toBe('agent_not_found');
     expect((await eve.send('GET', path())).status).toBe(404);
   });
@@ -326,7 +317,7 @@ describe('the owner', () => {
   test('lists and revokes an agent’s keys, even the last one, with immediate effect', async () => {
     const agent = await newAgent(service);
     await agent.client.createApiKey('second');
-    const ada = await claim([agent]);
+    const ada = await ownerOf(service, agent);
     const keys = `/owner/agents/${agent.agentId}/keys`;
     const { body: listed } = await ada.send('GET', keys);
     expect(listed).toMatchObject([{ status: 1 }, { status: 1, keyName: 'second' }]);
@@ -343,7 +334,7 @@ describe('the owner', () => {
 
 test('unlinking without a body covers only wallets within reach, and names no other', async () => {
   const [mine, hers] = [await newTrader(service), await newTrader(service)];
-  await claim([mine, hers]);
+  await ownerOf(service, mine, hers);
   const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });
   expect({ status, success: body.success }).toEqual({ status: 200, success: true });
   expect(JSON.stringify(body)).not.toContain(hers.funder);
@@ -354,7 +345,7 @@ test('unlinking without a body covers only wallets within reach, and names no ot
 
 test('a wallet that a claimed agent registers or links later is within its reach', async () => {
   const agent = await newAgent(service);
-  await claim([agent]);
+  await ownerOf(service, agent);
   await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer: agent.signer });
   await linkSignersWallet({ client: agent.client, signer: agent.signer });
   expect((await get(`/markets/portfolio?user=${agent.signer.address}`)(agent.apiKey)).status).toBe(200);

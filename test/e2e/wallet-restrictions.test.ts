@@ -13,6 +13,7 @@ import {
 } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { createFakeQuoteVenue, type FakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
@@ -25,7 +26,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 import { newQuoteTrader } from '../quote-trader.ts';
 
 const OPERATOR_KEY = 'operator-key-of-the-restrictions-test';
@@ -44,16 +45,6 @@ const refused = async (promise: Promise<unknown>): Promise<string> =>
     () => 'nothing',
     (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
   );
-
-async function claimed(...agents: readonly Pick<Trader, 'client'>[]): Promise<Visitor> {
-  const owner = new Visitor(service);
-  await owner.register('Ada');
-  for (const { client } of agents) {
-    const { claimCode } = await client.getMe();
-    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
-  return owner;
-}
 
 const pause = (owner: Visitor, { agentId }: Pick<Trader, 'agentId'>, paused = true) =>
   owner.send('POST', `/owner/agents/${agentId}/pause`, { paused });
@@ -90,7 +81,7 @@ describe('the pause', () => {
   test('applies to a new agent that links the same wallet, until the owner resumes', async () => {
     const agent = await newTrader(service);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const fresh = await freshAgent(agent.signer);
     const answer = await call(service, 'POST', '/markets/trade', {
@@ -112,7 +103,7 @@ describe('the pause', () => {
   test('applies even when set after the wallet left', async () => {
     const agent = await newTrader(service);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     const fresh = await freshAgent(agent.signer);
     expect((await buy(fresh)).success).toBe(true);
     await pause(owner, agent);
@@ -127,7 +118,7 @@ describe('the pause', () => {
   ] as const)('a wallet of type %i binds the same key’s wallet of type %i', async (first, second) => {
     const agent = await newTrader(service, first);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     // Never registered with the owner: nothing has to move.
     const other = { ...(await newAgent(service)), signer: agent.signer };
@@ -140,7 +131,7 @@ describe('the pause', () => {
   test('applies after a new registration, a second move, a move by a key registered before', async () => {
     const agent = await newTrader(service, 1);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     await agent.client.unlinkWallet(agent.signer.address);
     const second = { ...(await newAgent(service)), signer: agent.signer };
@@ -167,7 +158,7 @@ describe('the pause', () => {
     const sibling = { ...(await newAgent(service)), signer: agent.signer };
     await sibling.client.updateSettings(LOOSE);
     await buy(agent);
-    const owner = await claimed(agent, sibling);
+    const owner = await ownerOf(service, agent, sibling);
     await pause(owner, agent);
     await linkSignersWallet({ client: sibling.client, signer: agent.signer });
     const shared = { ...agent, ...sibling };
@@ -182,7 +173,7 @@ describe('the pause', () => {
     const agent = await newTrader(service);
     await buy(agent);
     const fresh = await freshAgent(agent.signer);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     expect((await buy(fresh)).success).toBe(true);
   });
@@ -192,7 +183,7 @@ describe('locks and the usage of the day', () => {
   test('a new agent continues with the usage of the day, never above the locked ceilings', async () => {
     const agent = await newTrader(service);
     await buy(agent, 60);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await lock(owner, agent, { dailyTradeAmountLimit: 100, maxTradeAmount: 60 });
     const fresh = await freshAgent(agent.signer);
     expect(await refused(buy(fresh, 70))).toBe('max_trade_amount_exceeded');
@@ -212,7 +203,7 @@ describe('locks and the usage of the day', () => {
   test('trades by other agents count toward the locked agent, and returns go to it, too', async () => {
     const agent = await newTrader(service);
     await buy(agent, 20);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await lock(owner, agent, { maxTradesPerDay: 3, dailyTradeAmountLimit: 100 });
     const fresh = await freshAgent(agent.signer);
     const before = await usage(agent);
@@ -235,7 +226,7 @@ describe('locks and the usage of the day', () => {
       await linkSignersWallet({ client: agent.client, signer });
       await buy({ ...agent, signer, funder: signer.address }, 1);
     }
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await lock(owner, agent, { dailyTradeAmountLimit: 100 });
     const fresh = await Promise.all(signers.map((signer) => freshAgent(signer)));
     const used = (await usage(agent)).amount;
@@ -253,7 +244,7 @@ describe('locks and the usage of the day', () => {
     const [one, two] = await Promise.all([newTrader(service), newTrader(service)]);
     await Promise.all([buy(one, 1), buy(two, 1)]);
     for (const agent of [one, two]) {
-      const owner = await claimed(agent);
+      const owner = await ownerOf(service, agent);
       await lock(owner, agent, { dailyTradeAmountLimit: 900 });
     }
     await linkSignersWallet({ client: one.client, signer: two.signer });
@@ -270,7 +261,7 @@ describe('locks and the usage of the day', () => {
   test('the position limit applies, too', async () => {
     const agent = await newTrader(service);
     await buy(agent, 10);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await lock(owner, agent, { maxPositionValue: 30 });
     const fresh = await freshAgent(agent.signer);
     expect((await buy(fresh, 20)).success).toBe(true);
@@ -280,7 +271,7 @@ describe('locks and the usage of the day', () => {
   test('a loss of another agent counts for the agent that had the wallet', async () => {
     const agent = await newTrader(service);
     await buy(agent, 10);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await lock(owner, agent, { dailyLossLimit: 0.5 });
     const fresh = await freshAgent(agent.signer);
     const common = { signer: fresh.signer, market, outcome: 'YES' } as const;
@@ -311,7 +302,7 @@ describe('locks and the usage of the day', () => {
   test('no trade passes unchecked during a concurrent link', async () => {
     const agent = await newTrader(service);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const fresh = { ...(await newAgent(service)), signer: agent.signer };
     const trader = { ...agent, ...fresh };
@@ -330,7 +321,7 @@ describe('Solana wallets', () => {
   test('the pause follows a Solana wallet: quotes for it, its solAddress, its link', async () => {
     const agent = await newQuoteTrader(service);
     await agent.trade();
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const other = await newQuoteTrader(service);
     // The quote or the submit reports it.
@@ -361,15 +352,14 @@ describe('how the owner sees and lifts restrictions', () => {
   test('the page lists wallets that left; the owner and the operator can lift, others cannot', async () => {
     const agent = await newTrader(service);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const fresh = await freshAgent(agent.signer);
     const { body: left } = await owner.send('GET', '/owner/wallets/left');
     expect(left).toMatchObject([
       { walletAddress: agent.signer.address, agents: [{ agentId: agent.agentId, paused: true }] },
     ]);
-    const eve = new Visitor(service);
-    await eve.register('Eve');
+    const eve = await ownerOf(service);
     expect((await eve.send('GET', '/owner/wallets/left')).body).toEqual([]);
     const lift = { walletAddress: agent.signer.address };
     expect((await eve.send('POST', '/owner/wallets/lift', lift)).body.code).toBe('wallet_not_found');
@@ -385,7 +375,7 @@ describe('how the owner sees and lifts restrictions', () => {
     const agent = await newTrader(service, 2);
     await buy(agent);
     const sibling = await newAgent(service);
-    const owner = await claimed(agent, sibling);
+    const owner = await ownerOf(service, agent, sibling);
     await pause(owner, agent);
     const url = 'https://hooks.example.com/';
     const hook = await agent.client.createWebhook({ url, events: ['wallet.left'] });
@@ -411,7 +401,7 @@ describe('how the owner sees and lifts restrictions', () => {
   test('by the operator', async () => {
     const agent = await newTrader(service);
     await buy(agent);
-    const owner = await claimed(agent);
+    const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const fresh = await freshAgent(agent.signer);
     const lift = { walletAddress: agent.funder };

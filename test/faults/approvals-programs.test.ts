@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { deskPlace, loadKeys, readKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { approve, claim, decline } from '../approving.ts';
+import { approve, claim, decline, ownerOf } from '../approving.ts';
 import { cli, deskBetween, startCli } from '../cli-process.ts';
 import { sharedTestService, type TestService, withTurns } from '../harness.ts';
 import { connect, type Model, readyEnvironment } from '../mcp-client.ts';
-import { Visitor } from '../passkey.ts';
+import type { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -22,8 +22,7 @@ let market: Market;
 
 beforeAll(async () => {
   service = await sharedTestService();
-  owner = new Visitor(service);
-  await owner.register('Ada');
+  owner = await ownerOf(service);
 });
 
 /** The one approval that waits, once it does. */

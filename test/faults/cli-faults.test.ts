@@ -5,10 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BellwetherClient, type Market, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXIT_CODES, type ExitName } from '../../packages/cli/src/exit-codes.ts';
-import { claim, decline } from '../approving.ts';
+import { claim, decline, ownerOf } from '../approving.ts';
 import { cli, deskBetween, type Ended, type Passed, startCli } from '../cli-process.ts';
 import { aMarket, limitOrder, newAgent, startTestService, type TestService } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { dataFolder } from '../service-process.ts';
 
 const PRIVATE_KEY = `0x${'5e'.repeat(32)}`;
@@ -287,8 +286,7 @@ describe('an order on its way', () => {
   });
 
   test('that needs the approval of the owner says how to go on, and counts as spent once', async () => {
-    const owner = new Visitor(service);
-    await owner.register('Ada');
+    const owner = await ownerOf(service);
     await claim(owner, { client });
     await client.updateSettings({ approvalAbove: 1 });
     const spent = async () => JSON.parse((await cli(['limits', '--json'], env)).stdout).spending.spent;

@@ -6,6 +6,7 @@ import { buildLimitOrder, buildMarketOrder, type Market, type TradeRequest } fro
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isTerminal } from '../../packages/server/src/domain/lifecycle.ts';
 import type { OrderRow } from '../../packages/server/src/domain/records.ts';
+import { ownerOf } from '../approving.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {
   aMarket,
@@ -17,7 +18,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 import { micro } from '../world.ts';
 
 const AT_ONCE = 64;
@@ -156,14 +156,9 @@ describe.each(PLACES)('64 trades of an agent at once, at %s', (_, at) => {
 });
 
 test('two agents of one owner share a wallet: each keeps to its own caps, at both replicas', async () => {
-  const owner = new Visitor(leader);
-  expect((await owner.register('Ada')).status).toBe(200);
   const first = await newTrader(leader);
   const second = { ...(await newAgent(leader)), signer: first.signer };
-  for (const { client } of [first, second]) {
-    const claimCode = (await client.getMe()).claimCode as string;
-    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
+  const owner = await ownerOf(leader, first, second);
   const grant = { walletAddress: first.funder, granted: true };
   expect((await owner.send('POST', `/owner/agents/${second.agentId}/wallets`, grant)).status).toBe(200);
   await first.client.updateSettings({ maxTradesPerDay: 9 });

@@ -1,6 +1,7 @@
 /** The same signed order, sent to several replicas and by several agents at the same moment, has one effect. */
 import { linkSignersWallet, type Market, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
+import { ownerOf } from '../approving.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';
 import {
   aMarket,
@@ -14,7 +15,6 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
-import { Visitor } from '../passkey.ts';
 
 const TWINS = 6;
 const ROUNDS = 12;
@@ -66,14 +66,9 @@ test('twins at leader and follower: one order, one answer', async () => {
 });
 
 test('two agents of one owner with one signed order: one of them has it, the other learns it', async () => {
-  const owner = new Visitor(leader);
-  expect((await owner.register('Ada')).status).toBe(200);
   const first = await newTrader(leader);
   const second = { ...(await newAgent(leader)), signer: first.signer };
-  for (const { client } of [first, second]) {
-    const claimCode = (await client.getMe()).claimCode as string;
-    expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
-  }
+  const owner = await ownerOf(leader, first, second);
   const grant = await owner.send('POST', `/owner/agents/${second.agentId}/wallets`, {
     walletAddress: first.funder,
     granted: true,
