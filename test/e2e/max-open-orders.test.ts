@@ -182,12 +182,9 @@ describe('display and settings', () => {
     const { body } = await owner.send('POST', path, lock);
     expect(body.settings.lockedByOwner).toEqual({ maxOpenOrders: 4 });
     // Under another name than the public one the page would redirect and lose the cookie.
-    const page = await fetch(
-      `${service.needs.publicUrl}/agents/claim/${claimCode}`,
-      {
-        headers: { cookie: owner.cookie ?? '', accept: 'text/html' },
-      },
-    );
+    const page = await fetch(`${service.needs.publicUrl}/agents/claim/${claimCode}`, {
+      headers: { cookie: owner.cookie ?? '', accept: 'text/html' },
+    });
     expect(await page.text()).toContain('data-safeguard="maxOpenOrders"');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: 5 }))).toBe('locked_by_owner');
     expect(await codeOf(trader.client.updateSettings({ maxOpenOrders: null }))).toBe('locked_by_owner');
