@@ -175,6 +175,9 @@ export interface Trader {
   readonly signatureType: SignatureType;
   /** The account that pays for the orders. */
   readonly funder: string;
+  /** Requests with its key, without the SDK. */
+  get(path: string, headers?: Record<string, string>): Promise<RawAnswer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<RawAnswer>;
 }
 
 /** A registered agent; without a wallet yet. */
@@ -182,12 +185,14 @@ export async function newAgent(
   service: Pick<TestService, 'url'>,
   name = 'Test agent',
 ): Promise<Omit<Trader, 'funder' | 'signatureType'>> {
-  const agent = await new BellwetherClient({ baseUrl: service.url }).registerAgent({ name });
+  const { agentId, apiKeyCode: key } = await new BellwetherClient({ baseUrl: service.url }).registerAgent({
+    name,
+  });
   return {
-    client: new BellwetherClient({ baseUrl: service.url, apiKey: agent.apiKeyCode }),
-    apiKey: agent.apiKeyCode,
-    agentId: agent.agentId,
-    signer: Signer.generate(),
+    client: new BellwetherClient({ baseUrl: service.url, apiKey: key }),
+    ...{ apiKey: key, agentId, signer: Signer.generate() },
+    get: (path, headers = {}) => call(service, 'GET', path, { key, headers }),
+    post: (path, body, headers = {}) => call(service, 'POST', path, { key, body, headers }),
   };
 }
 

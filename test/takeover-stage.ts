@@ -1,11 +1,5 @@
 /** Faults of the replica that leads, and traders on the others. */
-import {
-  BellwetherClient,
-  createVenueCredentials,
-  credentialRequest,
-  type Market,
-  Signer,
-} from '@bellwether/sdk';
+import type { Market } from '@bellwether/sdk';
 import { aMarket, marketBuy, type Trader } from './harness.ts';
 import { kill, type ServiceProcess } from './service-process.ts';
 import { databaseTarget, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -34,25 +28,6 @@ export function cutOff(): Fault {
     },
     begin: () => proxy.stall(),
     end: () => proxy.resume(),
-  };
-}
-
-/** Registered at one process, with credentials from its door. */
-export async function traderAt(process: Pick<ServiceProcess, 'url'>): Promise<Trader> {
-  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: process.url }).registerAgent({
-    name: 'Traveller',
-  });
-  const signer = Signer.generate();
-  const client = new BellwetherClient({ baseUrl: process.url, apiKey: apiKeyCode });
-  const credentials = await createVenueCredentials({ clobUrl: `${process.url}/paper/clob`, signer });
-  await client.registerCredentials(credentialRequest(signer, credentials));
-  return {
-    client,
-    apiKey: apiKeyCode,
-    agentId,
-    signer,
-    signatureType: 0,
-    funder: signer.address.toLowerCase(),
   };
 }
 

@@ -23,10 +23,7 @@ beforeAll(async () => {
 });
 
 const buy = async (trader: Trader, amount: number) =>
-  call(service, 'POST', '/markets/trade', {
-    key: trader.apiKey,
-    body: await marketBuy(trader, market, amount),
-  });
+  trader.post('/markets/trade', await marketBuy(trader, market, amount));
 
 test('the faucet call that insufficient_balance advises is taken, and the order then passes the balance', async () => {
   const trader = await newTrader(service);
@@ -51,7 +48,7 @@ test('an agent without credentials on paper reads where it gets them', async () 
   const trader = await newTrader(service);
   const other = await newAgent(service);
   const order = await restingOrder({ ...trader, signer: other.signer }, market);
-  const { body } = await call(service, 'POST', '/markets/trade', { key: other.apiKey, body: order });
+  const { body } = await other.post('/markets/trade', order);
   expect(body).toMatchObject({ code: 'credentials_not_registered' });
   expect(body.fix).toContain('/wallet/credentials/paper');
   const [action] = (await other.client.getBriefing({})).venues.polymarket?.actions ?? [];

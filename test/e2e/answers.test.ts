@@ -113,7 +113,7 @@ describe('orders and pages', () => {
   test('cancel-market filters by venue, refuses an unknown one, and explains how to cancel all', async () => {
     const agent = await newTrader(service);
     const { orderId } = await agent.client.placeTrade(await restingOrder(agent, market));
-    const none = await call(service, 'POST', '/markets/orders/cancel-market', { key: agent.apiKey });
+    const none = await agent.post('/markets/orders/cancel-market');
     expect(none).toMatchObject({ status: 400, body: { code: 'body_required' } });
     expect(none.body.fix).toContain('{}');
     const cancel = (body: unknown) => post('/markets/orders/cancel-market', body, agent.apiKey);
@@ -279,7 +279,7 @@ describe('identifiers', () => {
 describe('wallets', () => {
   test('unlinking without a body unlinks the wallet of the agent, then the only one, or lists several', async () => {
     const agent = await newTrader(service);
-    const unlink = () => call(service, 'POST', '/wallet/unlink', { key: agent.apiKey });
+    const unlink = () => agent.post('/wallet/unlink');
     const [first, second] = [SolanaSigner.generate(), SolanaSigner.generate()];
     for (const solana of [first, second]) await linkSolanaWallet(agent.client, solana);
     expect((await unlink()).body).toMatchObject({

@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { approve, claim, decline, ownerOf } from '../approving.ts';
 import {
   aMarket,
-  call,
   limitOrder,
   newTrader,
   sharedTestService,
@@ -32,17 +31,14 @@ async function asking(above: number): Promise<Trader> {
 
 const bigOrder = ({ signer }: Trader, size: number) =>
   limitOrder({ signer }, market, { size, side: 'BUY', price: market.bestAsk as string });
-const post = (trader: Pick<Trader, 'apiKey'>, body: unknown) =>
-  call(service, 'POST', '/markets/trade', { key: trader.apiKey, body });
-const get = (trader: Pick<Trader, 'apiKey'>, path: string) =>
-  call(service, 'GET', path, { key: trader.apiKey });
+const post = (trader: Pick<Trader, 'post'>, body: unknown) => trader.post('/markets/trade', body);
 
 test('the twenty-first is not asked for, and says why; nothing that waits is pushed out', async () => {
   const trader = await asking(0.01);
   const ids: string[] = [];
   for (let count = 0; count < 22; count += 1)
     ids.push((await post(trader, await bigOrder(trader, 5))).body.approvalId);
-  const { body } = await get(trader, '/agents/approvals?status=waiting');
+  const { body } = await trader.get('/agents/approvals?status=waiting');
   expect(body.map(({ approvalId }: { approvalId: string }) => approvalId)).toEqual(
     ids.slice(0, 20).reverse(),
   );

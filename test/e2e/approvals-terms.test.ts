@@ -2,7 +2,7 @@
 import { buildLimitOrder, type Market, type TradeRequest } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { approve, claim, decline, ownerOf } from '../approving.ts';
-import { aMarket, call, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import { aMarket, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import type { Visitor } from '../passkey.ts';
 
 const SOON_S = 3_600;
@@ -28,8 +28,7 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
       ...{ signer, profile, market, outcome: 'YES', side: 'BUY', price: 0.05, size: 100 },
       ...options,
     } as Parameters<typeof buildLimitOrder>[0]);
-  const post = (trader: Trader, body: unknown) =>
-    call(service, 'POST', '/markets/trade', { key: trader.apiKey, body });
+  const post = (trader: Trader, body: unknown) => trader.post('/markets/trade', body);
   const asked = async (trader: Trader, order: TradeRequest): Promise<string> => {
     const { body } = await post(trader, order);
     expect(body.code).toBe('approval_required');

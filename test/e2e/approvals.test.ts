@@ -45,10 +45,8 @@ const bigOrder = (trader: Trader, size = 100, side: 'BUY' | 'SELL' = 'BUY') =>
   });
 
 type Order = Awaited<ReturnType<typeof bigOrder>>;
-const post = (trader: Pick<Trader, 'apiKey'>, body: unknown, path = '/markets/trade') =>
-  call(service, 'POST', path, { key: trader.apiKey, body });
-const get = (trader: Pick<Trader, 'apiKey'>, path: string) =>
-  call(service, 'GET', path, { key: trader.apiKey });
+const post = (trader: Pick<Trader, 'post'>, body: unknown, path = '/markets/trade') =>
+  trader.post(path, body);
 
 async function ask(trader: Trader): Promise<{ order: Order; approvalId: string }> {
   const order = await bigOrder(trader);
@@ -89,7 +87,7 @@ describe('a trade above the limit', () => {
     expect(Date.parse(body.approvedUntil) - Date.parse(body.decidedAt)).toBe(600_000);
     const placed = await post(trader, order);
     expect({ status: placed.status, success: placed.body.success }).toEqual({ status: 201, success: true });
-    expect((await get(trader, `/agents/approvals/${approvalId}`)).body.status).toBe('used');
+    expect((await trader.get(`/agents/approvals/${approvalId}`)).body.status).toBe('used');
     // A replay is the first answer, not another trade.
     expect((await post(trader, order)).body).toEqual(placed.body);
     expect((await trader.client.getMe()).tradesToday).toBe(1);
@@ -120,7 +118,7 @@ describe('a trade above the limit', () => {
     const other = await ask(trader);
     expect(other.approvalId).not.toBe(approvalId);
     expect(
-      (await get(trader, '/agents/approvals')).body.map(({ status }: { status: string }) => status),
+      (await trader.get('/agents/approvals')).body.map(({ status }: { status: string }) => status),
     ).toEqual(['waiting', 'approved']);
   });
 
@@ -130,7 +128,7 @@ describe('a trade above the limit', () => {
     expect((await post(trader, await bigOrder(trader))).body.code).toBe('max_trade_amount_exceeded');
     await trader.client.updateSettings({ maxTradeAmount: 100_000 });
     expect((await post(trader, await bigOrder(trader, 99_000))).body.code).toBe('insufficient_balance');
-    expect((await get(trader, '/agents/approvals')).body).toEqual([]);
+    expect((await trader.get('/agents/approvals')).body).toEqual([]);
   });
 
   test('an approval passes no other check: a pause after it refuses the order', async () => {
@@ -149,7 +147,7 @@ describe('a trade above the limit', () => {
     const { body } = await post(trader, await bigOrder(trader));
     expect(body).toMatchObject({ code: 'approval_required', fix: expect.stringContaining('claimUrl') });
     expect(body.approvalId).toBeUndefined();
-    expect((await get(trader, '/agents/approvals')).body).toEqual([]);
+    expect((await trader.get('/agents/approvals')).body).toEqual([]);
   });
 
   test('in a batch each order asks alone', async () => {
@@ -186,7 +184,7 @@ describe('a trade above the limit', () => {
       passed: false,
       limit: 10,
     });
-    expect((await get(trader, '/agents/approvals')).body).toEqual([]);
+    expect((await trader.get('/agents/approvals')).body).toEqual([]);
     const { approvalId } = (await post(trader, order)).body;
     await approve(owner, approvalId);
     expect((await post(trader, { ...order, validateOnly: true })).body.status).toBe('validated');
@@ -246,7 +244,7 @@ describe('who decides', () => {
     for (const path of ['passkey-options', 'approve', 'decline'])
       expect((await post(trader, {}, `/owner/approvals/${approvalId}/${path}`)).status).toBe(401);
     const other = await newTrader(service);
-    expect((await get(other, `/agents/approvals/${approvalId}`)).body.code).toBe('approval_not_found');
+    expect((await other.get(`/agents/approvals/${approvalId}`)).body.code).toBe('approval_not_found');
   });
 
   test('a session that ended in the middle decides nothing, and the next one can', async () => {
@@ -408,17 +406,17 @@ describe('who gets events', () => {
     const webhook = { url: 'https://hooks.example.com/approvals', events: ['approval.*'] };
     const { id } = (await post(trader, webhook, '/webhooks')).body;
     const { approvalId } = await ask(trader);
-    const briefing = (await get(trader, '/markets/briefing')).body;
+    const briefing = (await trader.get('/markets/briefing')).body;
     expect(briefing.approvals).toEqual([expect.objectContaining({ approvalId, status: 'waiting' })]);
     await approve(owner, approvalId);
-    expect((await get(trader, '/markets/briefing')).body.approvals).toEqual([
+    expect((await trader.get('/markets/briefing')).body.approvals).toEqual([
       expect.objectContaining({ approvalId, status: 'approved' }),
     ]);
     await reading;
     ending.abort();
     await expect
       .poll(async () =>
-        (await get(trader, `/webhooks/${id}/deliveries`)).body
+        (await trader.get(`/webhooks/${id}/deliveries`)).body
           .map(({ event }: { event: { type: string } }) => event.type)
           .toSorted(),
       )

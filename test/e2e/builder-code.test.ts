@@ -48,7 +48,7 @@ async function place(intent: TradeIntent, by = pins) {
   const prepared = await trader.client.prepareTrade(intent);
   const verified = verifyPrepared(prepared, intent, by);
   const body = await signPrepared(verified, trader.signer);
-  return call(service, 'POST', '/markets/trade', { key: trader.apiKey, body });
+  return trader.post('/markets/trade', body);
 }
 
 describe('the code that is configured', () => {
@@ -103,7 +103,7 @@ describe('the code that is configured', () => {
     const prepared = await agent.client.prepareTrade(intent);
     const mine = { ...pins, agentId: agent.agentId, signer: agent.signer, builder: CODE };
     const body = await signPrepared(verifyPrepared(prepared, intent, mine), agent.signer);
-    const asked = await call(service, 'POST', '/markets/trade', { key: agent.apiKey, body });
+    const asked = await agent.post('/markets/trade', body);
     expect(asked.body).toMatchObject({ code: 'approval_required' });
     const [approval] = await agent.client.listApprovals();
     expect(approval).toMatchObject({ amount: 20.1, feeAtMost: prepared.feeAtMost });
@@ -124,10 +124,7 @@ describe('any other code', () => {
       builder: CODE,
     });
     const body = await signPrepared(verified, trader.signer);
-    const answer = await call(service, 'POST', '/markets/trade', {
-      key: trader.apiKey,
-      body: { ...body, order: { ...body.order, builder: OTHER } },
-    });
+    const answer = await trader.post('/markets/trade', { ...body, order: { ...body.order, builder: OTHER } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'builder_not_allowed' } });
   });
 

@@ -83,22 +83,19 @@ describe('an order under a name', () => {
 
   test('the same order again gets its first answer, marked as repeated', async () => {
     const order = await resting(newName());
-    const send = () => call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: order });
+    const send = () => trader.post('/markets/trade', order);
     const [first, second] = [await send(), await send()];
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
     expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     expect(second.body).toEqual(first.body);
-    const batch = () =>
-      call(service, 'POST', '/markets/batch-trade', { key: trader.apiKey, body: { orders: [order] } });
+    const batch = () => trader.post('/markets/batch-trade', { orders: [order] });
     expect((await batch()).headers.get('idempotency-replayed')).toBe('true');
   });
 
   test('twenty at once under one name: one is placed, and the others name it', async () => {
     const name = newName();
     const orders = await Promise.all(Array.from({ length: 20 }, (_, i) => resting(name, 10 + i)));
-    const answers = await Promise.all(
-      orders.map((body) => call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })),
-    );
+    const answers = await Promise.all(orders.map((body) => trader.post('/markets/trade', body)));
     const placed = answers.filter(({ status }) => status === 201);
     expect(placed).toHaveLength(1);
     const others = answers.filter(({ status }) => status !== 201);
@@ -185,11 +182,11 @@ describe('an order under a name', () => {
       { ...rest, clientOrderId: 'x'.repeat(65) },
       { ...rest, clientOrderId: 'a\u0000b' },
     ])
-      expect(await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).toMatchObject({
+      expect(await trader.post('/markets/trade', body)).toMatchObject({
         status: 400,
         body: { code: 'invalid_request' },
       });
-    const wrong = await call(service, 'GET', '/markets/orders?clientOrderID=x', { key: trader.apiKey });
+    const wrong = await trader.get('/markets/orders?clientOrderID=x');
     expect(wrong.status).toBe(400);
   });
 
@@ -197,9 +194,7 @@ describe('an order under a name', () => {
     const name = newName();
     await trader.client.placeTrade(await resting(name));
     const stranger = await newAgent(service);
-    const found = await call(service, 'GET', `/markets/orders?clientOrderId=${name}`, {
-      key: stranger.apiKey,
-    });
+    const found = await stranger.get(`/markets/orders?clientOrderId=${name}`);
     expect(found.body).toEqual([]);
   });
 });

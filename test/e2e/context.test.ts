@@ -2,7 +2,6 @@
 import type { Market, MarketContext } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  call,
   limitOrder,
   marketBuy,
   marketSell,
@@ -247,9 +246,7 @@ describe('access and names', () => {
     const market = markets[0] as Market;
     const trader = await newTrader(service);
     const stranger = await newTrader(service);
-    const answer = await call(service, 'GET', `/markets/context/${market.id}?user=${trader.funder}`, {
-      key: stranger.apiKey,
-    });
+    const answer = await stranger.get(`/markets/context/${market.id}?user=${trader.funder}`);
     expect({ status: answer.status, code: answer.body.code }).toEqual({
       status: 404,
       code: 'wallet_not_found',

@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
-  call,
   marketBuy,
   newAgent,
   newTrader,
@@ -37,8 +36,7 @@ const of = (amount: number, on = market) => {
   names += 1;
   return { clientOrderId: `convert-${names}`, marketId: on.id, amount };
 };
-const raw = (trader: Pick<Trader, 'apiKey'>, body: unknown) =>
-  call(service, 'POST', '/markets/convert', { key: trader.apiKey, body });
+const raw = (trader: Pick<Trader, 'post'>, body: unknown) => trader.post('/markets/convert', body);
 const cash = ({ funder }: Trader) => service.exchange.account(funder).available;
 const shares = ({ funder }: Trader, { conditionId }: Market, outcome: 'YES' | 'NO') =>
   service.exchange.freeTokens(funder, conditionId, outcome);

@@ -12,7 +12,6 @@ import { venueFor } from '../../packages/server/src/venues/asking.ts';
 import type { CancelAnswer, SignedOrders } from '../../packages/server/src/venues/venue.ts';
 import {
   aMarket,
-  call,
   marketBuy,
   newTrader,
   recordFirst,
@@ -47,8 +46,7 @@ const unwrapVenue = () => Object.assign(signedOrders, real);
 afterEach(unwrapVenue);
 
 const UNKNOWN = { kind: 'unknown' } as const;
-const send = (request: TradeRequest) =>
-  call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: request });
+const send = (request: TradeRequest) => trader.post('/markets/trade', request);
 const usage = async () => {
   const { safeguards } = await trader.client.getMarketContext(market.id);
   return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };

@@ -50,8 +50,7 @@ describe('tokens', () => {
     const trader = await newTrader(service);
     const market = await aMarket(trader.client);
     const orders = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
-    const send = (some: readonly unknown[]) =>
-      call(service, 'POST', '/markets/batch-trade', { key: trader.apiKey, body: { orders: some } });
+    const send = (some: readonly unknown[]) => trader.post('/markets/batch-trade', { orders: some });
     // A request that is not a batch costs one token.
     expect((await send(Array.from({ length: 21 }, () => ({})))).status).toBe(400);
     const first = await send(orders);
@@ -60,7 +59,7 @@ describe('tokens', () => {
     const second = await send(more);
     expect(second).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(14);
-    const open = await call(service, 'GET', '/markets/orders/open?limit=100', { key: trader.apiKey });
+    const open = await trader.get('/markets/orders/open?limit=100');
     expect(open.headers.get('x-total-count')).toBe('20');
   });
 });
@@ -110,10 +109,7 @@ describe('wallets', () => {
     const trader = await newTrader(service);
     const register = async (signer: Signer) => {
       const credentials = await createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
-      return call(service, 'POST', '/wallet/credentials', {
-        key: trader.apiKey,
-        body: credentialRequest(signer, credentials, 0),
-      });
+      return trader.post('/wallet/credentials', credentialRequest(signer, credentials, 0));
     };
     await fill(trader.agentId, 98);
     expect((await register(Signer.generate())).status).toBe(200);

@@ -34,7 +34,7 @@ export const REQUEST_ROWS: readonly Case[] = [
   ['invalid_request', 'a body that is not an object', () => trade([1, 2])],
   ['invalid_json', 'broken JSON', () => trade('{"order":')],
   ['invalid_json', 'a body with `__proto__`', () => trade('{"__proto__": {"a": 1}}')],
-  ['body_required', 'no body', () => call(service, 'POST', '/markets/trade', { key: trader.apiKey })],
+  ['body_required', 'no body', () => trader.post('/markets/trade')],
   ['body_required', 'an empty body', () => trade('')],
   ['body_too_large', 'a body over 64 KiB', () => trade({ reasoning: 'x'.repeat(70_000) })],
   [

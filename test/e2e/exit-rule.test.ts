@@ -4,7 +4,6 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claim, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
-  call,
   limitOrder,
   newTrader,
   openMarkets,
@@ -54,7 +53,7 @@ const toTick = (price: number) => Math.max(0.01, Math.round(price * 100) / 100);
 async function sell(size: number, price: number) {
   const { signer } = trader;
   const body = await limitOrder({ signer }, market, { side: 'SELL', size, price: price.toFixed(2) });
-  return (await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).body;
+  return (await trader.post('/markets/trade', body)).body;
 }
 const held = () => Number(service.exchange.freeTokens(trader.funder, market.conditionId, 'YES')) / 1e6;
 
@@ -118,7 +117,7 @@ describe('once the owner lets them pass', () => {
     const checked = async (price: number) => {
       const order = { signer: trader.signer, market, outcome: 'YES', side: 'SELL', size: 20 } as const;
       const body = { ...(await buildLimitOrder({ ...order, price: price.toFixed(2) })), validateOnly: true };
-      return (await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body })).status;
+      return (await trader.post('/markets/trade', body)).status;
     };
     expect([await checked(bid()), await checked(toTick(bid() * 0.7))]).toEqual([200, 403]);
     expect((await trader.client.getMe()).tradesToday).toBe(1);

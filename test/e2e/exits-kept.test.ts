@@ -5,7 +5,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
 import { bidOf, exitOrder, hold, passes } from '../exits.ts';
 import {
-  call,
   marketBuy,
   marketSell,
   newAgent,
@@ -105,7 +104,7 @@ describe('the wallet', () => {
     expect((await exitOf(exit)).trouble).toBeNull();
     const order = await exitOrder(trader, market, { worst: 0.9 });
     const body = { ...order, owner: randomUUID(), trigger: { kind: 'price_at_or_above', price: 0.9 } };
-    const refused = await call(service, 'POST', '/markets/exits', { key: trader.apiKey, body });
+    const refused = await trader.post('/markets/exits', body);
     expect(refused.body.code).toBe('owner_mismatch');
   });
 });

@@ -6,7 +6,6 @@ import type { Book } from '../../packages/server/src/domain/market.ts';
 import { expectBooksToAgree } from '../books.ts';
 import { bidOf, type ExitOrder, exitOrder, hold, passes, pushBidTo, sellDownTo } from '../exits.ts';
 import {
-  call,
   limitOrder,
   newTrader,
   openMarkets,
@@ -49,12 +48,7 @@ const requestFor = async (order: ExitOrder, trigger: object, more: object = {}, 
 const leave = async (order: ExitOrder, trigger: Trigger, more: object = {}) =>
   trader.client.leaveExit(await requestFor(order, trigger, more));
 const refused = async (order: ExitOrder, trigger: object, more: object = {}) =>
-  (
-    await call(service, 'POST', '/markets/exits', {
-      key: trader.apiKey,
-      body: await requestFor(order, trigger, more),
-    })
-  ).body;
+  (await trader.post('/markets/exits', await requestFor(order, trigger, more))).body;
 const pass = (ms: number) => passes(service, clock, ms);
 /** Longer than a trigger must hold. */
 async function becomes(exitId: string, status: string): Promise<void> {

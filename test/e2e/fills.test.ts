@@ -5,7 +5,6 @@ import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFakeQuoteVenue, createFakeWallet, type FakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
-  call,
   newTrader,
   openMarkets,
   startTestService,
@@ -26,8 +25,7 @@ beforeAll(async () => {
   [market, other] = (await openMarkets((await newTrader(service)).client)) as [Market, Market];
 });
 
-const get = (trader: Pick<Trader, 'apiKey'>, query = '') =>
-  call(service, 'GET', `/markets/fills${query}`, { key: trader.apiKey });
+const get = (trader: Pick<Trader, 'get'>, query = '') => trader.get(`/markets/fills${query}`);
 
 /** Spends the amount of collateral, or sells the number of shares, immediately. */
 const trade = async (trader: Trader, side: 'BUY' | 'SELL', much: number, on = market) => {
@@ -45,7 +43,7 @@ async function all(trader: Trader, query: string, between = async () => {}): Pro
   const found: AgentFill[] = [];
   let path: string | undefined = `/markets/fills${query}`;
   while (path !== undefined) {
-    const { status, body, headers } = await call(service, 'GET', path, { key: trader.apiKey });
+    const { status, body, headers } = await trader.get(path);
     expect(status).toBe(200);
     found.push(...body);
     path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
@@ -59,15 +57,14 @@ const keyOf = ({ orderId, tradeId }: AgentFill): string => `${orderId} ${tradeId
 /** Buys sixteen contracts on the venue of quoted orders, for 9.6 and a fee of 0.3. */
 async function quotedFill(trader: Trader) {
   const wallet = createFakeWallet();
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
-  const quote = await post('/venueb/agent/quote', { ...BUY_TEN, userPublicKey: wallet.address });
-  const { body } = await post('/venueb/agent/submit', {
+  const quote = await trader.post('/venueb/agent/quote', { ...BUY_TEN, userPublicKey: wallet.address });
+  const { body } = await trader.post('/venueb/agent/submit', {
     quoteId: quote.body.quoteId,
     signedTransaction: wallet.sign(quote.body.unsignedTransaction),
   });
   quoting.landed.set(body.txSignature, { kind: 'landed' });
   quoting.fill(body.txSignature, { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n });
-  const detail = () => call(service, 'GET', `/venueb/agent/orders/${body.orderId}`, { key: trader.apiKey });
+  const detail = () => trader.get(`/venueb/agent/orders/${body.orderId}`);
   const status = async () => (await detail()).body.status;
   await withTurns(service, ['follow'], expect.poll(status).toBe('filled'));
   return { order: (await detail()).body, wallet };

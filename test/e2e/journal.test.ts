@@ -232,8 +232,7 @@ describe('batches', () => {
     const bytes = Buffer.byteLength(JSON.stringify({ orders }));
     expect(bytes).toBeGreaterThan(65_536);
     expect(await agent.client.batchTrade(orders)).toMatchObject({ succeeded: 20, failed: 0 });
-    const send = (body: unknown) =>
-      call(service, 'POST', '/markets/batch-trade', { key: agent.apiKey, body });
+    const send = (body: unknown) => agent.post('/markets/batch-trade', body);
     expect(await send({ orders: [...orders, await wordy()] })).toMatchObject({
       status: 400,
       body: { code: 'invalid_request', errors: [{ path: 'orders' }] },
@@ -252,10 +251,7 @@ describe('batches', () => {
       'nonsense',
       await resting(),
     ];
-    const { status, body } = await call(service, 'POST', '/markets/batch-trade', {
-      key: agent.apiKey,
-      body: { orders },
-    });
+    const { status, body } = await agent.post('/markets/batch-trade', { orders });
     expect({ status, succeeded: body.succeeded, failed: body.failed }).toEqual({
       status: 200,
       succeeded: 2,
@@ -273,12 +269,7 @@ describe('batches', () => {
   test('the answer is kept for replays if at least one order was placed', async () => {
     const agent = await newTrader(service);
     const orders = [await restingOrder(agent, market)];
-    const send = () =>
-      call(service, 'POST', '/markets/batch-trade', {
-        key: agent.apiKey,
-        body: { orders },
-        headers: { 'idempotency-key': 'batch' },
-      });
+    const send = () => agent.post('/markets/batch-trade', { orders }, { 'idempotency-key': 'batch' });
     await agent.client.updateSettings({ tradingPaused: true });
     expect((await send()).body).toMatchObject({ succeeded: 0, failed: 1 });
     await agent.client.updateSettings({ tradingPaused: false });
@@ -300,7 +291,7 @@ test('pages of the order history neither shift nor repeat while orders arrive', 
   let path: string | undefined = '/markets/orders?limit=2&orderStatus=1';
   let pages = 0;
   while (path !== undefined) {
-    const { body, headers } = await call(service, 'GET', path, { key: agent.apiKey });
+    const { body, headers } = await agent.get(path);
     expect(headers.get('x-total-count')).toBe(String(7 + pages));
     seen.push(...body.map(({ orderId }: { orderId: string }) => orderId));
     path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
@@ -309,7 +300,7 @@ test('pages of the order history neither shift nor repeat while orders arrive', 
   }
   expect(pages).toBe(4);
   expect(seen).toEqual(ids);
-  const wrong = await call(service, 'GET', '/markets/orders?cursor=abc', { key: agent.apiKey });
+  const wrong = await agent.get('/markets/orders?cursor=abc');
   expect(wrong).toMatchObject({
     status: 400,
     body: { code: 'invalid_request', errors: [{ path: 'cursor' }] },

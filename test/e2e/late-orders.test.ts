@@ -84,9 +84,10 @@ describe('on paper', () => {
       { cancelAfterMs: 604_800_001 },
       { cancelAfter: 500 },
     ])
-      expect(
-        await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: { ...order, ...fields } }),
-      ).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+      expect(await trader.post('/markets/trade', { ...order, ...fields })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
     await expect(resting({ deadline: Date.now() - 1 })).rejects.toMatchObject({ code: 'deadline_passed' });
   });
 

@@ -5,7 +5,6 @@ import { ownerOf } from '../approving.ts';
 import { createFakeQuoteVenue, createFakeWallet } from '../fake-quote-venue.ts';
 import {
   aMarket,
-  call,
   limitOrder,
   newAgent,
   newTrader,
@@ -35,19 +34,16 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> =>
     () => 'taken',
     (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
   );
-const post = (trader: Pick<Trader, 'apiKey'>, path: string, body: unknown) =>
-  call(service, 'POST', path, { key: trader.apiKey, body });
-
 /** Quotes and submits on the venue of quoted orders with a wallet of its own. */
 async function submission(trader: Trader, fields: Record<string, unknown> = {}) {
   const wallet = createFakeWallet();
   const quote = { ...BUY_TEN, userPublicKey: wallet.address, ...fields };
-  const { body } = await post(trader, '/venueb/agent/quote', quote);
+  const { body } = await trader.post('/venueb/agent/quote', quote);
   const signedTransaction = () => wallet.sign(body.unsignedTransaction);
   return {
     quote: body,
     submit: () =>
-      post(trader, '/venueb/agent/submit', {
+      trader.post('/venueb/agent/submit', {
         quoteId: body.quoteId,
         signedTransaction: signedTransaction(),
       }),
@@ -60,7 +56,7 @@ describe('maxOpenOrders', () => {
     expect((await trader.client.getSettings()).maxOpenOrders).toBeNull();
     await trader.client.updateSettings({ maxOpenOrders: 2 });
     const [first] = [await rest(trader), await rest(trader)];
-    const refused = await post(trader, '/markets/trade', await restingOrder(trader, market));
+    const refused = await trader.post('/markets/trade', await restingOrder(trader, market));
     expect(refused).toMatchObject({
       status: 403,
       body: {
@@ -79,7 +75,7 @@ describe('maxOpenOrders', () => {
   test('a hundred orders at the same time never exceed it', async () => {
     const trader = await limitedTo(7);
     const requests = await Promise.all(Array.from({ length: 100 }, () => restingOrder(trader, market)));
-    const answers = await Promise.all(requests.map((request) => post(trader, '/markets/trade', request)));
+    const answers = await Promise.all(requests.map((request) => trader.post('/markets/trade', request)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(7);
     expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(
       new Set(['max_open_orders_exceeded']),
@@ -107,7 +103,7 @@ describe('maxOpenOrders', () => {
     const signed = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
     const answers = await Promise.all([
       ...quoted.map(({ submit }) => submit()),
-      ...signed.map((request) => post(trader, '/markets/trade', request)),
+      ...signed.map((request) => trader.post('/markets/trade', request)),
     ]);
     const taken = answers.filter(({ status }) => status < 300);
     expect(taken).toHaveLength(11);
@@ -133,7 +129,7 @@ describe('maxOpenOrders', () => {
   test('a batch stops at the limit, order by order', async () => {
     const trader = await limitedTo(2);
     const orders = await Promise.all(Array.from({ length: 4 }, () => restingOrder(trader, market)));
-    const { body } = await post(trader, '/markets/batch-trade', { orders });
+    const { body } = await trader.post('/markets/batch-trade', { orders });
     expect(body).toMatchObject({ succeeded: 2, failed: 2 });
     expect(body.results[3].problem.code).toBe('max_open_orders_exceeded');
   });
@@ -155,13 +151,13 @@ describe('display and settings', () => {
   });
 
   test.each([-1, 1.5, 5001, '3', {}])('%j is not a valid value', async (maxOpenOrders) => {
-    const { status, body } = await post(await newTrader(service), '/agents/settings', { maxOpenOrders });
+    const { status, body } = await (await newTrader(service)).post('/agents/settings', { maxOpenOrders });
     expect({ status, path: body.errors[0].path }).toEqual({ status: 400, path: 'maxOpenOrders' });
   });
 
   test.each(['maxOpenOrder', 'max_open_orders', 'openOrdersMax'])('%s is refused', async (name) => {
     const trader = await newTrader(service);
-    const { status, body } = await post(trader, '/agents/settings', { [name]: 3 });
+    const { status, body } = await trader.post('/agents/settings', { [name]: 3 });
     expect(status).toBe(400);
     expect(body.code).toBe('invalid_request');
     expect((await trader.client.getSettings()).maxOpenOrders).toBeNull();
@@ -209,7 +205,7 @@ describe('display and settings', () => {
     await linkSignersWallet({ client: fresh.client, signer: former.signer, signatureType: 0 });
     const trader: Trader = { ...fresh, signatureType: 0, funder: former.funder };
     expect(await codeOf(rest(trader))).toBe('taken');
-    const refused = await post(trader, '/markets/trade', await restingOrder(trader, market));
+    const refused = await trader.post('/markets/trade', await restingOrder(trader, market));
     expect(refused.body).toMatchObject({ code: 'max_open_orders_exceeded', context: { limit: 2, used: 2 } });
     expect(refused.body.detail).toContain('had this wallet before');
   });

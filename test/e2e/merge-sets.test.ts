@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
-  call,
   limitOrder,
   newTrader,
   openMarkets,
@@ -36,7 +35,7 @@ const cash = ({ funder }: Trader) => service.exchange.account(funder).available;
 const give = (to: Trader, amount: number, { conditionId } = market) =>
   service.exchange.execute({ kind: 'split', account: to.funder, conditionId, amount: micro(amount) });
 const raw = (of: Trader, body: unknown, headers: Record<string, string> = {}) =>
-  call(service, 'POST', '/markets/merge', { key: of.apiKey, body, headers });
+  of.post('/markets/merge', body, headers);
 
 test('pairs become collateral, and everything tells of it', async () => {
   await give(trader, 10);

@@ -36,12 +36,11 @@ beforeAll(async () => {
   // Nothing on the book is so cheap.
   const order = { signer: trader.signer, market, outcome: 'YES', side: 'BUY', amount: 10 } as const;
   const refused = await buildMarketOrder({ ...order, worstPrice: 0.01 });
-  await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: refused });
-  await call(service, 'POST', '/markets/batch-trade', {
-    key: trader.apiKey,
-    body: { orders: [await buildMarketOrder({ ...order, worstPrice: 0.01 })] },
+  await trader.post('/markets/trade', refused);
+  await trader.post('/markets/batch-trade', {
+    orders: [await buildMarketOrder({ ...order, worstPrice: 0.01 })],
   });
-  await call(service, 'GET', '/markets/orderbook/1', { key: trader.apiKey });
+  await trader.get('/markets/orderbook/1');
   for (const job of ['resolve doubt', 'touch']) await service.runJob(job);
   served = await scrape();
 });

@@ -28,7 +28,7 @@ async function status(): Promise<OperatorStatus> {
 }
 
 test('an agent’s key and none open it not', async () => {
-  expect((await call(service, 'GET', '/operator/status', { key: trader.apiKey })).status).toBe(401);
+  expect((await trader.get('/operator/status')).status).toBe(401);
   const { status, body } = await call(service, 'GET', '/operator/status');
   expect(status).toBe(401);
   expect(body.fix).toContain('OPERATOR_KEY');
@@ -57,9 +57,9 @@ test('says how venues, replicas, queues and this process fare', async () => {
 
 test('refusals, orders in doubt and what waits show up', async () => {
   const skill = { skillName: 'Wait', description: 'It waits.', version: '0.1', howItWorks: '1. Wait.' };
-  const sent = await call(service, 'POST', '/agent/skill/submit-skill', { key: trader.apiKey, body: skill });
+  const sent = await trader.post('/agent/skill/submit-skill', skill);
   expect(sent.status).toBeLessThan(300);
-  await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: {} });
+  await trader.post('/markets/trade', {});
   const { orderId } = await trader.client.placeTrade(
     await restingOrder(trader, await aMarket(trader.client), 12),
   );

@@ -5,7 +5,6 @@ import { openPool } from '../../packages/server/src/platform/database/connection
 import { ownerOf } from '../approving.ts';
 import {
   aMarket,
-  call,
   limitOrder,
   newAgent,
   newTrader,
@@ -36,8 +35,7 @@ const setLimits = (owner: Visitor, agentId: string, change: unknown) =>
   owner.send('POST', `/owner/agents/${agentId}/safeguards`, change);
 const pause = (owner: Visitor, agentId: string, paused: boolean) =>
   owner.send('POST', `/owner/agents/${agentId}/pause`, { paused });
-const settings = (agent: Pick<Trader, 'apiKey'>, body: unknown) =>
-  call(service, 'POST', '/agents/settings', { key: agent.apiKey, body });
+const settings = (agent: Pick<Trader, 'post'>, body: unknown) => agent.post('/agents/settings', body);
 
 /** Name and value first, then the attributes, whose order has no meaning. */
 const attributesOf = (setCookie: string | null | undefined): string[] => {

@@ -3,7 +3,6 @@ import { type SignatureType, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
-  call,
   newAgent,
   newTrader,
   restingOrder,
@@ -24,8 +23,7 @@ async function signed(agent: Agent, address: string = agent.signer.address, sign
   const { nonce, message } = await agent.client.getCredentialChallenge(address);
   return { address, nonce, signature: await signer.signMessage(message) };
 }
-const post = (agent: Agent, body: object) =>
-  call(service, 'POST', '/wallet/credentials/paper', { key: agent.apiKey, body });
+const post = (agent: Agent, body: object) => agent.post('/wallet/credentials/paper', body);
 
 describe('credentials on paper', () => {
   test.each([0, 1, 2, 3] as const)('a wallet of type %i trades with them', async (type) => {
@@ -76,7 +74,7 @@ describe('credentials on paper', () => {
     for (const { status, body } of refused)
       expect([status, body.code]).toEqual([400, 'link_challenge_invalid']);
     const credential = await signed(agent);
-    const asLink = await call(service, 'POST', '/wallet/link', { key: agent.apiKey, body: credential });
+    const asLink = await agent.post('/wallet/link', credential);
     expect(asLink.body.code).toBe('link_challenge_invalid');
   });
 

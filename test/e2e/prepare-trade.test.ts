@@ -170,10 +170,7 @@ describe('the verdict of every safeguard', () => {
     expect(check(prepared, 'credentials_not_registered')).toMatchObject({ passed: false });
     expect(check(prepared, 'insufficient_balance')).toBeUndefined();
     expect(check(prepared, 'max_position_value_exceeded')).toMatchObject({ used: 0 });
-    const without = await call(service, 'POST', '/markets/trade/prepare', {
-      key: stranger.apiKey,
-      body: marketBuy(),
-    });
+    const without = await stranger.post('/markets/trade/prepare', marketBuy());
     expect(without).toMatchObject({ status: 400, body: { code: 'wallet_required' } });
   });
 
@@ -186,8 +183,7 @@ describe('the verdict of every safeguard', () => {
 });
 
 describe('bad input', () => {
-  const refused = async (body: object) =>
-    (await call(service, 'POST', '/markets/trade/prepare', { key: trader.apiKey, body })).body;
+  const refused = async (body: object) => (await trader.post('/markets/trade/prepare', body)).body;
   test.each([
     ['neither price', { price: undefined }, 'invalid_request', 'price'],
     ['both prices', { worstPrice: 0.5 }, 'invalid_request', 'price'],

@@ -7,7 +7,6 @@ import { type AuditFault, auditReceipts } from '../../packages/server/src/receip
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
-  call,
   marketBuy,
   newTrader,
   type RawAnswer,
@@ -41,13 +40,10 @@ export const buy = async ({ market }: ReceiptsStage, trader: Trader, amount = 10
     source: 'sdk:receipts',
   });
 
-export const get = ({ service }: ReceiptsStage, trader: Pick<Trader, 'apiKey'>, path: string) =>
-  call(service, 'GET', path, { key: trader.apiKey });
-
 /** Once nothing of the agent is behind. */
 export async function chainOf(
   stage: ReceiptsStage,
-  trader: Pick<Trader, 'apiKey' | 'agentId'>,
+  trader: Pick<Trader, 'get' | 'agentId'>,
 ): Promise<ReceiptEntry[]> {
   const isDone = vi.waitFor(async () => {
     const behind = await stage.sql`select 1 from facts f cross join receipt_log l
@@ -55,7 +51,7 @@ export async function chainOf(
     expect(behind).toEqual([]);
   }, WAITING);
   await withTurns(stage.service, ['write receipts'], isDone);
-  return (await get(stage, trader, '/agents/receipts')).body.entries;
+  return (await trader.get('/agents/receipts')).body.entries;
 }
 
 export const audit = async ({ sql }: ReceiptsStage): Promise<readonly AuditFault[]> =>
@@ -64,11 +60,11 @@ export const audit = async ({ sql }: ReceiptsStage): Promise<readonly AuditFault
 /** The answer to who asks for the receipt of an order, once it is written. */
 export async function receiptOf(
   service: TestService,
-  trader: Pick<Trader, 'apiKey'>,
+  trader: Pick<Trader, 'get'>,
   orderId: string,
 ): Promise<RawAnswer['body']> {
   const isThere = vi.waitFor(async () => {
-    const answer = await call(service, 'GET', `/markets/orders/${orderId}/receipt`, { key: trader.apiKey });
+    const answer = await trader.get(`/markets/orders/${orderId}/receipt`);
     expect(answer.status).toBe(200);
     return answer.body;
   }, WAITING);

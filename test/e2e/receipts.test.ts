@@ -7,7 +7,7 @@ import { linkReceipts } from '../../packages/server/src/receipts/write.ts';
 import { newTrader, restingOrder } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
 import { newQuoteTrader } from '../quote-trader.ts';
-import { audit, buy, chainOf, get, openReceiptsStage, type ReceiptsStage } from './receipts-stage.ts';
+import { audit, buy, chainOf, openReceiptsStage, type ReceiptsStage } from './receipts-stage.ts';
 
 let stage: ReceiptsStage;
 let { service, sql, market } = {} as ReceiptsStage;
@@ -50,7 +50,7 @@ describe('an order has a receipt', () => {
     });
     expect(entry?.body.fills).toHaveLength(fills.length);
     expect(JSON.stringify(entry)).not.toContain('because');
-    const receipt = (await get(stage, trader, `/markets/orders/${placed.orderId}/receipt`)).body;
+    const receipt = (await trader.get(`/markets/orders/${placed.orderId}/receipt`)).body;
     expect(receipt).toEqual({
       agentId: trader.agentId,
       orderId: placed.orderId,
@@ -84,8 +84,8 @@ describe('an order has a receipt', () => {
     expect(verifyReceipts({ entries: chain.slice(1), from: kept }).ok).toBe(true);
     expect(verifyReceipts({ entries: chain, head: kept }).ok).toBe(true);
     const pages = [
-      ...(await get(stage, trader, '/agents/receipts?limit=2')).body.entries,
-      ...(await get(stage, trader, '/agents/receipts?limit=2&after=2')).body.entries,
+      ...(await trader.get('/agents/receipts?limit=2')).body.entries,
+      ...(await trader.get('/agents/receipts?limit=2&after=2')).body.entries,
     ];
     expect(pages).toEqual(chain);
   });
@@ -124,8 +124,8 @@ describe('an order has a receipt', () => {
     const { orderId } = await buy(stage, trader);
     const [entry] = await chainOf(stage, trader);
     const path = `/markets/orders/${orderId}/receipt`;
-    expect((await get(stage, other, path)).body.code).toBe('order_not_found');
-    expect((await get(stage, other, '/agents/receipts')).body).toMatchObject({
+    expect((await other.get(path)).body.code).toBe('order_not_found');
+    expect((await other.get('/agents/receipts')).body).toMatchObject({
       entries: [],
       head: { sequence: 0 },
       next: null,
@@ -141,7 +141,7 @@ describe('an order has a receipt', () => {
     expect((await stranger.send('GET', `${owned}/orders/${orderId}/receipt`)).body.code).toBe(
       'agent_not_found',
     );
-    expect((await get(stage, trader, '/agents/receipts?aftr=1')).body.code).toBe('invalid_request');
+    expect((await trader.get('/agents/receipts?aftr=1')).body.code).toBe('invalid_request');
   });
 });
 

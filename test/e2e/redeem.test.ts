@@ -3,7 +3,6 @@ import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
 import {
-  call,
   marketBuy,
   newAgent,
   newTrader,
@@ -174,12 +173,10 @@ describe('on request', () => {
       code: 'market_not_found',
       status: 404,
     });
-    expect(
-      await call(service, 'POST', '/markets/redeem', {
-        key: trader.apiKey,
-        body: { marketId: '1', walletAddress: '0x12' },
-      }),
-    ).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(await trader.post('/markets/redeem', { marketId: '1', walletAddress: '0x12' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request' },
+    });
   });
 });
 

@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
   aMarket,
-  call,
   marketBuy,
   newTrader,
   startTestService,
@@ -20,7 +19,7 @@ let market: Market;
 let second: string;
 
 const get = async (path: string) => {
-  const { status, body } = await call(service, 'GET', path, { key: trader.apiKey });
+  const { status, body } = await trader.get(path);
   expect([path, status]).toEqual([path, 200]);
   return body;
 };

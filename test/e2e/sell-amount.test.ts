@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { approve, claim, ownerOf } from '../approving.ts';
 import {
   aMarket,
-  call,
   limitOrder,
   marketSell,
   newTrader,
@@ -25,8 +24,8 @@ beforeAll(async () => {
   market = await aMarket((await newTrader(service)).client);
 });
 
-const post = (trader: Pick<Trader, 'apiKey'>, body: unknown, path = '/markets/trade') =>
-  call(service, 'POST', path, { key: trader.apiKey, body });
+const post = (trader: Pick<Trader, 'post'>, body: unknown, path = '/markets/trade') =>
+  trader.post(path, body);
 
 const sellOf = (trader: Trader, shares = HELD, worstPrice = TICK): Promise<TradeRequest> =>
   marketSell(trader, market, shares, { worstPrice });

@@ -80,10 +80,7 @@ test('the total of approvals counts those beyond the page', async () => {
   await trader.client.updateSettings({ approvalAbove: 0 });
   const market = await aMarket(trader.client);
   for (let nth = 0; nth < 3; nth += 1)
-    await call(service, 'POST', '/markets/trade', {
-      key: trader.apiKey,
-      body: await restingOrder(trader, market),
-    });
+    await trader.post('/markets/trade', await restingOrder(trader, market));
   const { headers, body } = await get('/agents/approvals?limit=2', trader.apiKey);
   expect({ shown: body.length, total: headers.get('x-total-count') }).toEqual({ shown: 2, total: '3' });
 });
@@ -137,7 +134,7 @@ test('an unlink that names nothing takes the wallet of the agent, and no other o
     credentialRequest(other, credentials),
   );
   const before = (await trader.client.getMe()).walletAddress;
-  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: trader.apiKey, body: {} });
+  const { status, body } = await trader.post('/wallet/unlink', {});
   expect({ status, code: body.code }).toEqual({ status: 200, code: undefined });
   expect(body.message.toLowerCase()).toContain(before?.toLowerCase());
   const left = [trader.funder, latest.toLowerCase()].filter((wallet) => wallet !== before?.toLowerCase());
@@ -151,7 +148,7 @@ test('an unlink of two wallets of one key takes both', async () => {
     signer: trader.signer,
   });
   await trader.client.registerCredentials(credentialRequest(trader.signer, credentials, 2));
-  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: trader.apiKey, body: {} });
+  const { status, body } = await trader.post('/wallet/unlink', {});
   expect({ status, code: body.code }).toEqual({ status: 200, code: undefined });
   expect(await trader.client.checkCredentials(trader.funder)).toMatchObject({ hasCredentials: false });
 });
@@ -203,10 +200,7 @@ test('a skill without howItWorks is taken, and shows it empty', async () => {
 test('the balance of venue B is the same in portfolio and briefing, and totals are of all venues', async () => {
   const trader = await newTrader(service);
   const solana = SolanaSigner.generate();
-  await call(service, 'POST', '/wallet/update-sol-address', {
-    key: trader.apiKey,
-    body: { solAddress: solana.address },
-  });
+  await trader.post('/wallet/update-sol-address', { solAddress: solana.address });
   const [market] = await trader.client.listMarkets({ q: '*', venue: 'kalshi', limit: 1 });
   await trader.client.quoteVenueB({
     ...{ marketTicker: market?.id as string, side: 'YES', action: 'BUY', amount: 5 },

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, claim, decline, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
-  call,
   marketBuy,
   marketSell,
   newAgent,
@@ -31,8 +30,7 @@ const name = (): string => {
   return `split-${names}`;
 };
 const of = (amount: number, on = market) => ({ clientOrderId: name(), marketId: on.id, amount });
-const raw = (trader: Pick<Trader, 'apiKey'>, body: unknown) =>
-  call(service, 'POST', '/markets/split', { key: trader.apiKey, body });
+const raw = (trader: Pick<Trader, 'post'>, body: unknown) => trader.post('/markets/split', body);
 const cash = ({ funder }: Trader) => service.exchange.account(funder).available;
 const buy = async (trader: Trader, amount: number, on = market) =>
   trader.client.placeTrade(await marketBuy(trader, on, amount));
@@ -182,6 +180,8 @@ test('without the collateral it says what there is; without a wallet, which fiel
   const refused = await raw(trader, of(10_001));
   expect(refused).toMatchObject({ status: 400, body: { code: 'insufficient_balance' } });
   expect(refused.body.detail).toContain('10000 is available');
-  const { apiKey } = await newAgent(service);
-  expect(await raw({ apiKey }, of(1))).toMatchObject({ status: 400, body: { code: 'wallet_required' } });
+  expect(await raw(await newAgent(service), of(1))).toMatchObject({
+    status: 400,
+    body: { code: 'wallet_required' },
+  });
 });

@@ -19,8 +19,8 @@ let service: TestService;
 let trader: Trader;
 let market: Market;
 
-const get = async (path: string, by: Pick<Trader, 'apiKey'> = trader) => {
-  const { status, body } = await call(service, 'GET', path, { key: by.apiKey });
+const get = async (path: string, by: Pick<Trader, 'get'> = trader) => {
+  const { status, body } = await by.get(path);
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -151,14 +151,7 @@ describe('listing', () => {
       expect(await get(`/markets/${id}`)).toMatchObject({ id: 'house-1', venue: 'house' });
     expect(await get(`/markets/orderbook/${MARKET.tokenIds[0]}`)).toMatchObject({ outcome: 'YES' });
     // The venue has no price history, and its answer says so.
-    const history = await call(
-      service,
-      'GET',
-      `/markets/prices-history?market=${MARKET.tokenIds[0]}&interval=1d`,
-      {
-        key: trader.apiKey,
-      },
-    );
+    const history = await trader.get(`/markets/prices-history?market=${MARKET.tokenIds[0]}&interval=1d`);
     expect({ status: history.status, code: history.body.code }).toEqual({
       status: 400,
       code: 'invalid_request',
@@ -166,7 +159,7 @@ describe('listing', () => {
   });
 
   test('the refusal of an unknown venue lists it', async () => {
-    const { body } = await call(service, 'GET', '/markets?q=*&venue=nowhere', { key: trader.apiKey });
+    const { body } = await trader.get('/markets?q=*&venue=nowhere');
     expect(body.detail).toBe('There is no venue "nowhere". Enabled: polymarket, kalshi, house.');
   });
 });
@@ -214,10 +207,7 @@ describe('trading', () => {
     expect(placed.status).toBe('live');
     const { venues, nextCursor } = await get('/markets/briefing');
     expect(venues.house).toMatchObject({ openOrdersCount: 1, balance: 990, availableBalance: 985 });
-    const canceled = await call(service, 'POST', '/markets/orders/cancel', {
-      key: trader.apiKey,
-      body: { orderId: placed.orderId },
-    });
+    const canceled = await trader.post('/markets/orders/cancel', { orderId: placed.orderId });
     expect(canceled.body).toMatchObject({ success: true, canceled: [placed.orderId] });
     expect(await get(`/markets/orders/${placed.orderId}`)).toMatchObject({ status: 'canceled' });
     const after = await get(`/markets/briefing?since=${nextCursor}`);
@@ -242,7 +232,7 @@ describe('trading', () => {
     const request = await order({ side: 'BUY', price: '0.1', size: 10 });
     await trader.client.placeTrade(request);
     const { venue: _, ...elsewhere } = request as unknown as Record<string, unknown>;
-    const { body } = await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: elsewhere });
+    const { body } = await trader.post('/markets/trade', elsewhere);
     expect(body.code).toBe('order_already_placed');
     const { body: all } = await call(service, 'DELETE', '/markets/orders', {
       key: trader.apiKey,
@@ -252,10 +242,7 @@ describe('trading', () => {
   });
 
   test('a missing capability gives a documented refusal', async () => {
-    const { body } = await call(service, 'POST', '/markets/redeem', {
-      key: trader.apiKey,
-      body: { marketId: 'house-1', venue: 'house' },
-    });
+    const { body } = await trader.post('/markets/redeem', { marketId: 'house-1', venue: 'house' });
     expect(body).toMatchObject({ code: 'wrong_venue_route', detail: '"house" does not offer this.' });
   });
 });
@@ -279,7 +266,7 @@ describe('a venue that does not answer', () => {
       const listed = new Set(briefing.opportunities.newMarkets.map(({ venue }: Market) => venue));
       expect([...listed].sort()).toEqual(['house', 'kalshi']);
       // A request that depends on it is refused.
-      const me = await call(service, 'GET', '/agents/me', { key: trader.apiKey });
+      const me = await trader.get('/agents/me');
       expect({ status: me.status, code: me.body.code }).toEqual({ status: 503, code: 'service_unavailable' });
     } finally {
       Object.assign(accounts, { balances });

@@ -3,7 +3,6 @@ import { type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
-  call,
   limitOrder,
   marketBuy,
   marketSell,
@@ -25,7 +24,7 @@ beforeAll(async () => {
 });
 
 const send = (request: unknown, agent = trader, headers: Record<string, string> = {}) =>
-  call(service, 'POST', '/markets/trade', { key: agent.apiKey, body: request, headers });
+  agent.post('/markets/trade', request, headers);
 const usage = async (agent: Trader) => {
   const { safeguards } = await agent.client.getMarketContext(market.id);
   return { trades: safeguards.tradesToday.used, amount: safeguards.dailyTradeAmount.used };
@@ -231,7 +230,7 @@ describe('after the trade', () => {
     for (let i = 0; i < 3; i++)
       ids.push((await agent.client.placeTrade(await restingOrder(agent, market))).orderId);
     await agent.client.cancelOrder(ids[0] as string);
-    const page = await call(service, 'GET', '/markets/orders?limit=2', { key: agent.apiKey });
+    const page = await agent.get('/markets/orders?limit=2');
     expect(page.body.map(({ orderId }: { orderId: string }) => orderId)).toEqual([ids[2], ids[1]]);
     expect(page.headers.get('x-total-count')).toBe('3');
     expect(page.headers.get('link')).toMatch(/cursor=[\w-]+>; rel="next"$/);

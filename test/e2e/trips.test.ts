@@ -143,10 +143,9 @@ beforeAll(async () => {
   quoted = await aSandboxMarket(quoting.client);
 });
 
-const send = (body: unknown, agent: Pick<Trader, 'apiKey'> = trader, path = '') =>
-  call(service, 'POST', `/markets/trade${path}`, { key: agent.apiKey, body });
-const read = (path: string, { apiKey }: Pick<Trader, 'apiKey'> = trader) =>
-  call(service, 'GET', path, { key: apiKey });
+const send = (body: unknown, agent: Pick<Trader, 'post'> = trader, path = '') =>
+  agent.post(`/markets/trade${path}`, body);
+const read = (path: string, agent: Pick<Trader, 'get'> = trader) => agent.get(path);
 const succeeded = (answer: RawAnswer) =>
   expect(answer).toMatchObject({ status: expect.toBeOneOf([200, 201]), body: { success: true } });
 

@@ -25,8 +25,8 @@ beforeAll(async () => {
   market = await aMarket(trader.client);
 });
 
-const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
-const get = (path: string) => call(service, 'GET', path, { key: trader.apiKey });
+const post = (path: string, body: unknown) => trader.post(path, body);
+const get = (path: string) => trader.get(path);
 
 const refusedFields = ({ status, body }: RawAnswer) => {
   expect({ status, code: body.code }, JSON.stringify(body)).toEqual({ status: 400, code: 'invalid_request' });
@@ -159,8 +159,7 @@ describe('other fields', () => {
     const body = await marketBuy(taker, market, 10);
     expect((await taker.client.placeTrade(body)).success).toBe(true);
     const user = taker.funder;
-    const read = (query: string) =>
-      call(service, 'GET', `/markets/current-positions?${query}`, { key: taker.apiKey });
+    const read = (query: string) => taker.get(`/markets/current-positions?${query}`);
     const all = `user=${user}&venue=polymarket&limit=100&offset=0&sortBy=TOKENS&sortDirection=ASC`;
     expect(
       (await read(`${all}&market=${market.conditionId.toUpperCase()}&sizeThreshold=1`)).body,
@@ -168,11 +167,8 @@ describe('other fields', () => {
     expect((await read(`${all}&sizeThreshold=100000`)).body).toEqual([]);
     expect((await read(`${all}&redeemable=true`)).body).toEqual([]);
     expect((await read('sortBy=LUCK')).body.code).toBe('unknown_sort_field');
-    const closed = await call(
-      service,
-      'GET',
+    const closed = await taker.get(
       `/markets/closed-positions?user=${user}&venue=polymarket&market=1&title=x&limit=10&offset=0&sortBy=REALIZEDPNL&sortDirection=ASC`,
-      { key: taker.apiKey },
     );
     expect(closed).toMatchObject({ status: 200, body: [] });
     for (const path of [
@@ -182,8 +178,8 @@ describe('other fields', () => {
       '/markets/orders?venue=all&limit=20&offset=0',
       '/markets/orders/open?venue=all',
     ])
-      expect((await call(service, 'GET', path, { key: taker.apiKey })).status, path).toBe(200);
-    const trades = await call(service, 'GET', '/agents/trades', { key: taker.apiKey });
+      expect((await taker.get(path)).status, path).toBe(200);
+    const trades = await taker.get('/agents/trades');
     expect(trades.body.venue).toBe('all');
   });
 

@@ -21,9 +21,7 @@ beforeAll(async () => {
 
 const rest = async () => {
   const order = await restingOrder(trader, await aMarket(trader.client));
-  expect((await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: order })).status).toBe(
-    201,
-  );
+  expect((await trader.post('/markets/trade', order)).status).toBe(201);
   return order;
 };
 
@@ -65,7 +63,7 @@ describe('DELETE /markets/orders', () => {
   test('so does cancel-market refuse what it does not know', async () => {
     await rest();
     const narrowed = (query: string, body: unknown) =>
-      call(service, 'POST', `/markets/orders/cancel-market${query}`, { key: trader.apiKey, body });
+      trader.post(`/markets/orders/cancel-market${query}`, body);
     expect((await narrowed('', { marketConditionID: '0x1' })).status).toBe(400);
     expect((await narrowed('?marketConditionId=0x1', {})).status).toBe(400);
     expect((await narrowed('', {})).body.totalCanceled).toBe(1);
@@ -81,10 +79,7 @@ test('deprecated order fields are dropped under the profile interface, with any 
   ]) {
     const order = await restingOrder(trader, await aMarket(trader.client));
     const body = { ...order, order: { ...order.order, ...extras } };
-    const { status, body: answer } = await call(service, 'POST', '/markets/trade', {
-      key: trader.apiKey,
-      body,
-    });
+    const { status, body: answer } = await trader.post('/markets/trade', body);
     expect({ extras, status, orderId: answer.orderId }).toEqual({
       ...{ extras, status: 201, orderId: orderIdOf(order) },
     });
@@ -110,11 +105,7 @@ test('under the profile polymarket they are signed, so each malformed one is nam
 
 test('a concurrent twin of a signed order gets the answer that it is being placed', async () => {
   const order = await restingOrder(trader, await aMarket(trader.client));
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () =>
-      call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: order }),
-    ),
-  );
+  const answers = await Promise.all(Array.from({ length: 8 }, () => trader.post('/markets/trade', order)));
   const placed = answers.filter(({ status }) => status === 201);
   expect(new Set(placed.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   const twins = answers.filter(({ status }) => status === 409);
@@ -124,7 +115,5 @@ test('a concurrent twin of a signed order gets the answer that it is being place
     expect(body).toMatchObject({ code: 'idempotency_in_flight', orderId: orderIdOf(order) });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   }
-  expect((await call(service, 'POST', '/markets/trade', { key: trader.apiKey, body: order })).status).toBe(
-    201,
-  );
+  expect((await trader.post('/markets/trade', order)).status).toBe(201);
 });

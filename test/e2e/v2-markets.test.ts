@@ -20,7 +20,7 @@ import {
 } from '@bellwether/sdk';
 import { type AssetType, Side, type SignedOrder } from '@polymarket/clob-client-v2';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { call, limitOrder, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
+import { limitOrder, newTrader, sharedTestService, type TestService, type Trader } from '../harness.ts';
 import { clientTwo, newOfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
@@ -153,13 +153,8 @@ describe('the desk', () => {
       exchangeVersion: 3,
       marketConditionId: market.conditionId,
     });
-    const positions = await call(
-      service,
-      'GET',
+    const positions = await agent.get(
       `/markets/current-positions?market=${shortConditionId(market.conditionId)}`,
-      {
-        key: agent.apiKey,
-      },
     );
     expect(JSON.stringify(positions.body)).toContain(market.conditionId);
   });
@@ -174,14 +169,9 @@ describe('the desk', () => {
     const placed = await client.placeTrade(body);
     expect(placed).toMatchObject({ status: 'live', exchangeVersion: 3 });
     const short = shortConditionId(market.conditionId);
-    const open = await call(service, 'GET', `/markets/orders/open?marketConditionId=${short}`, {
-      key: agent.apiKey,
-    });
+    const open = await agent.get(`/markets/orders/open?marketConditionId=${short}`);
     expect(JSON.stringify(open.body)).toContain(placed.orderId);
-    const gone = await call(service, 'POST', '/markets/orders/cancel-market', {
-      key: agent.apiKey,
-      body: { marketConditionId: short },
-    });
+    const gone = await agent.post('/markets/orders/cancel-market', { marketConditionId: short });
     expect(JSON.stringify(gone.body)).toContain(placed.orderId);
   });
 
@@ -214,15 +204,12 @@ describe('the desk', () => {
   });
 
   test('refuses an intent without a timestamp, or of version 1, with both faults at once', async () => {
-    const refused = await call(service, 'POST', '/markets/trade/prepare', {
-      key: agent.apiKey,
-      body: {
-        clientOrderId: 'x',
-        marketId: market.id,
-        ...worst,
-        walletAddress: signer.address,
-        orderVersion: 1,
-      },
+    const refused = await agent.post('/markets/trade/prepare', {
+      clientOrderId: 'x',
+      marketId: market.id,
+      ...worst,
+      walletAddress: signer.address,
+      orderVersion: 1,
     });
     expect(refused.status).toBe(400);
     expect(refused.body.errors.map(({ path }: { path: string }) => path)).toEqual([
@@ -242,16 +229,16 @@ describe('the desk', () => {
     };
     const { separator } = exchangeDomain(exchangeDomains(), 2, false);
     const signature = await signer.signDigest(orderDigest(separator, orderStructHash(fields)));
-    const { status, body: refusal } = await call(service, 'POST', '/markets/trade', {
-      key: agent.apiKey,
-      body: { ...body, order: { ...order, signature } },
+    const { status, body: refusal } = await agent.post('/markets/trade', {
+      ...body,
+      order: { ...order, signature },
     });
     expect([status, refusal.code]).toEqual([400, 'invalid_order_payload']);
     expect(refusal.fix).toContain('signed for the V2 exchange; this market trades on V3');
   });
 
   test('shows worked digests for ExchangeV3', async () => {
-    const { body } = await call(service, 'GET', '/venues/polymarket/signing', { key: agent.apiKey });
+    const { body } = await agent.get('/venues/polymarket/signing');
     const { examples, domains, structs } = body.orders;
     expect(examples.filter((one: { exchangeVersion?: number }) => one.exchangeVersion === 3)).toHaveLength(4);
     expect(examples.find((one: { exchangeVersion?: number }) => one.exchangeVersion === 3)).toMatchObject({

@@ -47,9 +47,7 @@ describe('a trade that is only checked', () => {
       tradesToday: before.tradesToday,
       simulationBalance: before.simulationBalance,
     });
-    expect(
-      (await call(service, 'GET', `/markets/orders/${orderIdOf(request)}`, { key: trader.apiKey })).status,
-    ).toBe(404);
+    expect((await trader.get(`/markets/orders/${orderIdOf(request)}`)).status).toBe(404);
     // Neither the key nor the order id is taken.
     const placed = await send(request, trader.apiKey, key);
     expect(placed).toMatchObject({ status: 201, body: { success: true, status: 'matched' } });
@@ -78,7 +76,7 @@ describe('a trade that is only checked', () => {
       const answer = await send({ ...(body as object), validateOnly: true }, key);
       checked.push(answer);
     }
-    expect((await call(service, 'GET', '/agents/trades', { key: poor.apiKey })).body.total).toBe(0);
+    expect((await poor.get('/agents/trades')).body.total).toBe(0);
     for (const [index, [body, key]] of cases.entries()) {
       const { instance: _instance, requestId: _id, ...traded } = (await send(body, key)).body;
       const { instance: _other, requestId: _otherId, ...said } = checked[index]?.body ?? {};
@@ -112,17 +110,13 @@ describe('a trade that is only checked', () => {
       const answer = await send({ ...(await buy()), validateOnly });
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
     }
-    const byQuery = await call(service, 'POST', '/markets/trade?validateOnly=true', {
-      key: trader.apiKey,
-      body: await buy(),
-    });
+    const byQuery = await trader.post('/markets/trade?validateOnly=true', await buy());
     expect(byQuery.status).toBe(400);
   });
 });
 
 describe('a batch that is only checked', () => {
-  const batch = (body: object, headers = {}) =>
-    call(service, 'POST', '/markets/batch-trade', { key: trader.apiKey, body, headers });
+  const batch = (body: object, headers = {}) => trader.post('/markets/batch-trade', body, headers);
 
   test('checks each order and places none', async () => {
     const orders = [await buy(), { ...(await buy()), price: 7 }, await buy()];

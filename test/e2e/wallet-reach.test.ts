@@ -259,7 +259,7 @@ describe('out of reach', () => {
     expect(await stranger.client.getMe()).toMatchObject({ currentPositionCount: 0, walletAddress: null });
     // The refusal of a trade tells how to get access.
     const order = await restingOrder(trader, await aMarket(trader.client));
-    const refused = await call(service, 'POST', '/markets/trade', { key: stranger.apiKey, body: order });
+    const refused = await stranger.post('/markets/trade', order);
     expect(refused.body.fix).toContain('owner');
   });
 });
@@ -293,9 +293,7 @@ describe('the owner', () => {
       expect({ name, code: body.code }).not.toMatchObject({ name, code: 'wallet_not_yours' });
     }
     const order = await restingOrder(trader, await aMarket(trader.client));
-    expect(
-      (await call(service, 'POST', '/markets/trade', { key: stranger.apiKey, body: order })).status,
-    ).toBe(201);
+    expect((await stranger.post('/markets/trade', order)).status).toBe(201);
     const { body } = await call(service, 'DELETE', '/markets/orders', { key: stranger.apiKey });
     expect(body.totalCanceled).toBe(2);
     // The agent has traded with one wallet and keeps it; the other is out of reach again.
@@ -328,18 +326,18 @@ describe('the owner', () => {
     for (const { id } of listed) {
       expect((await ada.send('POST', `${keys}/${id}/revoke`)).body).toMatchObject({ id, status: 2 });
     }
-    expect((await call(service, 'GET', '/agents/me', { key: agent.apiKey })).status).toBe(401);
+    expect((await agent.get('/agents/me')).status).toBe(401);
   });
 });
 
 test('unlinking without a body covers only wallets within reach, and names no other', async () => {
   const [mine, hers] = [await newTrader(service), await newTrader(service)];
   await ownerOf(service, mine, hers);
-  const { status, body } = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });
+  const { status, body } = await mine.post('/wallet/unlink');
   expect({ status, success: body.success }).toEqual({ status: 200, success: true });
   expect(JSON.stringify(body)).not.toContain(hers.funder);
   expect((await hers.client.checkCredentials(hers.funder)).hasCredentials).toBe(true);
-  const again = await call(service, 'POST', '/wallet/unlink', { key: mine.apiKey });
+  const again = await mine.post('/wallet/unlink');
   expect(again).toMatchObject({ status: 404, body: { code: 'wallet_not_found' } });
 });
 

@@ -84,17 +84,11 @@ describe('the pause', () => {
     const owner = await ownerOf(service, agent);
     await pause(owner, agent);
     const fresh = await freshAgent(agent.signer);
-    const answer = await call(service, 'POST', '/markets/trade', {
-      key: fresh.apiKey,
-      body: await restingOrder(fresh, market),
-    });
+    const answer = await fresh.post('/markets/trade', await restingOrder(fresh, market));
     expect(answer.body).toMatchObject({ status: 403, code: 'trading_paused' });
     expect(answer.body.detail).toContain('owner');
     // A batch has the same result.
-    const batch = await call(service, 'POST', '/markets/batch-trade', {
-      key: fresh.apiKey,
-      body: { orders: [await restingOrder(fresh, market)] },
-    });
+    const batch = await fresh.post('/markets/batch-trade', { orders: [await restingOrder(fresh, market)] });
     expect(batch.body).toMatchObject({ succeeded: 0, failed: 1 });
     await pause(owner, agent, false);
     expect((await buy(fresh)).success).toBe(true);
@@ -144,9 +138,7 @@ describe('the pause', () => {
     // Rotation, and a second key of the agent.
     await third.client.registerCredentials(request);
     expect(await refused(buy(third))).toBe('trading_paused');
-    const { apiKeyCode } = (
-      await call(service, 'POST', '/agents/create-api-key', { key: third.apiKey, body: { keyName: 'b' } })
-    ).body;
+    const { apiKeyCode } = (await third.post('/agents/create-api-key', { keyName: 'b' })).body;
     const body = await restingOrder(third, market);
     expect((await call(service, 'POST', '/markets/trade', { key: apiKeyCode, body })).body.code).toBe(
       'trading_paused',
@@ -405,7 +397,7 @@ describe('how the owner sees and lifts restrictions', () => {
     await pause(owner, agent);
     const fresh = await freshAgent(agent.signer);
     const lift = { walletAddress: agent.funder };
-    const byAgent = await call(service, 'POST', '/operator/wallets/lift', { key: fresh.apiKey, body: lift });
+    const byAgent = await fresh.post('/operator/wallets/lift', lift);
     expect(byAgent.status).toBe(401);
     const answer = await call(service, 'POST', '/operator/wallets/lift', { key: OPERATOR_KEY, body: lift });
     expect(answer.status).toBe(200);

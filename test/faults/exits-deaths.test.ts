@@ -7,10 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { exitOrder, hold, pushBidTo } from '../exits.ts';
-import { openMarkets, type Trader } from '../harness.ts';
+import { newTrader, openMarkets, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
-import { traderAt } from '../takeover-stage.ts';
 
 let env: Readonly<Record<string, string>>;
 let markets: Market[];
@@ -26,7 +25,7 @@ beforeAll(async () => {
     ...{ LOG_LEVEL: 'fatal', PAPER_WORLD: 'off', RATE_LIMITS: 'off' },
   };
   replicas.push(await start(), await start());
-  markets = await openMarkets((await traderAt(replicas[1] as ServiceProcess)).client);
+  markets = await openMarkets((await newTrader(replicas[1] as ServiceProcess)).client);
 });
 
 const tick = (price: number) => Math.round(price * 100) / 100;
@@ -35,7 +34,7 @@ const tick = (price: number) => Math.round(price * 100) / 100;
 async function leaveStop(at: ServiceProcess) {
   const market = markets[place] as Market;
   place += 1;
-  const trader = await traderAt(at);
+  const trader = await newTrader(at);
   await trader.client.updateSettings({ maxTradeAmount: 100_000, dailyTradeAmountLimit: 1_000_000 });
   await hold(trader, market, 30);
   const { bids } = await trader.client.getOrderBook(market.clobTokenIds[0] as string);

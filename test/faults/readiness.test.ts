@@ -7,7 +7,7 @@ import { aMarket, call, newTrader, startTestService } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, startProcess } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
-import { aPurchase, traderAt } from '../takeover-stage.ts';
+import { aPurchase } from '../takeover-stage.ts';
 
 const stopped: number[] = [];
 afterAll(() => {
@@ -24,7 +24,7 @@ test('a follower whose leader is frozen is not ready, even without trades, and r
   const follower = await startProcess({ env });
   await expect.poll(async () => (await call(follower, 'GET', '/readyz')).status, { interval: 100 }).toBe(200);
   // A trade that is about to be judged: its agent is locked.
-  const trader = await traderAt(follower);
+  const trader = await newTrader(follower);
   const sql = openPool(env.DATABASE_URL, { max: 2 });
   const lock = await sql.session();
   await lock`begin`;

@@ -1,35 +1,18 @@
 /** Several processes on one database, under load: no reader of the log hears of an effect before its cause. */
 import { randomBytes } from 'node:crypto';
-import {
-  type AgentEvent,
-  BellwetherClient,
-  createVenueCredentials,
-  credentialRequest,
-  Signer,
-} from '@bellwether/sdk';
+import type { AgentEvent, BellwetherClient } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { orderOfTurn, place } from '../group-trading.ts';
-import { aMarket, type Trader } from '../harness.ts';
+import { aMarket, newTrader, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 const TRADERS = 12;
 const TURNS = 12;
-
-async function newTrader(at: ServiceProcess): Promise<Trader> {
-  const { apiKeyCode, agentId } = await new BellwetherClient({ baseUrl: at.url }).registerAgent({
-    name: 'Traveller',
-  });
-  const [signer, client] = [Signer.generate(), new BellwetherClient({ baseUrl: at.url, apiKey: apiKeyCode })];
-  const credentials = await createVenueCredentials({ clobUrl: `${at.url}/paper/clob`, signer });
-  await client.registerCredentials(credentialRequest(signer, credentials));
-  const funder = signer.address.toLowerCase();
-  return { client, apiKey: apiKeyCode, agentId, signer, signatureType: 0, funder };
-}
 
 /** How far an order is in its life. */
 const RANKS = ['submitting', 'unknown', 'delayed', 'live', 'partially_filled', 'matched'];

@@ -2,10 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { BellwetherClient } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { aMarket, call, marketBuy, restingOrder, type Trader } from '../harness.ts';
+import { aMarket, call, marketBuy, newTrader, restingOrder } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
-import { traderAt } from '../takeover-stage.ts';
 
 let leader: ServiceProcess;
 let follower: ServiceProcess;
@@ -26,19 +25,9 @@ beforeAll(async () => {
 const at = (process: ServiceProcess, apiKey: string) =>
   new BellwetherClient({ baseUrl: process.url, apiKey });
 
-async function newTrader(): Promise<Trader> {
-  const trader = await traderAt(follower);
-  await trader.client.updateSettings({
-    maxTradesPerDay: 1000,
-    dailyTradeAmountLimit: 100_000,
-    maxTradeAmount: 10_000,
-  });
-  return trader;
-}
-
 describe('two processes', () => {
   test('a trade placed at the follower is executed once, and both show it', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const market = await aMarket(trader.client);
     const request = await marketBuy(trader, market, 20);
     const first = await trader.client.placeTrade(request);
@@ -51,7 +40,7 @@ describe('two processes', () => {
   });
 
   test('the door of the follower serves the leader’s state', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const market = await aMarket(trader.client);
     const path = `/paper/clob/book?token_id=${market.clobTokenIds[0]}`;
     const answer = await call(follower, 'GET', path);
@@ -96,7 +85,7 @@ describe('two processes', () => {
   });
 
   test('a revoked key is refused on the very next request, also at the other process', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const spare = await trader.client.createApiKey('spare');
     // Both processes have it in their caches.
     for (const process of [leader, follower]) {
@@ -111,7 +100,7 @@ describe('two processes', () => {
   });
 
   test('a pause holds on the next request, also at the other process', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const market = await aMarket(trader.client);
     await trader.client.updateSettings({ tradingPaused: true });
     const body = await restingOrder(trader, market);
@@ -122,7 +111,7 @@ describe('two processes', () => {
   });
 
   test('share one bucket: together they allow as much as one', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const used = 3; // credentials, settings and the registration's look around
     const answers = await Promise.all(
       Array.from({ length: 80 }, (_, i) =>
@@ -139,7 +128,7 @@ describe('two processes', () => {
   });
 
   test('an Idempotency-Key is shared by both', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const headers = { 'idempotency-key': 'twice' };
     const body = await restingOrder(trader, await aMarket(trader.client));
     const [one, two] = await Promise.all(
@@ -159,7 +148,7 @@ describe('two processes', () => {
   });
 
   test('when the leader dies, the follower takes over without losing data', async () => {
-    const trader = await newTrader();
+    const trader = await newTrader(follower);
     const market = await aMarket(trader.client);
     const { orderId } = await trader.client.placeTrade(await restingOrder(trader, market));
     kill(leader.child.pid as number, 'SIGKILL');

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { BellwetherClient } from '@bellwether/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { call } from '../harness.ts';
+import { call, newTrader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
-import { aPurchase, cutOff, type Fault, freeze, traderAt } from '../takeover-stage.ts';
+import { aPurchase, cutOff, type Fault, freeze } from '../takeover-stage.ts';
 
 /** Five seconds are promised on an idle machine; a busy one gets twice that. */
 const TAKEOVER_MS = 10_000;
@@ -32,7 +32,7 @@ test.each(Object.entries(FAULTS))('a leader that %s is replaced, and can return 
     env: { ...env, DATABASE_URL: await fault.leaderUrl(databaseUrl) },
   });
   const follower = await startProcess({ env: { ...env, DATABASE_URL: databaseUrl } });
-  const trader = await traderAt(follower);
+  const trader = await newTrader(follower);
   const before = await trader.client.placeTrade(await aPurchase(trader, 20));
   expect(before).toMatchObject({ success: true, status: 'matched' });
 

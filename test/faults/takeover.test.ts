@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Market } from '@bellwether/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { aMarket, call, type RawAnswer, type Trader } from '../harness.ts';
+import { aMarket, call, newTrader, type RawAnswer, type Trader } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
-import { aPurchase, cutOff, type Fault, freeze, traderAt } from '../takeover-stage.ts';
+import { aPurchase, cutOff, type Fault, freeze } from '../takeover-stage.ts';
 
 /** A machine may be three times slower than the one on which the promise was measured. */
 const SLOWEST = 3;
@@ -38,7 +38,7 @@ async function startReplicas(fault: Fault, followers: number) {
   const sql = openPool(databaseUrl, { max: 2 });
   onTestFinished(() => sql.end());
   const traders = await Promise.all(
-    Array.from({ length: TRADERS }, () => traderAt(others[0] as ServiceProcess)),
+    Array.from({ length: TRADERS }, () => newTrader(others[0] as ServiceProcess)),
   );
   for (const { client } of traders)
     await client.updateSettings({ maxTradesPerDay: 1_000, dailyTradeAmountLimit: 10_000 });
