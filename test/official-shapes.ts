@@ -1,146 +1,107 @@
-/** Shapes that the typings of both official clients share. */
+/** Shapes that the typings of the official clients promise: of both, unless their name says of which. */
 
-const LEVEL = { price: 'string', size: 'string' } as const;
+const fieldsOf =
+  <Word extends string>(word: Word) =>
+  <Name extends string>(...names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, word])) as Record<Name, Word>;
+/** Fields that are text, or numbers. */
+export const strings = fieldsOf('string');
+const numbers = fieldsOf('number');
+/** Fields that may be missing. */
+export const maybe = <Word extends string, Name extends string>(word: Word, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, ['maybe', word]])) as unknown as Record<
+    Name,
+    readonly ['maybe', Word]
+  >;
+/** A page of a list. */
+export const pageOf = <const List extends object>(list: List) => ({
+  ...list,
+  ...numbers('limit', 'count'),
+  ...strings('next_cursor'),
+});
+
+const LEVEL = strings('price', 'size');
 export const BOOK = {
-  market: 'string',
-  asset_id: 'string',
-  timestamp: 'string',
+  ...strings('market', 'asset_id', 'timestamp', 'min_order_size', 'tick_size', 'last_trade_price', 'hash'),
   bids: ['list', LEVEL],
   asks: ['list', LEVEL],
-  min_order_size: 'string',
-  tick_size: 'string',
   neg_risk: 'boolean',
-  last_trade_price: 'string',
-  hash: 'string',
 } as const;
-export const CREDS = { key: 'string', secret: 'string', passphrase: 'string' } as const;
-export const PAGE = {
-  limit: 'number',
-  count: 'number',
-  next_cursor: 'string',
-  data: ['list', 'any'],
+export const CREDS = strings('key', 'secret', 'passphrase');
+export const PAGE = pageOf({ data: ['list', 'any'] });
+const SIGNED = {
+  ...strings('salt', 'maker', 'signer', 'tokenId', 'makerAmount', 'takerAmount', 'expiration', 'signature'),
+  ...numbers('signatureType'),
+};
+export const SIGNED_BY_ONE = {
+  ...SIGNED,
+  ...strings('taker', 'nonce', 'feeRateBps'),
+  side: 'number',
+} as const;
+export const SIGNED_BY_TWO = { ...SIGNED, ...strings('side', 'timestamp', 'metadata', 'builder') };
+export const PLACED = {
+  success: 'boolean',
+  ...strings('errorMsg', 'orderID', 'status', 'takingAmount', 'makingAmount'),
+  transactionsHashes: ['maybe', ['list', 'string']],
+  tradeIDs: ['maybe', ['list', 'string']],
 } as const;
 export const OPEN_ORDER = {
-  id: 'string',
-  status: 'string',
-  owner: 'string',
-  maker_address: 'string',
-  market: 'string',
-  asset_id: 'string',
-  side: 'string',
-  original_size: 'string',
-  size_matched: 'string',
-  price: 'string',
+  ...strings('id', 'status', 'owner', 'maker_address', 'market', 'asset_id', 'side', 'original_size'),
+  ...strings('size_matched', 'price', 'outcome', 'expiration', 'order_type'),
   associate_trades: ['list', 'string'],
-  outcome: 'string',
   created_at: 'number',
-  expiration: 'string',
-  order_type: 'string',
 } as const;
-export const MAKER_ORDER = {
-  order_id: 'string',
-  owner: 'string',
-  maker_address: 'string',
-  matched_amount: 'string',
-  price: 'string',
-  fee_rate_bps: 'string',
-  asset_id: 'string',
-  outcome: 'string',
+const MAKER_ORDER = {
+  ...strings('order_id', 'owner', 'maker_address', 'matched_amount', 'price', 'fee_rate_bps'),
+  ...strings('asset_id', 'outcome'),
+};
+const TRADE = {
+  ...strings('id', 'taker_order_id', 'market', 'asset_id', 'side', 'size', 'fee_rate_bps', 'price', 'status'),
+  ...strings('match_time', 'last_update', 'outcome', 'owner', 'maker_address', 'trader_side'),
+  ...numbers('bucket_index'),
+};
+export const TRADE_OF_ONE = {
+  ...TRADE,
+  ...strings('transaction_hash'),
+  maker_orders: ['list', { ...MAKER_ORDER, ...strings('side') }],
 } as const;
-export const TRADE = {
-  id: 'string',
-  taker_order_id: 'string',
-  market: 'string',
-  asset_id: 'string',
-  side: 'string',
-  size: 'string',
-  fee_rate_bps: 'string',
-  price: 'string',
-  status: 'string',
-  match_time: 'string',
-  last_update: 'string',
-  outcome: 'string',
-  bucket_index: 'number',
-  owner: 'string',
-  maker_address: 'string',
-  trader_side: 'string',
+export const TRADE_OF_TWO = {
+  ...TRADE,
+  ...maybe('string', 'match_time_nano', 'transaction_hash', 'err_msg'),
+  maker_orders: ['list', { ...MAKER_ORDER, ...maybe('string', 'side', 'builder_fee', 'builder_code') }],
 } as const;
 export const NOTIFICATION = { type: 'number', owner: 'string', payload: 'any' } as const;
 export const ACTIVITY = {
-  event_type: 'string',
-  market: { condition_id: 'string', asset_id: 'string', question: 'string', icon: 'string', slug: 'string' },
-  user: {
-    address: 'string',
-    username: 'string',
-    profile_picture: 'string',
-    optimized_profile_picture: 'string',
-    pseudonym: 'string',
-  },
-  side: 'string',
-  size: 'string',
-  fee_rate_bps: 'string',
-  price: 'string',
-  outcome: 'string',
-  outcome_index: 'number',
-  transaction_hash: 'string',
-  timestamp: 'string',
-} as const;
-const EARNING_BASE = { asset_address: 'string', earnings: 'number', asset_rate: 'number' } as const;
-export const TOTAL_EARNING = { ...EARNING_BASE, date: 'string', maker_address: 'string' } as const;
-export const USER_EARNING = { ...TOTAL_EARNING, condition_id: 'string' } as const;
-const REWARD_TOKEN = { token_id: 'string', outcome: 'string', price: 'number' } as const;
+  ...strings('event_type', 'side', 'size', 'fee_rate_bps', 'price', 'outcome'),
+  ...strings('transaction_hash', 'timestamp'),
+  market: strings('condition_id', 'asset_id', 'question', 'icon', 'slug'),
+  user: strings('address', 'username', 'profile_picture', 'optimized_profile_picture', 'pseudonym'),
+  ...numbers('outcome_index'),
+};
+const EARNING_BASE = { ...strings('asset_address'), ...numbers('earnings', 'asset_rate') };
+export const TOTAL_EARNING = { ...EARNING_BASE, ...strings('date', 'maker_address') };
+export const USER_EARNING = { ...TOTAL_EARNING, ...strings('condition_id') };
 const REWARD_CONFIG = {
-  asset_address: 'string',
-  start_date: 'string',
-  end_date: 'string',
-  rate_per_day: 'number',
-  total_rewards: 'number',
-} as const;
+  ...strings('asset_address', 'start_date', 'end_date'),
+  ...numbers('rate_per_day', 'total_rewards'),
+};
 export const MARKET_REWARD = {
-  condition_id: 'string',
-  question: 'string',
-  market_slug: 'string',
-  event_slug: 'string',
-  image: 'string',
-  rewards_max_spread: 'number',
-  rewards_min_size: 'number',
-  tokens: ['list', REWARD_TOKEN],
+  ...strings('condition_id', 'question', 'market_slug', 'event_slug', 'image'),
+  ...numbers('rewards_max_spread', 'rewards_min_size'),
+  tokens: ['list', { ...strings('token_id', 'outcome'), ...numbers('price') }],
   rewards_config: ['list', REWARD_CONFIG],
 } as const;
 export const USER_REWARDS = {
   ...MARKET_REWARD,
-  market_competitiveness: 'number',
-  maker_address: 'string',
-  earning_percentage: 'number',
+  ...numbers('market_competitiveness', 'earning_percentage'),
+  ...strings('maker_address'),
   earnings: ['list', EARNING_BASE],
 } as const;
 export const BUILDER_TRADE = {
-  id: 'string',
-  tradeType: 'string',
-  takerOrderHash: 'string',
-  builder: 'string',
-  market: 'string',
-  assetId: 'string',
-  side: 'string',
-  size: 'string',
-  sizeUsdc: 'string',
-  price: 'string',
-  status: 'string',
-  outcome: 'string',
-  outcomeIndex: 'number',
-  owner: 'string',
-  maker: 'string',
-  transactionHash: 'string',
-  matchTime: 'string',
-  bucketIndex: 'number',
-  fee: 'string',
-  feeUsdc: 'string',
-  err_msg: ['maybe', 'string'],
-  createdAt: ['maybe', 'string'],
-  updatedAt: ['maybe', 'string'],
-} as const;
-export const BUILDER_KEY = {
-  key: 'string',
-  createdAt: ['maybe', 'string'],
-  revokedAt: ['maybe', 'string'],
-} as const;
+  ...strings('id', 'tradeType', 'takerOrderHash', 'builder', 'market', 'assetId', 'side', 'size', 'sizeUsdc'),
+  ...strings('price', 'status', 'outcome', 'owner', 'maker', 'transactionHash', 'matchTime'),
+  ...strings('fee', 'feeUsdc'),
+  ...numbers('outcomeIndex', 'bucketIndex'),
+  ...maybe('string', 'err_msg', 'createdAt', 'updatedAt'),
+};
+export const BUILDER_KEY = { ...strings('key'), ...maybe('string', 'createdAt', 'revokedAt') };
