@@ -1,9 +1,8 @@
 /** Private data of the CLOB door beyond what the clients' methods show: who may read it, in which pages, and how often. */
-import { l2Signature } from '@bellwether/protocol';
 import { OrderType, Side } from '@polymarket/clob-client';
 import { beforeAll, expect, test } from 'vitest';
-import { newAgent, openMarkets, sharedTestService, startTestService, type TestService } from '../harness.ts';
-import { clientOne, doorOf, newOfficialWallet, type OfficialWallet } from '../official-clients.ts';
+import { aMarket, newAgent, sharedTestService, startTestService, type TestService } from '../harness.ts';
+import { ask, clientOne, doorOf, newOfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
 let tokenID: string;
@@ -13,39 +12,17 @@ const options = { tickSize: '0.01', negRisk: false } as const;
 beforeAll(async () => {
   service = await sharedTestService();
   const { client } = await newAgent(service);
-  const [market] = await openMarkets(client, '0.01');
-  [tokenID, conditionId] = [market!.clobTokenIds[0]!, market!.conditionId];
+  const market = await aMarket(client, '0.01');
+  [tokenID, conditionId] = [market.clobTokenIds[0]!, market.conditionId];
 });
 
-type Json = Record<string, unknown> & { readonly data: readonly unknown[] };
-
-/** A request signed as the clients sign. */
-async function ask(wallet: OfficialWallet, method: string, target: string, body = '') {
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const [path = ''] = target.split('?');
-  const { key, secret, passphrase } = wallet.creds;
-  const answer = await fetch(doorOf(service) + target, {
-    method,
-    headers: {
-      poly_address: wallet.eoa,
-      poly_api_key: key,
-      poly_passphrase: passphrase,
-      poly_timestamp: timestamp,
-      poly_signature: l2Signature(secret, { timestamp, method, path, body }),
-      'content-type': 'application/json',
-    },
-    ...(body === '' ? {} : { body }),
-  });
-  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Json };
-}
+const bid = (size: number, price = 0.01) => ({ tokenID, side: Side.BUY, price, size });
+const buy = (amount: number) => ({ tokenID, side: Side.BUY, amount });
 
 test('a read-only key reads orders, trades and balances, and changes nothing', async () => {
   const wallet = await newOfficialWallet(service);
   const clob = clientOne(service, wallet);
-  const { orderID } = await clob.createAndPostOrder(
-    { tokenID, side: Side.BUY, price: 0.01, size: 10 },
-    options,
-  );
+  const { orderID } = await clob.createAndPostOrder(bid(10), options);
   const { apiKey } = await clob.createReadonlyApiKey();
   const read = (target: string, method = 'GET', key = apiKey, address = wallet.eoa) =>
     fetch(doorOf(service) + target, {
@@ -57,19 +34,14 @@ test('a read-only key reads orders, trades and balances, and changes nothing', a
   expect(orders).toMatchObject({ count: 1, data: [{ id: orderID }] });
   for (const path of [`/data/order/${orderID}`, '/data/trades', '/balance-allowance?asset_type=COLLATERAL'])
     expect([path, (await read(path)).status]).toEqual([path, 200]);
-  for (const [method, path] of [
-    ['POST', '/order'],
-    ['POST', '/orders'],
-    ['DELETE', '/order'],
-    ['DELETE', '/orders'],
-    ['DELETE', '/cancel-all'],
-    ['DELETE', '/cancel-market-orders'],
-    ['POST', '/v1/heartbeats'],
-    ['DELETE', '/notifications'],
-    ['POST', '/auth/readonly-api-key'],
-    ['DELETE', '/auth/api-key'],
-  ] as const)
-    expect([path, (await read(path, method)).status]).toEqual([path, 401]);
+  for (const request of [
+    ...['POST /order', 'POST /orders', 'DELETE /order', 'DELETE /orders', 'DELETE /cancel-all'],
+    ...['DELETE /cancel-market-orders', 'POST /v1/heartbeats', 'DELETE /notifications'],
+    ...['POST /auth/readonly-api-key', 'DELETE /auth/api-key'],
+  ]) {
+    const [method, path] = request.split(' ') as [string, string];
+    expect([request, (await read(path, method)).status]).toEqual([request, 401]);
+  }
   const stranger = await newOfficialWallet(service);
   expect((await read('/data/orders', 'GET', apiKey, stranger.eoa)).status).toBe(401);
   expect(await clob.deleteReadonlyApiKey(apiKey)).toBe(true);
@@ -80,11 +52,8 @@ test('a read-only key reads orders, trades and balances, and changes nothing', a
 test('no other key sees the orders and trades', async () => {
   const [mine, other] = [await newOfficialWallet(service), await newOfficialWallet(service)];
   const clob = clientOne(service, mine);
-  const { orderID } = await clob.createAndPostOrder(
-    { tokenID, side: Side.BUY, price: 0.01, size: 10 },
-    options,
-  );
-  const { tradeIDs } = await clob.createAndPostMarketOrder({ tokenID, side: Side.BUY, amount: 5 }, options);
+  const { orderID } = await clob.createAndPostOrder(bid(10), options);
+  const { tradeIDs } = await clob.createAndPostMarketOrder(buy(5), options);
   const stranger = clientOne(service, other);
   expect(await stranger.getOrder(orderID)).toBeNull();
   expect(await stranger.getOpenOrders({ id: orderID })).toEqual([]);
@@ -98,19 +67,16 @@ test('a resting order that is filled shows its trade, to the maker as a maker, a
   const [making, taking] = [clientOne(service, maker), clientOne(service, taker)];
   const { asks } = await making.getOrderBook(tokenID);
   const best = Math.round(Number(asks.at(-1)!.price) * 100 - 1) / 100;
-  const bid = await making.createAndPostOrder({ tokenID, side: Side.BUY, price: best, size: 40 }, options);
-  await taking.createAndPostMarketOrder({ tokenID, side: Side.BUY, amount: 20 }, options);
-  const sold = await taking.createAndPostMarketOrder(
-    { tokenID, side: Side.SELL, amount: 10 },
-    options,
-    OrderType.FOK,
-  );
+  const made = await making.createAndPostOrder(bid(40, best), options);
+  await taking.createAndPostMarketOrder(buy(20), options);
+  const sell = { tokenID, side: Side.SELL, amount: 10 };
+  const sold = await taking.createAndPostMarketOrder(sell, options, OrderType.FOK);
   expect(sold).toMatchObject({
     success: true,
     makingAmount: '10',
     takingAmount: String(Number((best * 10).toFixed(6))),
   });
-  const [open] = await making.getOpenOrders({ id: bid.orderID });
+  const [open] = await making.getOpenOrders({ id: made.orderID });
   expect(open).toMatchObject({ size_matched: '10', original_size: '40', associate_trades: sold.tradeIDs });
   const [trade] = await making.getTrades({ market: conditionId });
   expect(trade).toMatchObject({
@@ -118,11 +84,11 @@ test('a resting order that is filled shows its trade, to the maker as a maker, a
     trader_side: 'MAKER',
     side: 'SELL',
     maker_orders: [
-      { order_id: bid.orderID, owner: maker.creds.key, matched_amount: '10', price: String(best) },
+      { order_id: made.orderID, owner: maker.creds.key, matched_amount: '10', price: String(best) },
     ],
   });
   const [note] = await making.getNotifications();
-  expect(note).toMatchObject({ type: 2, owner: maker.creds.key, payload: { order_id: bid.orderID } });
+  expect(note).toMatchObject({ type: 2, owner: maker.creds.key, payload: { order_id: made.orderID } });
   await making.dropNotifications({ ids: [String((note as unknown as { id: number }).id)] });
   expect(await making.getNotifications()).toEqual([]);
   await making.cancelAll();
@@ -131,23 +97,18 @@ test('a resting order that is filled shows its trade, to the maker as a maker, a
 test('lists end with the venue’s cursor, which is refused when it is sent', async () => {
   const wallet = await newOfficialWallet(service);
   const clob = clientOne(service, wallet);
-  const order = await clob.createOrder({ tokenID, side: Side.BUY, price: 0.01, size: 5 }, options);
-  expect(await clob.postOrder(order)).toMatchObject({ success: true });
+  expect(await clob.createAndPostOrder(bid(5), options)).toMatchObject({ success: true });
   for (let batch = 0; batch < 7; batch += 1) {
-    const signed = await Promise.all(
-      Array.from({ length: 15 }, () =>
-        clob.createOrder({ tokenID, side: Side.BUY, price: 0.01, size: 5 }, options),
-      ),
-    );
-    await clob.postOrders(signed.map((one) => ({ order: one, orderType: OrderType.GTC })));
+    const signed = await Promise.all(Array.from({ length: 15 }, () => clob.createOrder(bid(5), options)));
+    await clob.postOrders(signed.map((order) => ({ order, orderType: OrderType.GTC })));
   }
-  const first = (await ask(wallet, 'GET', '/data/orders?next_cursor=MA==')).body;
+  const first = (await ask(service, wallet, 'GET', '/data/orders?next_cursor=MA==')).body;
   expect([first.limit, first.count, first.data.length, first.next_cursor]).toEqual([100, 100, 100, 'MTAw']);
-  const rest = (await ask(wallet, 'GET', '/data/orders?next_cursor=MTAw')).body;
+  const rest = (await ask(service, wallet, 'GET', '/data/orders?next_cursor=MTAw')).body;
   expect([rest.count, rest.next_cursor]).toEqual([6, 'LTE=']);
   expect(await clob.getOpenOrders()).toHaveLength(106);
   for (const path of ['/data/orders', '/data/trades']) {
-    const refused = await ask(wallet, 'GET', `${path}?next_cursor=LTE=`);
+    const refused = await ask(service, wallet, 'GET', `${path}?next_cursor=LTE=`);
     expect([refused.status, refused.body]).toEqual([
       400,
       { error: 'next item should be greater than or equal to 0' },
@@ -158,36 +119,27 @@ test('lists end with the venue’s cursor, which is refused when it is sent', as
 
 test('a signer’s limits: shown with each order, all or nothing for a batch', async () => {
   const limited = await startTestService({
-    PAPER_WORLD: 'off',
-    RATE_LIMITS: 'on',
-    RATE_LIMIT_DOOR_BURST: '10000',
+    ...{ PAPER_WORLD: 'off', RATE_LIMITS: 'on', RATE_LIMIT_DOOR_BURST: '10000' },
   });
-  const before = service;
-  service = limited;
-  try {
-    const wallet = await newOfficialWallet(limited);
-    const batch = JSON.stringify(Array.from({ length: 15 }, () => ({})));
-    const answers = [];
-    for (let i = 0; i < 6; i += 1) answers.push(await ask(wallet, 'POST', '/orders', batch));
-    expect(answers[0]).toMatchObject({ status: 200 });
-    expect(answers[0]!.headers.get('poly-ratelimit-remaining')).toBe('45');
-    expect(answers[0]!.headers.get('poly-ratelimit-tier')).toBe('Standard');
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]!.body).toEqual({ error: 'Too Many Requests' });
-    expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    // Cancels have a bucket of their own.
-    expect((await ask(wallet, 'DELETE', '/cancel-all')).status).toBe(200);
-    expect((await ask(wallet, 'GET', '/v1/user/rate-limit-tier')).body).toEqual({
-      tier: 'Standard',
-      orders: { per_second: 40, burst: 60 },
-      cancels: { per_second: 80, burst: 120 },
-    });
-    const stranger = await newOfficialWallet(limited);
-    expect((await ask(stranger, 'POST', '/orders', batch)).status).toBe(200);
-  } finally {
-    service = before;
-  }
+  const wallet = await newOfficialWallet(limited);
+  const batch = JSON.stringify(Array.from({ length: 15 }, () => ({})));
+  const answers = [];
+  for (let i = 0; i < 6; i += 1) answers.push(await ask(limited, wallet, 'POST', '/orders', batch));
+  expect(answers[0]?.status).toBe(200);
+  expect(answers[0]?.headers.get('poly-ratelimit-remaining')).toBe('45');
+  expect(answers[0]?.headers.get('poly-ratelimit-tier')).toBe('Standard');
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.body).toEqual({ error: 'Too Many Requests' });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  // Cancels have a bucket of their own.
+  expect((await ask(limited, wallet, 'DELETE', '/cancel-all')).status).toBe(200);
+  expect((await ask(limited, wallet, 'GET', '/v1/user/rate-limit-tier')).body).toEqual({
+    tier: 'Standard',
+    orders: { per_second: 40, burst: 60 },
+    cancels: { per_second: 80, burst: 120 },
+  });
+  const stranger = await newOfficialWallet(limited);
+  expect((await ask(limited, stranger, 'POST', '/orders', batch)).status).toBe(200);
 });
 
 test('reads of many prices: GET with a body, GET of all, and GETs that the venue refuses', async () => {

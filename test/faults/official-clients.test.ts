@@ -1,13 +1,13 @@
-/** The process is killed while an official client posts orders: what was answered is there, and nothing happened twice. */
-import { ClobClient, OrderType, Side, type SignedOrder } from '@polymarket/clob-client';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+/** Official clients at the CLOB door while its process dies, and at a replica that does not lead. */
+import { OrderType, Side, type SignedOrder } from '@polymarket/clob-client';
 import { expect, test } from 'vitest';
-import { call, newAgent, openMarkets } from '../harness.ts';
-import { clientOne, doorOf, walletClientOf } from '../official-clients.ts';
+import { aMarket, call, newAgent, startTestService } from '../harness.ts';
+import { agentOf, ask, clientOne, clientTwo, newOfficialWallet } from '../official-clients.ts';
 import { dataFolder, kill, startProcess } from '../service-process.ts';
 
 const WORKERS = 6;
 const ANSWERED_AT_LEAST = 40;
+const options = { tickSize: '0.01', negRisk: false } as const;
 
 interface Sent {
   readonly order: SignedOrder;
@@ -19,19 +19,11 @@ test('orders posted at the door survive a kill, and posting all of them again ex
   const env = { PAPER_WORLD: 'off', RATE_LIMITS: 'off', LOG_LEVEL: 'silent' };
   const dataDir = dataFolder();
   const first = await startProcess({ dataDir, env, via: 'node' });
-  const agent = await newAgent(first);
-  const [market] = await openMarkets(agent.client, '0.01');
-  const tokenID = market!.clobTokenIds[0]!;
-  const key = generatePrivateKey();
-  const eoa = privateKeyToAccount(key).address.toLowerCase();
-  const creds = await new ClobClient(doorOf(first), 137, walletClientOf(key)).createOrDeriveApiKey();
-  const wallet = { key, eoa, funder: eoa, creds };
+  const wallet = await newOfficialWallet(first);
   // Registering gives the wallet its paper money; the desk has no part in what follows.
-  await agent.client.registerCredentials({
-    ...{ walletAddress: eoa, apiKey: creds.key, apiSecret: creds.secret, apiPassphrase: creds.passphrase },
-  });
+  const agent = await agentOf(first, wallet);
+  const tokenID = (await aMarket(agent.client, '0.01')).clobTokenIds[0]!;
   const clob = clientOne(first, wallet);
-  const options = { tickSize: '0.01', negRisk: false } as const;
   const sent: Sent[] = [];
   let answered = 0;
   let isKilled = false;
@@ -76,4 +68,38 @@ test('orders posted at the door survive a kill, and posting all of them again ex
   expect(me.body).toMatchObject({ tradesToday: 0, openOrderCount: 0 });
   kill(second.child.pid as number, 'SIGTERM');
   await second.exit();
+});
+
+test('a follower takes orders and cancels of both clients through the leader, and shows the signer its limits', async () => {
+  const env = { PAPER_WORLD: 'off', RATE_LIMITS: 'on', RATE_LIMIT_DOOR_BURST: '10000' };
+  const leader = await startTestService(env);
+  const { databaseUrl: DATABASE_URL, masterKey: MASTER_KEY } = leader;
+  const follower = await startTestService({ ...env, DATABASE_URL, MASTER_KEY });
+  const { client } = await newAgent(leader);
+  const tokenID = (await aMarket(client, '0.01')).clobTokenIds[0]!;
+  const wallet = await newOfficialWallet(leader);
+  const clob = clientOne(follower, wallet);
+  const buy = { tokenID, side: Side.BUY, amount: 10 };
+  const bought = await clob.createAndPostMarketOrder(buy, options);
+  expect(bought).toMatchObject({ success: true, status: 'matched' });
+  const bid = await clob.createOrder({ tokenID, side: Side.BUY, price: 0.01, size: 10 }, options);
+  const posted = await Promise.all(
+    [clob, clientOne(leader, wallet)].map((one) => one.postOrder(bid, OrderType.GTC)),
+  );
+  // Whichever came first, it is on the book once.
+  expect(posted.filter(({ success }) => success === true)).toHaveLength(1);
+  expect(await clob.getOpenOrders()).toHaveLength(1);
+  expect(await clob.getTrades()).toMatchObject([{ taker_order_id: bought.orderID }]);
+  expect((await clob.cancelAll()).canceled).toHaveLength(1);
+  // The bucket is the leader's, whichever replica is asked.
+  const { status, headers } = await ask(follower, wallet, 'POST', '/orders', JSON.stringify([{}]));
+  expect(status).toBe(200);
+  expect(Number(headers.get('poly-ratelimit-remaining'))).toBeLessThan(60);
+  expect(headers.get('poly-ratelimit-tier')).toBe('Standard');
+
+  const second = clientTwo(follower, await newOfficialWallet(leader));
+  expect(await second.createAndPostMarketOrder(buy as never)).toMatchObject({
+    success: true,
+    transactionsHashes: [expect.stringMatching(/^0x/)],
+  });
 });
