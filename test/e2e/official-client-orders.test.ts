@@ -1,11 +1,14 @@
-/** Orders that the venue's official clients post at the door: every type, every kind of signature, every refusal, every cancel. */
+/**
+ * Orders that the venue's official clients post at the door: every type, every kind of signature, every refusal, every cancel; then the
+ * account's private data beyond what the clients' methods show: who may read it, in which pages, and how often.
+ */
 import { buildLimitOrder, type Market, type SignatureType, Signer } from '@bellwether/sdk';
 import { OrderType, Side, type SignedOrder, type TickSize } from '@polymarket/clob-client';
 import { OrderType as OrderTypeV2, Side as SideV2 } from '@polymarket/clob-client-v2';
 import { generatePrivateKey } from 'viem/accounts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { aMarket, newAgent, sharedTestService, type TestService } from '../harness.ts';
-import { clientOne, clientTwo, newOfficialWallet } from '../official-clients.ts';
+import { aMarket, newAgent, sharedTestService, startTestService, type TestService } from '../harness.ts';
+import { ask, clientOne, clientTwo, doorOf, newOfficialWallet } from '../official-clients.ts';
 
 let service: TestService;
 /** Under its order profile, client 2 signs another struct. */
@@ -22,7 +25,8 @@ beforeAll(async () => {
 
 const yesOf = (market: Market): string => market.clobTokenIds[0]!;
 const options = (market: Market) => ({ tickSize: market.tickSize as TickSize, negRisk: market.negRisk });
-const bid = (market: Market) => ({ tokenID: yesOf(market), side: Side.BUY, price: 0.01, size: 10 });
+const bid = (on: Market, size = 10, price = 0.01) => ({ tokenID: yesOf(on), side: Side.BUY, price, size });
+const buy = (on: Market, amount: number) => ({ tokenID: yesOf(on), side: Side.BUY, amount });
 const HASH = expect.stringMatching(/^0x[0-9a-f]{64}$/);
 
 describe.each([0, 1, 2] as const)('client 1, signature type %d', (signatureType) => {
@@ -32,8 +36,7 @@ describe.each([0, 1, 2] as const)('client 1, signature type %d', (signatureType)
     const clob = clientOne(service, wallet, signatureType);
     const tokenID = yesOf(market);
 
-    const buy = { tokenID, side: Side.BUY, amount: 20 };
-    const bought = await clob.createAndPostMarketOrder(buy, options(market), OrderType.FOK);
+    const bought = await clob.createAndPostMarketOrder(buy(market, 20), options(market), OrderType.FOK);
     expect(bought).toMatchObject({ success: true, errorMsg: '', status: 'matched', transactionsHashes: [] });
     expect(bought.orderID).toEqual(HASH);
     expect(bought.tradeIDs).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
@@ -147,48 +150,40 @@ test.each([0, 1, 2, 3] as const)(
 
 describe('refusals, in the words of the venue', () => {
   /** A client of its own, and an order that it has signed. */
-  const signedBid = async (terms: { price?: number; size?: number; expiration?: number } = {}) => {
+  const signedBid = async ({ size = 10, price = 0.01, expiration = 0 } = {}) => {
     const clob = clientOne(service, await newOfficialWallet(service));
-    return { clob, signed: await clob.createOrder({ ...bid(plain), ...terms }, options(plain)) };
+    const signed = await clob.createOrder({ ...bid(plain, size, price), expiration }, options(plain));
+    return { clob, signed };
   };
   const { GTC, GTD, FOK, FAK } = OrderType;
-  const ACCURACY =
-    'invalid amounts, the market buy orders maker amount supports a max accuracy of 2 decimals, taker amount a max of 4 decimals';
 
-  test.each<
-    [
-      error: string,
-      type: OrderType,
-      terms: { price?: number | 'ask'; size?: number; in?: number; postOnly?: true },
-    ]
-  >([
+  test.each<[string, OrderType, { price?: number | 'ask'; size?: number; in?: number; postOnly?: true }]>([
     ['order <id> is invalid. Size (4) lower than the minimum: 5', GTC, { size: 4 }],
     ['invalid expiration', GTD, { in: 30 }],
     [
       'not enough balance / allowance: the balance is not enough -> balance: 10000000000, order amount: 500000000000',
-      GTC,
-      { price: 0.5, size: 1_000_000 },
+      ...([GTC, { price: 0.5, size: 1_000_000 }] as const),
     ],
     ['invalid post-only order: order crosses book', GTC, { price: 'ask', postOnly: true }],
     [
       "order couldn't be fully filled. FOK orders are fully filled or killed.",
-      FOK,
-      { price: 0.02, size: 100 },
+      ...([FOK, { price: 0.02, size: 100 }] as const),
     ],
     [
       'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
-      FAK,
-      { price: 0.02, size: 100 },
+      ...([FAK, { price: 0.02, size: 100 }] as const),
     ],
     ['invalid amount for a marketable BUY order ($<ask>), min size: $1', FAK, { price: 'ask', size: 1 }],
-    [ACCURACY, FOK, { price: 0.03, size: 33.33 }],
-  ])('%s', async (error, type, { price, size, in: seconds, postOnly }) => {
+    [
+      'invalid amounts, the market buy orders maker amount supports a max accuracy of 2 decimals, taker amount a max of 4 decimals',
+      ...([FOK, { price: 0.03, size: 33.33 }] as const),
+    ],
+  ])('%s', async (error, type, { price = 0.01, size, in: seconds, postOnly }) => {
     const { asks } = await clientOne(service, await newOfficialWallet(service)).getOrderBook(yesOf(plain));
     const ask = Number(asks.at(-1)?.price);
     const { clob, signed } = await signedBid({
-      ...(price === undefined ? {} : { price: price === 'ask' ? ask : price }),
-      ...(size === undefined ? {} : { size }),
-      ...(seconds === undefined ? {} : { expiration: Math.floor(Date.now() / 1000) + seconds }),
+      ...{ size, price: price === 'ask' ? ask : price },
+      expiration: seconds && Math.floor(Date.now() / 1000) + seconds,
     });
     const answer = await clob.postOrder(signed, type, false, postOnly);
     const text = answer.error.replace(/\b0x[0-9a-f]{64}\b/, '<id>');
@@ -274,4 +269,163 @@ test('a client cancels only the account’s own open orders, each other with its
     canceled: [],
   });
   expect(await other.getOpenOrders()).toHaveLength(1);
+});
+
+test('a read-only key reads orders, trades and balances, and changes nothing', async () => {
+  const wallet = await newOfficialWallet(service);
+  const clob = clientOne(service, wallet);
+  const { orderID } = await clob.createAndPostOrder(bid(plain), options(plain));
+  const { apiKey } = await clob.createReadonlyApiKey();
+  const read = (target: string, method = 'GET', key = apiKey, address = wallet.eoa) =>
+    fetch(doorOf(service) + target, {
+      method,
+      headers: { POLY_READONLY_API_KEY: key, POLY_ADDRESS: address },
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    });
+  const orders = await (await read(`/data/orders?maker_address=${wallet.eoa}`)).json();
+  expect(orders).toMatchObject({ count: 1, data: [{ id: orderID }] });
+  for (const path of [`/data/order/${orderID}`, '/data/trades', '/balance-allowance?asset_type=COLLATERAL'])
+    expect([path, (await read(path)).status]).toEqual([path, 200]);
+  for (const request of [
+    ...['POST /order', 'POST /orders', 'DELETE /order', 'DELETE /orders', 'DELETE /cancel-all'],
+    ...['DELETE /cancel-market-orders', 'POST /v1/heartbeats', 'DELETE /notifications'],
+    ...['POST /auth/readonly-api-key', 'DELETE /auth/api-key'],
+  ]) {
+    const [method, path] = request.split(' ') as [string, string];
+    expect([request, (await read(path, method)).status]).toEqual([request, 401]);
+  }
+  const stranger = await newOfficialWallet(service);
+  expect((await read('/data/orders', 'GET', apiKey, stranger.eoa)).status).toBe(401);
+  expect(await clob.deleteReadonlyApiKey(apiKey)).toBe(true);
+  expect((await read('/data/orders')).status).toBe(401);
+  expect(await clientOne(service, stranger).deleteReadonlyApiKey(apiKey)).toBe(false);
+});
+
+test('no other key sees the orders and trades', async () => {
+  const [mine, other] = [await newOfficialWallet(service), await newOfficialWallet(service)];
+  const clob = clientOne(service, mine);
+  const { orderID } = await clob.createAndPostOrder(bid(plain), options(plain));
+  const { tradeIDs } = await clob.createAndPostMarketOrder(buy(plain, 5), options(plain));
+  const stranger = clientOne(service, other);
+  expect(await stranger.getOrder(orderID)).toBeNull();
+  expect(await stranger.getOpenOrders({ id: orderID })).toEqual([]);
+  expect(await stranger.getTrades({ id: tradeIDs[0] })).toEqual([]);
+  expect(await stranger.getTrades({ maker_address: mine.eoa })).toEqual([]);
+  expect(await clob.getTrades({ id: tradeIDs[0] })).toHaveLength(1);
+});
+
+test('a resting order that is filled shows its trade, to the maker as a maker, and as a notification', async () => {
+  const [maker, taker] = [await newOfficialWallet(service), await newOfficialWallet(service)];
+  const [making, taking] = [clientOne(service, maker), clientOne(service, taker)];
+  const { asks } = await making.getOrderBook(yesOf(plain));
+  const best = Math.round(Number(asks.at(-1)!.price) * 100 - 1) / 100;
+  const made = await making.createAndPostOrder(bid(plain, 40, best), options(plain));
+  await taking.createAndPostMarketOrder(buy(plain, 20), options(plain));
+  const sell = { tokenID: yesOf(plain), side: Side.SELL, amount: 10 };
+  const sold = await taking.createAndPostMarketOrder(sell, options(plain), OrderType.FOK);
+  expect(sold).toMatchObject({
+    success: true,
+    makingAmount: '10',
+    takingAmount: String(Number((best * 10).toFixed(6))),
+  });
+  const [open] = await making.getOpenOrders({ id: made.orderID });
+  expect(open).toMatchObject({ size_matched: '10', original_size: '40', associate_trades: sold.tradeIDs });
+  const [trade] = await making.getTrades({ market: plain.conditionId });
+  expect(trade).toMatchObject({
+    id: sold.tradeIDs[0],
+    trader_side: 'MAKER',
+    side: 'SELL',
+    maker_orders: [
+      { order_id: made.orderID, owner: maker.creds.key, matched_amount: '10', price: String(best) },
+    ],
+  });
+  const [note] = await making.getNotifications();
+  expect(note).toMatchObject({ type: 2, owner: maker.creds.key, payload: { order_id: made.orderID } });
+  await making.dropNotifications({ ids: [String((note as unknown as { id: number }).id)] });
+  expect(await making.getNotifications()).toEqual([]);
+  await making.cancelAll();
+});
+
+test('lists end with the venue’s cursor, which is refused when it is sent', async () => {
+  const wallet = await newOfficialWallet(service);
+  const clob = clientOne(service, wallet);
+  expect(await clob.createAndPostOrder(bid(plain, 5), options(plain))).toMatchObject({ success: true });
+  for (let batch = 0; batch < 7; batch += 1) {
+    const signed = await Promise.all(
+      Array.from({ length: 15 }, () => clob.createOrder(bid(plain, 5), options(plain))),
+    );
+    await clob.postOrders(signed.map((order) => ({ order, orderType: OrderType.GTC })));
+  }
+  const first = (await ask(service, wallet, 'GET', '/data/orders?next_cursor=MA==')).body;
+  expect([first.limit, first.count, first.data.length, first.next_cursor]).toEqual([100, 100, 100, 'MTAw']);
+  const rest = (await ask(service, wallet, 'GET', '/data/orders?next_cursor=MTAw')).body;
+  expect([rest.count, rest.next_cursor]).toEqual([6, 'LTE=']);
+  expect(await clob.getOpenOrders()).toHaveLength(106);
+  for (const path of ['/data/orders', '/data/trades']) {
+    const refused = await ask(service, wallet, 'GET', `${path}?next_cursor=LTE=`);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { error: 'next item should be greater than or equal to 0' },
+    ]);
+  }
+  expect((await clob.cancelAll()).canceled).toHaveLength(106);
+});
+
+test('a signer’s limits: shown with each order, all or nothing for a batch', async () => {
+  const limited = await startTestService({
+    ...{ PAPER_WORLD: 'off', RATE_LIMITS: 'on', RATE_LIMIT_DOOR_BURST: '10000' },
+  });
+  const wallet = await newOfficialWallet(limited);
+  const batch = JSON.stringify(Array.from({ length: 15 }, () => ({})));
+  const answers = [];
+  for (let i = 0; i < 6; i += 1) answers.push(await ask(limited, wallet, 'POST', '/orders', batch));
+  expect(answers[0]?.status).toBe(200);
+  expect(answers[0]?.headers.get('poly-ratelimit-remaining')).toBe('45');
+  expect(answers[0]?.headers.get('poly-ratelimit-tier')).toBe('Standard');
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.body).toEqual({ error: 'Too Many Requests' });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  // Cancels have a bucket of their own.
+  expect((await ask(limited, wallet, 'DELETE', '/cancel-all')).status).toBe(200);
+  expect((await ask(limited, wallet, 'GET', '/v1/user/rate-limit-tier')).body).toEqual({
+    tier: 'Standard',
+    orders: { per_second: 40, burst: 60 },
+    cancels: { per_second: 80, burst: 120 },
+  });
+  const stranger = await newOfficialWallet(limited);
+  expect((await ask(limited, stranger, 'POST', '/orders', batch)).status).toBe(200);
+});
+
+test('reads of many prices: GET with a body, GET of all, and GETs that the venue refuses', async () => {
+  const [door, tokenID] = [doorOf(service), yesOf(plain)];
+  const all = (await (await fetch(`${door}/prices`)).json()) as Record<string, unknown>;
+  expect(all[tokenID]).toEqual({ BUY: expect.any(String), SELL: expect.any(String) });
+  for (const path of ['/books', '/midpoints', '/spreads']) {
+    const answer = await fetch(`${door}${path}?token_ids=${tokenID}`);
+    expect([path, answer.status, await answer.json()]).toEqual([path, 400, { error: 'Invalid payload' }]);
+  }
+  const { request } = await import('node:http');
+  const body = JSON.stringify([{ token_id: tokenID }]);
+  const text = await new Promise<string>((resolve, reject) => {
+    const sent = request(`${door}/last-trades-prices`, {
+      method: 'GET',
+      headers: { 'content-length': body.length },
+    });
+    sent.on('response', (answer) => {
+      let received = '';
+      answer.on('data', (chunk) => (received += chunk)).on('end', () => resolve(received));
+    });
+    sent.on('error', reject).end(body);
+  });
+  expect(JSON.parse(text)).toEqual([{ token_id: tokenID, price: expect.any(String), side: 'SELL' }]);
+  const batch = await fetch(`${door}/batch-prices-history`, {
+    method: 'POST',
+    body: JSON.stringify({ markets: [tokenID], interval: '1d', fidelity: 1 }),
+  });
+  expect(await batch.json()).toEqual({ history: { [tokenID]: expect.arrayContaining([expect.anything()]) } });
+  const coarse = await fetch(`${door}/prices-history?market=${tokenID}&interval=1m&fidelity=1`);
+  expect([coarse.status, await coarse.json()]).toEqual([
+    400,
+    { error: "invalid filters: minimum 'fidelity' for '1m' range is 10" },
+  ]);
 });
