@@ -5,12 +5,10 @@
 import ccxt from 'ccxt';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../harness.ts';
+import { sharedTestService, type TestService } from '../harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: ccxt types its prediction classes as any
 type Client = any;
-
-const FUNDS = 10_000_000_000n;
 
 /** Methods that cannot give a right answer here, and why. */
 const BY_ITS_OWN_FAULT: Readonly<Record<string, string>> = {
@@ -27,12 +25,12 @@ let client: Client;
 let outcome: string;
 let tokenId: string;
 
-function newClient(signatureType: 0 | 1 | 2, key = generatePrivateKey()): Client {
-  const { address } = privateKeyToAccount(key);
+function newClient(): Client {
+  const key = generatePrivateKey();
   const sockets = base.replace(/^http/, 'ws');
   const Polymarket = (ccxt as Client).prediction.polymarket;
   return new Polymarket({
-    ...{ privateKey: key, walletAddress: address, options: { signatureType } },
+    ...{ privateKey: key, walletAddress: privateKeyToAccount(key).address, options: { signatureType: 0 } },
     urls: {
       api: {
         ...{ gamma: `${base}/gamma`, clob: `${base}/clob`, data: `${base}/data` },
@@ -49,11 +47,11 @@ const use = (name: string, ...args: unknown[]): Promise<Client> => {
 };
 
 beforeAll(async () => {
-  service = await startTestService({ PAPER_WORLD: 'off', VENUE_A_ORDER_PROFILE: 'polymarket' });
+  service = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
   base = `${service.url}/paper`;
-  client = newClient(0);
+  client = newClient();
   const account = client.walletAddress.toLowerCase();
-  await service.exchange.execute({ kind: 'deposit', account, amount: FUNDS, reason: 'faucet' });
+  await service.exchange.execute({ kind: 'deposit', account, amount: 10_000_000_000n, reason: 'faucet' });
   await client.loadMarkets();
   const open = [...service.exchange.markets()].find(
     ({ status, tickSize, negRisk, version }) =>
@@ -103,15 +101,11 @@ describe('orders', () => {
   });
 
   test('several at once rest, and are canceled by their ids and all together', async () => {
-    const order = (price: number) => ({
-      symbol: outcome,
-      outcome,
-      type: 'limit',
-      side: 'buy',
-      amount: 10,
-      price,
-    });
-    const placed = await use('createOrders', [order(0.01), order(0.02), order(0.03)]);
+    const order = { symbol: outcome, outcome, type: 'limit', side: 'buy', amount: 10 };
+    const placed = await use(
+      'createOrders',
+      [0.01, 0.02, 0.03].map((price) => ({ ...order, price })),
+    );
     expect(placed).toHaveLength(3);
     await use('cancelOrders', [placed[0].id, placed[1].id], outcome);
     expect((await use('fetchOpenOrders', outcome)).map(({ id }: Client) => id)).toEqual([placed[2].id]);
@@ -124,10 +118,7 @@ describe('orders', () => {
     const ask = (await client.fetchOrderBook(outcome)).asks[0][0];
     const placed = await buy(ask, 10, { timeInForce: 'FOK' });
     const trades = await use('fetchMyTrades', outcome);
-    expect(trades.map(({ amount }: Client) => amount).reduce((a: number, b: number) => a + b, 0)).toBeCloseTo(
-      10,
-      2,
-    );
+    expect(trades.reduce((sum: number, { amount }: Client) => sum + amount, 0)).toBeCloseTo(10, 2);
     expect((await use('fetchOrderTrades', placed.id, outcome)).length).toBeGreaterThan(0);
     const after = (await client.fetchBalance()).total.USDC;
     expect(before - after).toBeGreaterThanOrEqual(10 * ask - 0.01);
@@ -145,11 +136,10 @@ describe('orders', () => {
   });
 
   test('without money it is refused as such', async () => {
-    const poor = newClient(0);
+    const poor = newClient();
     await poor.loadMarkets();
-    await expect(poor.createOrder(outcome, 'limit', 'buy', 10, 0.5)).rejects.toThrow(
-      /not enough|insufficient/i,
-    );
+    const refused = poor.createOrder(outcome, 'limit', 'buy', 10, 0.5);
+    await expect(refused).rejects.toThrow(/not enough|insufficient/i);
   });
 });
 
@@ -158,13 +148,12 @@ describe('sockets', () => {
     await client.loadHttpProxyAgent();
     const book = await use('watchOrderBook', outcome);
     expect(book.bids.length + book.asks.length).toBeGreaterThan(0);
-    const orders = use('watchOrders');
-    const ownTrades = use('watchMyTrades');
-    const trades = use('watchTrades', outcome);
-    const ticker = use('watchTicker', outcome);
     // The sockets subscribe one after another: trade until all have heard.
     let isHeard = false;
-    const all = Promise.all([orders, ownTrades, trades, ticker]).finally(() => {
+    const all = Promise.all([
+      ...[use('watchOrders'), use('watchMyTrades')],
+      ...[use('watchTrades', outcome), use('watchTicker', outcome)],
+    ]).finally(() => {
       isHeard = true;
     });
     all.catch(() => {});

@@ -15,24 +15,12 @@ interface World {
   readonly exchange: Pick<TestService['exchange'], 'execute' | 'markets'>;
 }
 
+const PROFILE = { VENUE_A_ORDER_PROFILE: 'polymarket' };
 const WORLDS: readonly (readonly [string, () => Promise<World>])[] = [
   ['a desk of the order profile interface', () => sharedTestService()],
-  [
-    'a desk of the order profile polymarket',
-    () => sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' }),
-  ],
+  ['a desk of the order profile polymarket', () => sharedTestService(PROFILE)],
   ['the stand-alone exchange', () => startStandAloneVenue(new Faults(Date.now))],
 ];
-
-const FUNDS = 10_000_000_000n;
-
-const fund = ({ exchange }: World, account: string) =>
-  exchange.execute({
-    kind: 'deposit',
-    account: account.toLowerCase(),
-    amount: FUNDS,
-    reason: 'faucet',
-  });
 
 /** An open market with room below its best bid, on the grid of 0.01. The last one: `openMarkets` begins with the first. */
 function tradedMarket({ exchange }: World, version: 'v1' | 'v2' = 'v1') {
@@ -73,20 +61,16 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   ...{ rememberDecorator: OWN, closeSubscriptions: OWN },
 };
 
+const HASH = expect.stringMatching(/^0x[0-9a-f]{64}$/);
 const tried = new Set<string>();
 let client: Client;
 
 async function connect({ url }: World, key = generatePrivateKey()): Promise<Client> {
   const base = `${url}/paper`;
   const sockets = base.replace(/^http/, 'ws');
+  const feeds = { market: { ws: `${sockets}/ws/market` }, user: { ws: `${sockets}/ws/user` } };
   const environment = forkEnvironmentConfig({
-    name: 'paper',
-    rpc: `${base}/no-chain`,
-    clob: {
-      rest: `${base}/clob`,
-      market: { ws: `${sockets}/ws/market` },
-      user: { ws: `${sockets}/ws/user` },
-    },
+    ...{ name: 'paper', rpc: `${base}/no-chain`, clob: { rest: `${base}/clob`, ...feeds } },
     ...{ gamma: { rest: `${base}/gamma` }, data: { rest: `${base}/data` } },
   });
   const wallet = privateKeyToAccount(key).address;
@@ -98,6 +82,10 @@ async function use(name: string, request?: unknown): Promise<Client> {
   tried.add(name);
   const answer = await client[name](request);
   return typeof answer?.firstPage === 'function' ? (await answer.firstPage()).items : answer;
+}
+
+async function expectEmpty(requests: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [name, request] of Object.entries(requests)) expect(await use(name, request), name).toEqual([]);
 }
 
 describe.each(WORLDS)('at %s', (_where, start) => {
@@ -112,7 +100,8 @@ describe.each(WORLDS)('at %s', (_where, start) => {
     world = await start();
     const key = generatePrivateKey();
     user = privateKeyToAccount(key).address;
-    await fund(world, user);
+    const deposit = { kind: 'deposit', account: user.toLowerCase(), amount: 10_000_000_000n } as const;
+    await world.exchange.execute({ ...deposit, reason: 'faucet' });
     client = await connect(world, key);
     const market = tradedMarket(world);
     ({ conditionId, id, eventId } = market);
@@ -152,27 +141,18 @@ describe.each(WORLDS)('at %s', (_where, start) => {
     await expect(use('fetchSeries', { id: '1' })).rejects.toThrow(/not found/);
     expect(await use('fetchPublicProfile', { address: user })).toBeNull();
     expect((await use('fetchSportsMarketTypes')).marketTypes).toEqual([]);
-    const comments = { parentEntityId: eventId, parentEntityType: 'Event' };
-    for (const [name, request] of [
-      ...[['listSeries', {}] as const, ['listSports', undefined] as const, ['listTeams', {}] as const],
-      ...[['listMarketClarifications', { marketId: id }] as const, ['listComments', comments] as const],
-      ...[
-        ['fetchCommentsById', { id: '1' }] as const,
-        ['listCommentsByUserAddress', { address: user }] as const,
-      ],
-      ...[['listCurrentRewards', {}] as const, ['listMarketRewards', { conditionId }] as const],
-    ])
-      expect(await use(name, request), name).toEqual([]);
+    await expectEmpty({
+      ...{ listSeries: {}, listSports: undefined, listTeams: {}, listMarketClarifications: { marketId: id } },
+      ...{ listComments: { parentEntityId: eventId, parentEntityType: 'Event' } },
+      ...{ fetchCommentsById: { id: '1' }, listCommentsByUserAddress: { address: user } },
+      ...{ listCurrentRewards: {}, listMarketRewards: { conditionId } },
+    });
   });
 
   test('orders rest, are read, and are canceled one by one, together, by market and all', async () => {
     const bid = (price: number) => ({ tokenId, side: 'BUY', price, size: 10 });
     const placed = await use('placeLimitOrder', bid(0.01));
-    expect(placed).toMatchObject({
-      ok: true,
-      status: 'live',
-      orderId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-    });
+    expect(placed).toMatchObject({ ok: true, status: 'live', orderId: HASH });
     const { orderId } = placed;
     expect(await use('fetchOrder', { orderId })).toMatchObject({ id: orderId, price: '0.01' });
     expect((await use('listOpenOrders')).map((one: Client) => one.id)).toEqual([orderId]);
@@ -197,9 +177,7 @@ describe.each(WORLDS)('at %s', (_where, start) => {
     expect(await client.postOrder(sell)).toMatchObject({ ok: true, makingAmount: '5' });
     const size = Number(bought.takingAmount) - 5;
     // The data API shows what is on the chain.
-    expect(await use('waitForOrderFillSettlement', bought)).toEqual([
-      expect.stringMatching(/^0x[0-9a-f]{64}$/),
-    ]);
+    expect(await use('waitForOrderFillSettlement', bought)).toEqual([HASH]);
     await expect.poll(async () => (await use('listActivity')).length).toBe(2);
     const [held] = await use('listPositions');
     expect(held).toMatchObject({ conditionId, tokenId });
@@ -226,16 +204,13 @@ describe.each(WORLDS)('at %s', (_where, start) => {
   });
 
   test('what the paper venue does not have is an empty list', async () => {
-    const builder = { builderCode: `0x${'11'.repeat(32)}` };
     const day = { date: '2026-11-22' };
-    for (const [name, request] of [
-      ...[['listComboPositions', undefined] as const, ['listComboActivity', undefined] as const],
-      ...[['listBuilderTrades', builder] as const, ['listBuilderLeaderboard', {}] as const],
-      ...[['fetchBuilderVolume', {}] as const, ['listTraderLeaderboard', {}] as const],
-      ...[['fetchNotifications', undefined] as const, ['fetchTotalEarningsForUserForDay', day] as const],
-      ...[['listUserEarningsForDay', day] as const, ['listUserEarningsAndMarketsConfig', day] as const],
-    ])
-      expect(await use(name, request), name).toEqual([]);
+    await expectEmpty({
+      ...{ listComboPositions: undefined, listComboActivity: undefined, fetchNotifications: undefined },
+      ...{ listBuilderTrades: { builderCode: `0x${'11'.repeat(32)}` }, listBuilderLeaderboard: {} },
+      ...{ fetchBuilderVolume: {}, listTraderLeaderboard: {}, fetchTotalEarningsForUserForDay: day },
+      ...{ listUserEarningsForDay: day, listUserEarningsAndMarketsConfig: day },
+    });
     expect(await use('fetchRewardPercentages')).toEqual({});
     expect(await use('fetchClosedOnlyMode')).toBe(false);
     await use('dropNotifications', { ids: ['1'] });
