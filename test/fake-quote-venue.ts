@@ -2,7 +2,7 @@
  * A fake quote venue: quotes with real unsigned transactions, and a chain that the test controls. It keeps no
  * balances and moves no money; the test sets the outcome of a transaction. Prices are pips.
  */
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -47,69 +47,65 @@ import type {
 } from '../packages/server/src/venues/quotes.ts';
 import type { VenueWith } from '../packages/server/src/venues/venue.ts';
 
-export interface FakeWallet {
-  readonly address: SolanaAddress;
-  /** Base64 of the transaction with this wallet's signature in it. */
-  sign(unsignedTransaction: string): string;
-  signBytes(message: Uint8Array): Uint8Array;
-}
+export type FakeWallet = ReturnType<typeof createFakeWallet>;
 
-export function createFakeWallet(): FakeWallet {
+export function createFakeWallet() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = publicKey.export({ format: 'jwk' }).x as string;
-  return fakeWalletOf(toBase58(Buffer.from(key, 'base64url')) as SolanaAddress, privateKey);
+  const owner = toBase58(Buffer.from(key, 'base64url')) as SolanaAddress;
+  return {
+    address: owner,
+    /** Base64 of the transaction with this wallet's signature in it. */
+    sign(unsignedTransaction: string): string {
+      const wire = parseTransactionBytes(unsignedTransaction);
+      return toBase64(withSignature(wire, owner, sign(null, readTransaction(wire).message, privateKey)));
+    },
+  };
 }
 
-const fakeWalletOf = (owner: SolanaAddress, privateKey: KeyObject): FakeWallet => ({
-  address: owner,
-  signBytes: (message) => sign(null, message, privateKey),
-  sign(unsignedTransaction) {
-    const wire = parseTransactionBytes(unsignedTransaction);
-    return toBase64(withSignature(wire, owner, sign(null, readTransaction(wire).message, privateKey)));
-  },
-});
-
 const randomKey = (): SolanaAddress => toBase58(randomBytes(32)) as SolanaAddress;
+/** The text of an unknown transaction's id. */
+export const randomSignature = (): string => toBase58(randomBytes(64));
 
-export interface FakeTransfer {
+interface Transfer {
   readonly wallet: SolanaAddress;
   readonly mint: SolanaAddress;
   readonly amount: bigint;
-  readonly version?: 'legacy' | 0;
-  /** Another instruction behind the first, for tests of what must be refused. */
-  readonly twice?: boolean;
+  /** A token account. */
+  readonly destination?: SolanaAddress;
+  readonly recentBlockhash?: string;
 }
 
-const encoder = new TextEncoder();
-
-/** An unsigned transaction that transfers tokens of the wallet to an escrow; each one is unique. */
-export function fakeTransaction(transfer: FakeTransfer): { wire: Uint8Array; message: Uint8Array } {
-  const { wallet, mint, amount, version = 0 } = transfer;
+/** An unsigned transaction that transfers tokens of the wallet, by default to an escrow; each one is unique. */
+export function tokenTransfer({
+  wallet,
+  mint,
+  amount,
+  destination = randomKey(),
+  recentBlockhash = randomKey(),
+}: Transfer): { wire: Uint8Array; message: Uint8Array } {
   const program = mint === USDC_MINT ? SOLANA_PROGRAMS.token : SOLANA_PROGRAMS.token2022;
   const move = getTransferCheckedInstruction(
     {
       source: address(associatedTokenAddress(wallet, mint, program)),
       mint: address(mint),
-      destination: address(randomKey()),
+      destination: address(destination),
       authority: address(wallet),
       amount,
       decimals: 6,
     },
     { programAddress: address(program) },
   );
-  const memo = { programAddress: address(SOLANA_PROGRAMS.memo), data: encoder.encode(randomKey()) };
-  const message = pipe(
-    createTransactionMessage({ version }),
-    (m) => setTransactionMessageFeePayer(address(wallet), m),
-    (m) =>
-      setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: blockhash(randomKey()), lastValidBlockHeight: 0n },
-        m,
-      ),
-    (m) =>
-      appendTransactionMessageInstructions(transfer.twice === true ? [move, memo, move] : [move, memo], m),
+  const memo = { programAddress: address(SOLANA_PROGRAMS.memo), data: new TextEncoder().encode(randomKey()) };
+  const lifetime = { blockhash: blockhash(recentBlockhash), lastValidBlockHeight: 0n };
+  const compiled = compileTransaction(
+    pipe(
+      createTransactionMessage({ version: 0 }),
+      (message) => setTransactionMessageFeePayer(address(wallet), message),
+      (message) => setTransactionMessageLifetimeUsingBlockhash(lifetime, message),
+      (message) => appendTransactionMessageInstructions([move, memo], message),
+    ),
   );
-  const compiled = compileTransaction(message);
   return {
     wire: new Uint8Array(getTransactionEncoder().encode(compiled)),
     message: new Uint8Array(compiled.messageBytes),
@@ -127,22 +123,33 @@ export interface FakeQuoteVenue extends VenueWith<'quotes' | 'paper'> {
   readonly outcomes: Map<string, OrderProgress>;
   readonly tokens: TokenAccount[];
   /** Settings of a test. */
-  readonly controls: {
-    height: number;
-    /** The chain does not answer. */
-    silent: boolean;
-    send: (signature: string) => SendAnswer | Promise<SendAnswer>;
-    simulation: Simulation;
-    /** Overrides the book's price. */
-    quote: ((question: QuoteQuestion) => VenueQuote | null) | null;
-    creditFails: boolean;
-    status: string;
-  };
-  /** Lands the transaction and fills it as quoted, all of it or a part. */
-  fill(signature: string, fill: Omit<VenueFill, 'signature'>, closed?: boolean): void;
+  readonly controls: Controls & { height: number };
+  /** Lands the transaction, fills it once and closes the order. */
+  fill(signature: string, fill: Omit<VenueFill, 'signature'>): void;
   /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
-  settle(ticker: string, payout: 'YES' | 'NO' | 'HALF'): void;
+  settle(ticker: string, payout: 'YES' | 'NO'): void;
 }
+
+interface Controls {
+  /** The chain does not answer. */
+  silent: boolean;
+  send: (signature: string) => SendAnswer | Promise<SendAnswer>;
+  simulation: Simulation;
+  /** Overrides the book's price. */
+  quote: ((question: QuoteQuestion) => VenueQuote | null) | null;
+  creditFails: boolean;
+  status: string;
+}
+
+/** Nothing fails: what a test assigns to the controls again after it has changed them. */
+export const CALM: Readonly<Controls> = {
+  silent: false,
+  send: () => ({ kind: 'sent' }),
+  simulation: { kind: 'unknown' },
+  quote: null,
+  creditFails: false,
+  status: 'ready',
+};
 
 const MICRO = 1_000_000n;
 const PIPS = 10_000n;
@@ -183,26 +190,16 @@ export function fakeMarket(ticker: string, given: Partial<TickerMarket> = {}): T
 }
 
 /** @param now the test's clock, when it has one of its own */
-export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now): FakeQuoteVenue {
-  const listed = new Map([
-    ['KXTEST-1', fakeMarket('KXTEST-1')],
-    ['KXTEST-2', fakeMarket('KXTEST-2')],
-  ]);
-  const controls: FakeQuoteVenue['controls'] = {
-    height: 1_000,
-    silent: false,
-    send: () => ({ kind: 'sent' }),
-    simulation: { kind: 'unknown' },
-    quote: null,
-    creditFails: false,
-    status: 'ready',
-  };
+export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVenue {
+  const listed = new Map(['KXTEST-1', 'KXTEST-2'].map((ticker) => [ticker, fakeMarket(ticker)]));
+  const controls: FakeQuoteVenue['controls'] = { height: 1_000, ...CALM };
   const sent: FakeQuoteVenue['sent'] = [];
   const credited: SolanaAddress[] = [];
   const landed = new Map<string, Landing>();
   const outcomes = new Map<string, OrderProgress>();
   const tokens: TokenAccount[] = [];
   const markets = () => [...listed.values()];
+  const ofToken = (mint: string) => markets().find(({ tokenIds }) => tokenIds.includes(mint));
   const spoken = <T>(value: T): T => {
     if (controls.silent) throw new Error('the fake chain is silent');
     return value;
@@ -230,12 +227,12 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
       spoken(tokens.filter((one) => one.owner === owner && one.mint !== USDC_MINT)),
     tokenAddress: async (owner, mint) => associatedTokenAddress(owner, mint, SOLANA_PROGRAMS.token),
     async buildDelegatedTransfer({ delegate, mint, amount }) {
-      const built = fakeTransaction({ wallet: delegate, mint, amount });
+      const built = tokenTransfer({ wallet: delegate, mint, amount });
       return { ...built, lastValidBlockHeight: controls.height + VALID_BLOCKS };
     },
   };
   return {
-    id,
+    id: 'kalshi',
     backend: 'paper',
     accounts: createChainAccounts({ chain, collateralMint: USDC_MINT }),
     listed,
@@ -258,17 +255,15 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
         latest: Math.max(0, ...markets().map((one) => one.createdAt)),
       }),
       byToken: async (token) => {
-        const market = markets().find((one) => one.tokenIds.includes(token));
-        if (market === undefined) return null;
-        return { market, outcome: market.tokenIds[0] === token ? 'YES' : 'NO' };
+        const market = ofToken(token);
+        return market === undefined ? null : { market, outcome: market.tokenIds[0] === token ? 'YES' : 'NO' };
       },
       search: async (search) => {
         const words = search.words.toLowerCase();
-        const matches = (text: string) => isEverything(words) || text.toLowerCase().includes(words);
-        return selectMarkets(
-          markets().filter(({ question }) => matches(question)),
-          search,
+        const found = markets().filter(
+          ({ question }) => isEverything(words) || question.toLowerCase().includes(words),
         );
+        return selectMarkets(found, search);
       },
       book: async (id, outcome) => {
         const market = listed.get(id);
@@ -291,12 +286,7 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
       market: async (ticker) => spoken(listed.get(ticker) ?? null),
       marketsByMint: async (mints) =>
         spoken(
-          new Map(
-            mints.flatMap((mint) => {
-              const market = markets().find((one) => one.tokenIds.includes(mint));
-              return market === undefined ? [] : [[mint, market] as const];
-            }),
-          ),
+          new Map(mints.flatMap((mint) => [ofToken(mint)].flatMap((one) => (one ? [[mint, one]] : [])))),
         ),
       quote: async (question) => answerQuote(question),
       progress: async (signature) =>
@@ -308,20 +298,15 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
         credited.push(wallet as SolanaAddress);
       },
     },
-    fill(signature, fill, closed = true) {
+    fill(signature, fill) {
       landed.set(signature, { kind: 'landed' });
-      const before = outcomes.get(signature);
-      const earlier = before === undefined || before.kind === 'unknown' ? [] : before.fills;
-      outcomes.set(signature, {
-        kind: closed ? 'closed' : 'open',
-        fills: [...earlier, { signature: randomSignature(), ...fill }],
-        reverts: [],
-      });
+      const fills = [{ signature: randomSignature(), ...fill }];
+      outcomes.set(signature, { kind: 'closed', fills, reverts: [] });
     },
     settle(ticker, payout) {
       const market = listed.get(ticker);
       if (market === undefined) throw new Error(`no market ${ticker}`);
-      const yes = payout === 'HALF' ? 5_000 : payout === 'YES' ? 10_000 : 0;
+      const yes = payout === 'YES' ? 10_000 : 0;
       listed.set(ticker, {
         ...market,
         status: 'resolved',
@@ -334,31 +319,22 @@ export function createFakeQuoteVenue(id = 'kalshi', now: () => number = Date.now
   };
 }
 
-/** The text of an unknown transaction's id. */
-export const randomSignature = (): string => toBase58(randomBytes(64));
-
 function quoteOf(
   market: TickerMarket | null,
   question: QuoteQuestion,
   height: number,
   now: number,
 ): VenueQuote {
-  const degraded = (code: Extract<VenueQuote, { kind: 'degraded' }>['code']): VenueQuote => ({
-    kind: 'degraded',
-    code,
-    message: null,
-    market,
-  });
-  if (market === null) return degraded('market_not_found');
+  if (market === null) return { kind: 'degraded', code: 'market_not_found', message: null, market };
   const amounts = amountsOf(market, question);
-  if (typeof amounts === 'string') return degraded(amounts);
+  if (typeof amounts === 'string') return { kind: 'degraded', code: amounts, message: null, market };
   const { wallet } = question;
   if (wallet === null) return { kind: 'preview', market, amounts };
   return {
     kind: 'executable',
     market,
     amounts,
-    ...fakeTransaction({ wallet, mint: amounts.inputMint, amount: amounts.inAmount }),
+    ...tokenTransfer({ wallet, mint: amounts.inputMint, amount: amounts.inAmount }),
     lastValidBlockHeight: height + VALID_BLOCKS,
     expectedEnd: now + VALID_BLOCKS * BLOCK_MS * 3,
   };
@@ -372,8 +348,7 @@ function amountsOf(
   const pays = market.pays[outcome];
   if (pays !== null) {
     if (side === 'BUY' || pays === 0) return 'market_closed';
-    const paid = (amount * BigInt(pays)) / PIPS;
-    return sellOf(mint, amount, paid, true);
+    return sellOf(mint, amount, (amount * BigInt(pays)) / PIPS, true);
   }
   if (market.phase !== 'active') return 'market_closed';
   const ask = market.asks[side === 'BUY' ? outcome : outcome === 'YES' ? 'NO' : 'YES'];

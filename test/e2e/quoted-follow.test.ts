@@ -1,77 +1,69 @@
 /** The outcome of a submitted transaction: any replica follows it to its end. */
 import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
-import { Ajv } from 'ajv';
-import formats from 'ajv-formats';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
 import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import {
-  createFakeQuoteVenue,
+  CALM,
   createFakeWallet,
   type FakeQuoteVenue,
   fakeMarket,
   randomSignature,
 } from '../fake-quote-venue.ts';
-import { startTestService, type TestService } from '../harness.ts';
-import { newQuoteTrader, type TraderB } from '../quote-trader.ts';
+import type { RawAnswer, TestService } from '../harness.ts';
+import { expectShape, newQuoteTrader, SIXTEEN, startQuotingDesk, type TraderB } from '../quote-trader.ts';
 import { movingClock } from '../world.ts';
 
 const clock = movingClock();
 let service: TestService;
 let venue: FakeQuoteVenue;
-let trader: TraderB;
 let sql: Sql;
 
 beforeAll(async () => {
-  venue = createFakeQuoteVenue('kalshi', clock.now);
-  service = await startTestService({ PAPER_WORLD: 'off' }, { clock, venues: () => [venue] });
+  ({ service, venue } = await startQuotingDesk(clock));
   sql = openPool(service.databaseUrl, { max: 2 });
-  trader = await newQuoteTrader(service);
   return () => sql.end();
 });
+afterEach(() => Object.assign(venue.controls, CALM));
 
-afterEach(() => {
-  Object.assign(venue.controls, {
-    silent: false,
-    send: () => ({ kind: 'sent' }),
-    simulation: { kind: 'unknown' },
-  });
-});
+/** One turn of the job, half a second after the one before. */
+async function turn(): Promise<void> {
+  clock.advance(500);
+  await service.runJob('follow');
+}
 
-const ajv = formats.default(new Ajv({ strict: false }));
-const isDetail = ajv.compile(QuotedOrderDetail);
-const isOrder = ajv.compile(QuotedOrder);
-
-/** Follows the order, half a second at a time, until it has the status. */
-async function until(orderId: string, status: string, who = trader) {
-  for (let turn = 0; turn < 100; turn += 1) {
-    await service.runJob('follow');
+/** Follows the order until it has the status. */
+async function until(who: TraderB, orderId: string, status: string): Promise<RawAnswer['body']> {
+  for (let turns = 0; turns < 100; turns += 1) {
+    await turn();
     const order = await who.order(orderId);
-    if (order.status === status) {
-      expect(isDetail(order), JSON.stringify(isDetail.errors)).toBe(true);
-      return order;
-    }
-    clock.advance(500);
+    if (order.status !== status) continue;
+    expectShape(QuotedOrderDetail, order);
+    return order;
   }
   throw new Error(`${orderId} does not read ${status}`);
 }
 
-const eventsOf = (order: { journal: { event: string; status: string }[] }) =>
-  order.journal.map(({ event, status }) => `${event} → ${status}`);
 const positionsOf = (wallet: string) =>
   sql`select outcome, size, cost, realized, fees from positions where wallet = ${wallet} order by outcome desc`;
-const fills = (size: bigint, cost: bigint, fee = 0n) => ({ inAmount: cost + fee, outAmount: size, fee });
+const statusesOf = (orders: { status: string }[]) => orders.map(({ status }) => status);
+/** What the venue gave back of the collateral. */
+const returned = (amount: bigint) => ({
+  signature: randomSignature(),
+  mint: venue.quotes.collateralMint,
+  amount,
+});
 
 describe('a transaction that lands', () => {
   test('is open, then filled by another transaction; the unspent amount is returned', async () => {
-    const before = await trader.usage();
-    const { orderId, txSignature } = await trader.trade({ reasoning: 'why not' });
-    expect(await trader.usage()).toEqual({ trades: before.trades + 1, amount: before.amount + 10 });
+    const who = await newQuoteTrader(service);
+    const { orderId, txSignature } = await who.trade({ reasoning: 'why not' });
+    expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     venue.landed.set(txSignature, { kind: 'landed' });
-    expect(await until(orderId, 'open')).toMatchObject({ orderStatus: 1, filledSize: 0, fills: [] });
-    venue.fill(txSignature, fills(16_000_000n, 9_600_000n, 300_000n));
-    const order = await until(orderId, 'filled');
+    expect(await until(who, orderId, 'open')).toMatchObject({ orderStatus: 1, filledSize: 0, fills: [] });
+    venue.fill(txSignature, { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n });
+    const order = await until(who, orderId, 'filled');
     expect(order).toMatchObject({
       orderStatus: 2,
       venueOrderId: txSignature,
@@ -88,52 +80,49 @@ describe('a transaction that lands', () => {
       fills: [{ price: 0.6, size: 16, cost: 9.6, fee: 0.3, txSignature: expect.stringMatching(/^\w{80,}$/) }],
     });
     expect(order.fills[0].txSignature).not.toBe(txSignature);
-    expect(eventsOf(order)).toEqual(['recorded → submitted', 'landed → open', 'filled_completely → filled']);
-    expect(await trader.order(txSignature)).toEqual(order);
-    expect(await positionsOf(trader.wallet.address)).toEqual([
+    expect(order.journal.map(({ event, status }: Record<string, string>) => `${event} → ${status}`)).toEqual([
+      'recorded → submitted',
+      'landed → open',
+      'filled_completely → filled',
+    ]);
+    expect(await who.order(txSignature)).toEqual(order);
+    expect(await positionsOf(who.wallet.address)).toEqual([
       { outcome: 'YES', size: 16_000_000n, cost: 9_600_000n, realized: 0n, fees: 300_000n },
     ]);
     // 9.6 of the 10 reserved were spent, without fees.
-    const after = await trader.usage();
-    expect(after.amount - before.amount).toBeCloseTo(9.6, 6);
-    expect(after.trades).toBe(before.trades + 1);
+    expect(await who.usage()).toEqual({ trades: 1, amount: 9.6 });
   });
 
   test('is partially filled when the venue returns the rest', async () => {
     const who = await newQuoteTrader(service);
     const { orderId, txSignature } = await who.trade();
+    const early = { signature: randomSignature(), inAmount: 2_400_000n, outAmount: 4_000_000n, fee: 0n };
     venue.landed.set(txSignature, { kind: 'landed' });
-    venue.outcomes.set(txSignature, {
-      kind: 'open',
-      fills: [{ signature: randomSignature(), ...fills(4_000_000n, 2_400_000n) }],
-      reverts: [],
-    });
-    await until(orderId, 'open', who);
-    const [first] = venue.outcomes.get(txSignature)?.kind === 'open' ? [venue.outcomes.get(txSignature)] : [];
-    await expect
-      .poll(async () => {
-        clock.advance(500);
-        await service.runJob('follow');
-        return (await who.order(orderId)).filledSize;
-      })
-      .toBe(4);
-    const early = first?.kind === 'open' ? first.fills : [];
+    venue.outcomes.set(txSignature, { kind: 'open', fills: [early], reverts: [] });
+    await until(who, orderId, 'open');
+    const filledSize = async () => {
+      await turn();
+      return (await who.order(orderId)).filledSize;
+    };
+    await expect.poll(filledSize).toBe(4);
+    // One transaction may fill twice, and the order of the list may change.
+    const later = { signature: randomSignature(), inAmount: 610_000n, outAmount: 1_000_000n, fee: 0n };
     venue.outcomes.set(txSignature, {
       kind: 'closed',
-      // One transaction may fill twice, and the order of the list may change.
-      fills: [{ signature: randomSignature(), ...fills(1_000_000n, 610_000n) }, ...early],
-      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 6_990_000n }],
+      fills: [later, early],
+      reverts: [returned(6_990_000n)],
     });
-    const order = await until(orderId, 'partially_filled', who);
-    expect(order).toMatchObject({
+    expect(await until(who, orderId, 'partially_filled')).toMatchObject({
       orderStatus: 2,
       filledSize: 5,
       filledAmount: 3.01,
       avgPrice: 0.602,
       reverts: [{ mint: venue.quotes.collateralMint, amount: '6990000' }],
+      fills: [
+        { size: 4, price: 0.6 },
+        { size: 1, price: 0.61 },
+      ],
     });
-    expect(order.fills.map(({ size }: { size: number }) => size)).toEqual([4, 1]);
-    expect(order.fills.map(({ price }: { price: number }) => price)).toEqual([0.6, 0.61]);
     expect(await who.usage()).toEqual({ trades: 1, amount: 3.01 });
   });
 
@@ -143,15 +132,11 @@ describe('a transaction that lands', () => {
     venue.landed.set(txSignature, { kind: 'landed' });
     // Closed, but neither filled nor returned: proves nothing.
     venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [] });
-    await until(orderId, 'open', who);
+    await until(who, orderId, 'open');
     await service.runJob('follow');
     expect((await who.order(orderId)).status).toBe('open');
-    venue.outcomes.set(txSignature, {
-      kind: 'closed',
-      fills: [],
-      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 10_000_000n }],
-    });
-    expect(await until(orderId, 'reverted', who)).toMatchObject({
+    venue.outcomes.set(txSignature, { kind: 'closed', fills: [], reverts: [returned(10_000_000n)] });
+    expect(await until(who, orderId, 'reverted')).toMatchObject({
       orderStatus: 3,
       errorCode: 'reverted',
       errorMessage: expect.any(String),
@@ -164,21 +149,19 @@ describe('a transaction that lands', () => {
     const who = await newQuoteTrader(service);
     const { orderId, txSignature } = await who.trade();
     venue.landed.set(txSignature, { kind: 'failed', reason: 'InstructionError: insufficient funds' });
-    const order = await until(orderId, 'failed', who);
+    const order = await until(who, orderId, 'failed');
     expect(order).toMatchObject({ orderStatus: 5, errorCode: 'transaction_failed' });
     expect(order.journal.at(-1).detail).toContain('insufficient funds');
     expect(await who.usage()).toEqual({ trades: 0, amount: 0 });
-    expect((await who.submit({ ...order, quoteId: orderId }, { signedTransaction: 'AAAA' })).status).toBe(
-      409,
-    );
+    expect((await who.submit({ quoteId: orderId }, { signedTransaction: 'AAAA' })).status).toBe(409);
   });
 
   test('delivers to another wallet: the position belongs to that wallet', async () => {
     const who = await newQuoteTrader(service);
     const receiver = createFakeWallet().address;
     const { orderId, txSignature } = await who.trade({ destinationWallet: receiver });
-    venue.fill(txSignature, fills(16_000_000n, 9_600_000n));
-    expect((await until(orderId, 'filled', who)).fills).toHaveLength(1);
+    venue.fill(txSignature, SIXTEEN);
+    expect((await until(who, orderId, 'filled')).fills).toHaveLength(1);
     expect(await positionsOf(who.wallet.address)).toEqual([]);
     expect(await positionsOf(receiver)).toMatchObject([{ size: 16_000_000n }]);
     expect((await who.get(`/markets/orders/${orderId}`)).body.fills).toHaveLength(1);
@@ -187,12 +170,12 @@ describe('a transaction that lands', () => {
   test('sells more than the desk recorded: the excess has no gain', async () => {
     const who = await newQuoteTrader(service);
     const bought = await who.trade();
-    venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
-    await until(bought.orderId, 'filled', who);
+    venue.fill(bought.txSignature, SIXTEEN);
+    await until(who, bought.orderId, 'filled');
     // The wallet got four contracts without the desk.
     const sold = await who.trade({ action: 'SELL', shares: 20 });
     venue.fill(sold.txSignature, { inAmount: 20_000_000n, outAmount: 13_500_000n, fee: 500_000n });
-    expect(await until(sold.orderId, 'filled', who)).toMatchObject({
+    expect(await until(who, sold.orderId, 'filled')).toMatchObject({
       filledSize: 20,
       filledAmount: 14,
       avgPrice: 0.7,
@@ -204,11 +187,33 @@ describe('a transaction that lands', () => {
     ]);
     const unknown = await who.trade({ action: 'SELL', side: 'NO', shares: 1 });
     venue.fill(unknown.txSignature, { inAmount: 1_000_000n, outAmount: 400_000n, fee: 0n });
-    await until(unknown.orderId, 'filled', who);
+    await until(who, unknown.orderId, 'filled');
     expect(await positionsOf(who.wallet.address)).toMatchObject([
       { outcome: 'YES' },
       { outcome: 'NO', size: 0n, realized: 0n },
     ]);
+  });
+
+  test('is filled once, whatever number of replicas follow it', async () => {
+    const who = await newQuoteTrader(service);
+    const orders = await Promise.all(Array.from({ length: 20 }, () => who.trade()));
+    for (const { txSignature } of orders)
+      venue.fill(txSignature, { inAmount: 9_700_000n, outAmount: 16_000_000n, fee: 100_000n });
+    // As if every lease had already expired.
+    const expire = () =>
+      sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`;
+    const follow = () => followChainOrders(service.needs);
+    for (let i = 0; i < 6; i += 1) {
+      await expire();
+      await Promise.all([follow(), expire(), follow(), follow()]);
+    }
+    for (const { orderId } of orders) await until(who, orderId, 'filled');
+    expect(await positionsOf(who.wallet.address)).toMatchObject([
+      { size: 320_000_000n, cost: 192_000_000n, fees: 2_000_000n },
+    ]);
+    const [count] = await sql`select count(*)::int as n from fills where wallet = ${who.wallet.address}`;
+    expect(count?.n).toBe(20);
+    expect(await who.usage()).toEqual({ trades: 20, amount: 192 });
   });
 });
 
@@ -220,28 +225,26 @@ describe('a transaction that does not land', () => {
     const sends = () => venue.sent.filter(({ signature }) => signature === txSignature);
     await expect
       .poll(async () => {
-        clock.advance(500);
-        await service.runJob('follow');
+        await turn();
         return sends().length;
       })
       .toBeGreaterThanOrEqual(2);
     expect(new Set(sends().map(({ wire }) => Buffer.from(wire).toString('hex'))).size).toBe(1);
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     const { lastValidBlockHeight } = await who.order(orderId);
-    // Too old to be sent, too recent to be dead.
-    venue.controls.height = lastValidBlockHeight + 2;
-    clock.advance(600);
     const count = sends().length;
-    await service.runJob('follow');
-    expect((await who.order(orderId)).status).toBe('submitted');
-    venue.controls.silent = true;
-    venue.controls.height = lastValidBlockHeight + 200;
-    clock.advance(600);
-    await service.runJob('follow');
-    // Silence proves nothing.
-    expect((await who.order(orderId)).status).toBe('submitted');
+    // Too old to be sent, too recent to be dead; and while the chain is silent, silence proves nothing.
+    for (const [age, silent] of [
+      [2, false],
+      [200, true],
+    ] as const) {
+      Object.assign(venue.controls, { height: lastValidBlockHeight + age, silent });
+      clock.advance(100);
+      await turn();
+      expect((await who.order(orderId)).status).toBe('submitted');
+    }
     venue.controls.silent = false;
-    expect(await until(orderId, 'expired', who)).toMatchObject({ orderStatus: 3, errorCode: 'not_landed' });
+    expect(await until(who, orderId, 'expired')).toMatchObject({ orderStatus: 3, errorCode: 'not_landed' });
     expect(sends()).toHaveLength(count);
     expect(await who.usage()).toEqual({ trades: 0, amount: 0 });
   });
@@ -266,12 +269,12 @@ describe('a transaction that does not land', () => {
   test('is refused because it has already landed: counts as landed', async () => {
     const who = await newQuoteTrader(service);
     venue.controls.send = (signature) => {
-      venue.fill(signature, fills(16_000_000n, 9_600_000n));
+      venue.fill(signature, SIXTEEN);
       return { kind: 'refused', reason: 'AlreadyProcessed' };
     };
     const { orderId, success } = await who.trade();
     expect(success).toBe(true);
-    await until(orderId, 'filled', who);
+    await until(who, orderId, 'filled');
   });
 
   test('is followed although the first send got no answer', async () => {
@@ -279,33 +282,8 @@ describe('a transaction that does not land', () => {
     venue.controls.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature, status } = await who.trade();
     expect(status).toBe('submitted');
-    venue.fill(txSignature, fills(16_000_000n, 9_600_000n));
-    await until(orderId, 'filled', who);
-  });
-});
-
-describe('two replicas that follow the same order', () => {
-  test('record every fill once', async () => {
-    const who = await newQuoteTrader(service);
-    const orders = await Promise.all(Array.from({ length: 20 }, () => who.trade()));
-    for (const { txSignature } of orders) venue.fill(txSignature, fills(16_000_000n, 9_600_000n, 100_000n));
-    // As if every lease had already expired.
-    for (let i = 0; i < 6; i += 1) {
-      await sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`;
-      await Promise.all([
-        followChainOrders(service.needs),
-        sql`update chain_orders set due_at = now() - interval '1 minute' where stage <> 'done'`,
-        followChainOrders(service.needs),
-        followChainOrders(service.needs),
-      ]);
-    }
-    for (const { orderId } of orders) await until(orderId, 'filled', who);
-    expect(await positionsOf(who.wallet.address)).toMatchObject([
-      { size: 320_000_000n, cost: 192_000_000n, fees: 2_000_000n },
-    ]);
-    const [count] = await sql`select count(*)::int as n from fills where wallet = ${who.wallet.address}`;
-    expect(count?.n).toBe(20);
-    expect(await who.usage()).toEqual({ trades: 20, amount: 192 });
+    venue.fill(txSignature, SIXTEEN);
+    await until(who, orderId, 'filled');
   });
 });
 
@@ -314,8 +292,8 @@ describe('a settled market', () => {
     const who = await newQuoteTrader(service);
     venue.listed.set('KXEND', fakeMarket('KXEND'));
     const bought = await who.trade({ marketTicker: 'KXEND' });
-    venue.fill(bought.txSignature, fills(16_000_000n, 9_600_000n));
-    await until(bought.orderId, 'filled', who);
+    venue.fill(bought.txSignature, SIXTEEN);
+    await until(who, bought.orderId, 'filled');
     expect(await resolveMarkets(service.needs)).toBe(0);
     venue.settle('KXEND', 'YES');
     await Promise.all([resolveMarkets(service.needs), resolveMarkets(service.needs)]);
@@ -334,10 +312,11 @@ describe('a settled market', () => {
       status: 'settled',
       yesPrice: '1',
     });
+    expect(quote.quoteErrorCode).toBeUndefined();
     const redeemed = (await who.submit(quote)).body;
     expect(redeemed).toMatchObject({ success: true, status: 'submitted' });
     venue.fill(redeemed.txSignature, { inAmount: 16_000_000n, outAmount: 16_000_000n, fee: 0n });
-    expect(await until(redeemed.orderId, 'filled', who)).toMatchObject({ isRedemption: true, avgPrice: 1 });
+    expect(await until(who, redeemed.orderId, 'filled')).toMatchObject({ isRedemption: true, avgPrice: 1 });
     expect(await positionsOf(who.wallet.address)).toMatchObject([{ size: 0n, realized: 6_400_000n }]);
     expect(await who.usage()).toEqual(before);
     const [results] = await sql`select sum(trades)::int as trades, sum(volume)::bigint as volume
@@ -354,80 +333,58 @@ describe('a settled market', () => {
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     const { orderId, txSignature } = await who.trade({ marketTicker: 'KXEND2', action: 'SELL', shares: 3 });
     venue.landed.set(txSignature, { kind: 'failed', reason: 'nothing there' });
-    await until(orderId, 'failed', who);
+    await until(who, orderId, 'failed');
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
   });
 });
 
-describe('records', () => {
-  test('are listed, filtered by status number, and the same on every route', async () => {
-    const who = await newQuoteTrader(service);
-    const filled = await who.trade();
-    venue.fill(filled.txSignature, fills(16_000_000n, 9_600_000n));
-    await until(filled.orderId, 'filled', who);
-    const failed = await who.trade({ marketTicker: 'KXTEST-2' });
-    venue.landed.set(failed.txSignature, { kind: 'failed', reason: 'no' });
-    await until(failed.orderId, 'failed', who);
-    const reverted = await who.trade();
-    venue.landed.set(reverted.txSignature, { kind: 'landed' });
-    venue.outcomes.set(reverted.txSignature, {
-      kind: 'closed',
-      fills: [],
-      reverts: [{ signature: randomSignature(), mint: venue.quotes.collateralMint, amount: 1n }],
-    });
-    await until(reverted.orderId, 'reverted', who);
-    const open = await who.trade();
-    const ids = async (query: string) => {
-      const { body, headers } = await who.get(`/venueb/agent/orders${query}`);
-      expect(
-        body.every((one: unknown) => isOrder(one)),
-        JSON.stringify(isOrder.errors),
-      ).toBe(true);
-      return {
-        ids: body.map((one: { orderId: string }) => one.orderId),
-        total: headers.get('x-total-count'),
-      };
-    };
-    expect(await ids('')).toEqual({
-      ids: [open, reverted, failed, filled].map(({ orderId }) => orderId),
-      total: '4',
-    });
-    expect(await ids('?orderStatus=1')).toEqual({ ids: [open.orderId], total: '1' });
-    expect(await ids('?orderStatus=2')).toEqual({ ids: [filled.orderId], total: '1' });
-    expect(await ids('?orderStatus=3')).toEqual({ ids: [reverted.orderId], total: '1' });
-    expect(await ids('?orderStatus=5')).toEqual({ ids: [failed.orderId], total: '1' });
-    expect(await ids('?marketTicker=KXTEST-2&limit=1')).toEqual({ ids: [failed.orderId], total: '1' });
-    expect(await ids('?limit=1&offset=1')).toEqual({ ids: [reverted.orderId], total: '4' });
+test('records are listed, filtered by status number, and the same on every route', async () => {
+  const who = await newQuoteTrader(service);
+  const filled = await who.trade();
+  venue.fill(filled.txSignature, SIXTEEN);
+  await until(who, filled.orderId, 'filled');
+  const failed = await who.trade({ marketTicker: 'KXTEST-2' });
+  venue.landed.set(failed.txSignature, { kind: 'failed', reason: 'no' });
+  await until(who, failed.orderId, 'failed');
+  const reverted = await who.trade();
+  venue.landed.set(reverted.txSignature, { kind: 'landed' });
+  venue.outcomes.set(reverted.txSignature, { kind: 'closed', fills: [], reverts: [returned(1n)] });
+  await until(who, reverted.orderId, 'reverted');
+  const open = await who.trade();
+  for (const [query, total, ...listed] of [
+    ['', '4', open, reverted, failed, filled],
+    ['?orderStatus=1', '1', open],
+    ['?orderStatus=2', '1', filled],
+    ['?orderStatus=3', '1', reverted],
+    ['?orderStatus=5', '1', failed],
+    ['?marketTicker=KXTEST-2&limit=1', '1', failed],
+    ['?limit=1&offset=1', '4', reverted],
+  ]) {
+    const { body, headers } = await who.get(`/venueb/agent/orders${query}`);
+    for (const order of body) expectShape(QuotedOrder, order);
+    expect(body.map(({ orderId }: { orderId: string }) => orderId)).toEqual(
+      listed.map(({ orderId }) => orderId),
+    );
+    expect(headers.get('x-total-count'), query).toBe(total);
+  }
 
-    const everywhere = (await who.get('/markets/orders')).body;
-    expect(everywhere.map((one: { status: string }) => one.status)).toEqual([
-      'submitted',
-      'reverted',
-      'failed',
-      'filled',
-    ]);
-    expect(everywhere[0]).toMatchObject({
-      venue: 'kalshi',
-      signatureType: null,
-      orderVersion: null,
-      orderType: 'FAK',
-    });
-    expect((await who.get('/markets/orders/open')).body).toMatchObject([{ orderId: open.orderId }]);
-    expect((await who.get(`/markets/orders/${filled.orderId}`)).body).toMatchObject({
-      status: 'filled',
-      fills: [{ matchKind: 'DFLOW', liquidity: 'taker' }],
-      journal: [{ status: 'submitted' }, { status: 'open' }, { status: 'filled' }],
-    });
-    const { trades } = (await who.get('/agents/trades')).body;
-    expect(trades.map((one: { status: string }) => one.status)).toEqual([
-      'submitted',
-      'reverted',
-      'failed',
-      'filled',
-    ]);
-    const stranger = await newQuoteTrader(service);
-    for (const id of [filled.orderId, filled.txSignature, 'nothing']) {
-      expect(await stranger.get(`/venueb/agent/orders/${id}`)).toMatchObject({ status: 404 });
-    }
+  const statuses = ['submitted', 'reverted', 'failed', 'filled'];
+  const everywhere = (await who.get('/markets/orders')).body;
+  expect(statusesOf(everywhere)).toEqual(statuses);
+  expect(everywhere[0]).toMatchObject({
+    venue: 'kalshi',
+    signatureType: null,
+    orderVersion: null,
+    orderType: 'FAK',
   });
+  expect((await who.get('/markets/orders/open')).body).toMatchObject([{ orderId: open.orderId }]);
+  expect((await who.get(`/markets/orders/${filled.orderId}`)).body).toMatchObject({
+    status: 'filled',
+    fills: [{ matchKind: 'DFLOW', liquidity: 'taker' }],
+    journal: [{ status: 'submitted' }, { status: 'open' }, { status: 'filled' }],
+  });
+  expect(statusesOf((await who.get('/agents/trades')).body.trades)).toEqual(statuses);
+  const stranger = await newQuoteTrader(service);
+  for (const id of [filled.orderId, filled.txSignature, 'nothing'])
+    expect((await stranger.get(`/venueb/agent/orders/${id}`)).status).toBe(404);
 });

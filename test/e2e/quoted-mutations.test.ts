@@ -5,6 +5,7 @@
 import {
   parseBase58,
   parseTransaction,
+  parseTransactionBytes,
   type SolanaTransaction,
   toBase64,
   withSignature,
@@ -14,12 +15,11 @@ import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEnco
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { startTestService, type TestService } from '../harness.ts';
+import { type RawAnswer, startTestService, type TestService } from '../harness.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader } from '../sandbox.ts';
 import { manualClock } from '../world.ts';
 
 const RUNS = 300;
-const QUOTE_TTL_MS = 120_000;
 const QUOTES = 4;
 const SIGNATURE_AT = 1;
 const MESSAGE_AT = 65;
@@ -60,11 +60,9 @@ afterAll(() => sql?.end());
 
 async function quoted(by: SandboxTrader): Promise<Signed> {
   const { body } = await by.quote({ marketTicker: market.id, side: 'YES', action: 'BUY', amount: 10 });
-  const wire = by.signer.signTransaction(parseBytes(body.unsignedTransaction));
+  const wire = by.signer.signTransaction(parseTransactionBytes(body.unsignedTransaction));
   return { by, quoteId: body.quoteId, wire, tx: parseTransaction(toBase64(wire)) };
 }
-
-const parseBytes = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, 'base64'));
 
 /** Random numbers for a mutation; fast-check shrinks them. */
 interface Dice {
@@ -73,17 +71,8 @@ interface Dice {
   readonly count: number;
 }
 
-interface Handed {
-  readonly by?: SandboxTrader;
-  readonly quoteId?: string;
-  readonly text: string;
-}
-
-interface Mutation {
-  readonly codes: readonly string[];
-  readonly make: (quote: Signed, dice: Dice) => Handed | Uint8Array;
-}
-
+/** What is submitted instead: other bytes, a text that is not their canonical base64, or all of it. */
+type Handed = Uint8Array | string | { readonly by: SandboxTrader; readonly quoteId: string };
 const flipped = (wire: Uint8Array, from: number, to: number, { at, bit }: Dice): Uint8Array => {
   const copy = wire.slice();
   const index = from + (at % (to - from));
@@ -97,22 +86,14 @@ const instructionsAt = (quote: Signed): number => blockhashAt(quote) + KEY_BYTES
 /** The message that `change` makes of the quoted one, as the kit writes it, signed by the wallet. */
 function rebuilt(quote: Signed, change: (message: Compiled) => Compiled): Uint8Array {
   const decoded = getCompiledTransactionMessageDecoder().decode(quote.tx.message) as unknown as Compiled;
-  const message = new Uint8Array(getCompiledTransactionMessageEncoder().encode(change(decoded) as never));
-  const unsigned = new Uint8Array([1, ...new Uint8Array(64), ...message]);
-  return quote.by.signer.signTransaction(unsigned);
+  const message = getCompiledTransactionMessageEncoder().encode(change(decoded) as never);
+  return quote.by.signer.signTransaction(new Uint8Array([1, ...new Uint8Array(64), ...message]));
 }
 
 interface Compiled {
   readonly version: 'legacy' | 0;
   readonly staticAccounts: readonly string[];
-  readonly instructions: readonly Instruction[];
-  readonly lifetimeToken: string;
-}
-
-interface Instruction {
-  readonly programAddressIndex: number;
-  readonly accountIndices?: readonly number[];
-  readonly data?: Uint8Array;
+  readonly instructions: readonly { readonly data?: Uint8Array }[];
 }
 
 const pick = <T>(items: readonly T[], { at }: Dice): T => items[at % items.length] as T;
@@ -136,36 +117,35 @@ const MISSING = ['transaction_not_signed'];
 const VERSION = ['transaction_version_not_supported'];
 const UNKNOWN = ['quote_not_found'];
 
-/** The names appear when one fails. */
-const MUTATIONS: Readonly<Record<string, Mutation>> = {
-  'a bit of the signature': { codes: INVALID, make: ({ wire }, dice) => flipped(wire, 1, 65, dice) },
-  'a bit of the number of signatures': {
-    codes: [...MALFORMED, ...VERSION],
-    make: ({ wire }, dice) => flipped(wire, 0, 1, dice),
-  },
-  'a bit of the version': {
-    codes: [...MALFORMED, ...VERSION],
-    make: ({ wire }, dice) => flipped(wire, MESSAGE_AT, MESSAGE_AT + 1, dice),
-  },
-  'a bit of the header': {
-    codes: [...MALFORMED, ...MISMATCH],
-    make: ({ wire }, dice) => flipped(wire, MESSAGE_AT + 1, KEYS_AT, dice),
-  },
-  'a bit of a key': {
-    codes: MISMATCH,
-    make: (quote, dice) => flipped(quote.wire, KEYS_AT, blockhashAt(quote), dice),
-  },
-  'a bit of the blockhash': {
-    codes: MISMATCH,
-    make: (quote, dice) => flipped(quote.wire, blockhashAt(quote), instructionsAt(quote), dice),
-  },
-  'a bit of the instructions': {
-    codes: [...MISMATCH, ...MALFORMED],
-    make: (quote, dice) => flipped(quote.wire, instructionsAt(quote), quote.wire.length, dice),
-  },
-  'a bit of an instruction’s data, signed again': {
-    codes: MISMATCH,
-    make: (quote, dice) =>
+/** By a name that appears when one fails: the codes that may refuse it, and what is submitted. */
+const MUTATIONS: Readonly<
+  Record<string, readonly [codes: readonly string[], make: (quote: Signed, dice: Dice) => Handed]>
+> = {
+  'a bit of the signature': [INVALID, ({ wire }, dice) => flipped(wire, SIGNATURE_AT, MESSAGE_AT, dice)],
+  'a bit of the number of signatures': [
+    [...MALFORMED, ...VERSION],
+    ({ wire }, dice) => flipped(wire, 0, SIGNATURE_AT, dice),
+  ],
+  'a bit of the version': [
+    [...MALFORMED, ...VERSION],
+    ({ wire }, dice) => flipped(wire, MESSAGE_AT, MESSAGE_AT + 1, dice),
+  ],
+  'a bit of the header': [
+    [...MALFORMED, ...MISMATCH],
+    ({ wire }, dice) => flipped(wire, MESSAGE_AT + 1, KEYS_AT, dice),
+  ],
+  'a bit of a key': [MISMATCH, (quote, dice) => flipped(quote.wire, KEYS_AT, blockhashAt(quote), dice)],
+  'a bit of the blockhash': [
+    MISMATCH,
+    (quote, dice) => flipped(quote.wire, blockhashAt(quote), instructionsAt(quote), dice),
+  ],
+  'a bit of the instructions': [
+    [...MISMATCH, ...MALFORMED],
+    (quote, dice) => flipped(quote.wire, instructionsAt(quote), quote.wire.length, dice),
+  ],
+  'a bit of an instruction’s data, signed again': [
+    MISMATCH,
+    (quote, dice) =>
       rebuilt(quote, (message) => {
         const chosen = pick(message.instructions, dice);
         const data = new Uint8Array(chosen.data ?? []);
@@ -175,10 +155,10 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
           instructions: message.instructions.map((each) => (each === chosen ? spoiled : each)),
         };
       }),
-  },
-  'two accounts swapped, signed again': {
-    codes: MISMATCH,
-    make: (quote, { at, count }) =>
+  ],
+  'two accounts swapped, signed again': [
+    MISMATCH,
+    (quote, { at, count }) =>
       rebuilt(quote, (message) => {
         const keys = [...message.staticAccounts];
         const a = 1 + (at % (keys.length - 1));
@@ -186,120 +166,102 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
         [keys[a], keys[b]] = [keys[b]!, keys[a]!];
         return { ...message, staticAccounts: keys };
       }),
-  },
-  'an additional instruction, signed again': {
-    codes: MISMATCH,
-    make: (quote, dice) =>
+  ],
+  'an additional instruction, signed again': [
+    MISMATCH,
+    (quote, dice) =>
       rebuilt(quote, (message) => ({
         ...message,
         instructions: [...message.instructions, pick(message.instructions, dice)],
       })),
-  },
-  'a missing instruction, signed again': {
-    codes: MISMATCH,
-    make: (quote, dice) =>
+  ],
+  'a missing instruction, signed again': [
+    MISMATCH,
+    (quote, { at }) =>
       rebuilt(quote, (message) => ({
         ...message,
-        instructions: message.instructions.filter(
-          (_, index) => index !== dice.at % message.instructions.length,
-        ),
+        instructions: message.instructions.toSpliced(at % message.instructions.length, 1),
       })),
-  },
-  'the same as a legacy message, signed again': {
-    codes: MISMATCH,
-    make: (quote) => rebuilt(quote, (message) => ({ ...message, version: 'legacy' })),
-  },
-  'the layout of version 1': {
-    codes: VERSION,
-    make: ({ wire }, { bit }) => {
-      const copy = wire.slice();
-      copy[bit % 2 === 0 ? 0 : MESSAGE_AT] = 0x81;
-      return copy;
-    },
-  },
-  'bytes missing at the end': {
-    codes: MALFORMED,
-    make: ({ wire }, { at }) => wire.slice(0, 1 + (at % (wire.length - 1))),
-  },
-  'extra bytes at the end': {
-    codes: MALFORMED,
-    make: ({ wire }, { at, count }) =>
-      new Uint8Array([...wire, ...new Uint8Array(1 + (count % 40)).fill(at)]),
-  },
-  'larger than a packet': {
-    codes: MALFORMED,
-    make: ({ wire }, { count }) => new Uint8Array([...wire, ...new Uint8Array(1_233 - wire.length + count)]),
-  },
-  'no signature': { codes: MISSING, make: (quote) => signedBy(quote, new Uint8Array(64)) },
-  'no room for a signature': {
-    codes: MALFORMED,
-    make: ({ tx }) => new Uint8Array([0, ...tx.message]),
-  },
-  'the signature twice': {
-    codes: MALFORMED,
-    make: ({ wire, tx }) => new Uint8Array([2, ...signatureOf(wire), ...signatureOf(wire), ...tx.message]),
-  },
-  'the signature of another quote': {
-    codes: INVALID,
-    make: (quote, dice) => signedBy(quote, signatureOf(pick(others(quote), dice).wire)),
-  },
-  'the signature of another wallet': {
-    codes: INVALID,
-    make: (quote) => {
+  ],
+  'the same as a legacy message, signed again': [
+    MISMATCH,
+    (quote) => rebuilt(quote, (message) => ({ ...message, version: 'legacy' })),
+  ],
+  'the layout of version 1': [
+    VERSION,
+    ({ wire }, { bit }) => wire.with(bit % 2 === 0 ? 0 : MESSAGE_AT, 0x81),
+  ],
+  'bytes missing at the end': [MALFORMED, ({ wire }, { at }) => wire.slice(0, 1 + (at % (wire.length - 1)))],
+  'extra bytes at the end': [
+    MALFORMED,
+    ({ wire }, { at, count }) => new Uint8Array([...wire, ...new Uint8Array(1 + (count % 40)).fill(at)]),
+  ],
+  'larger than a packet': [
+    MALFORMED,
+    ({ wire }, { count }) => new Uint8Array([...wire, ...new Uint8Array(1_233 - wire.length + count)]),
+  ],
+  'no signature': [MISSING, (quote) => signedBy(quote, new Uint8Array(64))],
+  'no room for a signature': [MALFORMED, ({ tx }) => new Uint8Array([0, ...tx.message])],
+  'the signature twice': [
+    MALFORMED,
+    ({ wire, tx }) => new Uint8Array([2, ...signatureOf(wire), ...signatureOf(wire), ...tx.message]),
+  ],
+  'the signature of another quote': [
+    INVALID,
+    (quote, dice) => signedBy(quote, signatureOf(pick(others(quote), dice).wire)),
+  ],
+  'the signature of another wallet': [
+    INVALID,
+    (quote) => {
       const stranger = SolanaSigner.generate();
       const renamed = quote.wire.slice();
       renamed.set(parseBase58(stranger.address) as Uint8Array, KEYS_AT);
       return signedBy(quote, signatureOf(stranger.signTransaction(renamed)));
     },
-  },
-  'the same signature, encoded differently': {
-    codes: INVALID,
-    make: (quote) => signedBy(quote, malleatedSignature(signatureOf(quote.wire))),
-  },
-  'the transaction of another quote': {
-    codes: MISMATCH,
-    make: (quote, dice) => pick(others(quote), dice).wire,
-  },
-  'the transaction of another agent': { codes: MISMATCH, make: () => foreign.wire },
-  'base64 that is not canonical': {
-    codes: MALFORMED,
-    make: ({ wire }, dice) => ({ text: spelled(wire, dice) }),
-  },
-  'not base64': {
-    codes: MALFORMED,
-    make: ({ wire }, { at }) => {
+  ],
+  'the same signature, encoded differently': [
+    INVALID,
+    (quote) => signedBy(quote, malleatedSignature(signatureOf(quote.wire))),
+  ],
+  'the transaction of another quote': [MISMATCH, (quote, dice) => pick(others(quote), dice).wire],
+  'the transaction of another agent': [MISMATCH, () => foreign.wire],
+  'base64 that is not canonical': [MALFORMED, ({ wire }, dice) => spelled(toBase64(wire), dice)],
+  'not base64': [
+    MALFORMED,
+    ({ wire }, { at }) => {
       const text = toBase64(wire);
       const cut = at % text.length;
-      return { text: `${text.slice(0, cut)}*${text.slice(cut + 1)}` };
+      return `${text.slice(0, cut)}*${text.slice(cut + 1)}`;
     },
-  },
-  'another agent’s quote': {
-    codes: UNKNOWN,
-    make: ({ wire }) => ({ by: other, text: toBase64(wire) }),
-  },
-  'an unknown quote': {
-    codes: UNKNOWN,
-    make: ({ quoteId, wire }) => ({
+  ],
+  'another agent’s quote': [UNKNOWN, ({ quoteId }) => ({ by: other, quoteId })],
+  'an unknown quote': [
+    UNKNOWN,
+    ({ by, quoteId }) => ({
+      by,
       quoteId: quoteId.replace(/.{4}$/, (end) => (end === '0000' ? '0001' : '0000')),
-      text: toBase64(wire),
     }),
-  },
+  ],
 };
 
 /** The same bytes for a decoder that is not strict. */
-function spelled(wire: Uint8Array, { bit }: Dice): string {
-  const text = toBase64(wire);
-  const padded = text.endsWith('=');
-  switch (bit % 4) {
-    case 0:
-      return padded ? text.replace(/=+$/, '') : `${text}====`;
-    case 1:
-      return ` ${text}`;
-    case 2:
-      return `${text.slice(0, 8)} ${text.slice(8)}`;
-    default:
-      return `${text}=`;
-  }
+const spelled = (text: string, dice: Dice): string =>
+  pick(
+    [
+      text.endsWith('=') ? text.replace(/=+$/, '') : `${text}====`,
+      ` ${text}`,
+      `${text.slice(0, 8)} ${text.slice(8)}`,
+      `${text}=`,
+    ],
+    { ...dice, at: dice.bit },
+  );
+
+/** What a refusal says besides its code. */
+function expectAdvice({ code, detail, diagnosis, context }: RawAnswer['body'], { by }: Signed): void {
+  if (code === 'transaction_malformed') expect(context.fault).toEqual(expect.any(String));
+  if (![...MISSING, ...INVALID].includes(code)) return;
+  expect(detail).toBe('Invalid order payload');
+  expect(diagnosis).toMatchObject({ check: expect.any(String), signer: by.wallet });
 }
 
 /** All state that a submit could change. */
@@ -327,12 +289,16 @@ test('a changed transaction is refused with its fault, without effect', {
       fc.record({ at: fc.nat(1_000_000), bit: fc.nat(7), count: fc.nat(1_000) }),
       async (name, index, dice) => {
         const quote = quotes[index] as Signed;
-        const { codes, make } = MUTATIONS[name] as Mutation;
+        const [codes, make] = MUTATIONS[name] as (typeof MUTATIONS)[string];
         const made = make(quote, dice);
-        const { by, quoteId, text } = made instanceof Uint8Array ? { text: toBase64(made) } : made;
-        const answer = await (by ?? quote.by).submit(quoteId ?? quote.quoteId, text);
+        const text = made instanceof Uint8Array ? toBase64(made) : made;
+        const answer =
+          typeof text === 'string'
+            ? await quote.by.submit(quote.quoteId, text)
+            : await text.by.submit(text.quoteId, toBase64(quote.wire));
         expect(codes, name).toContain(answer.body.code);
         expect(answer.status, name).toBe(codes === UNKNOWN ? 404 : 400);
+        expectAdvice(answer.body, quote);
         expect(await stateOf(), name).toEqual(before);
         tried.add(name);
       },
@@ -340,13 +306,15 @@ test('a changed transaction is refused with its fault, without effect', {
     { seed: 18, numRuns: RUNS },
   );
   expect([...tried].sort()).toEqual(names.sort());
+  const { trades } = await owner.client.listAgentTrades({ venue: 'kalshi', limit: 200 });
+  const noted = trades.filter(({ status, errorCode }) => `${status} ${errorCode}` === `denied ${MISMATCH}`);
+  expect(noted.length).toBeGreaterThanOrEqual(3);
 });
 
 test('afterwards the quoted transaction is accepted, once', async () => {
-  const [late, ...used] = quotes as [Signed, ...Signed[]];
   const ticking = setInterval(() => clock.advance(200), 200);
   try {
-    for (const { by, quoteId, wire } of [...used, foreign]) {
+    for (const { by, quoteId, wire } of [...quotes, foreign]) {
       const { body } = await by.submit(quoteId, toBase64(wire));
       expect(body).toMatchObject({ success: true, orderId: quoteId });
       expect(await by.ended(quoteId)).toMatchObject({ status: 'filled' });
@@ -354,23 +322,14 @@ test('afterwards the quoted transaction is accepted, once', async () => {
   } finally {
     clearInterval(ticking);
   }
-  expect(await owner.client.getMe()).toMatchObject({ tradesToday: used.length });
+  expect(await owner.client.getMe()).toMatchObject({ tradesToday: QUOTES });
   clock.advance(2_000);
   await service.sandbox.venue.tick();
 
   const before = await stateOf();
-  for (const quote of used) {
-    for (const wire of [late.wire, signedBy(quote, new Uint8Array(64)), quote.wire.slice(1)]) {
-      const { status, body } = await owner.submit(quote.quoteId, toBase64(wire));
-      expect([status, body.code]).toEqual([409, 'quote_already_used']);
-    }
-    const again = await owner.submit(quote.quoteId, toBase64(quote.wire));
-    expect(again.body).toMatchObject({ success: true, orderId: quote.quoteId, status: 'submitted' });
-  }
-  clock.advance(QUOTE_TTL_MS);
-  for (const wire of [late.wire, signedBy(late, new Uint8Array(64))]) {
-    const { status, body } = await owner.submit(late.quoteId, toBase64(wire));
-    expect([status, body.code]).toEqual([400, 'quote_expired']);
+  for (const { quoteId, wire } of quotes) {
+    const { body } = await owner.submit(quoteId, toBase64(wire));
+    expect(body).toMatchObject({ success: true, orderId: quoteId, status: 'submitted' });
   }
   expect(await stateOf()).toEqual(before);
 });

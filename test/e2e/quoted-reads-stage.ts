@@ -2,20 +2,13 @@
 import { transact } from '@bellwether/durable';
 import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { buildMarketOrder, linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { recordEvidence } from '../../packages/server/src/trading/evidence.ts';
 import type { TickerMarket } from '../../packages/server/src/venues/quotes.ts';
-import { createFakeQuoteVenue, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
-import {
-  call,
-  newAgent,
-  newTrader,
-  openMarkets,
-  startTestService,
-  type TestService,
-  type Trader,
-} from '../harness.ts';
+import { CALM, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
+import { aMarket, call, newAgent, newTrader, type TestService, type Trader } from '../harness.ts';
+import { startQuotingDesk } from '../quote-trader.ts';
 
 export const M = 1_000_000n;
 
@@ -29,14 +22,12 @@ export let fake: FakeQuoteVenue;
 
 let key: string;
 
-export const tokenCalls: string[] = [];
-
 export const get = (path: string, as = key) => call(service, 'GET', path, { key: as });
 
-const listed = (ticker: string): TickerMarket => {
-  const market = fake.listed.get(ticker);
-  if (market === undefined) throw new Error(`no market ${ticker}`);
-  return market;
+/** Of a read that is refused. */
+export const refusalOf = async (path: string, as = key) => {
+  const { status, body } = await get(path, as);
+  return [status, body.code];
 };
 
 let tickers = 0;
@@ -60,14 +51,7 @@ export const token = (owner: string, mint: string, amount: bigint) =>
     frozen: false,
   });
 
-/** Answers much later than any read waits. */
-export const late = () =>
-  new Promise<never>((_, reject) => setTimeout(reject, 100_000, new Error('the fake venue is late')).unref());
-
 interface Placed {
-  readonly agentId: string;
-  readonly wallet: string;
-  readonly ticker: string;
   readonly outcome?: 'YES' | 'NO';
   readonly shares?: bigint;
   readonly money?: bigint;
@@ -79,117 +63,78 @@ interface Placed {
 let orders = 0;
 
 /** Writes the row of a quoted order, and its fill as evidence. */
-export async function placed(order: Placed): Promise<string> {
-  const { agentId, wallet, ticker, outcome = 'YES', shares = 10n * M, money = 6n * M, fee = 0n } = order;
-  const { status = 'filled', ageMs = 0 } = order;
+export async function placed(
+  { agentId, wallet }: { readonly agentId: string; readonly wallet: string },
+  { id, tokenIds, question, endDate }: TickerMarket,
+  { outcome = 'YES', shares = 10n * M, money = 6n * M, fee = 0n, status = 'filled', ageMs = 0 }: Placed = {},
+): Promise<string> {
   orders += 1;
   const orderId = `0190d000-0000-7000-8000-${String(orders).padStart(12, '0')}`;
-  const market = listed(ticker);
-  const mint = market.tokenIds[outcome === 'YES' ? 0 : 1];
-  const at = new Date(Date.now() - ageMs);
+  const tokenId = tokenIds[outcome === 'YES' ? 0 : 1];
+  const created = new Date(Date.now() - ageMs);
   await sql`insert into orders (agent_id, order_id, user_id, venue, market_id, condition_id, question, token_id, outcome,
       kind, side, is_limit, time_in_force, post_only, defer_exec, price, limit_price, shares, money, funder, wallet_address,
       fee_amount, request_id, created_at, status, journal, reserved_day, reserved_amount, updated_at)
-    select agent_id, ${orderId}, user_id, 'kalshi', ${ticker}, ${ticker}, ${market.question}, ${mint}, ${outcome}, 'quoted', 'BUY',
+    select agent_id, ${orderId}, user_id, 'kalshi', ${id}, ${id}, ${question}, ${tokenId}, ${outcome}, 'quoted', 'BUY',
       false, 'FAK', false, false, 6000, 6100, ${shares.toString()}, ${money.toString()}, ${wallet}, ${wallet}, 0, 'test',
-      ${at}, 'submitting', '[]', current_date, ${money.toString()}, ${at}
+      ${created}, 'submitting', '[]', current_date, ${money.toString()}, ${created}
     from agents where agent_id = ${agentId}`;
   if (status !== 'submitting') await sql`update orders set status = 'delayed' where order_id = ${orderId}`;
   await sql`select note_agent_wallets(${agentId}::uuid, array[${wallet}::text], ${wallet}, now())`;
-  if (status === 'filled') {
-    await transact(sql, (tx) =>
-      recordEvidence(tx, {
-        outcomes: [
-          {
-            orderId,
-            status: 'filled',
-            filled: shares,
-            cost: money,
-            fees: fee,
-            errorCode: null,
-            first: { success: true, status: 'submitted', filled: 0n, cost: 0n, fees: 0n, errorCode: null },
-            journal: [],
-            at: Date.now(),
-          },
-        ],
-        fills: [
-          {
-            wallet,
-            orderId,
-            tradeId: 0,
-            conditionId: ticker,
-            tokenId: mint,
-            outcome,
-            side: 'BUY',
-            price: 6000,
-            size: shares,
-            cost: money,
-            fee,
-            liquidity: 'taker',
-            matchKind: 'DFLOW',
-            at: Date.now(),
-          },
-        ],
-        markets: [
-          {
-            conditionId: ticker,
-            marketId: ticker,
-            slug: ticker,
-            question: market.question,
-            endDate: market.endDate,
-            venue: 'kalshi',
-          },
-        ],
-        resolutions: [],
-        deposits: [],
-      }),
-    );
-  }
+  if (status !== 'filled') return orderId;
+  const at = Date.now();
+  const first = {
+    success: true,
+    status: 'submitted',
+    filled: 0n,
+    cost: 0n,
+    fees: 0n,
+    errorCode: null,
+  } as const;
+  await transact(sql, (tx) =>
+    recordEvidence(tx, {
+      outcomes: [
+        { orderId, status, filled: shares, cost: money, fees: fee, errorCode: null, first, journal: [], at },
+      ],
+      fills: [
+        {
+          ...{ wallet, orderId, tradeId: 0, conditionId: id, tokenId, outcome, side: 'BUY', price: 6000 },
+          ...{ size: shares, cost: money, fee, liquidity: 'taker', matchKind: 'DFLOW', at },
+        },
+      ],
+      markets: [{ conditionId: id, marketId: id, slug: id, question, endDate, venue: 'kalshi' }],
+      resolutions: [],
+      deposits: [],
+    }),
+  );
   return orderId;
 }
 
-interface OnBoth extends Trader {
-  readonly wallet: string;
-  readonly solana: SolanaSigner;
-}
-
 /** Trades on both venues; the Solana wallet is linked and has 500 on its chain. */
-export async function onBoth(): Promise<OnBoth> {
+export async function onBoth(): Promise<Trader & { readonly wallet: string }> {
   const trader = await newTrader(service);
   const solana = SolanaSigner.generate();
   await linkSolanaWallet(trader.client, solana);
   token(solana.address, USDC_MINT, 500n * M);
-  return { ...trader, solana, wallet: solana.address };
+  return { ...trader, wallet: solana.address };
 }
 
-export const buyBySignedOrder = async (trader: Trader, amount = 20): Promise<Market> => {
-  const [market] = (await openMarkets(trader.client)) as [Market];
-  await trader.client.placeTrade(
-    await buildMarketOrder({
-      signer: trader.signer,
-      market,
-      outcome: 'YES',
-      side: 'BUY',
-      amount,
-      worstPrice: 0.95,
-    }),
-  );
+export const signedBuy = ({ signer }: Trader, market: Market, amount: number) =>
+  buildMarketOrder({ signer, market, outcome: 'YES', side: 'BUY', amount, worstPrice: 0.95 });
+
+export async function buyBySignedOrder(trader: Trader): Promise<Market> {
+  const market = await aMarket(trader.client);
+  await trader.client.placeTrade(await signedBuy(trader, market, 20));
   return market;
-};
+}
 
 /** For the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
-    fake = createFakeQuoteVenue();
-    const { chain } = fake.quotes;
-    const { tokenAccount } = chain;
-    chain.tokenAccount = (owner, mint) => {
-      tokenCalls.push(owner);
-      return tokenAccount(owner, mint);
-    };
-    service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [fake] });
+    ({ service, venue: fake } = await startQuotingDesk());
     sql = openPool(service.databaseUrl, { max: 2 });
     key = (await newAgent(service)).apiKey;
   });
+  afterEach(() => Object.assign(fake.controls, CALM));
   afterAll(() => sql.end());
 }
