@@ -3,7 +3,14 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { expect } from 'vitest';
 import { createFakeQuoteVenue, createFakeWallet } from './fake-quote-venue.ts';
-import { call, newAgent, type RawAnswer, startTestService, type TestService } from './harness.ts';
+import {
+  call,
+  newAgent,
+  type RawAnswer,
+  startTestService,
+  type TestService,
+  type Trader,
+} from './harness.ts';
 
 /** Buys for ten at 0.60: sixteen contracts. */
 export const BUY_TEN = { marketTicker: 'KXTEST-1', side: 'YES', action: 'BUY', amount: 10 };
@@ -25,8 +32,11 @@ export function expectShape(schema: object, value: unknown): void {
 export type TraderB = Awaited<ReturnType<typeof newQuoteTrader>>;
 
 /** An agent with caps too high to matter and its own Solana key. */
-export async function newQuoteTrader(service: TestService) {
-  const { agentId, apiKey, client } = await newAgent(service);
+export async function newQuoteTrader(
+  service: TestService,
+  agent?: Pick<Trader, 'agentId' | 'apiKey' | 'client'>,
+) {
+  const { agentId, apiKey, client } = agent ?? (await newAgent(service));
   const wallet = createFakeWallet();
   await client.updateSettings({
     maxTradesPerDay: 5000,

@@ -1,60 +1,44 @@
-/** Budgets over both venues, concurrent use of one quote, and cancels. */
-import { buildLimitOrder, type Market } from '@bellwether/sdk';
+/** What may be submitted: safeguards over both venues, the owner's approval, one use of a quote, and cancels. */
+import type { Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
-import {
-  createFakeQuoteVenue,
-  createFakeWallet,
-  type FakeQuoteVenue,
-  fakeMarket,
-} from '../fake-quote-venue.ts';
-import { aMarket, call, newTrader, startTestService, type TestService } from '../harness.ts';
+import { approve, claim } from '../approving.ts';
+import type { FakeQuoteVenue } from '../fake-quote-venue.ts';
+import { aMarket, newTrader, restingOrder, type TestService } from '../harness.ts';
 import { poolOf } from '../live-desk.ts';
-import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
+import { Visitor } from '../passkey.ts';
+import { BUY_TEN, newQuoteTrader, SIXTEEN, startQuotingDesk, type TraderB } from '../quote-trader.ts';
 
 let service: TestService;
 let venue: FakeQuoteVenue;
 let market: Market;
+let owner: Visitor;
 
 beforeAll(async () => {
-  venue = createFakeQuoteVenue();
-  service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [venue] });
+  ({ service, venue } = await startQuotingDesk());
   market = await aMarket((await newTrader(service)).client);
+  owner = new Visitor(service);
+  await owner.register('Ada');
 });
 
-/** The same agent with a wallet on either venue. */
-async function onBothVenues(settings: Parameters<TraderB['client']['updateSettings']>[0]) {
+type Settings = Parameters<TraderB['client']['updateSettings']>[0];
+const refused = (status: number, code: string) => ({ status, body: { code } });
+
+/** The same agent with a wallet on either venue; what it is about to send. */
+async function onBothVenues(settings: Settings) {
   const trader = await newTrader(service);
-  await trader.client.updateSettings(settings);
-  const wallet = createFakeWallet();
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { key: trader.apiKey, body });
+  const agent = await newQuoteTrader(service, trader);
+  await agent.client.updateSettings(settings);
   return {
-    trader,
-    usage: async () => (await service.needs.agents.settings(trader.agentId)).usage,
-    async submission(fields: Record<string, unknown> = {}) {
-      const { body } = await post('/venueb/agent/quote', {
-        ...BUY_TEN,
-        userPublicKey: wallet.address,
-        ...fields,
-      });
-      return () =>
-        post('/venueb/agent/submit', {
-          quoteId: body.quoteId,
-          signedTransaction: wallet.sign(body.unsignedTransaction),
-        });
+    ...agent,
+    async submission() {
+      const quote = await agent.quote();
+      return () => agent.submit(quote);
     },
     /** A resting BUY for the amount of collateral. */
     async resting(money: number) {
-      const request = await buildLimitOrder({
-        signer: trader.signer,
-        signatureType: trader.signatureType,
-        market,
-        outcome: 'YES',
-        side: 'BUY',
-        price: '0.01',
-        size: money * 100,
-      });
-      return () => post('/markets/trade', request);
+      const order = await restingOrder(trader, market, money * 100);
+      return () => agent.post('/markets/trade', order);
     },
   };
 }
@@ -65,8 +49,8 @@ const codes = (answers: readonly { body: { code?: string } }[]): Record<string, 
   return counts;
 };
 
-describe('safeguards over both venues', () => {
-  test('two hundred simultaneous trades share one number of trades', async () => {
+describe('safeguards', () => {
+  test('two hundred simultaneous trades on both venues share one number of trades', async () => {
     const agent = await onBothVenues({ maxTradesPerDay: 50 });
     const calls = await Promise.all(
       Array.from({ length: 220 }, (_, i) => (i % 2 === 0 ? agent.submission() : agent.resting(1 + i))),
@@ -92,55 +76,145 @@ describe('safeguards over both venues', () => {
     ]);
     const answers = await Promise.all(calls.map((one) => one()));
     expect(codes(answers)).toEqual({ taken: 10, daily_trade_amount_exceeded: 30 });
-    expect(await agent.usage()).toEqual({ trades: 10, amount: 100_000_000n });
+    expect(await agent.usage()).toEqual({ trades: 10, amount: 100 });
   });
 
-  test('each has its own code; a SELL is denied only by those that ignore exposure', async () => {
-    const refused = async (settings: Parameters<typeof onBothVenues>[0], fields = {}) => {
-      const agent = await onBothVenues({});
-      // Quoted while it was allowed: safeguards are enforced at the submit.
-      const submit = await agent.submission(fields);
-      await agent.trader.client.updateSettings(settings);
-      return (await submit()).body;
-    };
-    const sell = { action: 'SELL', amount: undefined, shares: 10 };
-    expect(await refused({ tradingPaused: true })).toMatchObject({ code: 'trading_paused' });
-    expect(await refused({ maxTradeAmount: 9.99 })).toMatchObject({
-      code: 'max_trade_amount_exceeded',
-      context: { limit: 9.99, asked: 10 },
+  test.each<[settings: Settings, code: string, limit?: number, asked?: number]>([
+    [{ tradingPaused: true }, 'trading_paused'],
+    [{ maxTradeAmount: 9.99 }, 'max_trade_amount_exceeded', 9.99, 10],
+    [{ maxTradesPerDay: 0 }, 'max_trades_per_day_exceeded', 0, 1],
+    [{ dailyTradeAmountLimit: 9 }, 'daily_trade_amount_exceeded', 9, 10],
+    [{ maxPositionValue: 9 }, 'max_position_value_exceeded', 9, 10],
+  ])(
+    '%j: a quote holds no transaction and says why, an earlier one is denied when it is submitted',
+    async (settings, code, limit, asked) => {
+      const trader = await newQuoteTrader(service);
+      const earlier = await trader.quote();
+      await trader.client.updateSettings(settings);
+      const quote = await trader.quote();
+      expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
+      expect(quote.quoteErrorMessage).toContain(
+        limit === undefined ? 'paused' : `limit ${limit}, used 0, asked ${asked}`,
+      );
+      expect(quote.unsignedTransaction).toBeUndefined();
+      const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
+      expect(submitted).toMatchObject(refused(400, 'quote_not_executable'));
+      expect(submitted.body.detail).toContain(code);
+      const denied = (await trader.submit(earlier)).body;
+      expect(denied.code).toBe(code);
+      if (limit !== undefined) expect(denied.context).toMatchObject({ limit, used: 0, asked });
+      expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
+    },
+  );
+
+  test('a SELL is denied only by those that ignore exposure', async () => {
+    const sell = { action: 'SELL', shares: 10 };
+    const trader = await newQuoteTrader(service);
+    const [one, two] = [await trader.quote(sell), await trader.quote(sell)];
+    await trader.client.updateSettings({ dailyTradeAmountLimit: 1 });
+    expect((await trader.submit(one)).body.status).toBe('submitted');
+    await trader.client.updateSettings({ maxTradesPerDay: 0 });
+    expect((await trader.submit(two)).body.code).toBe('max_trades_per_day_exceeded');
+  });
+
+  test('quotes reserve nothing; each submit counts what was submitted before', async () => {
+    const trader = await newQuoteTrader(service);
+    await trader.client.updateSettings({ maxTradesPerDay: 3, maxPositionValue: 25 });
+    const quotes = [];
+    for (let nth = 0; nth < 5; nth += 1) quotes.push(await trader.quote());
+    for (const quote of quotes) expect(quote.quoteErrorCode).toBeUndefined();
+    const [one, two, three, four] = quotes;
+    for (const quote of [one, two]) expect((await trader.submit(quote)).body.status).toBe('submitted');
+    expect((await trader.submit(three)).body).toMatchObject({
+      code: 'max_position_value_exceeded',
+      context: { used: 20, asked: 10, limit: 25 },
     });
-    expect(await refused({ maxTradesPerDay: 0 }, sell)).toMatchObject({
-      code: 'max_trades_per_day_exceeded',
-    });
-    expect(await refused({ dailyTradeAmountLimit: 9 })).toMatchObject({
-      code: 'daily_trade_amount_exceeded',
-    });
-    expect(await refused({ dailyTradeAmountLimit: 1 }, sell)).toMatchObject({ status: 'submitted' });
-    expect(await refused({ maxPositionValue: 9 })).toMatchObject({ code: 'max_position_value_exceeded' });
-    const agent = await onBothVenues({ maxPositionValue: 25 });
-    const run = async () => (await (await agent.submission())()).body;
-    const quotedBefore = await agent.submission();
-    expect([await run(), await run(), (await quotedBefore()).body]).toMatchObject([
-      { status: 'submitted' },
-      { status: 'submitted' },
-      { code: 'max_position_value_exceeded', context: { used: 20, asked: 10, limit: 25 } },
-    ]);
+    await trader.client.updateSettings({ maxPositionValue: null });
+    expect((await trader.submit(three)).body.status).toBe('submitted');
+    expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
+    // An earlier quote is checked at its submit.
+    expect((await trader.submit(four)).body.code).toBe('max_trades_per_day_exceeded');
+  });
+
+  test('a preview remains one while trading is paused', async () => {
+    const trader = await newQuoteTrader(service);
+    await trader.client.updateSettings({ tradingPaused: true });
+    const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);
+    expect(body).toMatchObject({ previewOnly: true });
   });
 
   test('a revoked key submits nothing, even while it is cached', async () => {
+    const { agents, secrets } = service.needs;
     const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
-    const { keyId } = (await service.needs.agents.callerByKeyHash(
-      service.needs.secrets.hash(agent.apiKey),
-    )) as { keyId: bigint };
+    const caller = await agents.callerByKeyHash(secrets.hash(agent.apiKey));
     // Bypasses the service, whose cache still has the key.
-    await service.needs.agents.revokeKey(agent.agentId, keyId, true, Date.now());
-    expect(await agent.submit(quote)).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
+    await agents.revokeKey(agent.agentId, caller?.keyId as bigint, true, Date.now());
+    expect(await agent.submit(quote)).toMatchObject(refused(401, 'unauthorized'));
   });
 });
 
-describe('concurrent use of one quote', () => {
-  test('ten simultaneous submits of the same transaction have one effect and one answer', async () => {
+describe('a quote above approvalAbove', () => {
+  async function asker(approvalAbove = 5): Promise<TraderB> {
+    const trader = await newQuoteTrader(service);
+    await claim(owner, trader);
+    await trader.client.updateSettings({ approvalAbove });
+    return trader;
+  }
+
+  test('is withheld until the owner has approved; then it is submitted', async () => {
+    const trader = await asker();
+    const quote = await trader.quote();
+    expect(quote).toMatchObject({ quoteErrorCode: 'approval_required' });
+    expect(quote.unsignedTransaction).toBeUndefined();
+    const ask = async () =>
+      (await trader.post('/venueb/agent/approval', { quoteId: quote.quoteId, reasoning: 'cheap' })).body;
+    const asked = await ask();
+    expect(asked).toMatchObject({
+      status: 'waiting',
+      orderId: quote.quoteId,
+      venue: 'kalshi',
+      amount: 10,
+    });
+    const { approvalId } = asked;
+    const approval = async () => (await trader.get(`/agents/approvals/${approvalId}`)).body;
+    expect((await ask()).approvalId).toBe(approvalId);
+    expect((await approval()).unsignedTransaction).toBeUndefined();
+    await approve(owner, approvalId);
+    const { unsignedTransaction } = await approval();
+    expect((await trader.submit({ ...quote, unsignedTransaction })).body).toMatchObject({
+      status: 'submitted',
+      orderId: quote.quoteId,
+    });
+    expect((await approval()).status).toBe('used');
+  });
+
+  test('whose transaction was shown before asks when it is submitted', async () => {
+    const trader = await asker(100);
+    const quote = await trader.quote();
+    await trader.client.updateSettings({ approvalAbove: 5 });
+    const { body } = await trader.submit(quote);
+    expect(body).toMatchObject({ code: 'approval_required', approvalId: expect.any(String) });
+    await approve(owner, body.approvalId);
+    expect((await trader.submit(quote)).body.status).toBe('submitted');
+  });
+
+  test('is asked for by its own agent, and only where it needs approval', async () => {
+    const [one, other] = [await asker(), await asker()];
+    const ask = async (by: TraderB, { quoteId }: { quoteId: string }) =>
+      (await by.post('/venueb/agent/approval', { quoteId })).body.code;
+    expect(await ask(one, await one.quote({ ...BUY_TEN, amount: 3 }))).toBe('approval_not_required');
+    expect(await ask(other, await one.quote())).toBe('quote_not_found');
+    const unclaimed = await newQuoteTrader(service);
+    await unclaimed.client.updateSettings({ approvalAbove: 5 });
+    const quote = await unclaimed.quote();
+    expect(quote.quoteErrorMessage).toContain('claimUrl');
+    expect(await ask(unclaimed, quote)).toBe('quote_not_executable');
+  });
+});
+
+describe('one quote', () => {
+  test('has one effect and one answer for ten simultaneous submits of the same transaction', async () => {
     const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const answers = await Promise.all(Array.from({ length: 10 }, () => agent.submit(quote)));
@@ -149,7 +223,7 @@ describe('concurrent use of one quote', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
-  test('a submit whose duplicate is recorded during its simulation gets the first answer, too', async () => {
+  test('that is recorded during the simulation of a second submit gives the first answer, too', async () => {
     const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const { chain } = venue.quotes;
@@ -167,22 +241,47 @@ describe('concurrent use of one quote', () => {
     expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
   });
 
-  test('of a simultaneous submit and cancel one succeeds', async () => {
+  test('is either submitted or canceled when both come at once', async () => {
     const agent = await newQuoteTrader(service);
     for (let i = 0; i < 10; i += 1) {
       const quote = await agent.quote();
       const [submitted, canceled] = await Promise.all([
         agent.submit(quote),
-        agent.post('/venueb/agent/cancel', { orderId: quote.quoteId }),
+        agent.cancel({ orderId: quote.quoteId }),
       ]);
-      const won = [submitted.status === 200, canceled.body.canceled.length === 1];
-      expect(won.filter(Boolean), JSON.stringify([submitted.body, canceled.body])).toHaveLength(1);
+      const won = [submitted.status === 200, canceled.canceled.length === 1];
+      expect(won.filter(Boolean), JSON.stringify([submitted.body, canceled])).toHaveLength(1);
       if (won[1]) expect(submitted.body.code).toBe('quote_not_executable');
     }
   });
+
+  test('is deleted some time after it expires, unless it was used', async () => {
+    const { quotes } = service.needs;
+    const agent = await newQuoteTrader(service);
+    const unused = await agent.quote();
+    const { orderId } = await agent.trade();
+    await quotes.sweep(unused.expiresAt - 1);
+    expect(await quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
+    await quotes.sweep(Date.now() + 86_400_000);
+    expect(await quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
+    expect((await agent.order(orderId)).status).toBe('submitted');
+  });
 });
 
-describe('a cancel between recording and sending', () => {
+describe('a cancel', () => {
+  test('withdraws a quote that was not submitted', async () => {
+    const agent = await newQuoteTrader(service);
+    const quote = await agent.quote();
+    const orderId = quote.quoteId;
+    const cancel = async () => (await agent.post('/kalshi/agent/cancel', { orderId })).body;
+    expect(await cancel()).toEqual({ canceled: [orderId], notCanceled: {}, syncedToMkOrder: true });
+    expect((await cancel()).notCanceled).toEqual({ [orderId]: 'already canceled' });
+    expect(await agent.submit(quote)).toMatchObject(refused(400, 'quote_not_executable'));
+    expect(await agent.cancel({})).toMatchObject({ status: 400, code: 'order_id_required' });
+    const stranger = await newQuoteTrader(service);
+    expect(await stranger.cancel({ orderId })).toMatchObject({ status: 404, code: 'order_not_found' });
+  });
+
   /** Cancels once the order is recorded, just before its send begins. */
   async function submitAndCancel(
     beginSend: (
@@ -194,8 +293,7 @@ describe('a cancel between recording and sending', () => {
     const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
     const { chainOrders } = service.needs;
-    const cancel = async () =>
-      (await agent.post('/venueb/agent/cancel', { orderId: quote.quoteId })).body.canceled;
+    const cancel = async () => (await agent.cancel({ orderId: quote.quoteId })).canceled;
     const begin = chainOrders.beginSend;
     const held = vi
       .spyOn(chainOrders, 'beginSend')
@@ -207,8 +305,7 @@ describe('a cancel between recording and sending', () => {
     const answers = [await agent.submit(quote)];
     held.mockRestore();
     answers.push(await agent.submit(quote));
-    for (const answer of answers)
-      expect(answer).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });
+    for (const answer of answers) expect(answer).toMatchObject(refused(400, 'quote_not_executable'));
     expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
     const order = await agent.order(quote.quoteId);
     expect(order).toMatchObject({ status: 'canceled', txSignature: expect.any(String) });
@@ -217,7 +314,7 @@ describe('a cancel between recording and sending', () => {
     return quote.quoteId;
   }
 
-  test('is what the submit and its replay say, too', async () => {
+  test('between recording and sending is what the submit and its replay say, too', async () => {
     let canceled: string[] = [];
     const quoteId = await submitAndCancel(async (begin, cancel) => {
       canceled = await cancel();
@@ -247,30 +344,6 @@ describe('a cancel between recording and sending', () => {
     session.end();
     expect(await canceled).toEqual([quoteId]);
   });
-});
-
-describe('a cancel', () => {
-  test('withdraws a quote that was not submitted', async () => {
-    const agent = await newQuoteTrader(service);
-    const quote = await agent.quote();
-    const cancel = () => agent.post('/kalshi/agent/cancel', { orderId: quote.quoteId });
-    expect((await cancel()).body).toEqual({
-      canceled: [quote.quoteId],
-      notCanceled: {},
-      syncedToMkOrder: true,
-    });
-    expect((await cancel()).body.notCanceled).toEqual({ [quote.quoteId]: 'already canceled' });
-    expect(await agent.submit(quote)).toMatchObject({ status: 400, body: { code: 'quote_not_executable' } });
-    expect(await agent.post('/venueb/agent/cancel', {})).toMatchObject({
-      status: 400,
-      body: { code: 'order_id_required' },
-    });
-    const stranger = await newQuoteTrader(service);
-    expect(await stranger.post('/venueb/agent/cancel', { orderId: quote.quoteId })).toMatchObject({
-      status: 404,
-      body: { code: 'order_not_found' },
-    });
-  });
 
   test('of an order that may have been sent is refused with its latest end', async () => {
     const agent = await newQuoteTrader(service);
@@ -278,92 +351,19 @@ describe('a cancel', () => {
     const { orderId, txSignature } = await agent.trade();
     await agent.client.updateSettings({ tradingPaused: true });
     const { lastValidBlockHeight } = await agent.order(orderId);
-    const { body } = await agent.post('/venueb/agent/cancel', { venueOrderId: txSignature });
-    expect(body.canceled).toEqual([]);
-    expect(body.notCanceled[orderId]).toMatch(new RegExp(`block ${lastValidBlockHeight}, about \\d{4}-.*Z`));
-    expect(
-      await agent.post('/venueb/agent/cancel', { orderId: other.quoteId, venueOrderId: txSignature }),
-    ).toMatchObject({ status: 404, body: { code: 'order_not_found' } });
-    venue.fill(txSignature, { inAmount: 9_600_000n, outAmount: 16_000_000n, fee: 0n });
+    const { canceled, notCanceled } = await agent.cancel({ venueOrderId: txSignature });
+    expect(canceled).toEqual([]);
+    expect(notCanceled[orderId]).toMatch(new RegExp(`block ${lastValidBlockHeight}, about \\d{4}-.*Z`));
+    expect(await agent.cancel({ orderId: other.quoteId, venueOrderId: txSignature })).toMatchObject({
+      status: 404,
+      code: 'order_not_found',
+    });
+    venue.fill(txSignature, SIXTEEN);
     await expect
       .poll(async () => {
         await followChainOrders(service.needs);
         return (await agent.post('/markets/orders/cancel', { orderId })).body.notCanceled[orderId];
       })
       .toBe('already filled');
-  });
-});
-
-describe('unused quotes', () => {
-  test('are deleted some time after they expire; used ones stay', async () => {
-    const agent = await newQuoteTrader(service);
-    const unused = await agent.quote();
-    const { orderId } = await agent.trade();
-    await service.needs.quotes.sweep(unused.expiresAt - 1);
-    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).not.toBeNull();
-    await service.needs.quotes.sweep(Date.now() + 86_400_000);
-    expect(await service.needs.quotes.byId(agent.agentId, unused.quoteId)).toBeNull();
-    expect((await agent.order(orderId)).status).toBe('submitted');
-  });
-});
-
-describe('a quote', () => {
-  const EXPOSED = 'daily_trade_amount_exceeded';
-  test.each([
-    ['paused', { tradingPaused: true }, 'trading_paused', /paused/],
-    [
-      'above the amount of a trade',
-      { maxTradeAmount: 9 },
-      'max_trade_amount_exceeded',
-      /limit 9, used 0, asked 10/,
-    ],
-    [
-      'beyond the trades of a day',
-      { maxTradesPerDay: 0 },
-      'max_trades_per_day_exceeded',
-      /limit 0, used 0, asked 1/,
-    ],
-    ['beyond the amount of a day', { dailyTradeAmountLimit: 9 }, EXPOSED, /limit 9, used 0, asked 10/],
-    ['beyond the value of a position', { maxPositionValue: 9 }, 'max_position_value_exceeded', /limit 9/],
-  ] as const)('%s holds no transaction, and says the limit', async (_name, settings, code, figures) => {
-    const trader = await newQuoteTrader(service);
-    await trader.client.updateSettings(settings);
-    const quote = await trader.quote();
-    expect(quote).toMatchObject({ quoteErrorCode: code, previewOnly: false, inAmount: '10000000' });
-    expect(quote.quoteErrorMessage).toMatch(figures);
-    expect(quote.unsignedTransaction).toBeUndefined();
-    // It predicts the denial: nothing was reserved, nothing can be submitted.
-    expect(await trader.usage()).toEqual({ trades: 0, amount: 0 });
-    const submitted = await trader.submit(quote, { signedTransaction: 'AQ==' });
-    expect([submitted.status, submitted.body.code]).toEqual([400, 'quote_not_executable']);
-    expect(submitted.body.detail).toContain(code);
-  });
-
-  test('reserves no budget, and takes the remaining budget into account', async () => {
-    const trader = await newQuoteTrader(service);
-    await trader.client.updateSettings({ maxTradesPerDay: 1 });
-    for (let nth = 0; nth < 5; nth += 1) expect((await trader.quote()).quoteErrorCode).toBeUndefined();
-    const quoted = await trader.quote();
-    await trader.trade();
-    expect((await trader.quote()).quoteErrorCode).toBe('max_trades_per_day_exceeded');
-    // An earlier quote is checked at its submit.
-    expect((await trader.submit(quoted)).body.code).toBe('max_trades_per_day_exceeded');
-  });
-
-  test('of a redemption is executable regardless of the safeguards', async () => {
-    const trader = await newQuoteTrader(service);
-    await trader.client.updateSettings({ tradingPaused: true, maxTradesPerDay: 0 });
-    venue.listed.set('KXPAID', fakeMarket('KXPAID'));
-    venue.settle('KXPAID', 'YES');
-    const quote = await trader.quote({ marketTicker: 'KXPAID', side: 'YES', action: 'SELL', shares: 1 });
-    expect(quote).toMatchObject({ isRedemption: true, unsignedTransaction: expect.any(String) });
-    expect(quote.quoteErrorCode).toBeUndefined();
-  });
-
-  test('without a wallet remains a preview', async () => {
-    const trader = await newQuoteTrader(service);
-    await trader.client.updateSettings({ tradingPaused: true });
-    const { body } = await trader.post('/venueb/agent/quote', BUY_TEN);
-    expect(body).toMatchObject({ previewOnly: true });
   });
 });
