@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { USDC_MINT } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
-import { linkSolanaWallet, type Market, type QuotedOrderDetail } from '@bellwether/sdk';
+import { linkSolanaWallet, type Market } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import {
@@ -16,6 +16,7 @@ import {
   startFireblocks,
   VAULT_ID,
 } from '../../packages/server/test/fireblocks-server.ts';
+import { claim } from '../approving.ts';
 import { expectChainToAgree } from '../chain-books.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
 import { Visitor } from '../passkey.ts';
@@ -69,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const BUY = { side: 'YES', action: 'BUY', amount: 20 };
+const BUY = { side: 'YES', action: 'BUY', amount: 20 } as const;
 const usdcOf = async (wallet: string): Promise<number> => {
   const accounts = await tokenAccounts(sql);
   const own = accounts.filter(({ owner, mint }) => owner === wallet && mint === USDC_MINT);
@@ -77,7 +78,8 @@ const usdcOf = async (wallet: string): Promise<number> => {
 };
 
 test('it reports that it is live, and gives no paper money', async () => {
-  const { venues } = await trader.client.getMe();
+  const { client, wallet, signer } = trader;
+  const { venues } = await client.getMe();
   expect(venues.map(({ name, backend }) => [name, backend])).toEqual([
     ['polymarket', 'paper'],
     ['kalshi', 'live'],
@@ -89,74 +91,59 @@ test('it reports that it is live, and gives no paper money', async () => {
   ]);
   const { body } = await trader.quote({ marketTicker: market.id, ...BUY });
   expect(body).toMatchObject({ quoteErrorCode: 'insufficient_balance' });
-  await linkSolanaWallet(trader.client, trader.signer);
-  expect((await trader.client.venueB.delegation()).rpcUrl).toBeNull();
-  expect(await usdcOf(trader.wallet)).toBe(0);
-  expect(await rpc('getBalance', trader.wallet)).toMatchObject({ value: 0 });
+  await linkSolanaWallet(client, signer);
+  expect((await client.venueB.delegation()).rpcUrl).toBeNull();
+  expect(await usdcOf(wallet)).toBe(0);
+  expect(await rpc('getBalance', wallet)).toMatchObject({ value: 0 });
 });
 
 test('an unclaimed agent cannot trade', async () => {
+  const { client, wallet, signer } = trader;
   // The money comes from outside: here from the desk that runs the chain.
   const giver = await newSandboxTrader(world);
-  await giver.quote({ marketTicker: market.id, ...BUY, userPublicKey: trader.wallet });
-  expect(await usdcOf(trader.wallet)).toBe(10_000);
-  await expect(
-    trader.client.venueB.trade({
-      ticker: market.id,
-      side: 'YES',
-      action: 'BUY',
-      amount: 20,
-      signer: trader.signer,
-    }),
-  ).rejects.toMatchObject({ code: 'quote_not_executable', quoteErrorCode: 'claim_required' });
-  expect(await trader.client.venueB.orders()).toEqual([]);
-  expect(await usdcOf(trader.wallet)).toBe(10_000);
+  await giver.quote({ marketTicker: market.id, ...BUY, userPublicKey: wallet });
+  expect(await usdcOf(wallet)).toBe(10_000);
+  await expect(client.venueB.trade({ ticker: market.id, ...BUY, signer })).rejects.toMatchObject({
+    code: 'quote_not_executable',
+    quoteErrorCode: 'claim_required',
+  });
+  expect(await client.venueB.orders()).toEqual([]);
+  expect(await usdcOf(wallet)).toBe(10_000);
 });
 
 test('a claimed agent buys, sells, and is charged a fee that Fireblocks signs', async () => {
-  const { claimCode } = await trader.client.getMe();
+  const { client, signer, wallet, apiKey } = trader;
   const owner = new Visitor(live);
   expect((await owner.register('Ada')).status).toBe(200);
-  expect((await owner.send('POST', '/owner/claim', { claimCode })).status).toBe(200);
+  await claim(owner, trader);
 
-  const bought: QuotedOrderDetail = await trader.trade({
-    ticker: market.id,
-    side: 'YES',
-    action: 'BUY',
-    amount: 20,
-  });
+  const bought = await trader.trade({ ticker: market.id, ...BUY });
   expect(bought).toMatchObject({ status: 'filled', venue: 'kalshi' });
   const sold = await trader.trade({ ticker: market.id, side: 'YES', action: 'SELL', shares: 3 });
   expect(sold).toMatchObject({ status: 'filled', filledSize: 3 });
   await expectChainToAgree(sql, [trader]);
 
-  const { client, signer, wallet, apiKey } = trader;
-  const { delegation } = await client.venueB.approveDelegate({
-    signer,
-    amount: 1,
-    rpcUrl,
-    delegate: fireblocks.address,
-  });
-  expect(delegation).toMatchObject({ delegate: fireblocks.address, delegatedAmount: '1' });
-  const charge = (key: string) =>
+  const delegate = fireblocks.address;
+  const { delegation } = await client.venueB.approveDelegate({ signer, amount: 1, rpcUrl, delegate });
+  expect(delegation).toMatchObject({ delegate, delegatedAmount: '1' });
+  const charge = () =>
     call(live, 'POST', '/venueb/agent/charge-fee', {
       key: apiKey,
       body: { amount: '0.2', fromAddress: wallet },
-      headers: { 'idempotency-key': key },
+      headers: { 'idempotency-key': bought.orderId },
     });
   fireblocks.faults.allowed = [];
-  const blocked = await charge(bought.orderId);
-  expect(blocked).toMatchObject({ status: 400, body: { code: 'blocked_by_policy' } });
-  expect(blocked.body.detail).toContain('BLOCKED_BY_POLICY');
-  fireblocks.faults.allowed = ['RAW'];
-  const charged = await charge(bought.orderId);
-  expect(charged.body).toMatchObject({ status: 'BROADCASTED', toAddress: fireblocks.address, amount: '0.2' });
-  expect((await charge(bought.orderId)).body).toEqual(charged.body);
-  await expectChainToAgree(sql, [trader], { charged: new Map([[wallet, 0.2]]) });
-  expect(await usdcOf(fireblocks.address)).toBeCloseTo(0.2, 6);
-  expect(await rpc('getSignatureStatuses', [charged.body.txSignature])).toMatchObject({
-    value: [{ err: null }],
+  expect(await charge()).toMatchObject({
+    status: 400,
+    body: { code: 'blocked_by_policy', detail: expect.stringContaining('BLOCKED_BY_POLICY') },
   });
+  fireblocks.faults.allowed = ['RAW'];
+  const { body } = await charge();
+  expect(body).toMatchObject({ status: 'BROADCASTED', toAddress: delegate, amount: '0.2' });
+  expect((await charge()).body).toEqual(body);
+  await expectChainToAgree(sql, [trader], { charged: new Map([[wallet, 0.2]]) });
+  expect(await usdcOf(delegate)).toBeCloseTo(0.2, 6);
+  expect(await rpc('getSignatureStatuses', [body.txSignature])).toMatchObject({ value: [{ err: null }] });
 });
 
 test('while the quote venue is unreachable, signed orders still work and the desk reports it', async () => {
