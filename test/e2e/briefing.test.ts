@@ -26,7 +26,7 @@ let market: Market;
 let ahead = 0;
 
 beforeAll(async () => {
-  // Without the quote venue, which quoted-briefing.test.ts covers.
+  // Without the quote venue, which quoted-positions.test.ts covers.
   const quoting = createFakeQuoteVenue();
   quoting.listed.clear();
   service = await startTestService(

@@ -1,17 +1,20 @@
 /**
- * The service is killed with transactions in flight: between recording one and sending it, between sending and
- * landing, between landing and the fill. Afterwards every order has an end that the chain proves, and nothing was
- * executed twice.
+ * The service ends with transactions in flight: between recording one and sending it, between sending and landing, between
+ * landing and the fill. Afterwards every order has an end that the chain proves, and nothing was executed twice.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toBase64 } from '@bellwether/protocol';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
+import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
+import { expect, test, vi } from 'vitest';
+import { openPool } from '../../packages/server/src/platform/database/connection.ts';
+import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import { allEnded, expectChainToAgree } from '../chain-books.ts';
+import { call, startTestService } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
+import { newQuoteTrader, SIXTEEN, startQuotingDesk } from '../quote-trader.ts';
 import { newSandboxTrader, type SandboxTrader, sandboxMarkets, usdcOf } from '../sandbox.ts';
 import { kill, type ServiceProcess, startProcess } from '../service-process.ts';
+import { afterFile } from '../setup/clean-up.ts';
 
 const TRADERS = 4;
 const QUOTES_EACH = 9;
@@ -27,17 +30,6 @@ interface Signed {
   readonly transaction: string;
 }
 
-const env: Record<string, string> = {};
-let sql: Sql;
-
-beforeAll(async () => {
-  env.DATABASE_URL = await createDeskDatabase();
-  env.MASTER_KEY = randomBytes(32).toString('hex');
-  Object.assign(env, { RATE_LIMITS: 'off', LOG_LEVEL: 'warn', PAPER_B_FILL_DELAY_MS: '1500' });
-  sql = openPool(env.DATABASE_URL, { max: 2 });
-});
-afterAll(() => sql?.end());
-
 async function signedQuotes(by: SandboxTrader, tickers: readonly string[]): Promise<Signed[]> {
   const signed: Signed[] = [];
   for (let i = 0; i < QUOTES_EACH; i += 1) {
@@ -47,7 +39,7 @@ async function signedQuotes(by: SandboxTrader, tickers: readonly string[]): Prom
       action: 'BUY',
       amount: 5,
     });
-    const wire = by.signer.signTransaction(new Uint8Array(Buffer.from(body.unsignedTransaction, 'base64')));
+    const wire = by.signer.signTransaction(parseTransactionBytes(body.unsignedTransaction));
     signed.push({ by, quoteId: body.quoteId, transaction: toBase64(wire) });
   }
   return signed;
@@ -78,6 +70,12 @@ async function submitAndKill(service: ServiceProcess, all: readonly Signed[]): P
 }
 
 test('kill -9 twice, with transactions in flight', { timeout: 180_000 }, async () => {
+  const env = {
+    ...{ DATABASE_URL: await createDeskDatabase(), MASTER_KEY: randomBytes(32).toString('hex') },
+    ...{ RATE_LIMITS: 'off', LOG_LEVEL: 'warn', PAPER_B_FILL_DELAY_MS: '1500' },
+  };
+  const sql = openPool(env.DATABASE_URL, { max: 2 });
+  afterFile('pools', () => sql.end());
   const first = await startProcess({ env });
   const traders = await Promise.all(Array.from({ length: TRADERS }, () => newSandboxTrader(first)));
   const markets = await sandboxMarkets((traders[0] as SandboxTrader).client);
@@ -111,4 +109,64 @@ test('kill -9 twice, with transactions in flight', { timeout: 180_000 }, async (
   expect(await usdcOf(sql)).toBe(usdc);
   kill(third.child.pid as number, 'SIGTERM');
   expect(await third.exit()).toMatchObject({ code: 0 });
+});
+
+/** Two services on one database, one of which records orders and dies before it sends them; and an agent of that one. */
+async function startPairOfWhichOneDies() {
+  const { service: survivor, venue } = await startQuotingDesk();
+  const { databaseUrl: DATABASE_URL, masterKey: MASTER_KEY } = survivor;
+  const dying = await startTestService(
+    { PAPER_WORLD: 'off', DATABASE_URL, MASTER_KEY },
+    { venues: () => [venue] },
+  );
+  vi.spyOn(dying.needs.chainOrders, 'beginSend').mockRejectedValue(new Error('died'));
+  return { survivor, dying, venue, agent: await newQuoteTrader(dying) };
+}
+
+test('what a process recorded and never sent is sent by the next one', async () => {
+  const { survivor, dying, venue, agent } = await startPairOfWhichOneDies();
+  const { orderId, txSignature, status } = await agent.trade();
+  expect([status, venue.sent]).toEqual(['submitted', []]);
+  await dying.stop();
+  const sent = async () => {
+    await followChainOrders(survivor.needs);
+    return venue.sent.map(({ signature }) => signature);
+  };
+  await expect.poll(sent).toEqual([txSignature]);
+  venue.fill(txSignature, SIXTEEN);
+  const order = async () => {
+    await followChainOrders(survivor.needs);
+    return (await call(survivor, 'GET', `/venueb/agent/orders/${orderId}`, { key: agent.apiKey })).body
+      .status;
+  };
+  await expect.poll(order).toBe('filled');
+});
+
+test('unless it is canceled before, by any route: then it is never sent', async () => {
+  const { survivor, dying, venue, agent } = await startPairOfWhichOneDies();
+  const { wallet, apiKey: key } = agent;
+  const cancel = async (path: string, body: unknown) => (await agent.post(path, body)).body.canceled;
+  type Order = { readonly orderId: string; readonly venueOrderId: string };
+  const byRoute: ((order: Order) => Promise<string[]>)[] = [
+    ({ orderId }) => cancel('/venueb/agent/cancel', { orderId }),
+    ({ venueOrderId }) => cancel('/venueb/agent/cancel', { venueOrderId }),
+    ({ orderId }) => cancel('/markets/orders/cancel', { orderId }),
+    () => cancel('/markets/orders/cancel-market', { marketConditionId: 'KXTEST-1' }),
+    () => cancel('/markets/orders/cancel-market', { walletAddress: wallet.address }),
+    async () => {
+      const { body } = await call(dying, 'DELETE', '/markets/orders', { key });
+      expect(body.results[0].walletAddress).toBe(wallet.address);
+      return body.results[0].canceled;
+    },
+  ];
+  for (const cancelBy of byRoute) {
+    const order = await agent.trade();
+    expect(await agent.usage()).toEqual({ trades: 1, amount: 10 });
+    expect(await cancelBy(order)).toEqual([order.orderId]);
+    expect(await agent.usage()).toEqual({ trades: 0, amount: 0 });
+    expect(await agent.order(order.orderId)).toMatchObject({ status: 'canceled', orderStatus: 3 });
+    const begun = await survivor.needs.chainOrders.beginSend([order.orderId], Date.now(), Date.now());
+    expect(begun.size).toBe(0);
+  }
+  expect(venue.sent).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** Quoted orders on two replicas: the sandbox runs at the leader, and both replicas give the same answers. */
 import { randomBytes } from 'node:crypto';
-import { toBase64 } from '@bellwether/protocol';
+import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
 import { linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
@@ -40,15 +40,13 @@ beforeAll(async () => {
 });
 afterAll(() => sql?.end());
 
-const BUY = { side: 'YES', action: 'BUY', amount: 5 };
-const signed = (signer: SolanaSigner, unsigned: string): string =>
-  toBase64(signer.signTransaction(new Uint8Array(Buffer.from(unsigned, 'base64'))));
+const BUY = { side: 'YES', action: 'BUY', amount: 5 } as const;
 
 test('quote, submit and fee work at the follower', async () => {
   expect([leader.sandbox === null, follower.sandbox === null]).toEqual([false, true]);
   const trader = await newSandboxTrader(follower);
   await linkSolanaWallet(trader.client, trader.signer);
-  const order = await trader.trade({ ticker: market.id, side: 'YES', action: 'BUY', amount: 20 });
+  const order = await trader.trade({ ticker: market.id, ...BUY, amount: 20 });
   expect(order.status).toBe('filled');
   const key = trader.apiKey;
   const atLeader = await call(leader, 'GET', `/venueb/agent/orders/${order.orderId}`, { key });
@@ -70,16 +68,10 @@ test('quote, submit and fee work at the follower', async () => {
 });
 
 test('the doors at the follower serve the leader’s data', async () => {
-  const listed = async (service: TestService) =>
-    (await fetch(`${service.url}/paper/dflow/metadata/api/v1/market/${market.id}`)).json();
-  expect(await listed(follower)).toMatchObject({ ticker: market.id, status: 'active' });
-  const genesis = async (service: TestService) => {
-    const response = await fetch(`${service.url}/paper/solana`, {
-      method: 'POST',
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getGenesisHash' }),
-    });
-    return response.json();
-  };
+  const listed = await call(follower, 'GET', `/paper/dflow/metadata/api/v1/market/${market.id}`);
+  expect(listed.body).toMatchObject({ ticker: market.id, status: 'active' });
+  const asked = { body: { jsonrpc: '2.0', id: 1, method: 'getGenesisHash' } };
+  const genesis = async (service: TestService) => (await call(service, 'POST', '/paper/solana', asked)).body;
   expect(await genesis(follower)).toEqual(await genesis(leader));
 });
 
@@ -87,16 +79,14 @@ test('a hundred trades on both venues, over both replicas, share one limit of tr
   leader.sandbox.venue.switches.fill = 'never';
   const trader = await newTrader(leader);
   const signer = SolanaSigner.generate();
-  const services = [leader, follower];
-  const at = (index: number) => services[index % 2] as TestService;
+  const post = (index: number, path: string, body: unknown) =>
+    call(index % 2 === 0 ? leader : follower, 'POST', path, { key: trader.apiKey, body });
   const quotes: RawAnswer[] = [];
   // A few at a time: only the submits must be simultaneous.
   while (quotes.length < EACH) {
+    const asked = { marketTicker: market.id, ...BUY, userPublicKey: signer.address };
     const some = Array.from({ length: QUOTES_AT_ONCE }, (_, index) =>
-      call(at(index), 'POST', '/venueb/agent/quote', {
-        key: trader.apiKey,
-        body: { marketTicker: market.id, ...BUY, userPublicKey: signer.address },
-      }),
+      post(index, '/venueb/agent/quote', asked),
     );
     quotes.push(...(await Promise.all(some)));
   }
@@ -104,21 +94,19 @@ test('a hundred trades on both venues, over both replicas, share one limit of tr
   const marketA = await aMarket(trader.client);
   const resting = await Promise.all(Array.from({ length: EACH }, () => restingOrder(trader, marketA)));
   await trader.client.updateSettings({ maxTradesPerDay: MAX_TRADES });
-  const send = async (index: number, path: string, body: unknown): Promise<RawAnswer> => {
-    for (;;) {
-      const answer = await call(at(index), 'POST', path, { key: trader.apiKey, body });
-      // On a busy machine the leader may answer late; sending a signed order again is safe.
-      if (answer.status !== 503) return answer;
-    }
+  const send = async (...order: Parameters<typeof post>): Promise<RawAnswer> => {
+    const answer = await post(...order);
+    // On a busy machine the leader may answer late; sending a signed order again is safe.
+    return answer.status === 503 ? send(...order) : answer;
   };
   const answers: RawAnswer[] = [];
   for (let from = 0; from < EACH; from += WAVE) {
-    const submits = quotes.slice(from, from + WAVE).map(({ body }, index) =>
-      send(index, '/venueb/agent/submit', {
-        quoteId: body.quoteId,
-        signedTransaction: signed(signer, body.unsignedTransaction),
-      }),
-    );
+    const submits = quotes
+      .slice(from, from + WAVE)
+      .map(({ body: { quoteId, unsignedTransaction } }, index) => {
+        const wire = signer.signTransaction(parseTransactionBytes(unsignedTransaction));
+        return send(index, '/venueb/agent/submit', { quoteId, signedTransaction: toBase64(wire) });
+      });
     const trades = resting.slice(from, from + WAVE).map((body, index) => send(index, '/markets/trade', body));
     answers.push(...(await Promise.all([...submits, ...trades])));
   }
@@ -134,35 +122,21 @@ test('the leader stops while orders are open: the other takes over and completes
   const traders = await Promise.all([newSandboxTrader(follower), newSandboxTrader(follower)]);
   const usdc = await usdcOf(sql);
   const submit = async ({ client, signer }: SandboxTrader) =>
-    (await client.venueB.trade({ ticker: market.id, side: 'NO', action: 'BUY', amount: 5, signer })).orderId;
+    (await client.venueB.trade({ ticker: market.id, ...BUY, side: 'NO', signer })).orderId;
   const orderIds = await Promise.all(
     traders.flatMap((trader) => [submit(trader), submit(trader), submit(trader)]),
   );
-  await expect
-    .poll(
-      async () =>
-        (await Promise.all(traders.map(({ client }) => client.venueB.orders({}))))
-          .flat()
-          .map(({ status }) => status),
-      {
-        interval: 200,
-      },
-    )
-    .toEqual(orderIds.map(() => 'open'));
+  const statuses = async () => {
+    const orders = await Promise.all(traders.map(({ client }) => client.venueB.orders({})));
+    return orders.flat().map(({ status }) => status);
+  };
+  await expect.poll(statuses, { interval: 200 }).toEqual(orderIds.map(() => 'open'));
   // Acknowledged by the follower while the leader stops.
   const late = Promise.allSettled(traders.map((trader) => submit(trader)));
   expect(await leader.stop()).toBe(true);
   await late;
-  await expect
-    .poll(
-      async () =>
-        (await call(follower, 'GET', '/readyz')).body.venues?.map(({ status }: { status: string }) => status),
-      {
-        timeout: 30_000,
-        interval: 200,
-      },
-    )
-    .toEqual(['ready', 'ready']);
+  const venues = async () => (await call(follower, 'GET', '/readyz')).body.venues;
+  await expect.poll(venues, { interval: 200 }).toMatchObject([{ status: 'ready' }, { status: 'ready' }]);
   await allEnded(traders, 100_000);
   const orders = await expectChainToAgree(sql, traders);
   expect(orders.filter(({ status }) => status === 'filled').map(({ orderId }) => orderId)).toEqual(
