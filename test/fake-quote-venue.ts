@@ -47,8 +47,6 @@ import type {
 } from '../packages/server/src/venues/quotes.ts';
 import type { VenueWith } from '../packages/server/src/venues/venue.ts';
 
-export type FakeWallet = ReturnType<typeof createFakeWallet>;
-
 export function createFakeWallet() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = publicKey.export({ format: 'jwk' }).x as string;
@@ -112,23 +110,7 @@ export function tokenTransfer({
   };
 }
 
-export interface FakeQuoteVenue extends VenueWith<'quotes' | 'paper'> {
-  /** By ticker; a test adds, changes and removes. */
-  readonly listed: Map<string, TickerMarket>;
-  /** The sent transactions, in order; the same bytes again are another entry. */
-  readonly sent: { readonly signature: string; readonly wire: Uint8Array }[];
-  /** Wallets that were credited, in order. */
-  readonly credited: SolanaAddress[];
-  readonly landed: Map<string, Landing>;
-  readonly outcomes: Map<string, OrderProgress>;
-  readonly tokens: TokenAccount[];
-  /** Settings of a test. */
-  readonly controls: Controls & { height: number };
-  /** Lands the transaction, fills it once and closes the order. */
-  fill(signature: string, fill: Omit<VenueFill, 'signature'>): void;
-  /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
-  settle(ticker: string, payout: 'YES' | 'NO'): void;
-}
+export type FakeQuoteVenue = ReturnType<typeof createFakeQuoteVenue>;
 
 interface Controls {
   /** The chain does not answer. */
@@ -190,10 +172,10 @@ export function fakeMarket(ticker: string, given: Partial<TickerMarket> = {}): T
 }
 
 /** @param now the test's clock, when it has one of its own */
-export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVenue {
+export function createFakeQuoteVenue(now: () => number = Date.now) {
   const listed = new Map(['KXTEST-1', 'KXTEST-2'].map((ticker) => [ticker, fakeMarket(ticker)]));
-  const controls: FakeQuoteVenue['controls'] = { height: 1_000, ...CALM };
-  const sent: FakeQuoteVenue['sent'] = [];
+  const controls: Controls & { height: number } = { height: 1_000, ...CALM };
+  const sent: { readonly signature: string; readonly wire: Uint8Array }[] = [];
   const credited: SolanaAddress[] = [];
   const landed = new Map<string, Landing>();
   const outcomes = new Map<string, OrderProgress>();
@@ -204,9 +186,22 @@ export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVen
     if (controls.silent) throw new Error('the fake chain is silent');
     return value;
   };
-  const answerQuote = (question: QuoteQuestion): VenueQuote =>
-    controls.quote?.(question) ??
-    quoteOf(listed.get(question.ticker) ?? null, question, controls.height, now());
+  const quoteOf = (question: QuoteQuestion): VenueQuote => {
+    const market = listed.get(question.ticker) ?? null;
+    if (market === null) return { kind: 'degraded', code: 'market_not_found', message: null, market };
+    const amounts = amountsOf(market, question);
+    if (typeof amounts === 'string') return { kind: 'degraded', code: amounts, message: null, market };
+    const { wallet } = question;
+    if (wallet === null) return { kind: 'preview', market, amounts };
+    return {
+      kind: 'executable',
+      market,
+      amounts,
+      ...tokenTransfer({ wallet, mint: amounts.inputMint, amount: amounts.inAmount }),
+      lastValidBlockHeight: controls.height + VALID_BLOCKS,
+      expectedEnd: now() + VALID_BLOCKS * BLOCK_MS * 3,
+    };
+  };
 
   const chain: Chain = {
     status: () => (controls.silent ? 'the fake chain is silent' : 'ready'),
@@ -231,17 +226,10 @@ export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVen
       return { ...built, lastValidBlockHeight: controls.height + VALID_BLOCKS };
     },
   };
-  return {
+  const venue: VenueWith<'quotes' | 'paper'> = {
     id: 'kalshi',
     backend: 'paper',
     accounts: createChainAccounts({ chain, collateralMint: USDC_MINT }),
-    listed,
-    sent,
-    credited,
-    landed,
-    outcomes,
-    tokens,
-    controls,
     status: () => controls.status,
     markets: {
       announcesResolutions: false,
@@ -284,11 +272,11 @@ export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVen
       collateralMint: USDC_MINT,
       chain,
       market: async (ticker) => spoken(listed.get(ticker) ?? null),
-      marketsByMint: async (mints) =>
-        spoken(
-          new Map(mints.flatMap((mint) => [ofToken(mint)].flatMap((one) => (one ? [[mint, one]] : [])))),
-        ),
-      quote: async (question) => answerQuote(question),
+      marketsByMint: async (mints) => {
+        const byMint = markets().flatMap((one) => one.tokenIds.map((mint) => [mint, one] as const));
+        return spoken(new Map(byMint.filter(([mint]) => mints.some((asked) => asked === mint))));
+      },
+      quote: async (question) => controls.quote?.(question) ?? quoteOf(question),
       progress: async (signature) =>
         controls.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
     },
@@ -298,12 +286,28 @@ export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVen
         credited.push(wallet as SolanaAddress);
       },
     },
-    fill(signature, fill) {
+  };
+  return {
+    ...venue,
+    /** By ticker; a test adds, changes and removes. */
+    listed,
+    /** The sent transactions, in order; the same bytes again are another entry. */
+    sent,
+    /** Wallets that were credited, in order. */
+    credited,
+    landed,
+    outcomes,
+    tokens,
+    /** Settings of a test. */
+    controls,
+    /** Lands the transaction, fills it once and closes the order. */
+    fill(signature: string, fill: Omit<VenueFill, 'signature'>): void {
       landed.set(signature, { kind: 'landed' });
       const fills = [{ signature: randomSignature(), ...fill }];
       outcomes.set(signature, { kind: 'closed', fills, reverts: [] });
     },
-    settle(ticker, payout) {
+    /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
+    settle(ticker: string, payout: 'YES' | 'NO'): void {
       const market = listed.get(ticker);
       if (market === undefined) throw new Error(`no market ${ticker}`);
       const yes = payout === 'YES' ? 10_000 : 0;
@@ -316,27 +320,6 @@ export function createFakeQuoteVenue(now: () => number = Date.now): FakeQuoteVen
         pays: { YES: yes, NO: 10_000 - yes },
       });
     },
-  };
-}
-
-function quoteOf(
-  market: TickerMarket | null,
-  question: QuoteQuestion,
-  height: number,
-  now: number,
-): VenueQuote {
-  if (market === null) return { kind: 'degraded', code: 'market_not_found', message: null, market };
-  const amounts = amountsOf(market, question);
-  if (typeof amounts === 'string') return { kind: 'degraded', code: amounts, message: null, market };
-  const { wallet } = question;
-  if (wallet === null) return { kind: 'preview', market, amounts };
-  return {
-    kind: 'executable',
-    market,
-    amounts,
-    ...tokenTransfer({ wallet, mint: amounts.inputMint, amount: amounts.inAmount }),
-    lastValidBlockHeight: height + VALID_BLOCKS,
-    expectedEnd: now + VALID_BLOCKS * BLOCK_MS * 3,
   };
 }
 
