@@ -159,7 +159,8 @@ describe('refusals, in the words of the venue', () => {
 
   test.each<[string, OrderType, { price?: number | 'ask'; size?: number; in?: number; postOnly?: true }]>([
     ['order <id> is invalid. Size (4) lower than the minimum: 5', GTC, { size: 4 }],
-    ['invalid expiration', GTD, { in: 30 }],
+    // Later than now and sooner than the lead that the venue asks for.
+    ['invalid expiration', GTD, { in: 150 }],
     [
       'not enough balance / allowance: the balance is not enough -> balance: 10000000000, order amount: 500000000000',
       ...([GTC, { price: 0.5, size: 1_000_000 }] as const),
