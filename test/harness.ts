@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  BellwetherApiError,
   BellwetherClient,
   buildLimitOrder,
   buildMarketOrder,
@@ -321,3 +322,10 @@ export async function call(
     body: isJson && text !== '' ? JSON.parse(text) : text,
   };
 }
+
+/** The code with which the service refuses; `nothing` where it does not. */
+export const refusalOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
+  );

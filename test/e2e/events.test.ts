@@ -1,5 +1,5 @@
 /** The stream of an agent's events: what it tells, where it resumes, who may read it and how it ends. */
-import { type AgentEvent, BellwetherApiError, type Market } from '@bellwether/sdk';
+import type { AgentEvent, Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { watchRisks } from '../../packages/server/src/briefing/watch-risks.ts';
 import { claim, ownerOf } from '../approving.ts';
@@ -9,6 +9,7 @@ import {
   marketBuy,
   newAgent,
   newTrader,
+  refusalOf,
   restingOrder,
   sharedTestService,
   startTestService,
@@ -56,11 +57,6 @@ const buy = async (trader: Trader, amount = 5) =>
   trader.client.placeTrade(await marketBuy(trader, market, amount));
 
 const typesOf = (events: readonly AgentEvent[]) => events.map(({ type }) => type);
-const refused = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'nothing',
-    (error: unknown) => (error instanceof BellwetherApiError ? error.code : String(error)),
-  );
 /** The raw answer to a request for the stream. */
 const open = (headers: Record<string, string>, path = '/events') => {
   const ending = new AbortController();
@@ -217,16 +213,16 @@ describe('where it resumes', () => {
     const first = async (after: string) => {
       for await (const _ of agent.client.events({ after })) return;
     };
-    expect(await refused(first(own.replace(/\d/, '9')))).toBe('event_cursor_invalid');
-    expect(await refused(first('yesterday'))).toBe('event_cursor_invalid');
-    expect(await refused(first(await cursorOf(other)))).toBe('event_cursor_invalid');
-    expect(await refused(first(own))).toBe('nothing');
+    expect(await refusalOf(first(own.replace(/\d/, '9')))).toBe('event_cursor_invalid');
+    expect(await refusalOf(first('yesterday'))).toBe('event_cursor_invalid');
+    expect(await refusalOf(first(await cursorOf(other)))).toBe('event_cursor_invalid');
+    expect(await refusalOf(first(own))).toBe('nothing');
     const sql = await openAsAdmin(service.databaseUrl);
     await agent.client.updateSettings({ maxTradesPerDay: 72 });
     await sql`select forget_facts(now() + interval '1 hour', 10000)`;
-    expect(await refused(first(own))).toBe('event_cursor_gone');
+    expect(await refusalOf(first(own))).toBe('event_cursor_gone');
     // A cursor of this moment is behind what was forgotten for as long as an older transaction is open somewhere.
-    await expect.poll(async () => refused(first(await cursorOf(agent)))).toBe('nothing');
+    await expect.poll(async () => refusalOf(first(await cursorOf(agent)))).toBe('nothing');
   });
 });
 
@@ -282,7 +278,7 @@ describe('who may read it, and how it ends', () => {
     const revoked = keys.find(({ keyName }) => keyName === 'second');
     await agent.client.revokeApiKey(String(revoked?.id));
     expect(await rest).toContain('"reason":"key_revoked"');
-    expect(await refused(until({ client: agent.client.withApiKey(second.apiKeyCode) }, () => false))).toBe(
+    expect(await refusalOf(until({ client: agent.client.withApiKey(second.apiKeyCode) }, () => false))).toBe(
       'unauthorized',
     );
     const reader = one.response.body?.getReader();

@@ -3,7 +3,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { bytesToHex, toBase58, utf8 } from '@bellwether/protocol';
 import {
-  BellwetherApiError,
   createVenueCredentials,
   credentialRequest,
   linkSignersWallet,
@@ -17,6 +16,7 @@ import {
   call,
   newAgent,
   newTrader,
+  refusalOf,
   restingOrder,
   startTestService,
   type TestService,
@@ -33,11 +33,6 @@ beforeAll(async () => {
 const agent = () => newAgent(service);
 const credentials = (signer: Signer) =>
   createVenueCredentials({ clobUrl: `${service.url}/paper/clob`, signer });
-const refused = async (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'nothing',
-    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
-  );
 /** Signed by Node, independently of our verifier. */
 const solanaKey = () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -78,7 +73,7 @@ describe('linking an EVM wallet', () => {
     const { client, signer } = await agent();
     const { nonce, message } = await client.getLinkChallenge(signer.address);
     const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
-    const answers = await Promise.all(Array.from({ length: 4 }, () => refused(client.linkWallet(request))));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => refusalOf(client.linkWallet(request))));
     expect(answers.sort()).toEqual([
       'link_challenge_invalid',
       'link_challenge_invalid',
@@ -92,25 +87,25 @@ describe('linking an EVM wallet', () => {
     const { nonce, message } = await client.getLinkChallenge(signer.address);
     const request = { address: signer.address, nonce, signature: await signer.signMessage(message) };
     now += 300_000;
-    expect(await refused(client.linkWallet(request))).toBe('link_challenge_invalid');
+    expect(await refusalOf(client.linkWallet(request))).toBe('link_challenge_invalid');
   });
 
   test('a challenge is valid only for its agent and address', async () => {
     const [one, two] = [await agent(), await agent()];
     const { nonce, message } = await one.client.getLinkChallenge(one.signer.address);
     const signature = await one.signer.signMessage(message);
-    expect(await refused(two.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
+    expect(await refusalOf(two.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
       'link_challenge_invalid',
     );
-    expect(await refused(one.client.linkWallet({ address: two.signer.address, nonce, signature }))).toBe(
+    expect(await refusalOf(one.client.linkWallet({ address: two.signer.address, nonce, signature }))).toBe(
       'link_challenge_invalid',
     );
     const later = `${(now + 900_000).toString(16).padStart(12, '0')}${nonce.slice(12)}`;
     expect(
-      await refused(one.client.linkWallet({ address: one.signer.address, nonce: later, signature })),
+      await refusalOf(one.client.linkWallet({ address: one.signer.address, nonce: later, signature })),
     ).toBe('link_challenge_invalid');
     // None of these attempts used up the challenge.
-    expect(await refused(one.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
+    expect(await refusalOf(one.client.linkWallet({ address: one.signer.address, nonce, signature }))).toBe(
       'nothing',
     );
   });
@@ -137,7 +132,7 @@ describe('a wallet of another owner', () => {
     const { orderId } = await lost.client.placeTrade(await restingOrder(lost, market));
     const fresh = { ...(await agent()), signer: lost.signer };
     const request = credentialRequest(lost.signer, await credentials(lost.signer), 2);
-    expect(await refused(fresh.client.registerCredentials(request))).toBe('wallet_already_registered');
+    expect(await refusalOf(fresh.client.registerCredentials(request))).toBe('wallet_already_registered');
 
     const linked = await linkSignersWallet({
       now: () => now,
@@ -160,11 +155,11 @@ describe('a wallet of another owner', () => {
     expect(await fresh.client.placeTrade(await restingOrder(trader, market))).toMatchObject({
       success: true,
     });
-    expect(await refused(lost.client.placeTrade(await restingOrder(lost, market)))).toBe(
+    expect(await refusalOf(lost.client.placeTrade(await restingOrder(lost, market)))).toBe(
       'credentials_not_registered',
     );
     expect(await fresh.client.registerCredentials(request)).toMatchObject({ success: true });
-    expect(await refused(lost.client.registerCredentials(request))).toBe('wallet_already_registered');
+    expect(await refusalOf(lost.client.registerCredentials(request))).toBe('wallet_already_registered');
   });
 
   test('every wallet of the key moves, and its sealed text can be opened for the new owner', async () => {
@@ -214,7 +209,7 @@ describe('a wallet of another owner', () => {
     const other = await agent();
     await linkSignersWallet({ now: () => now, client: owner.client, signer: owner.signer });
     const request = credentialRequest(owner.signer, await credentials(owner.signer), 1);
-    expect(await refused(other.client.registerCredentials(request))).toBe('wallet_already_registered');
+    expect(await refusalOf(other.client.registerCredentials(request))).toBe('wallet_already_registered');
     expect(await owner.client.registerCredentials(request)).toMatchObject({ signatureType: 1 });
   });
 });
@@ -255,7 +250,7 @@ describe('Solana', () => {
     const { nonce, message, address } = await client.getLinkChallenge(key.address);
     expect(address).toBe(key.address);
     const wrong = bytesToHex(key.sign(`${message} `));
-    expect(await refused(client.linkWallet({ address, nonce, signature: wrong }))).toBe(
+    expect(await refusalOf(client.linkWallet({ address, nonce, signature: wrong }))).toBe(
       'link_signature_invalid',
     );
     await client.linkWallet({ address, nonce, signature: toBase58(key.sign(message)) });
@@ -269,9 +264,9 @@ describe('Solana', () => {
     const { client } = await agent();
     // Base58, but of 31 bytes.
     const short = toBase58(new Uint8Array(31).fill(255));
-    expect(await refused(client.updateSolAddress(short))).toBe('invalid_solana_address');
-    expect(await refused(client.getLinkChallenge(short))).toBe('invalid_solana_address');
-    expect(await refused(client.updateSolAddress('0OIl'))).toBe('invalid_request');
+    expect(await refusalOf(client.updateSolAddress(short))).toBe('invalid_solana_address');
+    expect(await refusalOf(client.getLinkChallenge(short))).toBe('invalid_solana_address');
+    expect(await refusalOf(client.updateSolAddress('0OIl'))).toBe('invalid_request');
   });
 });
 
@@ -285,17 +280,17 @@ describe('unlinking', () => {
     expect(message).toContain('1');
     expect((await trader.client.getMe()).walletAddress).toBeNull();
     expect(await trader.client.checkCredentials(trader.funder)).toMatchObject({ hasCredentials: false });
-    expect(await refused(trader.client.placeTrade(await restingOrder(trader, market)))).toBe(
+    expect(await refusalOf(trader.client.placeTrade(await restingOrder(trader, market)))).toBe(
       'credentials_not_registered',
     );
     expect((await trader.client.cancelOrder(orderId)).canceled).toEqual([orderId]);
-    expect(await refused(trader.client.unlinkWallet(trader.signer.address))).toBe('wallet_not_found');
+    expect(await refusalOf(trader.client.unlinkWallet(trader.signer.address))).toBe('wallet_not_found');
   });
 
   test("another owner's wallet is not found", async () => {
     const trader = await newTrader(service);
     const { client } = await agent();
-    expect(await refused(client.unlinkWallet(trader.funder))).toBe('wallet_not_found');
+    expect(await refusalOf(client.unlinkWallet(trader.funder))).toBe('wallet_not_found');
     expect((await trader.client.checkCredentials(trader.funder)).hasCredentials).toBe(true);
   });
 
@@ -313,8 +308,8 @@ describe('unlinking', () => {
     for (const { client } of traders) await client.updateSolAddress(address);
     const answers = await Promise.all(
       traders.flatMap(({ client, signer }) => [
-        refused(client.unlinkWallet(signer.address)),
-        refused(client.unlinkWallet(address)),
+        refusalOf(client.unlinkWallet(signer.address)),
+        refusalOf(client.unlinkWallet(address)),
       ]),
     );
     expect(new Set(answers)).toEqual(new Set(['nothing']));

@@ -2,7 +2,6 @@
 
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import {
-  BellwetherApiError,
   buildMarketOrder,
   createVenueCredentials,
   credentialRequest,
@@ -21,6 +20,7 @@ import {
   limitOrder,
   newAgent,
   newTrader,
+  refusalOf,
   restingOrder,
   startTestService,
   type TestService,
@@ -39,12 +39,6 @@ beforeAll(async () => {
   service = await startTestService({ PAPER_WORLD: 'off', OPERATOR_KEY }, { venues: () => [venue] });
   market = await aMarket((await newTrader(service)).client);
 });
-
-const refused = async (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'nothing',
-    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
-  );
 
 const pause = (owner: Visitor, { agentId }: Pick<Trader, 'agentId'>, paused = true) =>
   owner.send('POST', `/owner/agents/${agentId}/pause`, { paused });
@@ -101,7 +95,7 @@ describe('the pause', () => {
     const fresh = await freshAgent(agent.signer);
     expect((await buy(fresh)).success).toBe(true);
     await pause(owner, agent);
-    expect(await refused(buy(fresh))).toBe('trading_paused');
+    expect(await refusalOf(buy(fresh))).toBe('trading_paused');
   });
 
   test.each([
@@ -119,7 +113,7 @@ describe('the pause', () => {
     const request = credentialRequest(agent.signer, await credentials(agent.signer), second);
     const { walletAddress } = await other.client.registerCredentials(request);
     const trader: Trader = { ...other, signatureType: second, funder: walletAddress.toLowerCase() };
-    expect(await refused(buy(trader))).toBe('trading_paused');
+    expect(await refusalOf(buy(trader))).toBe('trading_paused');
   });
 
   test('applies after a new registration, a second move, a move by a key registered before', async () => {
@@ -132,12 +126,12 @@ describe('the pause', () => {
     const request = credentialRequest(agent.signer, await credentials(agent.signer), 1);
     await second.client.registerCredentials(request);
     const trader = { ...agent, ...second };
-    expect(await refused(buy(trader))).toBe('trading_paused');
+    expect(await refusalOf(buy(trader))).toBe('trading_paused');
     const third = await freshAgent(agent.signer, 1);
-    expect(await refused(buy(third))).toBe('trading_paused');
+    expect(await refusalOf(buy(third))).toBe('trading_paused');
     // Rotation, and a second key of the agent.
     await third.client.registerCredentials(request);
-    expect(await refused(buy(third))).toBe('trading_paused');
+    expect(await refusalOf(buy(third))).toBe('trading_paused');
     const { apiKeyCode } = (await third.post('/agents/create-api-key', { keyName: 'b' })).body;
     const body = await restingOrder(third, market);
     expect((await call(service, 'POST', '/markets/trade', { key: apiKeyCode, body })).body.code).toBe(
@@ -155,10 +149,10 @@ describe('the pause', () => {
     await linkSignersWallet({ client: sibling.client, signer: agent.signer });
     const shared = { ...agent, ...sibling };
     expect((await buy(shared)).success).toBe(true);
-    expect(await refused(buy(agent))).toBe('trading_paused');
+    expect(await refusalOf(buy(agent))).toBe('trading_paused');
     // Both agents have traded with it: for other agents the stricter restriction applies.
     const fresh = await freshAgent(agent.signer);
-    expect(await refused(buy(fresh))).toBe('trading_paused');
+    expect(await refusalOf(buy(fresh))).toBe('trading_paused');
   });
 
   test('does not bind a wallet that left before its agent had an owner', async () => {
@@ -178,18 +172,18 @@ describe('locks and the usage of the day', () => {
     const owner = await ownerOf(service, agent);
     await lock(owner, agent, { dailyTradeAmountLimit: 100, maxTradeAmount: 60 });
     const fresh = await freshAgent(agent.signer);
-    expect(await refused(buy(fresh, 70))).toBe('max_trade_amount_exceeded');
+    expect(await refusalOf(buy(fresh, 70))).toBe('max_trade_amount_exceeded');
     // The move canceled the open order and returned its budget: 0 of 100 is used.
     expect((await buy(fresh, 50)).success).toBe(true);
     expect((await buy(fresh, 50)).success).toBe(true);
-    expect(await refused(buy(fresh, 10))).toBe('daily_trade_amount_exceeded');
+    expect(await refusalOf(buy(fresh, 10))).toBe('daily_trade_amount_exceeded');
     // A second new agent, and the first agent again, have the same budget.
     const second = await freshAgent(agent.signer);
     expect((await buy(second, 40)).success).toBe(true);
     await linkSignersWallet({ client: agent.client, signer: agent.signer });
     expect((await buy(agent, 60)).success).toBe(true);
     expect((await buy(agent, 40)).success).toBe(true);
-    expect(await refused(buy(agent, 1))).toBe('daily_trade_amount_exceeded');
+    expect(await refusalOf(buy(agent, 1))).toBe('daily_trade_amount_exceeded');
   });
 
   test('trades by other agents count toward the locked agent, and returns go to it, too', async () => {
@@ -207,7 +201,7 @@ describe('locks and the usage of the day', () => {
     expect(await usage(agent)).toEqual({ trades: before.trades + 1, amount: before.amount });
     expect(await usage(fresh)).toEqual({ trades: 1, amount: 0n });
     expect((await buy(fresh, 30)).success).toBe(true);
-    expect(await refused(buy(fresh, 30))).toBe('max_trades_per_day_exceeded');
+    expect(await refusalOf(buy(fresh, 30))).toBe('max_trades_per_day_exceeded');
   });
 
   test('several wallets that left share one budget, even for simultaneous trades', async () => {
@@ -223,7 +217,7 @@ describe('locks and the usage of the day', () => {
     const fresh = await Promise.all(signers.map((signer) => freshAgent(signer)));
     const used = (await usage(agent)).amount;
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => refused(buy(fresh[i % 3] as Trader, 10))),
+      Array.from({ length: 30 }, (_, i) => refusalOf(buy(fresh[i % 3] as Trader, 10))),
     );
     expect(new Set(answers)).toEqual(new Set(['nothing', 'daily_trade_amount_exceeded']));
     expect((await usage(agent)).amount).toBeLessThanOrEqual(100_000_000n);
@@ -244,7 +238,7 @@ describe('locks and the usage of the day', () => {
     const a = { ...one, signer: two.signer, funder: two.funder };
     const b = { ...two, signer: one.signer, funder: one.funder };
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => refused(buy(i % 2 === 0 ? a : b, 2))),
+      Array.from({ length: 40 }, (_, i) => refusalOf(buy(i % 2 === 0 ? a : b, 2))),
     );
     expect(answers.every((answer) => answer === 'nothing')).toBe(true);
     expect((await usage(one)).trades).toBe((await usage(two)).trades);
@@ -257,7 +251,7 @@ describe('locks and the usage of the day', () => {
     await lock(owner, agent, { maxPositionValue: 30 });
     const fresh = await freshAgent(agent.signer);
     expect((await buy(fresh, 20)).success).toBe(true);
-    expect(await refused(buy(fresh, 20))).toBe('max_position_value_exceeded');
+    expect(await refusalOf(buy(fresh, 20))).toBe('max_position_value_exceeded');
   });
 
   test('a loss of another agent counts for the agent that had the wallet', async () => {
@@ -281,7 +275,7 @@ describe('locks and the usage of the day', () => {
     const lost = await service.needs.agents.settings(fresh.agentId);
     expect(lost.realizedToday).toBeLessThan(-500_000n);
     expect((await service.needs.agents.settings(agent.agentId)).realizedToday).toBe(lost.realizedToday);
-    expect(await refused(buy(fresh))).toBe('daily_loss_limit_reached');
+    expect(await refusalOf(buy(fresh))).toBe('daily_loss_limit_reached');
     // The context shows the limits that apply to the trade.
     const { safeguards, warnings } = await fresh.client.getMarketContext(market.id, {
       side: 'BUY',
@@ -301,9 +295,9 @@ describe('locks and the usage of the day', () => {
     const linking = linkSignersWallet({ client: fresh.client, signer: agent.signer });
     const answers: string[] = [];
     for (let i = 0; i < 8; i += 1)
-      answers.push(...(await Promise.all(Array.from({ length: 4 }, () => refused(buy(trader, 1))))));
+      answers.push(...(await Promise.all(Array.from({ length: 4 }, () => refusalOf(buy(trader, 1))))));
     await linking;
-    answers.push(await refused(buy(trader, 1)));
+    answers.push(await refusalOf(buy(trader, 1)));
     expect(new Set(answers).has('nothing')).toBe(false);
     expect(answers.at(-1)).toBe('trading_paused');
   });
@@ -355,7 +349,7 @@ describe('how the owner sees and lifts restrictions', () => {
     expect((await eve.send('GET', '/owner/wallets/left')).body).toEqual([]);
     const lift = { walletAddress: agent.signer.address };
     expect((await eve.send('POST', '/owner/wallets/lift', lift)).body.code).toBe('wallet_not_found');
-    expect(await refused(buy(fresh))).toBe('trading_paused');
+    expect(await refusalOf(buy(fresh))).toBe('trading_paused');
     expect((await owner.send('POST', '/owner/wallets/lift', lift)).status).toBe(200);
     expect((await buy(fresh)).success).toBe(true);
     expect((await owner.send('GET', '/owner/wallets/left')).body).toEqual([]);
@@ -374,7 +368,7 @@ describe('how the owner sees and lifts restrictions', () => {
     const other = await sibling.client.createWebhook({ url, events: ['*'] });
     const reported = (trader: Pick<Trader, 'client'>, id: string) => trader.client.listWebhookDeliveries(id);
     const fresh = await freshAgent(agent.signer, 2);
-    expect(await refused(buy(fresh))).toBe('trading_paused');
+    expect(await refusalOf(buy(fresh))).toBe('trading_paused');
     const [event, ...more] = await reported(agent, hook.id);
     expect(more).toEqual([]);
     expect(event?.event).toMatchObject({

@@ -4,8 +4,8 @@ import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../packages/server/src/config.ts';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { call, newAgent, sharedTestService, withTurns } from '../harness.ts';
-import { hooks, refused, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
+import { call, newAgent, refusalOf, sharedTestService, withTurns } from '../harness.ts';
+import { hooks, service, stage, subscribe, useStage, VENUE_SECRET } from './webhooks-stage.ts';
 
 useStage();
 
@@ -80,15 +80,17 @@ describe('endpoints', () => {
       () => two.client.testWebhook(id),
       () => two.client.listWebhookDeliveries(id),
     ])
-      expect(await refused(attempt())).toBe('webhook_not_found');
+      expect(await refusalOf(attempt())).toBe('webhook_not_found');
     expect(await two.client.listWebhooks()).toEqual([]);
     expect(await one.client.deleteWebhook(id)).toEqual({ success: true, id });
-    expect(await refused(one.client.deleteWebhook(id))).toBe('webhook_not_found');
+    expect(await refusalOf(one.client.deleteWebhook(id))).toBe('webhook_not_found');
   });
 
   test('an agent has ten at most, even with simultaneous requests', async () => {
     const agent = await newAgent(service);
-    const answers = await Promise.all(Array.from({ length: 13 }, () => refused(subscribe(agent, ['fill']))));
+    const answers = await Promise.all(
+      Array.from({ length: 13 }, () => refusalOf(subscribe(agent, ['fill']))),
+    );
     expect(answers.filter((code) => code === 'webhook_limit_reached')).toHaveLength(3);
     expect(await agent.client.listWebhooks()).toHaveLength(10);
   });
@@ -96,7 +98,7 @@ describe('endpoints', () => {
   test('without the development switch this machine is refused', async () => {
     const strict = await sharedTestService();
     const agent = await newAgent(strict);
-    expect(await refused(subscribe(agent, ['fill']))).toBe('webhook_url_refused');
+    expect(await refusalOf(subscribe(agent, ['fill']))).toBe('webhook_url_refused');
   });
 
   test('the OpenAPI document describes every event', async () => {
@@ -163,7 +165,7 @@ describe('incoming callbacks', () => {
     expect(new Set(answers.map(shape)).size).toBe(1);
   });
 
-  test('a too large body is refused, and configuration errors contain no secrets', async () => {
+  test('a too large body is refusalOf, and configuration errors contain no secrets', async () => {
     const body = 'x'.repeat(70_000);
     expect((await post('venue', body, { 'x-signature': sign(body) })).status).toBe(413);
     for (const text of [

@@ -1,7 +1,7 @@
 /** A service whose webhooks go to a receiver in the test. */
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BellwetherApiError, type Market, type WebhookEvent } from '@bellwether/sdk';
+import type { Market, WebhookEvent } from '@bellwether/sdk';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 
@@ -34,12 +34,6 @@ stage.clockAhead = 0;
 export let markets: Market[];
 
 export const at = (path: string) => got.filter((delivery) => delivery.path === path);
-
-export const refused = async (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'nothing',
-    (error: unknown) => (error instanceof BellwetherApiError ? (error.code ?? '') : String(error)),
-  );
 
 let paths = 0;
 

@@ -13,13 +13,14 @@ import {
   marketBuy,
   newAgent,
   newTrader,
+  refusalOf,
   restingOrder,
   startTestService,
   type TestService,
   type Trader,
 } from '../harness.ts';
 import { endingMarkets, manualClock, resolveMarket } from '../world.ts';
-import { at, markets, refused, service, stage, subscribe, useStage } from './webhooks-stage.ts';
+import { at, markets, service, stage, subscribe, useStage } from './webhooks-stage.ts';
 
 useStage();
 
@@ -287,7 +288,7 @@ describe('delivery', () => {
     expect(
       failed.length + (await client.listWebhookDeliveries(id, { status: 'pending' })).length,
     ).toBeGreaterThan(0);
-    expect(await refused(client.testWebhook(id))).toBe('webhook_disabled');
+    expect(await refusalOf(client.testWebhook(id))).toBe('webhook_disabled');
     const quiet = at(path).length;
     stage.answerOf = () => 200;
     expect(await client.enableWebhook(id)).toMatchObject({ status: 'enabled', consecutiveFailures: 0 });
