@@ -1,11 +1,10 @@
 /** The command line as a process of its own, as a shell starts it. */
 import { spawn, spawnSync } from 'node:child_process';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCli } from '../packages/cli/src/cli.ts';
 import { afterFile } from './setup/clean-up.ts';
+import { standIn } from './stand-in.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts');
 
@@ -140,27 +139,16 @@ export type Instead = (
   pass: () => Promise<Passed>,
 ) => Promise<Passed | 'hang' | 'cut'>;
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  return text;
-}
-
 /** A desk between the program and the real one. @returns its address */
-export async function deskBetween(url: string, instead: Instead): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const { method = 'GET', url: path = '/' } = request;
-    const body = await bodyOf(request);
-    const { authorization, 'content-type': type } = request.headers;
+export const deskBetween = (url: string, instead: Instead): Promise<string> =>
+  standIn(async ({ method, url: path, headers: asked, body }, response) => {
+    const { authorization, 'content-type': type } = asked;
     const pass = async (): Promise<Passed> => {
-      const answer = await fetch(url + path, {
-        method,
-        headers: {
-          ...(authorization === undefined ? {} : { authorization }),
-          ...(type === undefined ? {} : { 'content-type': type }),
-        },
-        ...(body === '' ? {} : { body }),
-      });
+      const headers = {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(type === undefined ? {} : { 'content-type': type }),
+      };
+      const answer = await fetch(url + path, { method, headers, ...(body === '' ? {} : { body }) });
       return { status: answer.status, body: await answer.text() };
     };
     const answer = await instead({ method, path, body }, pass);
@@ -168,10 +156,3 @@ export async function deskBetween(url: string, instead: Instead): Promise<string
     else if (answer !== 'hang')
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile('services', () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}

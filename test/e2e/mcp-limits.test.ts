@@ -1,11 +1,10 @@
 /** The MCP server when something is in the way: its own limit, lost answers, a frozen desk, a client that leaves. */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { BellwetherClient } from '@bellwether/sdk';
-import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
+import { type DeskKeys, deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claim, decline, ownerOf } from '../approving.ts';
+import { decline, ownerOf } from '../approving.ts';
 import { startTestService, type TestService, withTurns } from '../harness.ts';
 import {
   connect,
@@ -17,7 +16,7 @@ import {
   readyEnvironment,
   startHttp,
 } from '../mcp-client.ts';
-import { afterFile } from '../setup/clean-up.ts';
+import { listening } from '../stand-in.ts';
 
 type Handling = 'pass' | 'lose the answer' | 'hold';
 
@@ -30,6 +29,8 @@ let proxy: {
   release: () => void;
 };
 let env: McpEnvironment;
+let keys: DeskKeys;
+let client: BellwetherClient;
 let model: Model;
 let market: Facts;
 
@@ -60,13 +61,8 @@ async function startProxy(target: string): Promise<typeof proxy> {
       waiting = waiting.filter((one) => one !== go);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile('services', () => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listening(server),
     handle: (path, how) => void handling.set(path, how),
     held: () => waiting.length,
     release() {
@@ -88,6 +84,8 @@ beforeAll(async () => {
   service = await startTestService();
   proxy = await startProxy(service.url);
   env = await readyEnvironment(proxy.url, { BELLWETHER_DESK_HOST: new URL(service.url).host });
+  ({ keys } = await loadKeys({ env }));
+  client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
   leave(1_000);
   model = await connect(env, { transport: 'http' });
   const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
@@ -95,22 +93,11 @@ beforeAll(async () => {
   market = markets.find((one: Facts) => one.tradable && one.bestBid > 0.1 && one.bestAsk < 0.85);
 });
 
+const buying = () => ({ market: market.market, outcome: 'YES', side: 'BUY' });
 /** A BUY that rests far below the market. */
-const resting = (size = 10) => ({
-  market: market.market,
-  outcome: 'YES',
-  side: 'BUY',
-  price: market.tickSize * 2,
-  size,
-});
+const resting = (size = 10) => ({ ...buying(), price: market.tickSize * 2, size });
 /** A BUY that takes what the book offers. */
-const taking = (amount: number) => ({
-  market: market.market,
-  outcome: 'YES',
-  side: 'BUY',
-  worstPrice: 0.9,
-  amount,
-});
+const taking = (amount: number) => ({ ...buying(), worstPrice: 0.9, amount });
 const ordersOf = async () => (await model.call('list_orders', { which: 'all', limit: 100 })).orders.length;
 
 describe('the spending limit', () => {
@@ -140,21 +127,11 @@ describe('the spending limit', () => {
   test('has back what the desk refused, and not what was canceled', async () => {
     leave(500);
     const { spent } = limitOf(env).standing();
-    await new BellwetherClient({
-      baseUrl: service.url,
-      apiKey: (await loadKeys({ env })).keys.apiKey,
-    }).updateSettings({
-      maxTradeAmount: 1,
-    });
+    await client.updateSettings({ maxTradeAmount: 1 });
     expect(await model.refusal('place_order', taking(5))).toMatchObject({
       code: 'max_trade_amount_exceeded',
     });
-    await new BellwetherClient({
-      baseUrl: service.url,
-      apiKey: (await loadKeys({ env })).keys.apiKey,
-    }).updateSettings({
-      maxTradeAmount: 1_000,
-    });
+    await client.updateSettings({ maxTradeAmount: 1_000 });
     expect(limitOf(env).standing().spent).toBe(spent);
     const { orderId, status } = await model.call('place_order', resting());
     expect(status).toBe('live');
@@ -187,10 +164,6 @@ describe('an order that waits for the owner', () => {
   test('is refused with its name, counts once, and is placed under that name afterwards', async () => {
     leave(500);
     const { spent } = limitOf(env).standing();
-    const client = new BellwetherClient({
-      baseUrl: service.url,
-      apiKey: (await loadKeys({ env })).keys.apiKey,
-    });
     await client.updateSettings({ approvalAbove: 0 });
     const terms = {
       ...resting(14),
@@ -201,9 +174,7 @@ describe('an order that waits for the owner', () => {
       code: 'approval_required',
       fix: expect.stringContaining('claim address'),
     });
-    const owner = await ownerOf(service);
-    await claim(owner, { client });
-
+    const owner = await ownerOf(service, { client });
     const unwanted = await model.refusal('place_order', { ...terms, size: 15 });
     await decline(owner, unwanted.approvalId, 'too large');
     expect(
@@ -269,14 +240,9 @@ describe('a desk that does not answer', () => {
   });
 
   test('away: the server runs, and works once it is back', async () => {
-    const gone = createServer();
-    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-    const { port } = gone.address() as AddressInfo;
-    await new Promise((resolve) => gone.close(resolve));
-    const away = await connect(
-      { ...env, BELLWETHER_URL: `http://127.0.0.1:${port}`, BELLWETHER_API_KEY: 'bw_key' },
-      { transport: 'http' },
-    );
+    // No program listens at port 2.
+    const nowhere = { BELLWETHER_URL: 'http://127.0.0.1:2', BELLWETHER_API_KEY: 'bw_key' };
+    const away = await connect({ ...env, ...nowhere }, { transport: 'http' });
     expect((await away.client.listTools()).tools.length).toBeGreaterThan(10);
     expect(await away.refusal('get_portfolio')).toMatchObject({ code: 'desk_unreachable' });
     expect((await away.client.listPrompts()).prompts).toEqual([]);
@@ -308,8 +274,6 @@ describe('keys', () => {
   });
 
   test('that were refused are read again: the person may have replaced them', async () => {
-    const { keys } = await loadKeys({ env });
-    const client = new BellwetherClient({ baseUrl: service.url, apiKey: keys.apiKey });
     const spare = await client.createApiKey('spare');
     const changing: Record<string, string> = { ...env, BELLWETHER_API_KEY: spare.apiKeyCode };
     const rotated = await connect(changing, { transport: 'http' });
@@ -322,7 +286,6 @@ describe('keys', () => {
   });
 
   test('are in no answer', async () => {
-    const { keys } = await loadKeys({ env });
     const answers = [
       await model.call('get_portfolio'),
       await model.call('get_briefing'),

@@ -1,11 +1,9 @@
 /** The first trade in plain Python: with what the service serves and nothing else; and it signs no order that was changed. */
 import { execFile, spawnSync } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deskBetween } from '../cli-process.ts';
 import { sharedTestService, type TestService } from '../harness.ts';
-import { afterFile } from '../setup/clean-up.ts';
 import { noteSkipped } from '../setup/skipped.ts';
 
 const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'examples/python/first_trade.py');
@@ -42,30 +40,12 @@ type Change = (prepared: Record<string, unknown>) => void;
 /** The service behind somebody who changes what is prepared, and counts the trades that come through. */
 async function dishonest(change: Change): Promise<{ readonly url: string; readonly trades: () => number }> {
   let trades = 0;
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = 'GET', url = '/', headers } = request;
-    if (url === '/markets/trade') trades += 1;
-    const { authorization, 'content-type': type } = headers;
-    const answer = await fetch(service.url + url, {
-      method,
-      headers: {
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(type === undefined ? {} : { 'content-type': type }),
-      },
-      ...(method === 'GET' ? {} : { body: Buffer.concat(chunks) }),
-    });
-    const text = await answer.text();
-    const body = url === '/markets/trade/prepare' ? changed(text, change) : text;
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+  const url = await deskBetween(service.url, async ({ path }, pass) => {
+    if (path === '/markets/trade') trades += 1;
+    const { status, body } = await pass();
+    return { status, body: path === '/markets/trade/prepare' ? changed(body, change) : body };
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  afterFile('services', async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, trades: () => trades };
+  return { url, trades: () => trades };
 }
 
 function changed(text: string, change: Change): string {

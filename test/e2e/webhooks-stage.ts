@@ -1,22 +1,17 @@
 /** A service whose webhooks go to a receiver in the test. */
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Market, WebhookEvent } from '@bellwether/sdk';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import { newAgent, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
+import { type Asked, standIn } from '../stand-in.ts';
 
-interface Delivery {
+interface Delivery extends Asked {
   readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
   readonly event: WebhookEvent;
 }
 
 export const VENUE_SECRET = 'a secret shared with the venue';
 
 export let service: TestService;
-
-let receiver: Server;
 
 export let hooks: string;
 
@@ -54,19 +49,11 @@ export const subscribe = async (
 /** For the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
-    receiver = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        const delivery = { path: request.url ?? '', headers: request.headers, body, event: JSON.parse(body) };
-        got.push(delivery);
-        response.writeHead(stage.answerOf(delivery, at(delivery.path).length)).end('taken');
-      });
+    hooks = await standIn((asked, response) => {
+      const delivery = { ...asked, path: asked.url, event: JSON.parse(asked.body) };
+      got.push(delivery);
+      response.writeHead(stage.answerOf(delivery, at(delivery.path).length)).end('taken');
     });
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    hooks = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
     service = await startTestService(
       {
         PAPER_WORLD: 'off',
@@ -77,10 +64,6 @@ export function useStage(): void {
     );
     const { client } = await newAgent(service);
     markets = await openMarkets(client);
-  });
-  afterAll(() => {
-    receiver.closeAllConnections();
-    receiver.close();
   });
   beforeEach(() => {
     stage.answerOf = () => 204;

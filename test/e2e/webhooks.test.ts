@@ -1,7 +1,5 @@
 /** Webhooks over HTTP: which events are sent, signed, repeated, delayed, abandoned. */
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { type Market, verifyWebhook, WebhookSignatureError, WebhookTooOldError } from '@bellwether/sdk';
@@ -19,6 +17,7 @@ import {
   type TestService,
   type Trader,
 } from '../harness.ts';
+import { standIn } from '../stand-in.ts';
 import { endingMarkets, manualClock, resolveMarket } from '../world.ts';
 import { at, markets, service, stage, subscribe, useStage } from './webhooks-stage.ts';
 
@@ -208,9 +207,7 @@ describe('delivery', () => {
   });
 
   test('agents whose receivers never answer do not delay others', async () => {
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    const url = `${await standIn(() => {})}/`;
     for (let i = 0; i < 4; i += 1) {
       const { client } = await newAgent(service);
       for (let n = 0; n < 10; n += 1) {
@@ -229,8 +226,6 @@ describe('delivery', () => {
     await sql.end();
     expect(leased.length).toBeGreaterThan(0);
     for (const { held } of leased) expect(held).toBeLessThanOrEqual(2);
-    silent.closeAllConnections();
-    silent.close();
   });
 
   test('above the limit of waiting events, the oldest are abandoned and marked as such', async () => {

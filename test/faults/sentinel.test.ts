@@ -1,6 +1,4 @@
 /** The contract's sentinel: silent about the doors, and about a venue that differs it says each difference. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
 import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
@@ -8,6 +6,7 @@ import { lookForDifferences } from '../../scripts/sentinel/differences.ts';
 import type { TestService } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';
 import { afterFile } from '../setup/clean-up.ts';
+import { standIn } from '../stand-in.ts';
 
 type Json = Record<string, unknown>;
 /** Changes an answer by a planted difference. */
@@ -20,11 +19,10 @@ const pool = createPooledSend();
 
 beforeAll(async () => {
   venue = await startVenue();
-  const proxy: Server = createServer(async (request, response) => {
-    const sent = await textOf(request);
-    const answer = await fetch(venue.url + request.url, {
-      method: request.method ?? 'GET',
-      headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
+  base = await standIn(async ({ method, url, headers, body: sent }, response) => {
+    const answer = await fetch(venue.url + url, {
+      method,
+      headers: { 'content-type': headers['content-type'] ?? 'application/json' },
       ...(sent === '' ? {} : { body: sent }),
     });
     const text = await answer.text();
@@ -32,24 +30,12 @@ beforeAll(async () => {
     try {
       value = JSON.parse(text);
     } catch {}
-    const changed = plant(new URL(request.url ?? '/', base).pathname, value, answer.status);
+    const changed = plant(new URL(url, base).pathname, value, answer.status);
     response.writeHead(changed?.status ?? answer.status, { 'content-type': 'application/json' });
     response.end(changed === null ? text : JSON.stringify(changed.body));
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  afterFile('processes', () => {
-    pool.close();
-    proxy.closeAllConnections();
-    proxy.close();
-  });
+  afterFile('processes', pool.close);
 });
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
-}
 
 const look = async (
   planted: Plant = () => null,

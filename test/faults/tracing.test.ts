@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +18,7 @@ import {
 } from '../harness.ts';
 import { createDeskDatabase } from '../postgres.ts';
 import { afterFile } from '../setup/clean-up.ts';
+import { type Asked, sendJson, standIn } from '../stand-in.ts';
 
 interface Span {
   readonly traceId: string;
@@ -47,7 +47,7 @@ const SERVER_KIND = 2;
 const PARTS = ['check the trade', 'wait for a group', 'judge the group', 'commit the group'];
 
 /** Requests that came in, and whether they are answered. */
-const received: { readonly url: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+const received: Asked[] = [];
 let isFrozen = false;
 let unanswered = 0;
 
@@ -58,22 +58,6 @@ const spans = (): Span[] =>
   );
 const valuesOf = (pairs: readonly Pair[]) =>
   Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0]]));
-
-async function receiver(): Promise<string> {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    received.push({ url: request.url ?? '', headers: request.headers, body });
-    if (isFrozen) unanswered += 1;
-    else response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile('processes', () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-}
 
 /** The spans of a trace once the request's own is among them: that one, then its parts in the order in which they began. */
 const traceOf = (traceId: string): Promise<Span[]> =>
@@ -95,7 +79,11 @@ let trader: Trader;
 let endpoint: string;
 
 beforeAll(async () => {
-  endpoint = await receiver();
+  endpoint = await standIn((asked, response) => {
+    received.push(asked);
+    if (isFrozen) unanswered += 1;
+    else sendJson(response, {});
+  });
   service = await startTestService({
     PAPER_WORLD: 'off',
     OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`,
