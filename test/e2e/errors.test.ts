@@ -75,7 +75,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   conversion_not_supported: 'convert-sets.test.ts',
   signing_failed: 'charge-fee.test.ts',
   broadcast_failed: 'fee-on-chain.test.ts',
-  fee_outcome_unknown: 'charge-fee-keys.test.ts',
+  fee_outcome_unknown: 'charge-fee.test.ts',
 };
 
 const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(

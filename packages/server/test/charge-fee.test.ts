@@ -1,16 +1,23 @@
-/** The fee charge: its effects, refusals and webhook events. */
+/** The fee charge: its effects, refusals and webhook events; and with an Idempotency-Key it takes effect once. */
+
+import { randomUUID } from 'node:crypto';
 import { parseBase58 } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
+import type { Refusal } from '../src/platform/refusal.ts';
 import {
   address,
   chain,
   charge,
   codeOf,
+  DEAD_BLOCKS,
   link,
   needs,
   newCaller,
+  note,
+  quotingOn,
   refused,
   rows,
+  SECOND,
   signing,
   signs,
   sql,
@@ -19,6 +26,7 @@ import {
   useStage,
   wallet,
 } from './charge-fee-stage.ts';
+import type { FeeChain } from './fee-chain.ts';
 
 useStage();
 
@@ -152,6 +160,200 @@ describe('refusals', () => {
     expect(await rows()).toEqual([]);
     chain.isDown = false;
     await charge({}, 'k');
+    expect(total()).toBe(250_000n);
+  });
+});
+
+describe('with an Idempotency-Key', () => {
+  test('the same request is charged once, however often and whenever it comes', async () => {
+    const first = await charge({}, 'k');
+    // The delegation is used up and the wallet has another owner; the repeat still returns the charge.
+    chain.account = { ...chain.account, delegatedAmount: 0n } as FeeChain['account'];
+    await link(await newCaller(), wallet);
+    for (const blocks of [0, DEAD_BLOCKS]) {
+      chain.height += blocks;
+      expect(await charge({}, 'k')).toEqual({ answer: first.answer, replayed: true });
+    }
+    expect((await rows())[0]?.status).toBe('landed');
+    expect(signs.length).toBe(1);
+    expect(total()).toBe(250_000n);
+  });
+
+  test('another body is refused, and another key or agent is another charge', async () => {
+    await charge({}, 'k');
+    expect(await codeOf(charge({ amount: '0.26' }, 'k'))).toBe('idempotency_key_reused');
+    expect(await codeOf(charge({ fromAddress: address() }, 'k'))).toBe('idempotency_key_reused');
+    await charge({}, 'k2');
+    stage.caller = { ...(await newCaller()), userId: stage.caller.userId };
+    // A key of the same owner, but this agent never had the wallet.
+    expect(await codeOf(charge({}, 'k'))).toBe('wallet_not_yours');
+    await note(stage.caller, wallet);
+    await charge({}, 'k');
+    expect(total()).toBe(750_000n);
+  });
+
+  test('of simultaneous duplicates one charges; the others get its answer or idempotency_in_flight', async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => charge({}, 'k')));
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled')
+        expect(answer.value.answer.txSignature).toBe([...chain.landed.keys()][0]);
+      else expect((answer.reason as Refusal).denials[0].code).toBe('idempotency_in_flight');
+    }
+    expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(total()).toBe(250_000n);
+    expect(new Set(chain.sent).size).toBe(1);
+  });
+
+  test('a refusal by the chain charges nothing, and the next request tries again', async () => {
+    chain.sendings = ['refuse', 'land'];
+    const { denials } = await refused(charge({}, 'k'));
+    expect(denials[0]).toMatchObject({
+      code: 'broadcast_failed',
+      detail: 'The chain refused the transaction: instruction 0: Custom 1.',
+    });
+    await charge({}, 'k');
+    const [row] = await rows();
+    expect(row).toMatchObject({ attempt: 2, dead_signatures: [chain.sent[0]], signature: chain.sent[1] });
+    expect(signs).toEqual([`${row?.id}-1`, `${row?.id}-2`]);
+    expect(total()).toBe(250_000n);
+  });
+
+  test('after a lost answer the same bytes are sent again', async () => {
+    chain.sendings = ['land_unanswered', 'land'];
+    const { answer } = await charge({}, 'k');
+    expect(chain.sent).toEqual([answer.txSignature, answer.txSignature]);
+    expect(total()).toBe(250_000n);
+  });
+
+  test.each(['land_unanswered', 'lose'] as const)(
+    'two lost answers (%s) are settled by a repeat',
+    async (how) => {
+      chain.sendings = [how];
+      const unknown = await refused(charge({}, 'k'));
+      expect(unknown.denials[0].code).toBe('fee_outcome_unknown');
+      expect(unknown.retryAfterS).toBeGreaterThan(0);
+      // From here a refusal proves nothing.
+      chain.sendings = ['refuse'];
+      if (how === 'lose') expect(await codeOf(charge({}, 'k'))).toBe('fee_outcome_unknown');
+      chain.sendings = ['land'];
+      const { answer } = await charge({}, 'k');
+      expect(answer.txSignature).toBe(chain.sent[0]);
+      expect(new Set(chain.sent).size).toBe(1);
+      expect(total()).toBe(250_000n);
+    },
+  );
+
+  test('an expired transaction is replaced, and not one block earlier', async () => {
+    chain.sendings = ['hold'];
+    const first = await charge({}, 'k');
+    chain.height += DEAD_BLOCKS - 1;
+    expect((await charge({}, 'k')).answer).toEqual(first.answer);
+    chain.height += 1;
+    chain.sendings = ['land'];
+    const second = await charge({}, 'k');
+    expect(second.replayed).toBe(false);
+    expect(second.answer.txSignature).not.toBe(first.answer.txSignature);
+    expect([...chain.landed.keys()]).toEqual([second.answer.txSignature]);
+  });
+
+  test('a transaction that failed on the chain is replaced', async () => {
+    chain.sendings = ['hold', 'land'];
+    const first = await charge({}, 'k');
+    chain.failed.add(first.answer.txSignature);
+    await charge({}, 'k');
+    expect(total()).toBe(250_000n);
+    expect((await rows())[0]).toMatchObject({ dead_signatures: [first.answer.txSignature] });
+  });
+
+  test('silence of the chain proves nothing', async () => {
+    chain.sendings = ['hold'];
+    await charge({}, 'k');
+    chain.isDown = true;
+    chain.height += 10 * DEAD_BLOCKS;
+    const { denials, retryAfterS } = await refused(charge({}, 'k'));
+    expect(denials[0].code).toBe('fee_outcome_unknown');
+    expect(retryAfterS).toBeGreaterThan(0);
+    expect(signs.length).toBe(1);
+  });
+
+  test('without a key, the error after a lost answer names the signature to look for', async () => {
+    chain.sendings = ['lose'];
+    const { denials } = await refused(charge());
+    expect(denials[0]).toMatchObject({
+      code: 'fee_outcome_unknown',
+      context: { txSignature: chain.sent[0] },
+      fix: expect.stringContaining(chain.sent[0] as string),
+    });
+    // Without a repeat by the caller the service does not send it again.
+    expect(chain.sent.length).toBe(1);
+  });
+
+  test('a process that signs so slowly that another took over sends nothing', async () => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = charge({}, 'k', {
+      signing: {
+        ...signing,
+        async sign(request) {
+          await gate;
+          return signing.sign(request);
+        },
+      },
+    });
+    while ((await rows()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await codeOf(charge({}, 'k'))).toBe('idempotency_in_flight');
+    stage.now += 61 * SECOND;
+    const { answer } = await charge({}, 'k');
+    release();
+    expect(await codeOf(slow)).toBe('idempotency_in_flight');
+    expect([...chain.landed.keys()]).toEqual([answer.txSignature]);
+    expect(new Set(chain.sent)).toEqual(new Set([answer.txSignature]));
+  });
+
+  test('an attempt begins only after the previous one has ended', async () => {
+    await charge({}, 'k');
+    const [row] = await rows();
+    const again = () =>
+      needs.fees.begin({
+        id: randomUUID(),
+        agentId: stage.caller.agentId,
+        key: 'k',
+        venue: 'kalshi',
+        amount: 250_000n,
+        fromAddress: wallet,
+        toAddress: needs.feeWallet,
+        requestId: 'r',
+        at: stage.now,
+        leaseUntil: stage.now,
+      });
+    for (const status of ['signed', 'unknown', 'broadcast', 'landed', 'signing']) {
+      await sql`update fee_charges set status = ${status}, lease_until = ${new Date(stage.now + 1)} where id = ${row?.id}`;
+      expect([status, await again()]).toEqual([status, null]);
+    }
+    for (const status of ['unsigned', 'refused', 'failed', 'dropped', 'signing']) {
+      await sql`update fee_charges set status = ${status}, lease_until = ${new Date(stage.now)} where id = ${row?.id}`;
+      expect(await again()).toMatchObject({ id: row?.id });
+    }
+  });
+
+  test('a transaction that another process sends meanwhile is not abandoned', async () => {
+    const { chain: node } = chain;
+    chain.sendings = ['hold'];
+    const venues = quotingOn({
+      ...node,
+      // While the first send is on its way, a repeat finds the bytes and sends them, too.
+      async send(wire: Uint8Array) {
+        await charge({}, 'k');
+        chain.sendings = ['refuse'];
+        return node.send(wire);
+      },
+    });
+    expect(await codeOf(charge({}, 'k', { venues }))).toBe('fee_outcome_unknown');
+    expect((await rows())[0]?.status).toBe('broadcast');
+    chain.sendings = ['land'];
+    expect((await charge({}, 'k')).replayed).toBe(true);
     expect(total()).toBe(250_000n);
   });
 });
