@@ -1,4 +1,5 @@
-/** The kept facts about callers of trades equal the database's answer, after any change by anyone. */
+/** Callers: keys that are looked up together each get their own agent, and the kept facts about callers of trades equal the database's answer. */
+
 import { randomBytes } from 'node:crypto';
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
@@ -228,4 +229,47 @@ test('many transactions that change callers at once all commit', async () => {
     ),
   );
   expect((await sql`select count(*)::int as n from agent_wallets`)[0]?.n).toBe(turns.length);
+});
+
+const KEYS_AT_ONCE = 80;
+
+/** Agents with a key each. */
+async function registeredAgents() {
+  const sql = openPool(await createDeskDatabase());
+  onTestFinished(() => sql.end({ timeout: 1 }));
+  const agents = createAgentStore(sql, () => AT);
+  const registered = Array.from({ length: KEYS_AT_ONCE }, (_, index) => ({
+    agentId: `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`,
+    keyHash: randomBytes(32),
+  }));
+  for (const [index, one] of registered.entries())
+    await agents.register({
+      ...{ ...one, name: `agent ${index}`, description: '', claimCode: `${index}` },
+      ...{ keyPrefix: 'bw', keySuffix: 'x', at: AT },
+    });
+  return { sql, agents, registered };
+}
+
+test('keys that are looked up together each get their own agent, an unknown or revoked one none', async () => {
+  const { sql, agents, registered } = await registeredAgents();
+  const [revoked, ...active] = registered;
+  await sql`update api_keys set status = 2, revoked_at = now() where key_hash = ${revoked?.keyHash as Buffer}`;
+  const hashes = [
+    revoked?.keyHash as Buffer,
+    randomBytes(32),
+    Buffer.alloc(0),
+    ...active.map(({ keyHash }) => keyHash),
+  ];
+  const callers = await Promise.all(hashes.map((hash) => agents.callerByKeyHash(hash)));
+  expect(callers.map((caller) => caller?.agentId ?? null)).toEqual([
+    ...[null, null, null],
+    ...active.map(({ agentId }) => agentId),
+  ]);
+});
+
+test('one key that is asked for by many requests at once answers them all', async () => {
+  const { agents, registered } = await registeredAgents();
+  const { agentId, keyHash } = registered[7] as (typeof registered)[number];
+  const callers = await Promise.all(Array.from({ length: 200 }, () => agents.callerByKeyHash(keyHash)));
+  expect(new Set(callers.map((caller) => caller?.agentId))).toEqual(new Set([agentId]));
 });
