@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Market } from '@bellwether/sdk';
+import type { BellwetherClient, Market } from '@bellwether/sdk';
 import { deskPlace, KnownMints, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cliAtTerminal, cliProcess, python } from '../cli-process.ts';
-import { aMarket, newAgent, sharedTestService } from '../harness.ts';
+import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
+import { cli, cliAtTerminal, cliProcess, deskBetween, python } from '../cli-process.ts';
+import { aMarket, newAgent, sharedTestService, startTestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -212,4 +213,45 @@ describe(atTerminal, () => {
     const right = await cliAtTerminal(['portfolio'], home, [['Passphrase', `${PASSPHRASE}\r`]]);
     expect(right).toMatchObject({ code: 0, screen: expect.stringMatching(/balance/) });
   });
+});
+
+test('an exit whose answers are all lost: the error names the command that leaves the same one', async () => {
+  const service = await startTestService({ PAPER_WORLD: 'off' });
+  const agent = await newAgent(service);
+  const client: BellwetherClient = agent.client;
+  const env = {
+    BELLWETHER_URL: service.url,
+    BELLWETHER_HOME: join(dataFolder(), 'keys'),
+    BELLWETHER_API_KEY: agent.apiKey,
+    BELLWETHER_PRIVATE_KEY: `0x${'6e'.repeat(32)}`,
+    BELLWETHER_KEY_USE: 'paper',
+  };
+  expect(await cli(['init'], env)).toMatchObject({ code: 0 });
+  const market = await aMarket(client);
+  expect(await cli(['split', market.id, '20', '--yes'], env)).toMatchObject({ code: 0 });
+
+  let isLost = true;
+  const url = await deskBetween(service.url, async ({ path }, pass) => {
+    const answer = await pass();
+    return isLost && path === '/markets/exits' ? 'cut' : answer;
+  });
+  const terms = ['sell', market.id, 'YES', '--size', '10', '--price', '0.05', '--below', '0.05'];
+  const lost = await cli([...terms, '--group', 'mine', '--yes', '--json', '--url', url], env);
+  expect(lost).toMatchObject({ code: EXIT_CODES.unknown.status, stdout: '' });
+  const { error } = JSON.parse(lost.stderr);
+  expect(error).toMatchObject({
+    code: 'exit_outcome_unknown',
+    fix: expect.stringContaining('bellwether exits'),
+  });
+
+  isLost = false;
+  const again = /bellwether (sell .*)$/m.exec(error.fix)?.[1]?.replaceAll("'", '').split(' ') ?? [];
+  const repeated = await cli([...again, '--yes', '--json'], env);
+  expect({ code: repeated.code, stderr: repeated.stderr }).toMatchObject({ code: 0 });
+  expect(JSON.parse(repeated.stdout)).toMatchObject({
+    status: 'armed',
+    group: 'mine',
+    orderId: error.orderId,
+  });
+  expect(await client.listExits()).toHaveLength(1);
 });

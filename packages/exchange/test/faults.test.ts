@@ -1,8 +1,26 @@
-/** The venue's faults at its REST door, over TCP: what a client meets, and what was executed all the same. */
+/** Faults of the venue's doors, as plans that a test or an operator gives: over HTTP, delayed matches and late balances, and at sockets. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MICRO } from '@bellwether/contract/decimals';
+import { exchangeDomains, nobleRecover } from '@bellwether/protocol';
+import { AssetType, ClobClient, OrderType, Side } from '@polymarket/clob-client';
 import { type FastifyInstance, fastify } from 'fastify';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWalletClient, custom } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { polygon } from 'viem/chains';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { injectFaults } from '../src/doors/polymarket/fault-hooks.ts';
-import { type FaultPlan, Faults, parseFaultPlan } from '../src/doors/polymarket/index.ts';
+import {
+  EXCHANGE_KEYS_SCHEMA,
+  type FaultPlan,
+  Faults,
+  parseFaultPlan,
+  polymarketDoor,
+  VenueKeys,
+} from '../src/doors/polymarket/index.ts';
+import { openLine } from '../src/doors/polymarket/socket-faults.ts';
+import { restingBid, stage } from './open-exchange-stage.ts';
+import { socketStage } from './socket-stage.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 let now = START;
@@ -184,4 +202,157 @@ test.each([
   ['nonsense', /is no JSON/],
 ])('%s is refused by name', (text, message) => {
   expect(() => parseFaultPlan(text)).toThrow(message);
+});
+
+async function door(plan: Partial<FaultPlan>) {
+  const { open, sql, clock } = await stage();
+  // Keys are judged by real time.
+  clock.time = Date.now();
+  const exchange = await open();
+  await sql.unsafe(EXCHANGE_KEYS_SCHEMA);
+  const faults = new Faults(() => clock.time);
+  const app = fastify();
+  await app.register(polymarketDoor, {
+    prefix: '/clob',
+    exchange: () => exchange,
+    keys: new VenueKeys({ sql, secret: new Uint8Array(32).fill(7) }),
+    recover: nobleRecover,
+    chainId: 137,
+    domains: exchangeDomains(),
+    now: () => clock.time,
+    orderVersion: 1,
+    gtdMinLeadS: 180,
+    limitsSigners: true,
+    guard: null,
+    faults,
+  });
+  const host = `${await app.listen({ host: '127.0.0.1', port: 0 })}/clob`;
+  onTestFinished(async () => {
+    await app.close();
+    await exchange.close();
+  });
+  const account = privateKeyToAccount(generatePrivateKey());
+  const transport = custom({ request: () => Promise.reject(new Error('no chain here')) });
+  const wallet = createWalletClient({ account, chain: polygon, transport });
+  const creds = await new ClobClient(host, 137, wallet).createOrDeriveApiKey();
+  const clob = new ClobClient(host, 137, wallet, creds);
+  const funder = account.address.toLowerCase();
+  await exchange.execute({ kind: 'deposit', account: funder, amount: 1_000n * MICRO });
+  const market = [...exchange.markets()].find((one) => one.status === 'open' && one.tickSize === 100)!;
+  const tokenID = market.tokenIds[0];
+  const options = { tickSize: '0.01', negRisk: market.negRisk } as const;
+  faults.set(plan);
+  return { exchange, clob, clock, funder, tokenID, options };
+}
+
+test('a delayed order waits, cannot be cancelled or posted again, and then is matched once', async () => {
+  const { exchange, clob, funder, tokenID, options } = await door({ delayedShare: 1, delayedMs: 1_500 });
+  const order = await clob.createMarketOrder({ tokenID, side: Side.BUY, amount: 10 }, options);
+  const posted = await clob.postOrder(order, OrderType.FAK);
+  expect(posted).toMatchObject({
+    success: true,
+    errorMsg: '',
+    orderID: expect.stringMatching(/^0x/),
+    status: 'delayed',
+    makingAmount: '',
+    takingAmount: '',
+  });
+  const { orderID } = posted;
+  expect(exchange.available(funder)).toBe(1_000n * MICRO);
+  expect(await clob.getOrder(orderID)).toMatchObject({ id: orderID, status: 'DELAYED', size_matched: '0' });
+  expect(await clob.cancelOrder({ orderID })).toEqual({
+    canceled: [],
+    not_canceled: { [orderID]: expect.any(String) },
+  });
+  expect(await clob.cancelAll()).toEqual({ canceled: [], not_canceled: {} });
+  expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');
+  await vi.waitFor(async () => expect(await clob.getOrder(orderID)).toMatchObject({ status: 'MATCHED' }), {
+    timeout: 30_000,
+  });
+  expect(await clob.getTrades()).toHaveLength(1);
+  expect(exchange.available(funder)).toBeLessThanOrEqual(990n * MICRO);
+  expect((await clob.postOrder(order, OrderType.FAK)).error).toContain('Duplicated');
+  // An order that would rest is not delayed.
+  const bid = await clob.createAndPostOrder({ tokenID, side: Side.BUY, price: 0.01, size: 10 }, options);
+  expect(bid).toMatchObject({ status: 'live' });
+});
+
+test('a balance that lags is shown until its time is over, or until an update is asked for', async () => {
+  const { clob, clock, tokenID, options } = await door({ balanceLagMs: 60_000 });
+  const read = async () =>
+    (await clob.getBalanceAllowance({ asset_type: AssetType.CONDITIONAL, token_id: tokenID })).balance;
+  expect(await read()).toBe('0');
+  const bought = await clob.createAndPostMarketOrder({ tokenID, side: Side.BUY, amount: 10 }, options);
+  const shares = String(BigInt(Math.round(Number(bought.takingAmount) * 1e6)));
+  expect(await read()).toBe('0');
+  await clob.updateBalanceAllowance({ asset_type: AssetType.CONDITIONAL, token_id: tokenID });
+  expect(await read()).toBe(shares);
+  await clob.createAndPostMarketOrder({ tokenID, side: Side.SELL, amount: 5 }, options);
+  expect(await read()).toBe(shares);
+  clock.time += 61_000;
+  expect(Number(await read())).toBeLessThan(Number(shares));
+});
+
+/** Sends a hundred messages through a socket with faults, and returns what came out. */
+function sent(plan: Partial<FaultPlan>) {
+  const frames: string[] = [];
+  const faults = new Faults(() => 0);
+  faults.set(plan);
+  const line = openLine(
+    { send: (text) => frames.push(text), close: () => {}, cut: () => frames.push('cut') },
+    faults,
+  );
+  for (let i = 0; i < 100; i += 1) line.send(String(i));
+  line.pong();
+  return frames;
+}
+const numbers = Array.from({ length: 100 }, (_, i) => String(i));
+
+test('without faults every message is sent once, in order', () => {
+  expect(sent({})).toEqual([...numbers, 'PONG']);
+});
+
+test('gaps lose some, duplicates repeat some, reordering sends some after their successor', () => {
+  const gaps = sent({ gapsShare: 0.3 });
+  expect(gaps.length).toBeGreaterThan(50);
+  expect(gaps.length).toBeLessThan(95);
+  const twice = sent({ duplicatesShare: 0.3 });
+  expect(new Set(twice).size).toBe(101);
+  expect(twice.length).toBeGreaterThan(110);
+  const reordered = sent({ reorderedShare: 0.3 });
+  expect(reordered).not.toEqual([...numbers, 'PONG']);
+  // The last one may wait for a successor.
+  expect(new Set(reordered).size).toBeGreaterThanOrEqual(100);
+});
+
+test('a frozen socket stays open and says nothing more, not even PONG; a dropped one is cut', () => {
+  expect(sent({ frozenSocketsShare: 1 })).toEqual(numbers.slice(0, 5));
+  const cut = sent({ droppedSocketsShare: 1 });
+  expect(cut.slice(0, 6)).toEqual([...numbers.slice(0, 5), 'cut']);
+});
+
+test('a stale book is shown late, and then as it is', async () => {
+  const faults = new Faults(() => Date.now());
+  faults.set({ staleBooksMs: 400 });
+  const { exchange, watch } = await socketStage({ faults, now: () => Date.now() });
+  const order = restingBid(exchange, 1);
+  const client = await watch([exchange.market(order.conditionId)!.tokenIds[0]]);
+  const shownAt = Date.now();
+  await exchange.execute({ kind: 'place', order });
+  await client.until((one) => one.of('price_change').length === 1);
+  expect(Date.now() - shownAt).toBeGreaterThan(250);
+});
+
+test('a frozen socket over TCP: open, silent to PING', async () => {
+  const faults = new Faults(() => Date.now());
+  faults.set({ frozenSocketsShare: 1 });
+  const { exchange, connect } = await socketStage({ faults });
+  const tokens = exchange.market(restingBid(exchange, 1).conditionId)!.tokenIds;
+  const client = await connect('market');
+  for (let i = 0; i < 6; i += 1) client.send({ type: 'market', assets_ids: [...tokens] });
+  await client.until(({ frames }) => frames.length === 5);
+  client.send('PING');
+  await sleep(100);
+  expect(client.frames).toHaveLength(5);
+  expect(client.socket.readyState).toBe(client.socket.OPEN);
 });

@@ -7,7 +7,9 @@ import {
 } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
 import { signedAgain } from '../../protocol/test/sign-again.ts';
+import { forgetHistory, HISTORY_SLOTS } from '../src/history.ts';
 import { SLOT_MS } from '../src/solana/block-clock.ts';
+import { readToken } from '../src/solana/token-accounts.ts';
 import {
   build,
   createMint,
@@ -22,6 +24,7 @@ import {
   wallet,
 } from './chain-fixtures.ts';
 import { amountAt, clock, idOf, open, sql, stage, useStage } from './chain-stage.ts';
+import { openStage } from './stage.ts';
 
 useStage();
 
@@ -306,3 +309,74 @@ async function throughTable(options: {
     { blockhash },
   );
 }
+
+const account = (owner: string, data: Uint8Array) => ({ lamports: 1n, owner, data, executable: false });
+
+function tokenData(length: number, kind?: number): Uint8Array {
+  const data = new Uint8Array(length);
+  data[108] = 1;
+  if (kind !== undefined) data[165] = kind;
+  return data;
+}
+
+describe('invalid data is not read as a token account', () => {
+  test.each([
+    ['of another program', account(SYSTEM, tokenData(165))],
+    ['not initialised', account(TOKEN, new Uint8Array(165))],
+    ['a multisig', account(TOKEN_2022, tokenData(355, 2))],
+    ['a classic one with something behind it', account(TOKEN, tokenData(170, 2))],
+    ['of unknown kind', account(TOKEN_2022, tokenData(170, 9))],
+    ['a mint that is not initialised', account(TOKEN, new Uint8Array(82))],
+    ['too short', account(TOKEN_2022, tokenData(164))],
+  ])('%s', (_name, given) => {
+    expect(readToken(given)).toBeNull();
+  });
+
+  test('a Token-2022 account is read with its extensions', () => {
+    const data = tokenData(174, 2);
+    data.set([7, 0, 0, 0, 9, 0, 1], 166);
+    expect(readToken(account(TOKEN_2022, data))).toMatchObject({ kind: 'account', extensions: [7, 9] });
+  });
+});
+
+test('old transactions are forgotten, except recent, open and awaited ones', async () => {
+  const stage = await openStage();
+  const { sql } = stage;
+  const { address } = await generateKeyPairSigner();
+  const gifts = (count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, () => stage.chain.airdrop(address, SOL)));
+  const order = (signature: string | undefined, status: string) => sql`
+    insert into sandbox_orders (message_hash, status, kind, ticker, condition_id, outcome, wallet, recipient, refund,
+      in_amount, min_out, last_valid_block_height, signature)
+    values (${`hash of ${signature}`}, ${status}, 'BUY', 'T', 'c', 'YES', 'w', 'w', 'w', 1, 1, 1, ${signature ?? null})`;
+  const forget = (awaited: string | null = null, signal = new AbortController().signal) =>
+    forgetHistory({ sql, awaited, signal }, stage.chain.blocks().slot);
+  const known = async (signatures: readonly string[]) =>
+    (await stage.chain.statuses(signatures, true)).map((status) => status !== null);
+
+  const old = await gifts(4);
+  await order(old[0], 'open');
+  await order(old[1], 'closed');
+  const before = await stage.chain.transactionCount();
+  const awaited = `select '${old[2]}'`;
+  stage.clock.time += HISTORY_SLOTS * SLOT_MS;
+
+  // The last blocks before a stop are never forgotten: they prove what landed.
+  expect(await forget(awaited)).toBe(0);
+  const recent = await gifts(1);
+  expect(await forget(awaited)).toBe(0);
+  stage.clock.time += SLOT_MS;
+  expect(await forget(awaited, AbortSignal.abort())).toBe(0);
+  expect(await forget(awaited)).toBe(before - 2);
+  expect(await known([...old, ...recent])).toEqual([true, false, true, false, true]);
+  const orders = await sql`select signature from sandbox_orders`;
+  expect(orders.map((row) => row.signature)).toEqual([old[0]]);
+
+  // No caller waits for it any more.
+  await sql`update sandbox_orders set status = 'closed'`;
+  expect(await forget()).toBe(2);
+  expect(await known([...old, ...recent])).toEqual([false, false, false, false, true]);
+  await stage.restart();
+  expect(await stage.chain.transactionCount()).toBe(before + 1);
+  expect((await stage.chain.account(address))?.lamports).toBe(5n * SOL);
+});

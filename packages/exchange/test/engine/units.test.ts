@@ -1,9 +1,12 @@
 /** Compares the engine's arithmetic on doubles with the same on bigints, on ordinary and on extreme values. */
+
 import { MICRO } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { affordable, FeeShare, floorCost } from '../../src/engine/amounts.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { FeeSchedules } from '../../src/engine/fee-schedules.ts';
+import { Rows } from '../../src/engine/rows.ts';
 import type { NewOrder } from '../../src/engine/types.ts';
 import {
   addTo,
@@ -207,4 +210,49 @@ describe('amounts beyond 2^53 micro-units', () => {
     ]);
     expect(engine.snapshot()).toEqual(before);
   });
+});
+
+const TERMS = { feeRate: 40_000n, feeExponent: 1, tickSize: 100 } as const;
+const SIZE = unitsOf(1_000_000n);
+
+test('markets share a schedule only when all their terms are equal', () => {
+  const schedules = new FeeSchedules();
+  const schedule = schedules.of(TERMS);
+  expect(schedules.of({ ...TERMS })).toBe(schedule);
+  // One share at 0.50: rate × (0.5 × 0.5)^exponent.
+  expect(schedule.at(50).of(SIZE)).toBe(10_000);
+  expect(
+    schedules
+      .of({ ...TERMS, feeRate: 20_000n })
+      .at(50)
+      .of(SIZE),
+  ).toBe(5_000);
+  expect(
+    schedules
+      .of({ ...TERMS, feeExponent: 2 })
+      .at(50)
+      .of(SIZE),
+  ).toBe(2_500);
+  expect(
+    schedules
+      .of({ ...TERMS, tickSize: 10 })
+      .at(500)
+      .of(SIZE),
+  ).toBe(10_000);
+  expect(schedule.at(50).of(SIZE)).toBe(10_000);
+});
+
+test('rows keep their integers and doubles when the table grows', () => {
+  const rows = new Rows(3, 2);
+  for (let row = 0; row < 100; row += 1) {
+    rows.reserve(row);
+    rows.ints[6 * row] = -row;
+    rows.ints[6 * row + 1] = row;
+    rows.doubles[3 * row + 1] = row / 2;
+    rows.doubles[3 * row + 2] = 2 ** 52 + row;
+  }
+  for (let row = 0; row < 100; row += 1) {
+    expect([...rows.ints.slice(6 * row, 6 * row + 2)]).toEqual([0 - row, row]);
+    expect([...rows.doubles.slice(3 * row + 1, 3 * row + 3)]).toEqual([row / 2, 2 ** 52 + row]);
+  }
 });
