@@ -1,11 +1,13 @@
-/** The promises of POST /markets/trade: one effect, budgets that hold. What it costs: trips.test.ts. */
+/** The promises of POST /markets/trade: one effect, budgets that hold, and none of its effects where it is only checked. What it costs: trips.test.ts. */
 import { type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   aMarket,
+  call,
   limitOrder,
   marketBuy,
   marketSell,
+  newAgent,
   newTrader,
   openMarkets,
   restingOrder,
@@ -250,5 +252,126 @@ describe('after the trade', () => {
       canceled: [],
       notCanceled: { [ids[1] as string]: 'already canceled' },
     });
+  });
+});
+
+describe('a trade that is only checked', () => {
+  test('answers 200 with its order id, and nothing of it is recorded, counted or sent', async () => {
+    const request = await marketBuy(trader, market, 20);
+    const before = await trader.client.getMe();
+    const key = { 'idempotency-key': 'checked-first' };
+    const checked = await send({ ...request, validateOnly: true }, trader, key);
+    expect(checked.status).toBe(200);
+    expect(checked.body).toMatchObject({
+      success: true,
+      status: 'validated',
+      validateOnly: true,
+      orderId: orderIdOf(request),
+      syncedToMkOrder: false,
+      syncedToStrategyLog: false,
+      filledSize: 0,
+    });
+    expect(await trader.client.getMe()).toMatchObject({
+      tradesToday: before.tradesToday,
+      simulationBalance: before.simulationBalance,
+    });
+    expect((await trader.get(`/markets/orders/${orderIdOf(request)}`)).status).toBe(404);
+    // Neither the key nor the order id is taken.
+    const placed = await send(request, trader, key);
+    expect(placed).toMatchObject({ status: 201, body: { success: true, status: 'matched' } });
+    expect(placed.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('is refused with the errors of the trade, which are not noted as attempts', async () => {
+    const poor = await newTrader(service);
+    const stranger = await newAgent(service);
+    await poor.client.updateSettings({ maxTradeAmount: 30_000 });
+    const good = await marketBuy(poor, market, 20);
+    const large = await marketBuy(poor, market, 20_000);
+    const cases: readonly [unknown, string][] = [
+      [{ ...good, price: 7 }, poor.apiKey],
+      [{ ...good, orderSize: good.orderSize + 1 }, poor.apiKey],
+      [{ ...good, order: { ...good.order, salt: 1 } }, poor.apiKey],
+      [{ ...good, marketConditionId: `0x${'ab'.repeat(32)}` }, poor.apiKey],
+      [good, stranger.apiKey],
+      [large, poor.apiKey],
+      [{ ...good, venue: 'nowhere' }, poor.apiKey],
+      [good, 'wrong'],
+      [{ ...good, validateonly: true }, poor.apiKey],
+    ];
+    const sendAs = (key: string, body: unknown) => call(service, 'POST', '/markets/trade', { key, body });
+    const checked = [];
+    for (const [body, key] of cases) {
+      const answer = await sendAs(key, { ...(body as object), validateOnly: true });
+      checked.push(answer);
+    }
+    expect((await poor.get('/agents/trades')).body.total).toBe(0);
+    for (const [index, [body, key]] of cases.entries()) {
+      const { instance: _instance, requestId: _id, ...traded } = (await sendAs(key, body)).body;
+      const { instance: _other, requestId: _otherId, ...said } = checked[index]?.body ?? {};
+      expect(checked[index]?.status).toBeGreaterThanOrEqual(400);
+      expect(said).toEqual(traded);
+    }
+  });
+
+  test('is refused under a pause, and with the same order under other options', async () => {
+    const agent = await newTrader(service);
+    const request = await restingOrder(agent, market);
+    const placed = await agent.client.placeTrade(request);
+    const replayed = await send({ ...request, validateOnly: true }, agent);
+    expect(replayed).toMatchObject({ status: 200, body: { orderId: placed.orderId, validateOnly: true } });
+    const other = await send({ ...request, postOnly: true, validateOnly: true }, agent);
+    expect(other).toMatchObject({ status: 409, body: { code: 'order_already_placed' } });
+    await agent.client.updateSettings({ tradingPaused: true });
+    const paused = await send({ ...(await marketBuy(agent, market, 20)), validateOnly: true }, agent);
+    expect(paused).toMatchObject({ status: 403, body: { code: 'trading_paused' } });
+  });
+
+  test('a malformed idempotency key is refused as it would be for the trade', async () => {
+    const answer = await send({ ...(await marketBuy(trader, market, 20)), validateOnly: true }, trader, {
+      'idempotency-key': 'x'.repeat(300),
+    });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'idempotency_key_invalid' } });
+  });
+
+  test('only the word true asks for it', async () => {
+    for (const validateOnly of ['true', 1, null]) {
+      const answer = await send({ ...(await marketBuy(trader, market, 20)), validateOnly });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    }
+    const byQuery = await trader.post(
+      '/markets/trade?validateOnly=true',
+      await marketBuy(trader, market, 20),
+    );
+    expect(byQuery.status).toBe(400);
+  });
+});
+
+describe('a batch that is only checked', () => {
+  const batch = (body: object, headers = {}) => trader.post('/markets/batch-trade', body, headers);
+
+  test('checks each order and places none', async () => {
+    const orders = [
+      await marketBuy(trader, market, 20),
+      { ...(await marketBuy(trader, market, 20)), price: 7 },
+      await marketBuy(trader, market, 20),
+    ];
+    const key = { 'idempotency-key': 'batch-first' };
+    const checked = await batch({ orders, validateOnly: true }, key);
+    expect(checked.body).toMatchObject({ total: 3, succeeded: 2 });
+    expect(checked.body.results.map(({ status }: { status: number }) => status)).toEqual([200, 400, 200]);
+    const placed = await batch({ orders }, key);
+    expect(placed.headers.get('idempotency-replayed')).toBeNull();
+    expect(placed.body.results.map(({ status }: { status: number }) => status)).toEqual([201, 400, 201]);
+  });
+
+  test('an order among others may ask for it alone', async () => {
+    const { body } = await batch({
+      orders: [
+        { ...(await marketBuy(trader, market, 20)), validateOnly: true },
+        await marketBuy(trader, market, 20),
+      ],
+    });
+    expect(body.results.map(({ status }: { status: number }) => status)).toEqual([200, 201]);
   });
 });
