@@ -1,8 +1,12 @@
 /** A desk's database with one agent and its owner, for what SQL does by itself. */
 import { openPool } from '@bellwether/durable';
+import type { Evidence } from '../packages/server/src/domain/evidence.ts';
 import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { createDeskDatabase } from './postgres.ts';
 import { afterFile } from './setup/clean-up.ts';
+
+/** For tests that tell of one thing only. */
+export const NO_EVIDENCE: Evidence = { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] };
 
 export const AGENT = '00000000-0000-4000-8000-000000000001';
 

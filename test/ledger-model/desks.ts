@@ -6,7 +6,7 @@ import type { Sql } from '../../packages/server/src/platform/database/connection
 import { PositionsInPlay } from '../../packages/server/src/positions/positions-in-play.ts';
 import { createRedemptionStore } from '../../packages/server/src/positions/redemption-store.ts';
 import { recordEvidence, writeEvidence } from '../../packages/server/src/trading/evidence.ts';
-import { NO_EVIDENCE } from '../../packages/server/test/no-evidence.ts';
+import { NO_EVIDENCE } from '../one-agent.ts';
 import type { Ledger } from './ledger.ts';
 
 export const NOW = Date.UTC(2026, 5, 1, 20);

@@ -5,6 +5,7 @@
 import { openTransaction, type Transaction, transact } from '@bellwether/durable';
 import { type ReceiptEntry, verifyReceipts } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
+import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import type { Sql, Tx } from '../src/platform/database/connection.ts';
 import { nativeSha256 } from '../src/platform/system/sha256.ts';
 import { linkCorrections } from '../src/receipts/correct.ts';
@@ -15,7 +16,6 @@ import type { LoggedEvent, LogPosition } from '../src/streams/log.ts';
 import { createEventLog } from '../src/streams/log.ts';
 import { recordEvidence } from '../src/trading/evidence.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
-import { NO_EVIDENCE } from './no-evidence.ts';
 
 /** A transaction that has its number, so that transactions that begin now have higher ones. */
 async function numbered(sql: Sql): Promise<Transaction> {

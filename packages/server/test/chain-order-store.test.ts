@@ -1,12 +1,13 @@
 /** The transactions of quoted orders: of two who move one, the second has read what is no longer so, and changes nothing. */
-import { openPool } from '@bellwether/durable';
 import { beforeAll, expect, test } from 'vitest';
-import { createDeskDatabase } from '../../../test/postgres.ts';
-import { afterFile } from '../../../test/setup/clean-up.ts';
+import { NO_EVIDENCE } from '../../../test/one-agent.ts';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
-import type { ChainOrderRow, ChainOrderStore } from '../src/quoting/chain-order-store.ts';
-import { createChainOrderStore } from '../src/quoting/chain-order-store.ts';
-import { NO_EVIDENCE } from './no-evidence.ts';
+import {
+  type ChainOrderRow,
+  type ChainOrderStore,
+  createChainOrderStore,
+} from '../src/quoting/chain-order-store.ts';
 
 const AGENT = '00000000-0000-4000-8000-000000000001';
 const NOW = Date.UTC(2026, 5, 1, 12);
@@ -14,8 +15,7 @@ const NOW = Date.UTC(2026, 5, 1, 12);
 let sql: Sql;
 let store: ChainOrderStore;
 beforeAll(async () => {
-  sql = openPool(await createDeskDatabase());
-  afterFile('pools', () => sql.end({ timeout: 1 }));
+  sql = await openDeskDatabase();
   // Rows of this table alone are looked at.
   await sql`alter table chain_orders drop constraint chain_orders_order_id_fkey`;
   store = createChainOrderStore(sql);
@@ -33,12 +33,7 @@ const read = async (orderId: string): Promise<ChainOrderRow> =>
   (await store.byIds([orderId]))[0] as ChainOrderRow;
 
 const move = (seen: ChainOrderRow, to: Partial<ChainOrderRow>): Promise<boolean> =>
-  store.advance({
-    seen,
-    evidence: NO_EVIDENCE,
-    to: { ...seen, ...to },
-    ...{ dueAt: NOW, at: NOW },
-  });
+  store.advance({ seen, evidence: NO_EVIDENCE, to: { ...seen, ...to }, dueAt: NOW, at: NOW });
 const begins = async ({ orderId }: ChainOrderRow): Promise<boolean> =>
   (await store.beginSend([orderId], NOW, NOW + 1_000)).has(orderId);
 

@@ -10,6 +10,7 @@ import {
   charge,
   codeOf,
   DEAD_BLOCKS,
+  type FeeChain,
   link,
   needs,
   newCaller,
@@ -26,7 +27,6 @@ import {
   useStage,
   wallet,
 } from './charge-fee-stage.ts';
-import type { FeeChain } from './fee-chain.ts';
 
 useStage();
 

@@ -2,18 +2,21 @@
 import { readTransaction, USDC_MINT } from '@bellwether/protocol';
 import type { FastifyReply } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
 import {
   ask,
   base,
+  CAPTURED_BUY,
+  capturedMarket,
   degraded,
   dflow,
   HEIGHT,
   logged,
+  MINTS,
   NOON,
   orderOf,
   seen,
   stage,
+  TICKER,
   useStage,
   venue,
   WALLET,

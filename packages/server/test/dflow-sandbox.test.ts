@@ -1,4 +1,5 @@
 /** The adapter of DFlow on the sandbox: markets, orders, quotes without a transaction, and the fee. */
+import { EXCHANGE_SCHEMA, openExchange } from '@bellwether/exchange';
 import {
   associatedTokenAddress,
   readTransaction,
@@ -8,48 +9,110 @@ import {
   USDC_MINT,
   withSignature,
 } from '@bellwether/protocol';
-import {
-  type Address,
-  appendTransactionMessageInstructions,
-  type Blockhash,
-  compileTransaction,
-  createNoopSigner,
-  createTransactionMessage,
-  getTransactionEncoder,
-  type Instruction,
-  pipe,
-  setTransactionMessageFeePayer,
-  setTransactionMessageLifetimeUsingBlockhash,
-} from '@solana/kit';
+import { openSandbox, SANDBOX_PATHS, SANDBOX_SCHEMA, type Sandbox } from '@bellwether/sandbox';
+import { createNoopSigner } from '@solana/kit';
 import { getApproveCheckedInstruction } from '@solana-program/token';
-import { describe, expect, test } from 'vitest';
-import type { OrderProgress, QuoteQuestion, TickerMarket } from '../src/venues/quotes.ts';
-import {
-  alice,
-  ask,
-  CREDIT,
-  clock,
-  exchange,
-  executable,
-  held,
-  LAMPORTS,
-  liquidMarket,
-  logged,
-  platform,
-  sandbox,
-  useStage,
-  venue,
-  walletOf,
-} from './dflow-sandbox-stage.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDeskDatabase } from '../../../test/postgres.ts';
+import { venueSigner } from '../../sandbox/src/dflow/keys.ts';
+import type { HttpSend } from '../src/platform/outbound/outbound.ts';
+import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
+import type { OrderProgress, QuoteQuestion, TickerMarket, VenueQuote } from '../src/venues/quotes.ts';
+import { createSolanaChain } from '../src/venues/solana/solana-chain.ts';
+import { kit, unsigned } from './dflow-venue-stage.ts';
 
-useStage();
+const START = Date.parse('2026-11-21T12:00:00Z');
+
+const CREDIT = 100_000_000_000n;
+const LAMPORTS = 1_000_000_000n;
+
+function newWallet(name: string) {
+  const { address, sign } = venueSigner('wallets of tests', name);
+  return {
+    address,
+    sign: (wire: Uint8Array) => withSignature(wire, address, sign(readTransaction(wire).message)),
+  };
+}
+const alice = newWallet('alice');
+const platform = newWallet('platform');
+const stranger = newWallet('stranger');
+
+/** A manual clock; `every` never fires, so the sandbox only works on `tick`. */
+const clock = { ms: START, now: () => clock.ms, every: () => ({ stop() {} }) };
+
+let exchange: Awaited<ReturnType<typeof openExchange>>;
+let sandbox: Sandbox;
+let venue: ReturnType<typeof createDflowVenue>;
+const logged: string[] = [];
+
+/** A market with offers on both sides near the middle, which does not end during the test. */
+async function liquidMarket(): Promise<TickerMarket> {
+  const markets = (await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[];
+  const found = markets.find(
+    ({ phase, bestBid = 0, asks, endDate }) =>
+      phase === 'active' && bestBid > 3_000 && (asks.YES ?? 9_999) < 7_000 && endDate > clock.ms + 86_400_000,
+  );
+  if (found === undefined) throw new Error('the world has no market to trade');
+  return found;
+}
+
+const ask = (ticker: string, changes: Partial<QuoteQuestion> = {}): Promise<VenueQuote> =>
+  venue.quotes.quote({
+    ...{ ticker, outcome: 'YES', side: 'BUY', amount: 10_000_000n, wallet: alice.address, destination: null },
+    ...changes,
+  });
+
+async function executable(ticker: string, changes: Partial<QuoteQuestion> = {}) {
+  const quote = await ask(ticker, changes);
+  if (quote.kind !== 'executable') throw new Error(JSON.stringify(quote, (_key, value) => String(value)));
+  return quote;
+}
+
+const held = async (mint: SolanaAddress): Promise<bigint> =>
+  (await venue.quotes.chain.tokenAccount(alice.address, mint))?.amount ?? 0n;
+
+beforeAll(async () => {
+  const sql = await openDeskDatabase();
+  await sql.unsafe(EXCHANGE_SCHEMA);
+  await sql.unsafe(SANDBOX_SCHEMA);
+  const log = (message: string, details?: unknown) => void logged.push(`${message} ${String(details)}`);
+  exchange = await openExchange({ sql, seed: 'adapter', clock, autoStep: false });
+  sandbox = await openSandbox({ sql, exchange, seed: 'adapter', clock, switches: {}, log });
+  const send: HttpSend = (request) => sandbox.request(request);
+  const write = (_context: object, message: string) => void logged.push(message);
+  const said = { error: write, warn: write, info: write };
+  venue = createDflowVenue({
+    id: 'kalshi',
+    backend: 'paper',
+    metadataUrl: `http://sandbox${SANDBOX_PATHS.metadata}`,
+    tradeUrl: `http://sandbox${SANDBOX_PATHS.trade}`,
+    exchangeStatusUrl: `http://sandbox${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
+    apiKey: null,
+    slippageBps: 500,
+    paper: { credit: (wallet) => sandbox.venue.credit(wallet, CREDIT, LAMPORTS) },
+    send,
+    clock,
+    log: said,
+    chain: createSolanaChain({ url: `http://sandbox${SANDBOX_PATHS.rpc}`, send, clock, log: said }),
+  });
+  for (const { address } of [alice, platform]) await venue.paper?.credit(address);
+});
+afterAll(async () => {
+  await sandbox.close();
+  await exchange.close();
+});
+beforeEach(() => {
+  logged.length = 0;
+  const off = { maintenance: 'off', kyc: 'off', geoblock: 'off', outage: 'off' };
+  Object.assign(sandbox.venue.switches, { ...off, fill: 'auto' });
+});
 
 type Executable = Awaited<ReturnType<typeof executable>>;
 
 /** Signs and sends. @returns the signature once it has landed */
-async function submitted(quote: Executable, wallet = alice): Promise<string> {
-  const wire = wallet.sign(quote.wire);
-  const simulation = await venue.quotes.chain.simulate(wire, wallet.address, true);
+async function submitted(quote: Executable): Promise<string> {
+  const wire = alice.sign(quote.wire);
+  const simulation = await venue.quotes.chain.simulate(wire, alice.address, true);
   expect(simulation.kind).toBe('ok');
   expect(await venue.quotes.chain.send(wire)).toEqual({ kind: 'sent' });
   const signature = transactionId(readTransaction(wire));
@@ -229,8 +292,6 @@ describe('an order', () => {
     )?.conditionId ?? '';
 });
 
-const stranger = walletOf(3);
-
 describe('a quote without a transaction has a reason', () => {
   const code = async (ticker: string, changes: Partial<QuoteQuestion> = {}) => {
     const quote = await ask(ticker, changes);
@@ -296,39 +357,21 @@ describe('a quote without a transaction has a reason', () => {
 });
 
 describe('the platform’s fee', () => {
-  const at = (address: SolanaAddress) => address as string as Address;
   const SOURCE = associatedTokenAddress(alice.address, USDC_MINT, SOLANA_PROGRAMS.token);
 
   async function approval(amount: bigint): Promise<Uint8Array> {
-    const { blockhash, lastValidBlockHeight } = await sandbox.chain.latestBlockhash();
-    const approve: Instruction = getApproveCheckedInstruction({
-      source: at(SOURCE),
-      mint: at(USDC_MINT),
-      delegate: at(platform.address),
-      owner: createNoopSigner(at(alice.address)),
-      amount,
-      decimals: 6,
+    const { blockhash } = await sandbox.chain.latestBlockhash();
+    const approve = getApproveCheckedInstruction({
+      ...{ source: kit(SOURCE), mint: kit(USDC_MINT), delegate: kit(platform.address) },
+      ...{ owner: createNoopSigner(kit(alice.address)), amount, decimals: 6 },
     });
-    const message = pipe(
-      createTransactionMessage({ version: 0 }),
-      (empty) => setTransactionMessageFeePayer(at(alice.address), empty),
-      (paid) =>
-        setTransactionMessageLifetimeUsingBlockhash(
-          { blockhash: blockhash as Blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) },
-          paid,
-        ),
-      (dated) => appendTransactionMessageInstructions([approve], dated),
-    );
-    return new Uint8Array(getTransactionEncoder().encode(compileTransaction(message)));
+    return new Uint8Array(Buffer.from(unsigned(alice.address, [approve], blockhash), 'base64'));
   }
 
   test('is taken by delegation, into an account that is created for it', async () => {
     const transfer = {
-      mint: USDC_MINT,
-      owner: alice.address,
-      delegate: platform.address,
-      destination: stranger.address,
-      amount: 250_000n,
+      ...{ mint: USDC_MINT, owner: alice.address, delegate: platform.address },
+      ...{ destination: stranger.address, amount: 250_000n },
     };
     const early = await venue.quotes.chain.buildDelegatedTransfer({ ...transfer, memo: 'before' });
     expect(await venue.quotes.chain.send(platform.sign(early.wire))).toMatchObject({

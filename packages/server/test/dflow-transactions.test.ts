@@ -10,9 +10,9 @@ import { createNoopSigner, type Instruction } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
 import type { Simulation } from '../src/venues/chain.ts';
-import { capturedMarket, MINTS } from './dflow-fixtures.ts';
 import {
   ask,
+  capturedMarket,
   change,
   type Draft,
   degraded,
@@ -21,6 +21,7 @@ import {
   key,
   kit,
   logged,
+  MINTS,
   ok,
   orderOf,
   paid,

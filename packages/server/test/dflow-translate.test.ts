@@ -4,14 +4,24 @@ import { isBlockedCountry } from '../src/venues/dflow/jurisdictions.ts';
 import { isMaintenance } from '../src/venues/dflow/maintenance.ts';
 import { costOf, toBook, toTickerMarket } from '../src/venues/dflow/translate.ts';
 import type { WireMarket } from '../src/venues/dflow/wire.ts';
-import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
-import { dflow, key, logged, seen, stage, useStage, venue } from './dflow-venue-stage.ts';
-
-const NOW = Date.parse('2026-02-18T12:00:00Z');
+import {
+  CAPTURED_BUY,
+  capturedMarket,
+  dflow,
+  key,
+  logged,
+  MINTS,
+  NOON,
+  seen,
+  stage,
+  TICKER,
+  useStage,
+  venue,
+} from './dflow-venue-stage.ts';
 
 function translated(changes: object = {}, rail: object = {}) {
   const market = capturedMarket(changes, rail) as unknown as WireMarket;
-  return toTickerMarket(market, USDC_MINT, NOW);
+  return toTickerMarket(market, USDC_MINT, NOON);
 }
 
 describe('a market', () => {
@@ -65,31 +75,23 @@ describe('a market', () => {
     ['', 5_000, 'resolved', 'HALF', { YES: 5_000, NO: 5_000 }],
     [null, 2_500, 'closed', undefined, { YES: 2_500, NO: 7_500 }],
   ])('finalized as %j (%j) pays that result', (result, scalarOutcomePct, status, payout, pays) => {
-    const rail = {
-      redemptionStatus: 'open',
-      ...(scalarOutcomePct === undefined ? {} : { scalarOutcomePct }),
-    };
-    const market = translated({ status: 'finalized', result }, rail);
+    const pct = scalarOutcomePct === undefined ? {} : { scalarOutcomePct };
+    const market = translated({ status: 'finalized', result }, { redemptionStatus: 'open', ...pct });
     expect(market).toMatchObject({ phase: 'settled', status, pays });
     expect(market?.payout).toBe(payout);
   });
 
   test('pays nothing before redemption opens, or for an unknown result', () => {
     const none = { YES: null, NO: null };
-    expect(translated({ status: 'finalized', result: 'yes' }, { redemptionStatus: 'pending' })).toMatchObject(
-      {
-        phase: 'settled',
-        payout: 'YES',
-        pays: none,
-      },
-    );
-    expect(translated({ status: 'finalized', result: 'void' }, { redemptionStatus: 'open' })).toMatchObject({
-      phase: 'closed',
+    const ended = (status: string, result: string, redemptionStatus: string) =>
+      translated({ status, result }, { redemptionStatus });
+    expect(ended('finalized', 'yes', 'pending')).toMatchObject({
+      phase: 'settled',
+      payout: 'YES',
       pays: none,
     });
-    expect(translated({ status: 'determined', result: 'yes' }, { redemptionStatus: 'open' })).toMatchObject({
-      phase: 'settled',
-    });
+    expect(ended('finalized', 'void', 'open')).toMatchObject({ phase: 'closed', pays: none });
+    expect(ended('determined', 'yes', 'open')).toMatchObject({ phase: 'settled' });
   });
 
   test('accepts times in seconds or milliseconds, and finer prices for a finer tick', () => {
@@ -112,8 +114,8 @@ test('the book mirrors the bids for the other outcome', () => {
     no_bids: { '0.9200': 40, '0.9000': 7 },
     sequence: 9,
   };
-  const shown = { depth: 1, now: NOW };
-  expect(toBook(TICKER, 'YES', wire, { depth: 5, now: NOW })).toEqual({
+  const shown = { depth: 1, now: NOON };
+  expect(toBook(TICKER, 'YES', wire, { depth: 5, now: NOON })).toEqual({
     conditionId: TICKER,
     outcome: 'YES',
     bids: [
@@ -125,7 +127,7 @@ test('the book mirrors the bids for the other outcome', () => {
       [1_000, 7_000_000n],
     ],
     sequence: 9,
-    changedAt: NOW,
+    changedAt: NOON,
   });
   expect(toBook(TICKER, 'NO', wire, shown)).toMatchObject({
     bids: [[9_200, 40_000_000n]],
@@ -139,12 +141,11 @@ test('the fee equals the fee of a captured order', () => {
 });
 
 test('maintenance is on Thursday from 3 to 5 a.m. in New York, in summer and winter', () => {
-  expect(isMaintenance(Date.parse('2026-01-15T08:00:00Z'))).toBe(true);
-  expect(isMaintenance(Date.parse('2026-01-15T07:59:59Z'))).toBe(false);
-  expect(isMaintenance(Date.parse('2026-07-16T07:00:00Z'))).toBe(true);
-  expect(isMaintenance(Date.parse('2026-07-16T08:59:59Z'))).toBe(true);
-  expect(isMaintenance(Date.parse('2026-07-16T09:00:00Z'))).toBe(false);
-  expect(isMaintenance(Date.parse('2026-07-17T07:30:00Z'))).toBe(false);
+  const at = (times: readonly string[]) => times.map((time) => isMaintenance(Date.parse(time)));
+  const within = ['2026-01-15T08:00:00Z', '2026-07-16T07:00:00Z', '2026-07-16T08:59:59Z'];
+  expect(at(within)).toEqual([true, true, true]);
+  const outside = ['2026-01-15T07:59:59Z', '2026-07-16T09:00:00Z', '2026-07-17T07:30:00Z'];
+  expect(at(outside)).toEqual([false, false, false]);
 });
 
 test('countries are blocked by code, in either case', () => {

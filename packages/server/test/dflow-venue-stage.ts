@@ -1,4 +1,4 @@
-/** Fake DFlow and a fake Solana node, for the tests of the venue. */
+/** A stand-in of DFlow and one of a Solana node, for the tests of the venue. */
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -31,7 +31,60 @@ import { fetchSend } from '../src/platform/outbound/http.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/venues/chain.ts';
 import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
 import type { QuoteQuestion } from '../src/venues/quotes.ts';
-import { CAPTURED_BUY, capturedMarket, MINTS, TICKER } from './dflow-fixtures.ts';
+
+/** Values captured from DFlow: reference §1.3. Tests override single fields. */
+export const TICKER = 'KXEPLGAME-26FEB18WOLARS-WOL';
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const CASH = 'CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH';
+export const MINTS = {
+  ledger: '5UHoukpeVPQbmSUaAPWnkXEKZMrjSmwTqqaD8eXmvKNn',
+  yes: 'CA7FMbzNTfeR7jkLzF113bBJupKwq98cixaQtc3b3frb',
+  no: 'D7ibW7tu2kvzfbDS78gF5i9UZTye7pqTP63yxYd43No3',
+} as const;
+
+/** A buy of 11 contracts that took 948096 atoms of USDC. */
+export const CAPTURED_BUY = { contracts: 11n, price: 800, paid: 948_096n } as const;
+
+export const capturedMarket = (changes: object = {}, rail: object = {}) => ({
+  ticker: TICKER,
+  eventTicker: 'KXEPLGAME-26FEB18WOLARS',
+  marketType: 'binary',
+  title: 'Wolverhampton vs Arsenal Winner?',
+  subtitle: '',
+  yesSubTitle: 'Wolverhampton',
+  noSubTitle: 'Wolverhampton',
+  openTime: 1_770_000_000,
+  closeTime: 1_771_444_800,
+  expirationTime: 1_771_455_600,
+  status: 'active',
+  result: '',
+  yesBid: '0.0700',
+  yesAsk: '0.0800',
+  noBid: '0.9200',
+  noAsk: '0.9300',
+  volume: 12345,
+  volumeFp: '12345.50',
+  volume24hFp: '345.00',
+  openInterest: 9000,
+  openInterestFp: '9000.00',
+  canCloseEarly: true,
+  earlyCloseCondition: '',
+  fractionalTradingEnabled: false,
+  rulesPrimary: 'If Wolverhampton wins, the market resolves to Yes.',
+  rulesSecondary: '',
+  accounts: {
+    [USDC]: {
+      marketLedger: MINTS.ledger,
+      yesMint: MINTS.yes,
+      noMint: MINTS.no,
+      isInitialized: true,
+      redemptionStatus: null,
+      ...rail,
+    },
+    [CASH]: { marketLedger: 'other', yesMint: 'other', noMint: 'other', isInitialized: false },
+  },
+  ...changes,
+});
 
 export const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
 
@@ -53,7 +106,6 @@ export const NOON = Date.parse('2026-02-18T12:00:00Z');
 
 export interface Draft {
   readonly payer?: SolanaAddress;
-  readonly version?: 'legacy' | 0;
   readonly amount?: bigint;
   readonly more?: readonly Instruction[];
 }
@@ -68,12 +120,26 @@ export const transfer = (from: SolanaAddress, amount: bigint, mint: SolanaAddres
     decimals: 6,
   });
 
-export function transactionOf({
-  payer = WALLET,
-  version = 0,
-  amount = CAPTURED_BUY.paid,
-  more = [],
-}: Draft = {}): string {
+/** A transaction that nobody has signed, in base64. */
+export const unsigned = (
+  payer: SolanaAddress,
+  instructions: readonly Instruction[],
+  blockhash: string = key(9),
+): string => {
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (empty) => setTransactionMessageFeePayer(kit(payer), empty),
+    (paid) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+        paid,
+      ),
+    (dated) => appendTransactionMessageInstructions(instructions, dated),
+  );
+  return getBase64EncodedWireTransaction(compileTransaction(message));
+};
+
+export function transactionOf({ payer = WALLET, amount = CAPTURED_BUY.paid, more = [] }: Draft = {}): string {
   const opens = getCreateAssociatedTokenIdempotentInstruction({
     payer: createNoopSigner(kit(payer)),
     ata: kit(YES_ACCOUNT),
@@ -81,17 +147,7 @@ export function transactionOf({
     mint: kit(YES),
     tokenProgram: kit(SOLANA_PROGRAMS.token2022),
   });
-  const message = pipe(
-    createTransactionMessage({ version }),
-    (empty) => setTransactionMessageFeePayer(kit(payer), empty),
-    (paid) =>
-      setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: key(9) as string as Blockhash, lastValidBlockHeight: 0n },
-        paid,
-      ),
-    (dated) => appendTransactionMessageInstructions([opens, transfer(USDC_ACCOUNT, amount), ...more], dated),
-  );
-  return getBase64EncodedWireTransaction(compileTransaction(message));
+  return unsigned(payer, [opens, transfer(USDC_ACCOUNT, amount), ...more]);
 }
 
 export const orderOf = (changes: object = {}) => ({
@@ -130,11 +186,8 @@ function createServices(): FastifyInstance {
   });
 
   services.setNotFoundHandler((request, reply) => {
-    seen.push({
-      url: request.url,
-      key: request.headers['x-api-key'] as string | undefined,
-      body: request.body,
-    });
+    const { url, headers, body } = request;
+    seen.push({ url, key: headers['x-api-key'] as string | undefined, body });
     const path = request.url.split('?')[0]!;
     const [known] = Object.keys(dflow)
       .filter((each) => path.startsWith(each))
@@ -147,13 +200,8 @@ function createServices(): FastifyInstance {
 }
 
 const tokens = (amount: bigint): TokenAccount => ({
-  address: USDC_ACCOUNT,
-  mint: USDC_MINT,
-  owner: WALLET,
-  amount,
-  delegate: null,
-  delegatedAmount: 0n,
-  frozen: false,
+  ...{ address: USDC_ACCOUNT, mint: USDC_MINT, owner: WALLET, amount },
+  ...{ delegate: null, delegatedAmount: 0n, frozen: false },
 });
 
 /** Settings of a test, reset before each test. */
@@ -192,13 +240,7 @@ export const change = (
   mint: SolanaAddress | null,
   before: bigint,
   after: bigint,
-): BalanceChange => ({
-  account,
-  mint,
-  before,
-  after,
-  authorityChanged: false,
-});
+): BalanceChange => ({ account, mint, before, after, authorityChanged: false });
 
 export const paid = change(USDC_ACCOUNT, USDC_MINT, 5_000_000n, 5_000_000n - CAPTURED_BUY.paid);
 
@@ -214,17 +256,11 @@ const write = (level: string) => (context: object, message: string) => {
 
 export let base: string;
 
-const question = (changes: Partial<QuoteQuestion> = {}): QuoteQuestion => ({
-  ticker: TICKER,
-  outcome: 'YES',
-  side: 'BUY',
-  amount: 1_000_000n,
-  wallet: WALLET,
-  destination: null,
-  ...changes,
-});
-
-export const ask = (changes: Partial<QuoteQuestion> = {}) => venue.quotes.quote(question(changes));
+export const ask = (changes: Partial<QuoteQuestion> = {}) =>
+  venue.quotes.quote({
+    ...{ ticker: TICKER, outcome: 'YES', side: 'BUY', amount: 1_000_000n, wallet: WALLET, destination: null },
+    ...changes,
+  });
 
 export const degraded = (code: string, message: unknown = expect.anything()) => ({
   kind: 'degraded',

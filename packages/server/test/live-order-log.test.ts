@@ -1,6 +1,7 @@
 /** Orders at a live venue: the record is the same for any news, in any order and number. */
 import { openTransaction } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import type { TradeStatus } from '../src/venues/live-orders.ts';
 import type { Observation } from '../src/venues/polymarket/observations.ts';
 import {
@@ -297,7 +298,7 @@ describe('a record that cannot be written', () => {
     const world = await newWorld();
     const [good, bad] = [await place(world, 'a'), await place(world, 'b')];
     const change = (matched: bigint) => ({
-      evidence: { outcomes: [], fills: [], markets: [], resolutions: [], deposits: [] },
+      evidence: NO_EVIDENCE,
       ...{ reversals: [], trades: [] },
       venue: { matched, ended: null, isCounted: false, missingSince: null, isFinal: false },
     });

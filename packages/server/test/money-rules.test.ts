@@ -1,11 +1,10 @@
 /** Sums of money: budgets that come back, results of a day, costs of open orders and of sales. */
 import type { Fill } from '@bellwether/contract/positions';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { AGENT, openDeskOfOneAgent } from '../../../test/one-agent.ts';
+import { AGENT, NO_EVIDENCE, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { createIdempotencyStore } from '../src/platform/database/idempotency-store.ts';
 import { createEvidenceLog } from '../src/trading/evidence.ts';
-import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AT = '2026-06-01T12:00:00Z';
 const DAY = '2026-06-01';

@@ -1,6 +1,11 @@
-/** An order whose answer proved nothing is looked for at once, and again soon; that it is not found is no proof. */
+/**
+ * An order whose answer proved nothing is looked for at once, and again soon; that it is not found is no proof. Later the
+ * replica that keeps the venue looks it up, others when it can arrive no more.
+ */
 import { describe, expect, test } from 'vitest';
 import { within } from '../../../test/service-process.ts';
+import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
+import type { Venue } from '../src/venues/venue.ts';
 import { type Answer, isPost, live, type Stage, startStage } from './live-orders-stage.ts';
 
 const SOON = [40, 80, 160];
@@ -10,6 +15,23 @@ const record = (id: string, given: object = {}): Answer => ({
 });
 const looks = (stage: Stage, orderId: string): number =>
   stage.asked.filter(({ path }) => path === `/data/order/${orderId}`).length;
+
+/** An order whose sending the venue answers so, and each look at it, by the number of the look. */
+async function doubtful(
+  sending: Answer,
+  lookAfterMs: readonly number[],
+  look: (orderId: string, nth: number) => Answer | undefined = () => undefined,
+  given: Parameters<Stage['newOrder']>[0] = {},
+) {
+  const stage = await startStage({ lookAfterMs });
+  const made = await stage.newOrder(given);
+  const { orderId } = made.order;
+  stage.answer = (asked) => {
+    if (isPost(asked)) return sending;
+    return asked.path === `/data/order/${orderId}` ? look(orderId, looks(stage, orderId)) : undefined;
+  };
+  return { stage, made, orderId };
+}
 
 const PROVES_NOTHING: readonly (readonly [string, Answer])[] = [
   ['a 429 without the limiter’s headers', { status: 429, body: { error: 'Too Many Requests' } }],
@@ -23,49 +45,41 @@ const PROVES_NOTHING: readonly (readonly [string, Answer])[] = [
   ['success: false without words', { body: { success: false, errorMsg: '', orderID: '', status: '' } }],
 ];
 
-describe.each(PROVES_NOTHING)('after %s', (_, answer) => {
-  test('an order that the venue has is found at once, and the answer says so', async () => {
-    const stage = await startStage({ lookAfterMs: [FAR] });
-    const made = await stage.newOrder();
-    const { orderId } = made.order;
-    stage.answer = (asked) => {
-      if (isPost(asked)) return answer;
-      return asked.path === `/data/order/${orderId}` ? record(orderId) : undefined;
-    };
+test.each(PROVES_NOTHING)(
+  'after %s an order that the venue has is found at once, and the answer says so',
+  async (_, answer) => {
+    const { stage, made } = await doubtful(answer, [FAR], (orderId) => record(orderId));
     expect(await made.submit()).toMatchObject({ kind: 'accepted', status: 'live' });
     expect((await made.row()).status).toBe('live');
     expect(stage.asked.filter(isPost)).toHaveLength(1);
     expect(stage.orders.counts().orders_looked_for).toBe(0);
-  });
+  },
+);
 
-  test('an order that is shown late is found by a later look', async () => {
-    const stage = await startStage({ lookAfterMs: [40, 80, FAR] });
-    const made = await stage.newOrder();
-    const { orderId } = made.order;
-    stage.answer = (asked) => {
-      if (isPost(asked)) return answer;
-      const isShown = asked.path === `/data/order/${orderId}` && looks(stage, orderId) > 2;
-      return isShown ? record(orderId) : undefined;
-    };
-    expect(await made.submit()).toEqual({ kind: 'unknown' });
-    expect((await made.row()).status).toBe('submitting');
-    await expect.poll(async () => (await made.row()).status).toBe('live');
-    expect(stage.orders.counts().orders_looked_for).toBe(0);
-  });
+// Each of these answers proves nothing, whatever follows: two of them are enough for the later looks.
+const TWO = [PROVES_NOTHING[0], PROVES_NOTHING.at(-1)] as typeof PROVES_NOTHING;
 
-  test('an order that is nowhere stays in doubt with its budget, after four looks', async () => {
-    const stage = await startStage({ lookAfterMs: SOON });
-    const made = await stage.newOrder();
-    const { orderId } = made.order;
-    stage.answer = (asked) => (isPost(asked) ? answer : undefined);
+test.each(TWO)('after %s an order that is shown late is found by a later look', async (_, answer) => {
+  const shownLate = (orderId: string, nth: number) => (nth > 2 ? record(orderId) : undefined);
+  const { stage, made } = await doubtful(answer, [40, 80, FAR], shownLate);
+  expect(await made.submit()).toEqual({ kind: 'unknown' });
+  expect((await made.row()).status).toBe('submitting');
+  await expect.poll(async () => (await made.row()).status).toBe('live');
+  expect(stage.orders.counts().orders_looked_for).toBe(0);
+});
+
+test.each(TWO)(
+  'after %s an order that is nowhere stays in doubt with its budget, after four looks',
+  async (_, answer) => {
+    const { stage, made, orderId } = await doubtful(answer, SOON);
     expect(await made.submit()).toEqual({ kind: 'unknown' });
     await expect.poll(() => looks(stage, orderId)).toBe(4);
     await expect.poll(() => stage.orders.counts().orders_looked_for).toBe(0);
     expect((await made.row()).status).toBe('submitting');
     expect(await stage.sql`select 1 from budget_returns where order_id = ${orderId}`).toEqual([]);
     expect(stage.asked.filter(isPost)).toHaveLength(1);
-  });
-});
+  },
+);
 
 test('an answer in units that the order did not sign is believed only in what its trades say', async () => {
   const stage = await startStage();
@@ -102,14 +116,9 @@ test('a look that never ends keeps no caller waiting beyond the deadline', async
 });
 
 test('a look that fails is followed by the next one', async () => {
-  const stage = await startStage({ lookAfterMs: SOON });
-  const made = await stage.newOrder();
-  const { orderId } = made.order;
-  stage.answer = (asked) => {
-    if (isPost(asked)) return { status: 425 };
-    if (asked.path !== `/data/order/${orderId}`) return undefined;
-    return looks(stage, orderId) < 3 ? { status: 401, body: { error: 'no' } } : record(orderId);
-  };
+  const { made } = await doubtful({ status: 425 }, SOON, (orderId, nth) =>
+    nth < 3 ? { status: 401, body: { error: 'no' } } : record(orderId),
+  );
   expect(await made.submit()).toEqual({ kind: 'unknown' });
   await expect.poll(async () => (await made.row()).status).toBe('live');
 });
@@ -140,16 +149,13 @@ describe.each(['FOK', 'FAK'] as const)(
   'a %s order that is delayed, and whose answer is lost',
   (timeInForce) => {
     const found = async (status: string, size_matched = '0') => {
-      const stage = await startStage({ lookAfterMs: [FAR] });
-      const made = await stage.newOrder({ timeInForce });
-      const { orderId } = made.order;
-      stage.answer = (asked) => {
-        if (isPost(asked)) return { status: 502, body: '' };
-        return asked.path === `/data/order/${orderId}`
-          ? record(orderId, { status, size_matched })
-          : undefined;
-      };
-      return { stage, made, orderId, answer: await made.submit() };
+      const doubt = await doubtful(
+        { status: 502, body: '' },
+        [FAR],
+        (orderId) => record(orderId, { status, size_matched }),
+        { timeInForce },
+      );
+      return { ...doubt, answer: await doubt.made.submit() };
     };
 
     test.each(['LIVE', 'DELAYED', 'ORDER_STATUS_LIVE'])(
@@ -185,3 +191,63 @@ describe.each(['FOK', 'FAK'] as const)(
     });
   },
 );
+
+describe('orders in doubt that a replica looks up', () => {
+  const NOW = Date.UTC(2026, 10, 21);
+
+  interface DoubtfulOrder {
+    readonly status: 'submitting' | 'unknown';
+    readonly ageMs: number;
+  }
+
+  /** Asks about orders with these ages. @param keptForMs `null`: another process keeps the venue */
+  async function asked(
+    orders: readonly DoubtfulOrder[],
+    keptForMs: number | null,
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    const venue = {
+      id: 'paper',
+      signedOrders: {
+        keptSince: () => (keptForMs === null ? null : NOW - keptForMs),
+        async resolve(orderId: string) {
+          found.push(orderId);
+          return { kind: 'accepted' };
+        },
+      },
+    } as unknown as Venue;
+    const rows = orders.map(({ status, ageMs }) => ({
+      ...{ venue: 'paper', orderId: `${status} ${ageMs}`, status, createdAt: NOW - ageMs },
+    }));
+    const needs = {
+      clock: { now: () => NOW },
+      venues: new Map([['paper', venue]]),
+      orders: { inDoubt: async (before: number) => rows.filter(({ createdAt }) => createdAt < before) },
+    } as unknown as ResolveDoubtNeeds;
+    await resolveDoubt(needs, leftAloneMs(true));
+    return found;
+  }
+
+  const AGES = [1, 600, 4_100, 11_900, 12_100];
+  const ORDERS = AGES.flatMap((ageMs): DoubtfulOrder[] => [
+    { status: 'submitting', ageMs },
+    { status: 'unknown', ageMs },
+  ]);
+
+  test('the replica that keeps the venue asks at once about orders whose senders have stopped', async () => {
+    const unknown = AGES.map((ageMs) => `unknown ${ageMs}`);
+    const found = await asked(ORDERS, 60_000);
+    expect(found).toEqual(expect.arrayContaining([...unknown, 'submitting 4100', 'submitting 11900']));
+    expect(found).not.toContain('submitting 600');
+  });
+
+  test('it asks about orders of an earlier lead as soon as their senders have had time to send them to it', async () => {
+    expect(await asked([{ status: 'submitting', ageMs: 600 }], 400)).toEqual([]);
+    expect(await asked([{ status: 'submitting', ageMs: 600 }], 550)).toEqual(['submitting 600']);
+    expect(await asked([{ status: 'submitting', ageMs: 500 }], 550)).toEqual([]);
+  });
+
+  test('another replica leaves them alone until they can arrive no more by any clock', async () => {
+    expect(await asked(ORDERS, null)).toEqual(['submitting 12100', 'unknown 12100']);
+  });
+});

@@ -1,5 +1,8 @@
-/** The pool's sockets, killed under load: every query gets its own answer or an error, and none hangs; and no pooler is in between. */
-import { connect, createServer, connect as dial, type Server, type Socket } from 'node:net';
+/**
+ * The pool's sockets, killed under load: every query gets its own answer or an error, and none hangs. A pooler between the
+ * service and PostgreSQL is refused with a sentence.
+ */
+import { createServer, connect as dial, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createSecureServer } from 'node:tls';
@@ -67,43 +70,30 @@ async function storm(pool: Sql, name: string): Promise<void> {
 test('connects over a Unix socket', () =>
   storm(openPool(url, { max: 10, applicationName: 'unix', connectTimeoutSeconds: 20 }), 'unix'));
 
-/** A shared secret instead of certificates: the handshake is real, and needs no files. */
-const SECRET = { identity: 'test', psk: Buffer.alloc(16, 7) };
-const CIPHERS = 'PSK-AES128-GCM-SHA256';
-
-const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
-
-/** The TLS negotiation of PostgreSQL in front of the plain protocol. The database here has no TCP port. */
-async function tlsInFront(path: string, answer: 'S' | 'N' = 'S'): Promise<{ server: Server; port: number }> {
-  const hand = (client: Duplex) => {
-    const backend = dial(path);
-    for (const [from, to] of [
-      [client, backend],
-      [backend, client],
-    ] as const) {
-      from.on('error', () => to.destroy());
-      from.on('close', () => to.destroy());
-      from.pipe(to);
-    }
-  };
-  const encrypted = createSecureServer(
-    { ciphers: CIPHERS, maxVersion: 'TLSv1.2', pskCallback: () => SECRET.psk },
-    hand,
-  );
-  const server = createServer((plain) => {
-    plain.on('error', () => {});
-    plain.once('data', (greeting) => {
-      if (!greeting.equals(SSL_REQUEST)) {
-        plain.unshift(greeting);
-        hand(plain);
-        return;
-      }
-      plain.write(answer);
-      if (answer === 'S') encrypted.emit('connection', plain);
-    });
+/** A server of one test, on a free port. The database here has none: who connects to it is handed on to its Unix socket. */
+async function inFront(greet: (client: Socket, first: Buffer) => void): Promise<number> {
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    client.once('data', (first: Buffer) => greet(client, first));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, port: (server.address() as { port: number }).port };
+  onTestFinished(() => void server.close());
+  return (server.address() as { port: number }).port;
+}
+
+/** To the database and back, until either side ends. @returns the database's side */
+function handOn(client: Duplex): Socket {
+  const params = new URL(url.replace('@/', '@localhost/')).searchParams;
+  const backend = dial(`${params.get('host')}/.s.PGSQL.${params.get('port')}`);
+  for (const [from, to] of [
+    [client, backend],
+    [backend, client],
+  ] as const) {
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+    from.pipe(to);
+  }
+  return backend;
 }
 
 function overTcp(port: number, tls: Tls, applicationName: string): Sql {
@@ -116,27 +106,31 @@ function overTcp(port: number, tls: Tls, applicationName: string): Sql {
   });
 }
 
-const socketPath = (): string => {
-  const params = new URL(url.replace('@/', '@localhost/')).searchParams;
-  return `${params.get('host')}/.s.PGSQL.${params.get('port')}`;
-};
+/** A shared secret instead of certificates: the handshake is real, and needs no files. */
+const SECRET = { identity: 'test', psk: Buffer.alloc(16, 7) };
+const VERSION = { ciphers: 'PSK-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const;
+const PSK = { ...VERSION, pskCallback: () => SECRET, checkServerIdentity: () => undefined };
 
-const PSK = {
-  ciphers: CIPHERS,
-  maxVersion: 'TLSv1.2',
-  pskCallback: () => SECRET,
-  checkServerIdentity: () => undefined,
-} as const;
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
-test('connects over TLS', async () => {
-  const { server, port } = await tlsInFront(socketPath());
-  const pool = overTcp(port, PSK, 'tls');
-  await storm(pool, 'tls');
-  server.close();
-});
+/** The TLS negotiation of PostgreSQL in front of the plain protocol. */
+function tlsInFront(answer: 'S' | 'N'): Promise<number> {
+  const encrypted = createSecureServer({ ...VERSION, pskCallback: () => SECRET.psk }, handOn);
+  return inFront((plain, greeting) => {
+    if (!greeting.equals(SSL_REQUEST)) {
+      plain.unshift(greeting);
+      handOn(plain);
+      return;
+    }
+    plain.write(answer);
+    if (answer === 'S') encrypted.emit('connection', plain);
+  });
+}
+
+test('connects over TLS', async () => storm(overTcp(await tlsInFront('S'), PSK, 'tls'), 'tls'));
 
 test('a server without TLS is refused where TLS is required, accepted where it is preferred', async () => {
-  const { server, port } = await tlsInFront(socketPath(), 'N');
+  const port = await tlsInFront('N');
   const preferring = overTcp(port, 'prefer', 'plain');
   expect(await preferring`select 1 as one`).toEqual([{ one: 1 }]);
   await preferring.end({ timeout: 1 });
@@ -144,7 +138,6 @@ test('a server without TLS is refused where TLS is required, accepted where it i
   for (const attempt of [1, 2, 3])
     expect(await requiring`select ${attempt}::int`.catch((error: unknown) => error)).toBeInstanceOf(Error);
   await requiring.end({ timeout: 1 });
-  server.close();
 });
 
 test('without a server every connection fails at once', async () => {
@@ -184,48 +177,24 @@ function refused(): Buffer {
   return Buffer.concat([Buffer.from('E'), length, fields]);
 }
 
-async function startPooler(url: string, mode: 'drops' | 'refuses'): Promise<string> {
-  const target = new URL(url.replace('postgres://', 'http://').replace('@/', '@localhost/'));
-  const folder = target.searchParams.get('host');
-  const port = Number(target.searchParams.get('port') ?? target.port);
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    sockets.add(client);
-    client.on('error', () => {});
-    client.once('data', (startup) => {
-      if (mode === 'refuses') return void client.end(refused());
-      const upstream =
-        folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${port}`);
-      sockets.add(upstream);
-      upstream.on('error', () => client.destroy());
-      upstream.write(withoutOptions(startup as Buffer));
-      upstream.pipe(client);
-      client.pipe(upstream);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port: own } = server.address() as { readonly port: number };
-  return `postgres://${target.username}:${target.password}@127.0.0.1:${own}${target.pathname}`;
-}
-
-const said = async (url: string): Promise<string> => {
-  const sql = openPool(url, { max: 1 });
-  onTestFinished(() => sql.end({ timeout: 1 }));
-  return refusePooler(sql).then(
+test.each([
+  [
+    'drops the settings of sessions',
+    (client: Socket, startup: Buffer) => void handOn(client).write(withoutOptions(startup)),
+    /pgbouncer .* drops the settings .*Name PostgreSQL/,
+  ],
+  [
+    'refuses the settings of sessions',
+    (client: Socket) => void client.end(refused()),
+    /pgbouncer .* refuses the settings/,
+  ],
+  ['hands them on', (client: Socket, startup: Buffer) => void handOn(client).write(startup), /^accepted$/],
+])('a pooler that %s', async (_, greet, words) => {
+  const pool = overTcp(await inFront(greet), false, 'pooled');
+  const said = await refusePooler(pool).then(
     () => 'accepted',
     (error: Error) => error.message,
   );
-};
-
-test('one that drops the settings of sessions, one that refuses them, and none', async () => {
-  const url = await createTestDatabase();
-  expect(await said(await startPooler(url, 'drops'))).toMatch(
-    /pgbouncer .* drops the settings .*Name PostgreSQL/,
-  );
-  expect(await said(await startPooler(url, 'refuses'))).toMatch(/pgbouncer .* refuses the settings/);
-  expect(await said(url)).toBe('accepted');
+  expect(said).toMatch(words);
+  await pool.end({ timeout: 1 });
 });

@@ -2,13 +2,12 @@
 import type { Fill } from '@bellwether/contract/positions';
 import { openTransaction, transact } from '@bellwether/durable';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { openDeskOfOneAgent } from '../../../test/one-agent.ts';
+import { NO_EVIDENCE, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Evidence } from '../src/domain/evidence.ts';
 import type { Sql, Tx } from '../src/platform/database/connection.ts';
 import { lockPositions } from '../src/positions/position-reads.ts';
 import { PositionsInPlay } from '../src/positions/positions-in-play.ts';
 import { recordEvidence, writeEvidence } from '../src/trading/evidence.ts';
-import { NO_EVIDENCE } from './no-evidence.ts';
 
 const AT = Date.UTC(2026, 5, 1, 12);
 

@@ -1,10 +1,11 @@
-/** Refusals as the service sends them, through the real framework. */
+/** Refusals as the service sends them, through the real framework, and what `/readyz` says while the database takes nothing. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChainUnavailable, VenueUnavailable } from '../src/domain/unavailable.ts';
 import { handleError } from '../src/platform/http/problem.ts';
 import { Refusal } from '../src/platform/refusal.ts';
 import { describeOutage } from '../src/wiring/outages.ts';
+import { createReadiness, type ReadinessParts } from '../src/wiring/readiness.ts';
 
 let app: FastifyInstance;
 const log: string[] = [];
@@ -89,5 +90,28 @@ test('a refusal is its first denial, with every field named', async () => {
         { path: 'negRisk', code: 'neg_risk_mismatch', message: 'two.' },
       ],
     },
+  });
+});
+
+test('no venue is ready while the disk of the database is full', async () => {
+  const venue = (id: string, status: string) =>
+    [id, { id, name: id, status: () => status, backend: 'paper' }] as const;
+  const venues = new Map([
+    venue('one', 'ready'),
+    venue('two', 'in maintenance'),
+  ]) as unknown as ReadinessParts['venues'];
+
+  const asked = async (database: string) => {
+    const parts = { paper: { probe: async () => 'ready' }, venues, version: '1', isDraining: () => false };
+    const { ready, body } = await createReadiness({ ...parts, database: async () => database })();
+    return {
+      ready,
+      statuses: (body.venues as readonly { readonly status: string }[]).map(({ status }) => status),
+    };
+  };
+  expect(await asked('ready')).toEqual({ ready: true, statuses: ['ready', 'in maintenance'] });
+  expect(await asked('its disk is full')).toEqual({
+    ready: false,
+    statuses: ['waits for the database: its disk is full', 'in maintenance'],
   });
 });

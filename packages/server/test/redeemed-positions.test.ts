@@ -1,12 +1,12 @@
 /** Positions that owners redeem past the desk: closed as far as their tokens were redeemed, each token once. */
 import { beforeAll, expect, test } from 'vitest';
+import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { FillEvidence } from '../src/domain/evidence.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import type { RedemptionStore } from '../src/positions/redemption-store.ts';
 import { createRedemptionStore } from '../src/positions/redemption-store.ts';
 import { createEvidenceLog } from '../src/trading/evidence.ts';
-import { NO_EVIDENCE } from './no-evidence.ts';
 
 const M = 1_000_000n;
 const VENUE = 'live';

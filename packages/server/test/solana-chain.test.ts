@@ -1,65 +1,123 @@
-/** The chain adapter reads blocks, accounts and landings, sends and simulates. */
+/** The chain adapter against a Solana node that answers as a test says: what it reads, simulates and sends. */
 import {
   associatedTokenAddress,
   effectsOf,
   readTransaction,
   SOLANA_PROGRAMS,
   type SolanaAddress,
+  toBase58,
   USDC_MINT,
 } from '@bellwether/protocol';
-import { AccountState } from '@solana-program/token';
-import { describe, expect, test } from 'vitest';
+import { address } from '@solana/kit';
+import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { standIn } from '../../../test/stand-in.ts';
 import { fetchSend } from '../src/platform/outbound/http.ts';
+import type { Chain } from '../src/venues/chain.ts';
 import { createSolanaChain } from '../src/venues/solana/solana-chain.ts';
-import {
-  accounts,
-  answers,
-  asked,
-  chain,
-  encoded,
-  key,
-  kit,
-  mint,
-  type Reply,
-  result,
-  tokens,
-  url,
-  useStage,
-  valued,
-  WALLET,
-} from './solana-node-stage.ts';
 
-useStage();
+type Reply = { readonly result: string } | { readonly error: object } | { readonly status: number };
+
+/** JSON as text, so that numbers can have any size. */
+const result = (text: string): Reply => ({ result: text });
+const valued = (value: unknown): Reply =>
+  result(JSON.stringify({ context: { slot: 1, apiVersion: '3.0.0' }, value }));
+const NO_METHOD: Reply = { error: { code: -32601, message: 'Method not found' } };
+
+const asked: { method: string; params: unknown[] }[] = [];
+let answers: Record<string, Reply | ((params: unknown[]) => Reply)> = {};
+let url: string;
+let chain: Chain;
+
+const newChain = (): Chain => {
+  const log = { warn() {}, info() {} };
+  return createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
+};
+
+beforeAll(async () => {
+  url = await standIn(({ body }, response) => {
+    const { id, method, params } = JSON.parse(body);
+    asked.push({ method, params });
+    const answer = answers[method] ?? NO_METHOD;
+    const said = typeof answer === 'function' ? answer(params) : answer;
+    if ('status' in said) response.writeHead(said.status).end('upstream is unwell');
+    else {
+      const text = 'error' in said ? `"error":${JSON.stringify(said.error)}` : `"result":${said.result}`;
+      response.setHeader('content-type', 'application/json').end(`{"jsonrpc":"2.0","id":${id},${text}}`);
+    }
+  });
+});
+beforeEach(() => {
+  asked.length = 0;
+  answers = {};
+  chain = newChain();
+});
+
+const key = (fill: number) => toBase58(new Uint8Array(32).fill(fill)) as SolanaAddress;
+const WALLET = key(7);
+const OUTCOME = key(8);
+
+const encoded = (owner: string, data: Iterable<number>, lamports = 2_039_280) => ({
+  lamports,
+  owner,
+  data: [Buffer.from(Uint8Array.from(data)).toString('base64'), 'base64'],
+  executable: false,
+  rentEpoch: 18_446_744_073_709_552_000,
+});
+
+function tokens(owner: SolanaAddress, mint: SolanaAddress, amount: bigint, more: object = {}) {
+  return getTokenEncoder().encode({
+    mint: address(mint),
+    owner: address(owner),
+    amount,
+    delegate: null,
+    state: AccountState.Initialized,
+    isNative: null,
+    delegatedAmount: 0n,
+    closeAuthority: null,
+    ...more,
+  });
+}
+
+const mint = (decimals: number) =>
+  getMintEncoder().encode({
+    mintAuthority: null,
+    supply: 1n,
+    decimals,
+    isInitialized: true,
+    freezeAuthority: null,
+  });
+
+const accounts = (known: Record<string, object>) => (params: unknown[]) =>
+  valued(known[params[0] as string] ?? null);
 
 describe('the duration of a block', () => {
-  const samples = (...each: readonly { numSlots: number; samplePeriodSecs: number }[]) =>
-    result(JSON.stringify(each.map((one) => ({ slot: 1, numTransactions: 1, ...one }))));
+  /** @param slots in a minute */
+  const samples = (...slots: readonly number[]) =>
+    result(
+      JSON.stringify(
+        slots.map((numSlots) => ({ slot: 1, numTransactions: 1, numSlots, samplePeriodSecs: 60 })),
+      ),
+    );
 
   test('comes from the node’s samples and is cached for a minute', async () => {
-    answers.getRecentPerformanceSamples = samples(
-      { numSlots: 75, samplePeriodSecs: 60 },
-      { numSlots: 125, samplePeriodSecs: 60 },
-    );
+    answers.getRecentPerformanceSamples = samples(75, 125);
     expect(await chain.blockMs()).toBe(600);
-    answers.getRecentPerformanceSamples = samples({ numSlots: 150, samplePeriodSecs: 60 });
+    answers.getRecentPerformanceSamples = samples(150);
     expect(await chain.blockMs()).toBe(600);
     expect(asked).toHaveLength(1);
   });
 
   test('is the shortest possible when the node’s samples are missing or implausible', async () => {
     expect(await chain.blockMs()).toBe(400);
-    const log = { warn() {}, info() {} };
-    const fresh = () => createSolanaChain({ url, send: fetchSend, clock: { now: Date.now }, log });
-    for (const odd of [samples(), samples({ numSlots: 6_000, samplePeriodSecs: 60 }), result('"soon"')]) {
+    for (const odd of [samples(), samples(6_000), result('"soon"')]) {
       answers.getRecentPerformanceSamples = odd;
-      expect(await fresh().blockMs()).toBe(400);
+      expect(await newChain().blockMs()).toBe(400);
     }
-    answers.getRecentPerformanceSamples = samples({ numSlots: 1, samplePeriodSecs: 60 });
-    expect(await fresh().blockMs()).toBe(5_000);
+    answers.getRecentPerformanceSamples = samples(1);
+    expect(await newChain().blockMs()).toBe(5_000);
   });
 });
-
-const OUTCOME = key(8);
 
 /** As Token-2022 lays an account out: padding, its kind, then extensions. */
 const extended = (data: Iterable<number>, kind: number): number[] => {
@@ -76,25 +134,14 @@ describe('reading', () => {
 
   test('a token account lies where its mint’s program puts it', async () => {
     const at = associatedTokenAddress(WALLET, OUTCOME, SOLANA_PROGRAMS.token2022);
+    const more = { delegate: address(key(9)), delegatedAmount: 3n, state: AccountState.Frozen };
     answers.getAccountInfo = accounts({
       [OUTCOME]: encoded(SOLANA_PROGRAMS.token2022, extended(mint(6), 1)),
-      [at]: encoded(
-        SOLANA_PROGRAMS.token2022,
-        extended(
-          tokens(WALLET, OUTCOME, 5n, {
-            delegate: kit(key(9)),
-            delegatedAmount: 3n,
-            state: AccountState.Frozen,
-          }),
-          2,
-        ),
-      ),
+      [at]: encoded(SOLANA_PROGRAMS.token2022, extended(tokens(WALLET, OUTCOME, 5n, more), 2)),
     });
-    const expected = { address: at, mint: OUTCOME, owner: WALLET, amount: 5n, frozen: true };
     expect(await chain.tokenAccount(WALLET, OUTCOME)).toMatchObject({
-      ...expected,
-      delegate: key(9),
-      delegatedAmount: 3n,
+      ...{ address: at, mint: OUTCOME, owner: WALLET, amount: 5n, frozen: true },
+      ...{ delegate: key(9), delegatedAmount: 3n },
     });
     // The mint's program is cached here.
     await chain.tokenAccount(WALLET, OUTCOME);
@@ -193,13 +240,10 @@ describe('landings', () => {
 
 describe('sending', () => {
   const wire = Uint8Array.of(1, 2, 3);
-  const preflight = (err: unknown): Reply => ({
-    error: {
-      code: -32002,
-      message: 'Transaction simulation failed',
-      data: { err, logs: [], unitsConsumed: 0 },
-    },
-  });
+  const preflight = (err: unknown): Reply => {
+    const data = { err, logs: [], unitsConsumed: 0 };
+    return { error: { code: -32002, message: 'Transaction simulation failed', data } };
+  };
 
   test('uses base64 and our commitment, without retries by the node', async () => {
     answers.sendTransaction = result('"signature"');
@@ -210,34 +254,31 @@ describe('sending', () => {
     ]);
   });
 
+  const UNKNOWN = { kind: 'unknown' };
+  const refused = (reason: string) => ({ kind: 'refused', reason });
+
   test.each<[Reply, object]>([
-    [preflight('BlockhashNotFound'), { kind: 'unknown' }],
+    [preflight('BlockhashNotFound'), UNKNOWN],
     [preflight('AlreadyProcessed'), { kind: 'sent' }],
-    [preflight('InsufficientFundsForFee'), { kind: 'refused', reason: 'InsufficientFundsForFee' }],
-    [
-      preflight({ InsufficientFundsForRent: { account_index: 0 } }),
-      { kind: 'refused', reason: 'InsufficientFundsForRent' },
-    ],
-    [
-      preflight({ InstructionError: [1, { Custom: 1 }] }),
-      { kind: 'refused', reason: 'instruction 1: Custom 1' },
-    ],
+    [preflight('InsufficientFundsForFee'), refused('InsufficientFundsForFee')],
+    [preflight({ InsufficientFundsForRent: { account_index: 0 } }), refused('InsufficientFundsForRent')],
+    [preflight({ InstructionError: [1, { Custom: 1 }] }), refused('instruction 1: Custom 1')],
     [
       preflight({ InstructionError: [0, 'InvalidAccountData'] }),
-      { kind: 'refused', reason: 'instruction 0: InvalidAccountData' },
+      refused('instruction 0: InvalidAccountData'),
     ],
-    [preflight('AccountInUse'), { kind: 'unknown' }],
-    [preflight('AnErrorOfTomorrow'), { kind: 'unknown' }],
-    [preflight(null), { kind: 'unknown' }],
+    [preflight('AccountInUse'), UNKNOWN],
+    [preflight('AnErrorOfTomorrow'), UNKNOWN],
+    [preflight(null), UNKNOWN],
     [
       { error: { code: -32003, message: 'Transaction signature verification failure' } },
-      { kind: 'refused', reason: 'SignatureFailure' },
+      refused('SignatureFailure'),
     ],
-    [{ error: { code: -32005, message: 'Node is unhealthy' } }, { kind: 'unknown' }],
-    [{ error: { code: -32602, message: 'invalid params' } }, { kind: 'unknown' }],
-    [{ status: 429 }, { kind: 'unknown' }],
-    [{ status: 500 }, { kind: 'unknown' }],
-    [result('{"odd":1}'), { kind: 'unknown' }],
+    [{ error: { code: -32005, message: 'Node is unhealthy' } }, UNKNOWN],
+    [{ error: { code: -32602, message: 'invalid params' } }, UNKNOWN],
+    [{ status: 429 }, UNKNOWN],
+    [{ status: 500 }, UNKNOWN],
+    [result('{"odd":1}'), UNKNOWN],
   ])('%j means %j', async (reply, answer) => {
     answers.sendTransaction = reply;
     expect(await chain.send(wire)).toEqual(answer);
@@ -291,15 +332,10 @@ describe('simulating', () => {
       [USDC_MINT]: encoded(SOLANA_PROGRAMS.token, mint(6)),
       [SINK]: encoded(SOLANA_PROGRAMS.token, tokens(key(13), USDC_MINT, 0n)),
     });
-    const { wire } = await chain.buildDelegatedTransfer({
-      mint: USDC_MINT,
-      owner: WALLET,
-      delegate: DELEGATE,
-      destination: key(13),
-      amount: 4n,
-      memo: 'm',
+    const built = await chain.buildDelegatedTransfer({
+      ...{ mint: USDC_MINT, owner: WALLET, delegate: DELEGATE, destination: key(13), amount: 4n, memo: 'm' },
     });
-    return wire;
+    return built.wire;
   }
   const usdc = (owner: SolanaAddress, amount: bigint, more: object = {}) =>
     encoded(SOLANA_PROGRAMS.token, tokens(owner, USDC_MINT, amount, more));
@@ -310,12 +346,8 @@ describe('simulating', () => {
       valued((params[0] as string[]).map((each) => before[each] ?? null));
     answers.simulateTransaction = (params) => {
       const { addresses } = (params[1] as { accounts: { addresses: string[] } }).accounts;
-      return valued({
-        err: null,
-        logs: null,
-        accounts: addresses.map((each) => after[each] ?? null),
-        ...more,
-      });
+      const accounts = addresses.map((each) => after[each] ?? null);
+      return valued({ err: null, logs: null, accounts, ...more });
     };
   }
 
@@ -325,14 +357,10 @@ describe('simulating', () => {
       { [DELEGATE]: system(100), [SOURCE]: usdc(WALLET, 10n), [SINK]: usdc(key(13), 0n) },
       { [DELEGATE]: system(90), [SOURCE]: usdc(WALLET, 6n), [SINK]: usdc(key(13), 4n) },
     );
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({
-      kind: 'ok',
-      changes: [{ account: SOURCE, mint: USDC_MINT, before: 10n, after: 6n, authorityChanged: false }],
-    });
-    expect(await chain.simulate(wire, DELEGATE, true)).toEqual({
-      kind: 'ok',
-      changes: [{ account: DELEGATE, mint: null, before: 100n, after: 90n, authorityChanged: false }],
-    });
+    const paid = { account: SOURCE, mint: USDC_MINT, before: 10n, after: 6n, authorityChanged: false };
+    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'ok', changes: [paid] });
+    const cost = { account: DELEGATE, mint: null, before: 100n, after: 90n, authorityChanged: false };
+    expect(await chain.simulate(wire, DELEGATE, true)).toEqual({ kind: 'ok', changes: [cost] });
     const simulations = asked.filter(({ method }) => method === 'simulateTransaction');
     expect(simulations.map(({ params }) => params[1])).toMatchObject([
       { sigVerify: false, replaceRecentBlockhash: true },
@@ -341,16 +369,15 @@ describe('simulating', () => {
   });
 
   test.each<[string, object | null]>([
-    ['a delegate', usdc(WALLET, 10n, { delegate: kit(key(66)), delegatedAmount: 10n })],
+    ['a delegate', usdc(WALLET, 10n, { delegate: address(key(66)), delegatedAmount: 10n })],
     ['another owner', usdc(key(66), 10n)],
-    ['a close authority', usdc(WALLET, 10n, { closeAuthority: kit(key(66)) })],
+    ['a close authority', usdc(WALLET, 10n, { closeAuthority: address(key(66)) })],
     ['a freeze', usdc(WALLET, 10n, { state: AccountState.Frozen })],
     ['its closing', null],
   ])('detects %s', async (_what, after) => {
     const wire = await transaction();
     states({ [SOURCE]: usdc(WALLET, 10n) }, after === null ? {} : { [SOURCE]: after });
-    const simulation = await chain.simulate(wire, WALLET, false);
-    expect(simulation).toMatchObject({
+    expect(await chain.simulate(wire, WALLET, false)).toMatchObject({
       kind: 'ok',
       changes: [{ account: SOURCE, authorityChanged: true }],
     });
@@ -366,16 +393,10 @@ describe('simulating', () => {
 
   test('balances from the simulation itself take precedence over a separate read', async () => {
     const wire = await transaction();
-    const at = readTransaction(wire).accountKeys.indexOf(SOURCE);
-    states(
-      { [SOURCE]: usdc(WALLET, 6n) },
-      { [SOURCE]: usdc(WALLET, 6n) },
-      {
-        preTokenBalances: [
-          { accountIndex: at, mint: USDC_MINT, uiTokenAmount: { amount: '10', decimals: 6 } },
-        ],
-      },
-    );
+    const accountIndex = readTransaction(wire).accountKeys.indexOf(SOURCE);
+    const before = { accountIndex, mint: USDC_MINT, uiTokenAmount: { amount: '10', decimals: 6 } };
+    const later = { [SOURCE]: usdc(WALLET, 6n) };
+    states(later, later, { preTokenBalances: [before] });
     expect(await chain.simulate(wire, WALLET, false)).toMatchObject({
       changes: [{ account: SOURCE, before: 10n, after: 6n }],
     });
@@ -388,12 +409,14 @@ describe('simulating', () => {
       kind: 'would_fail',
       reason: 'instruction 1: Custom 1',
     });
-    states({}, {}, { err: 'BlockhashNotFound' });
-    expect(await chain.simulate(wire, WALLET, true)).toEqual({ kind: 'unknown' });
-    states({}, {}, { accounts: null });
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
-    states({}, {}, { accounts: [] });
-    expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
+    for (const [signed, vague] of [
+      [true, { err: 'BlockhashNotFound' }],
+      [false, { accounts: null }],
+      [false, { accounts: [] }],
+    ] as const) {
+      states({}, {}, vague);
+      expect(await chain.simulate(wire, WALLET, signed)).toEqual({ kind: 'unknown' });
+    }
     delete answers.simulateTransaction;
     expect(await chain.simulate(wire, WALLET, false)).toEqual({ kind: 'unknown' });
     expect(await chain.simulate(Uint8Array.of(1), WALLET, false)).toMatchObject({ kind: 'would_fail' });

@@ -1,13 +1,12 @@
-/** Callers: keys that are looked up together each get their own agent, and the kept facts about callers of trades equal the database's answer. */
-
+/** Callers: keys that are looked up together, and kept facts, which equal the database's answer after any change by anyone. */
 import { randomBytes } from 'node:crypto';
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
-import { createDeskDatabase } from '../../../test/postgres.ts';
+import { describe, expect, test } from 'vitest';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { createAgentStore } from '../src/agents/store.ts';
-import { openPool, type Sql } from '../src/platform/database/connection.ts';
+import type { Sql } from '../src/platform/database/connection.ts';
 import {
   type CallerFacts,
   type CallerQuestion,
@@ -26,23 +25,31 @@ interface Stage {
   readonly questions: readonly CallerQuestion[];
 }
 
-async function stage(): Promise<Stage> {
-  const sql = openPool(await createDeskDatabase());
-  onTestFinished(() => sql.end({ timeout: 1 }));
+/** A desk with these agents. */
+async function deskOf(agentIds: readonly string[]) {
+  const sql = await openDeskDatabase();
   const agents = createAgentStore(sql, () => AT);
-  const keyIds: bigint[] = [];
-  for (const [nth, agentId] of AGENTS.entries()) {
-    const keyHash = randomBytes(32);
+  const registered = agentIds.map((agentId) => ({ agentId, keyHash: randomBytes(32) }));
+  for (const [nth, one] of registered.entries())
     await agents.register({
-      ...{ agentId, keyHash, name: `agent ${nth}`, description: '', claimCode: `${nth}` },
+      ...{ ...one, name: `agent ${nth}`, description: '', claimCode: `${nth}` },
       ...{ keyPrefix: 'bw', keySuffix: 'x', at: AT },
     });
-    keyIds.push((await agents.callerByKeyHash(keyHash))?.keyId as bigint);
-  }
-  const questions = AGENTS.flatMap((agentId, nth) =>
+  return { sql, agents, registered };
+}
+
+async function stage(): Promise<Stage> {
+  const { sql, agents, registered } = await deskOf(AGENTS);
+  const callers = await Promise.all(
+    registered.map(async ({ agentId, keyHash }) => {
+      const found = await agents.callerByKeyHash(keyHash);
+      return { agentId, keyId: found?.keyId as bigint };
+    }),
+  );
+  const questions = callers.flatMap((caller) =>
     WALLETS.flatMap((funder) =>
       KEYS.map((signer) => ({
-        ...{ caller: { agentId, keyId: keyIds[nth] as bigint }, funder, signer, wallets: WALLETS },
+        ...{ caller, funder, signer, wallets: WALLETS },
         ...{ tokenIds: ['1', '2'] as const, conditionId: 'market', at: AT },
       })),
     ),
@@ -50,20 +57,36 @@ async function stage(): Promise<Stage> {
   return { sql, questions };
 }
 
+describe('keys that are looked up together', () => {
+  const MANY = Array.from(
+    { length: 80 },
+    (_, nth) => `00000000-0000-7000-8000-${String(nth).padStart(12, '0')}`,
+  );
+
+  test('each get their own agent, an unknown or revoked one none', async () => {
+    const { sql, agents, registered } = await deskOf(MANY);
+    const [revoked, ...active] = registered.map(({ keyHash }) => keyHash) as [Buffer, ...Buffer[]];
+    await sql`update api_keys set status = 2, revoked_at = now() where key_hash = ${revoked}`;
+    const hashes = [revoked, randomBytes(32), Buffer.alloc(0), ...active];
+    const callers = await Promise.all(hashes.map((hash) => agents.callerByKeyHash(hash)));
+    expect(callers.map((caller) => caller?.agentId ?? null)).toEqual([null, null, null, ...MANY.slice(1)]);
+  });
+
+  test('one key that many requests ask for at once answers them all', async () => {
+    const { agents, registered } = await deskOf(AGENTS);
+    const keyHash = registered[1]?.keyHash as Buffer;
+    const callers = await Promise.all(Array.from({ length: 200 }, () => agents.callerByKeyHash(keyHash)));
+    expect(new Set(callers.map((caller) => caller?.agentId))).toEqual(new Set([AGENTS[1]]));
+  });
+});
+
 /** Without what differs between two readings of the same state. */
 const shown = (callers: readonly (CallerFacts | undefined)[]) =>
   callers.map((facts) => (facts === undefined ? undefined : { ...facts, key: judgedBy(facts.key) }));
-const judgedBy = ({
-  status,
-  user_id,
-  claimed,
-  is_known,
-  is_restricted,
-  position_value,
-  is_withdrawn,
-}: CallerFacts['key']) => ({
-  ...{ status, user_id, claimed, is_known, is_restricted, position_value, is_withdrawn },
-});
+const judgedBy = (key: CallerFacts['key']) => {
+  const { status, user_id, claimed, is_known, is_restricted, position_value, is_withdrawn } = key;
+  return { status, user_id, claimed, is_known, is_restricted, position_value, is_withdrawn };
+};
 
 const kept = (sql: Sql, known: KnownCallers, questions: readonly CallerQuestion[]) =>
   transact(sql, (tx) => known.read(tx, questions)).then(shown);
@@ -229,47 +252,4 @@ test('many transactions that change callers at once all commit', async () => {
     ),
   );
   expect((await sql`select count(*)::int as n from agent_wallets`)[0]?.n).toBe(turns.length);
-});
-
-const KEYS_AT_ONCE = 80;
-
-/** Agents with a key each. */
-async function registeredAgents() {
-  const sql = openPool(await createDeskDatabase());
-  onTestFinished(() => sql.end({ timeout: 1 }));
-  const agents = createAgentStore(sql, () => AT);
-  const registered = Array.from({ length: KEYS_AT_ONCE }, (_, index) => ({
-    agentId: `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`,
-    keyHash: randomBytes(32),
-  }));
-  for (const [index, one] of registered.entries())
-    await agents.register({
-      ...{ ...one, name: `agent ${index}`, description: '', claimCode: `${index}` },
-      ...{ keyPrefix: 'bw', keySuffix: 'x', at: AT },
-    });
-  return { sql, agents, registered };
-}
-
-test('keys that are looked up together each get their own agent, an unknown or revoked one none', async () => {
-  const { sql, agents, registered } = await registeredAgents();
-  const [revoked, ...active] = registered;
-  await sql`update api_keys set status = 2, revoked_at = now() where key_hash = ${revoked?.keyHash as Buffer}`;
-  const hashes = [
-    revoked?.keyHash as Buffer,
-    randomBytes(32),
-    Buffer.alloc(0),
-    ...active.map(({ keyHash }) => keyHash),
-  ];
-  const callers = await Promise.all(hashes.map((hash) => agents.callerByKeyHash(hash)));
-  expect(callers.map((caller) => caller?.agentId ?? null)).toEqual([
-    ...[null, null, null],
-    ...active.map(({ agentId }) => agentId),
-  ]);
-});
-
-test('one key that is asked for by many requests at once answers them all', async () => {
-  const { agents, registered } = await registeredAgents();
-  const { agentId, keyHash } = registered[7] as (typeof registered)[number];
-  const callers = await Promise.all(Array.from({ length: 200 }, () => agents.callerByKeyHash(keyHash)));
-  expect(new Set(callers.map((caller) => caller?.agentId))).toEqual(new Set([agentId]));
 });

@@ -1,22 +1,40 @@
-/** The line of trades: what one group that stands still, or fails, does to the others, and what a broken commit does to the next ones. */
+/** The line of trades: what one that stands still, fails or breaks a commit does to the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionLost, DatabaseError, openPool, type Sql } from '@bellwether/durable';
+import { ConnectionLost, DatabaseError, type Sql } from '@bellwether/durable';
 import { DatabaseError as ServerFault } from 'pg';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDeskDatabase } from '../../../test/postgres.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openDeskDatabase } from '../../../test/postgres.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
 import type { Admission } from '../src/trading/admission.ts';
 import { BrokenCommits } from '../src/trading/broken-commits.ts';
+import { createKeyedMutex } from '../src/trading/keyed-mutex.ts';
 import { createTradeLedger } from '../src/trading/ledger.ts';
+
+test('tasks under one key run one after another; other keys do not wait', async () => {
+  const mutex = createKeyedMutex();
+  const seen: string[] = [];
+  const enter = async (key: string, label: string) => {
+    const release = await mutex.acquire(key);
+    seen.push(`${label} in`);
+    return () => {
+      seen.push(`${label} out`);
+      release();
+    };
+  };
+  const first = await enter('a', '1');
+  const second = enter('a', '2');
+  const third = enter('a', '3');
+  const other = await enter('b', '4');
+  expect(seen).toEqual(['1 in', '4 in']);
+  first();
+  (await second)();
+  (await third)();
+  other();
+  expect(seen).toEqual(['1 in', '4 in', '1 out', '2 in', '2 out', '3 in', '3 out', '4 out']);
+});
 
 /** Longer than a group may take before it is overtaken. */
 const SLOW_MS = 400;
-
-async function pool(): Promise<Sql> {
-  const sql = openPool(await createDeskDatabase(), { max: 6 });
-  onTestFinished(() => sql.end({ timeout: 1 }));
-  return sql;
-}
 
 /** A trade of an agent that does not exist: nothing is locked, and nothing is recorded. */
 const admission = (turn: number): Admission => ({
@@ -49,7 +67,7 @@ function withSilent(sql: Sql, silent: number): Sql {
 }
 
 test('a group whose connection does not answer does not stop the trades after it', async () => {
-  const ledger = createTradeLedger(withSilent(await pool(), 2), null);
+  const ledger = createTradeLedger(withSilent(await openDeskDatabase(6), 2), null);
   const answered: number[] = [];
   const send = (turn: number) =>
     // The agent is unknown, which is an answer.
@@ -65,11 +83,8 @@ test('a group whose connection does not answer does not stop the trades after it
   await expect.poll(() => answered).toEqual([3]);
 });
 
-const refusedWith = (code: string): DatabaseError => {
-  const fault = new ServerFault('no', 2, 'error');
-  fault.code = code;
-  return new DatabaseError(fault);
-};
+const refusedWith = (code: string) =>
+  new DatabaseError(Object.assign(new ServerFault('no', 2, 'error'), { code }));
 const POISONED = refusedWith('P0001');
 const inVenue = (cause: Error) => new VenueUnavailable('the journal could not be written', { cause });
 
@@ -117,13 +132,8 @@ describe('an agent whose trade the database refused alone', () => {
   });
 
   test('a fault that has nothing to do with the trade does not count', () => {
-    for (const fault of [
-      refusedWith('55P03'),
-      refusedWith('57014'),
-      new ConnectionLost('lost'),
-      new Error('no'),
-    ])
-      broken.alone('a', fault);
+    const ofServer = ['55P03', '57014'].map(refusedWith);
+    for (const fault of [...ofServer, new ConnectionLost('lost'), new Error('no')]) broken.alone('a', fault);
     expect(broken.mayShare('a')).toBe(true);
   });
 

@@ -11,6 +11,7 @@ import {
   charge,
   codeOf,
   DEAD_BLOCKS,
+  type FeeChain,
   needs,
   quotingOn,
   refused,
@@ -23,7 +24,6 @@ import {
   useStage,
   wallet,
 } from '../charge-fee-stage.ts';
-import type { FeeChain } from '../fee-chain.ts';
 
 useStage();
 
