@@ -1,6 +1,7 @@
-/** The log of facts: nothing is missed or repeated in any order of commits. */
+/** The log of facts: webhooks, briefings and receipts miss and repeat nothing, in any order of commits. */
 import { openTransaction, transact } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
+import { createReceiptStore } from '../src/receipts/index.ts';
 import { createFactLog } from '../src/streams/fact-log.ts';
 import { forgetFacts } from '../src/streams/jobs.ts';
 import { createWebhookStore } from '../src/webhooks/store.ts';
@@ -154,6 +155,41 @@ describe('readers', () => {
     await queue(sql);
     await queue(sql);
     expect(await queued(sql)).toEqual(['a order.live']);
+  });
+});
+
+describe('receipts', () => {
+  test('what was begun earlier and is committed later is not passed by', async () => {
+    const sql = await fresh();
+    const receipts = createReceiptStore(sql);
+    const seen: string[] = [];
+    const extend = async () => {
+      await receipts.extend(100, ({ matters }) => {
+        for (const { order, facts } of matters) seen.push(...facts.map(() => order.orderId));
+        return [];
+      });
+      return seen.toSorted();
+    };
+    const early = openTransaction(sql);
+    await place(early.tx, 'early');
+    await place(sql, 'late');
+    await extend();
+    await early.commit();
+    await place(sql, 'last');
+    await expect.poll(extend).toEqual(['early', 'last', 'late']);
+    expect(await extend()).toEqual(['early', 'last', 'late']);
+  });
+
+  test('of two who read the same piece one moves on, and the other adds nothing', async () => {
+    const sql = await fresh();
+    const [at] = await sql`select writer::text as writer, seq from receipt_log`;
+    const add = async () => {
+      const [row] =
+        await sql`select add_receipts(${at?.writer}::xid8, ${at?.seq}::bigint, ${at?.writer}::xid8,
+        ${at?.seq + 1n}::bigint, '{}', '{}', '{}', '{}', '{}', '{}', '{}') as is_mine`;
+      return row?.is_mine;
+    };
+    expect([await add(), await add()]).toEqual([true, false]);
   });
 });
 

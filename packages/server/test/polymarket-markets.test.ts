@@ -179,11 +179,8 @@ describe('a list', () => {
   test('has prices of the CLOB only, in one question for a page', async () => {
     venue.state.markets = [other(1, { bestBid: 0.01, bestAsk: 0.99 }), other(2), other(3)];
     venue.state.books = [bookOf(1), bookOf(2, { bids: [], asks: [] })];
-    const { markets } = await venue.data.search({
-      words: '*',
-      status: 'active',
-      page: { offset: 0, limit: 2 },
-    });
+    const page = { offset: 0, limit: 2 };
+    const { markets } = await venue.data.search({ words: '*', status: 'active', page });
     expect(markets[0]).toMatchObject({ id: '1', bestBid: 4_500, bestAsk: 5_000 });
     expect(markets[1]).not.toHaveProperty('bestBid');
     expect(venue.asked.filter((line) => line === 'POST /books')).toHaveLength(1);
@@ -198,12 +195,8 @@ describe('a list', () => {
       bookOf(1, { bids: [{ price: '0.90', size: '5' }], asks: [{ price: '0.92', size: '5' }] }),
       bookOf(2),
     ];
-    const { markets, total } = await venue.data.search({
-      words: '*',
-      status: 'active',
-      minPrice: 0.45,
-      maxPrice: 0.55,
-    });
+    const between = { minPrice: 0.45, maxPrice: 0.55 };
+    const { markets, total } = await venue.data.search({ words: '*', status: 'active', ...between });
     expect(markets.map(({ id }) => id)).toEqual(['2']);
     expect(total).toBe(1);
   });
@@ -234,61 +227,40 @@ describe('an outcome', () => {
   const ended = (changes: Json = {}) =>
     gammaMarket({ closed: true, umaResolutionStatus: 'resolved', outcomePrices: '["1","0"]', ...changes });
   const row = (payouts: unknown, status = 'resolved'): Json => ({ condition_id: CONDITION, status, payouts });
-  const clobSays = (changes: Json): void => {
-    venue.state.clobMarkets[CONDITION] = {
-      condition_id: CONDITION,
-      closed: true,
-      tokens: [
-        { token_id: YES, outcome: 'Yes', winner: false },
-        { token_id: NO, outcome: 'No', winner: false },
-      ],
-      ...changes,
-    };
+  const clobSays = (winner: string): void => {
+    const tokens = [YES, NO].map((token_id) => ({ token_id, winner: token_id === winner }));
+    venue.state.clobMarkets[CONDITION] = { condition_id: CONDITION, closed: true, tokens };
   };
-  const winner = (token: string) => ({
-    tokens: [YES, NO].map((token_id) => ({ token_id, winner: token_id === token })),
-  });
   const found = async () => {
     const [market] = await venue.data.findAll([CONDITION]);
     return [market?.status, market?.payout];
   };
 
-  test('is believed when two sources say the same', async () => {
-    venue.state.markets = [ended()];
-    venue.state.resolutions = [row(['1000000', '0'])];
-    expect(await found()).toEqual(['resolved', 'YES']);
-  });
+  const [yes, no, half] = [
+    ['1000000', '0'],
+    ['0', '1000000'],
+    [500_000, 500_000],
+  ];
+  const unproved = ['closed', undefined];
 
-  test('of half is half', async () => {
-    venue.state.markets = [ended({ outcomePrices: '["0.5","0.5"]' })];
-    venue.state.resolutions = [row([500_000, 500_000])];
-    expect(await found()).toEqual(['resolved', 'HALF']);
-  });
-
-  test('that one source alone says is asked of the CLOB', async () => {
-    venue.state.markets = [ended({ outcomePrices: '["0","1"]' })];
-    clobSays(winner(NO));
-    expect(await found()).toEqual(['resolved', 'NO']);
+  test.each<[string, Json, Json | null, string | null, unknown]>([
+    ['that two sources say is believed', {}, row(yes), null, ['resolved', 'YES']],
+    ['of half is half', { outcomePrices: '["0.5","0.5"]' }, row(half), null, ['resolved', 'HALF']],
+    ['of one source is asked of the CLOB', { outcomePrices: '["0","1"]' }, null, NO, ['resolved', 'NO']],
+    ['that another source contradicts is no proof', {}, row(no), YES, unproved],
+    ['that is proposed is none', { umaResolutionStatus: 'proposed' }, row(yes, 'proposed'), YES, unproved],
+    ['that is disputed is none', { umaResolutionStatus: 'disputed' }, row(yes, 'disputed'), YES, unproved],
+  ])('%s', async (_, changes, resolution, winner, expected) => {
+    venue.state.markets = [ended(changes)];
+    if (resolution !== null) venue.state.resolutions = [resolution];
+    if (winner !== null) clobSays(winner);
+    expect(await found()).toEqual(expected);
   });
 
   test('that one source alone says is no proof', async () => {
     venue.state.markets = [ended()];
     venue.state.broken.set('/v2/resolutions', 503);
-    expect(await found()).toEqual(['closed', undefined]);
-  });
-
-  test('that another source contradicts is no proof', async () => {
-    venue.state.markets = [ended()];
-    venue.state.resolutions = [row(['0', '1000000'])];
-    clobSays(winner(YES));
-    expect(await found()).toEqual(['closed', undefined]);
-  });
-
-  test.each(['proposed', 'disputed'])('that is %s is none', async (status) => {
-    venue.state.markets = [ended({ umaResolutionStatus: status })];
-    venue.state.resolutions = [row(['1000000', '0'], status)];
-    clobSays(winner(YES));
-    expect(await found()).toEqual(['closed', undefined]);
+    expect(await found()).toEqual(unproved);
   });
 
   test('needs two voices and no contradiction', () => {

@@ -161,12 +161,25 @@ describe('the form of the signature', () => {
   });
 });
 
+type StructOfBoth = (fields: OrderFields, extras: OrderExtras) => Uint8Array;
+/** What a test changes after the signature. */
+type Change = Partial<Omit<TradeRequest, 'order'>> & { readonly order?: Partial<TradeRequest['order']> };
+const EXTRAS = {
+  timestamp: '1780449126930',
+  metadata: `0x${'00'.repeat(32)}`,
+  builder: `0x${'00'.repeat(32)}`,
+};
+const OTHER_VERSION = {
+  signedFor: expect.stringContaining('version 1'),
+  expectedContract: expect.stringContaining('version 2'),
+};
+
 describe('the diagnosis', () => {
   test('wallet: the maker is not a wallet of the signer', async () => {
-    const { order, ...rest } = await signedRequest({ signatureType: 2 });
     const stranger = STRANGER.wallet(2);
-    const digest = await resign({ order: { ...order, maker: stranger }, ...rest });
-    expect(refused(digest)).toMatchObject({
+    const posed = withOrder(await signedRequest({ signatureType: 2 }), { maker: stranger });
+    const signature = await SIGNER.signDigest(hexToBytes(orderIdOf(posed)));
+    expect(refused(withOrder(posed, { signature }))).toMatchObject({
       check: 'wallet',
       maker: stranger,
       recovered: SIGNER.address,
@@ -174,14 +187,24 @@ describe('the diagnosis', () => {
     });
   });
 
-  test('order_version: signed for the other version', async () => {
-    const request = await signedRequest({ version: 1 });
-    expect(refused({ ...request, orderVersion: 2 })).toMatchObject({
-      check: 'order_version',
-      signedFor: expect.stringContaining('version 1'),
-      expectedContract: expect.stringContaining('version 2'),
-    });
-  });
+  const polymarket = { profile: 'polymarket' } as const;
+  const deposit = { ...polymarket, signatureType: 3 } as const;
+
+  test.for<[string, Partial<LimitOrder>, Change, Parameters<typeof verify>[1], object]>([
+    ['order_version', { version: 1 }, { orderVersion: 2 }, {}, OTHER_VERSION],
+    ['signature_type', { signatureType: 1 }, { order: { signatureType: 2 } }, {}, { signedAs: 1, sent: 2 }],
+    // The `polymarket` profile needs the three fields, and signs 11.
+    ['order_profile', {}, {}, polymarket, {}],
+    ['order_profile', {}, { order: EXTRAS }, polymarket, { signedStruct: '12 fields' }],
+    ['deprecated_fields', { ...deposit, wrapped: false }, {}, {}, { signedStruct: '11 fields' }],
+    ['deprecated_fields', { ...deposit, wrapped: true }, {}, {}, { signedStruct: '11 fields' }],
+  ])(
+    '%s: signed as %j, sent with %j to a desk with %j',
+    async ([check, how, { order, ...rest }, options, facts]) => {
+      const request = withOrder({ ...(await signedRequest(how)), ...rest }, order ?? {});
+      expect(refused(request, options)).toMatchObject({ check, ...facts });
+    },
+  );
 
   test('verifying_contract: signed for the neg-risk contract, and the other way round', async () => {
     const plain = await signedRequest();
@@ -210,21 +233,6 @@ describe('the diagnosis', () => {
     );
     const signature = await SIGNER.signDigest(digest);
     expect(refused(withOrder(request, { signature }))).toMatchObject({ check: 'deprecated_fields' });
-  });
-
-  test('order_profile: the `polymarket` profile needs the three fields', async () => {
-    expect(refused(await signedRequest(), { profile: 'polymarket' })).toMatchObject({
-      check: 'order_profile',
-    });
-  });
-
-  test('signature_type: signed as another type than sent', async () => {
-    const request = await signedRequest({ signatureType: 1 });
-    expect(refused(withOrder(request, { signatureType: 2 }))).toMatchObject({
-      check: 'signature_type',
-      signedAs: 1,
-      sent: 2,
-    });
   });
 
   test('signer: another key, with the recovered address', async () => {
@@ -289,22 +297,6 @@ describe('the diagnosis', () => {
     expect(refused(word)).toMatchObject({ check: 'side', signedAs: 'string side' });
   });
 
-  test('deprecated_fields: a deposit wallet’s order over 11 fields, plain and wrapped', async () => {
-    for (const wrapped of [false, true]) {
-      const request = await signedRequest({ profile: 'polymarket', signatureType: 3, wrapped });
-      const diagnosis = refused(request);
-      expect(diagnosis).toMatchObject({ check: 'deprecated_fields', signedStruct: '11 fields' });
-    }
-  });
-
-  test('order_profile: 12 fields where the venue signs 11', async () => {
-    const request = withOrder(await signedRequest(), EXTRAS);
-    expect(refused(request, { profile: 'polymarket' })).toMatchObject({
-      check: 'order_profile',
-      signedStruct: '12 fields',
-    });
-  });
-
   test('always has the digest and the typed data to sign, within 32 recoveries', async () => {
     const posed = withOrder(await signedRequest({ signer: STRANGER }), {
       maker: SIGNER.address,
@@ -337,19 +329,6 @@ describe('the diagnosis', () => {
       expect(refused(withOrder(request, change))).toMatchObject({ check: 'signer' });
   });
 });
-
-type StructOfBoth = (fields: OrderFields, extras: OrderExtras) => Uint8Array;
-const EXTRAS = {
-  timestamp: '1780449126930',
-  metadata: `0x${'00'.repeat(32)}`,
-  builder: `0x${'00'.repeat(32)}`,
-};
-
-/** Signs the current content. */
-async function resign(request: TradeRequest): Promise<TradeRequest> {
-  const signature = await SIGNER.signDigest(hexToBytes(orderIdOf(request)));
-  return withOrder(request, { signature });
-}
 
 describe('the wire reference’s vectors', () => {
   /** Only the order matters here; the rest of the request is irrelevant. */
