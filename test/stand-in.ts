@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterFile } from './setup/clean-up.ts';
+import { afterUse } from './setup/clean-up.ts';
 
 export interface Asked {
   readonly method: string;
@@ -16,10 +16,10 @@ export interface Asked {
   readonly body: string;
 }
 
-/** @returns the URL of a server that stands until the test file ends, without a slash at its end */
+/** @returns the URL of a server that stands until its test or, outside of one, its file ends; without a slash at its end */
 export async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterFile('services', () => {
+  afterUse(() => {
     server.closeAllConnections();
     server.close();
   });

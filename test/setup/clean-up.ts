@@ -2,6 +2,7 @@
  * Resources that a test file has left open. Files share the modules of their worker, so a module cannot register an
  * `afterAll` of its own: it would run after the first file alone.
  */
+import { onTestFinished, TestRunner } from 'vitest';
 
 /** Services, then processes and pools that may use the databases, then the databases. */
 const STAGES = ['services', 'processes', 'pools', 'databases'] as const;
@@ -30,6 +31,15 @@ let waiting: { readonly stage: Stage; readonly work: () => unknown }[] = [];
 /** Runs `work` when the current test file has ended. */
 export function afterFile(stage: Stage, work: () => unknown): void {
   waiting.push({ stage, work });
+}
+
+/**
+ * Runs `work` when the test that started a service has ended, so that what is still under way reaches no later test; outside
+ * of a test, as in a `beforeAll`, when the file has.
+ */
+export function afterUse(work: () => unknown): void {
+  if (TestRunner.getCurrentTest() === undefined) afterFile('services', work);
+  else onTestFinished(async () => void (await work()));
 }
 
 export async function cleanUp(): Promise<void> {

@@ -11,7 +11,7 @@ import {
   type ProblemCode,
   Signer,
 } from '@bellwether/sdk';
-import { beforeAll, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { type Asked, standIn } from '../../../test/stand-in.ts';
 import { errorCodes } from '../../server/src/platform/http/routes.ts';
 import { MARKET } from './market.ts';
@@ -24,7 +24,10 @@ let seen: Asked[];
 let replies: Reply[];
 let waits: number[];
 
-beforeAll(async () => {
+beforeEach(async () => {
+  seen = [];
+  replies = [];
+  waits = [];
   const url = await standIn((asked, response) => {
     seen.push(asked);
     const reply = replies.shift() ?? { status: 200, body: { fine: true } };
@@ -37,11 +40,6 @@ beforeAll(async () => {
     response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
   });
   base = `${url}/desk`;
-});
-beforeEach(() => {
-  seen = [];
-  replies = [];
-  waits = [];
 });
 
 const client = (more: Partial<ConstructorParameters<typeof BellwetherClient>[0]> = {}) =>

@@ -5,7 +5,7 @@ import { type Address, ZERO_ADDRESS } from '@bellwether/protocol';
 import { expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createDeskDatabase } from '../../../test/postgres.ts';
-import { afterFile } from '../../../test/setup/clean-up.ts';
+import { afterFile, afterUse } from '../../../test/setup/clean-up.ts';
 import { listening } from '../../../test/stand-in.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
@@ -184,11 +184,10 @@ export async function startStage(
       eventMs: given.eventMs ?? 3_600_000,
     },
   });
-  afterFile('services', async () => {
+  afterUse(async () => {
     await orders.stop();
     pooled.close();
     await closeVenue().catch(() => {});
-    return true;
   });
   await sql`insert into owners (created_at) values (now())`;
   await sql`insert into agents (agent_id, user_id, name, description, claim_code, created_at)

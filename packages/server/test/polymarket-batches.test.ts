@@ -1,5 +1,5 @@
 /** Orders that go to the live venue in one request: what its answer proves of each of them. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
   isPost,
@@ -11,11 +11,10 @@ import {
 } from './live-orders-stage.ts';
 
 let stage: Stage;
-// Some answers pause the venue.
-const freshVenue = async () => {
+// One for each test: some answers pause the venue.
+beforeEach(async () => {
   stage = await startStage();
-};
-beforeAll(freshVenue);
+});
 
 const isBatch = ({ method, path }: VenueRequest): boolean => method === 'POST' && path === '/orders';
 const LIMITS = { 'poly-ratelimit-remaining': '0', 'poly-ratelimit-reset': '1' };
@@ -132,7 +131,6 @@ describe('no answer', () => {
     expect(found).toEqual([UNKNOWN, UNKNOWN]);
     expect(statuses).toEqual(['submitting', 'submitting']);
     expect(singles).toEqual([]);
-    await freshVenue();
   });
 });
 
@@ -140,7 +138,6 @@ describe('a refusal of the whole request', () => {
   test('of the venue’s limiter is one of each', async () => {
     const { found } = await sendAll(2, () => ({ status: 429, body: { error: 'x' }, headers: LIMITS }));
     expect(found).toEqual([1, 2].map(() => ({ kind: 'rejected', reason: 'venue_rate_limited' })));
-    await freshVenue();
   });
 
   test('of its form: each is sent by itself, and has an answer of its own', async () => {

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { afterFile } from '../../../test/setup/clean-up.ts';
+import { afterUse } from '../../../test/setup/clean-up.ts';
 import { type Asked, listening, sendJson, standIn } from '../../../test/stand-in.ts';
 import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
 import { type BookTimes, createLiveBooks } from '../src/venues/polymarket/books.ts';
@@ -80,7 +80,7 @@ export async function openVenue(answer: (url: URL, asked: Asked) => unknown, now
     else sendJson(response, value ?? {}, value === undefined ? 404 : 200);
   });
   const pool = createPooledSend();
-  afterFile('services', pool.close);
+  afterUse(pool.close);
   const clock = { now };
   const log = {
     info: () => {},

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Asked, standIn } from '../../../test/stand-in.ts';
 import { createWebhookSender, type SenderOptions } from '../src/webhooks/sender.ts';
 
@@ -16,7 +16,7 @@ const record = (asked: Asked, response: ServerResponse) => {
 };
 let port = '';
 
-beforeAll(async () => {
+beforeEach(async () => {
   port = new URL(await standIn(record)).port;
 });
 
