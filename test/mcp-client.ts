@@ -1,7 +1,5 @@
 /** A language model's side of MCP: the official client, scripted, over both transports and both generations of the protocol. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -13,7 +11,7 @@ import { createMcpServer } from '../packages/mcp/src/mcp-server.ts';
 import { type HttpHandle, serveHttp } from '../packages/mcp/src/serve-http.ts';
 import { createTools } from '../packages/mcp/src/tools/index.ts';
 import { KEY_COST } from './cli-process.ts';
-import { afterFile } from './setup/clean-up.ts';
+import { afterFile, temporaryFolder } from './setup/clean-up.ts';
 
 const MCP_MAIN = join(import.meta.dirname, '..', 'packages', 'mcp', 'src', 'main.ts');
 export const PASSPHRASE = 'a passphrase for tests';
@@ -24,13 +22,11 @@ export type Generation = '2025' | '2026';
 
 export type McpEnvironment = Readonly<Record<string, string>>;
 
-const newHome = (): string => mkdtempSync(join(tmpdir(), 'bellwether-mcp-'));
-
 export const environmentFor = (url: string, more: McpEnvironment = {}): McpEnvironment => ({
   PATH: process.env.PATH ?? '',
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
   BELLWETHER_URL: url,
-  BELLWETHER_HOME: newHome(),
+  BELLWETHER_HOME: temporaryFolder(),
   BELLWETHER_PASSPHRASE: PASSPHRASE,
   // A busy machine is no frozen desk.
   BELLWETHER_TIMEOUT_MS: '60000',

@@ -11,7 +11,7 @@ import {
   newTicker,
   onBoth,
   placed,
-  refusalOf,
+  refusedRead,
   service,
   token,
   useStage,
@@ -204,7 +204,7 @@ describe('positions and portfolio', () => {
       expect((await read('/markets/portfolio')).warnings).toMatchObject([
         { code: 'venue_not_answering', message: expect.stringContaining('what they cost') },
       ]);
-      expect(await refusalOf('/markets/current-positions?venue=kalshi', both.apiKey)).toEqual([
+      expect(await refusedRead('/markets/current-positions?venue=kalshi', both.apiKey)).toEqual([
         503,
         'service_unavailable',
       ]);

@@ -25,7 +25,7 @@ let key: string;
 export const get = (path: string, as = key) => call(service, 'GET', path, { key: as });
 
 /** Of a read that is refused. */
-export const refusalOf = async (path: string, as = key) => {
+export const refusedRead = async (path: string, as = key) => {
   const { status, body } = await get(path, as);
   return [status, body.code];
 };

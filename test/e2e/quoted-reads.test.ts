@@ -10,7 +10,7 @@ import {
   newTicker,
   onBoth,
   placed,
-  refusalOf,
+  refusedRead,
   service,
   signedBuy,
   sql,
@@ -152,7 +152,7 @@ describe('a Solana wallet', () => {
       `/markets/wallet/${owner.wallet}/positions`,
       `/markets/context/${ticker.id}?user=${owner.wallet}`,
     ])
-      expect(await refusalOf(path, stranger.apiKey), path).toEqual([404, 'wallet_not_found']);
+      expect(await refusedRead(path, stranger.apiKey), path).toEqual([404, 'wallet_not_found']);
     const briefing = (await get('/markets/briefing', stranger.apiKey)).body as Briefing;
     expect(briefing.venues.kalshi).toMatchObject({ currentPositionsCount: 0, positionsValue: 0 });
     expect((await get(`/markets/context/${ticker.id}`, stranger.apiKey)).body).toMatchObject({
@@ -184,7 +184,7 @@ describe('a Solana wallet', () => {
       `venue=kalshi&user=${both.funder}`,
       `user=${'2'.repeat(32)}`,
     ])
-      expect(await refusalOf(`${path}?${query}`, both.apiKey), query).toEqual([404, 'wallet_not_found']);
+      expect(await refusedRead(`${path}?${query}`, both.apiKey), query).toEqual([404, 'wallet_not_found']);
     expect((await get(`${path}?user=nobody`, both.apiKey)).body.code).toBe('invalid_request');
   });
 

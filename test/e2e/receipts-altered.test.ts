@@ -1,7 +1,6 @@
 /** Every altered, deleted, added or moved row of receipts, orders or fills is found, and the first such row is named. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyReceipts } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.t
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { newTrader, type Trader } from '../harness.ts';
 import { runScript } from '../service-process.ts';
+import { temporaryFolder } from '../setup/clean-up.ts';
 import { audit, buy, chainOf, openReceiptsStage, type ReceiptsStage } from './receipts-stage.ts';
 
 let stage: ReceiptsStage;
@@ -275,7 +275,7 @@ describe('an altered row is found, and the first one is named', () => {
   test('the command checks an export and the database, and ends with 1 when something is altered', async () => {
     const chain = await chainOf(stage, trader);
     const run = (...options: string[]) => runScript('scripts/verify-receipts.ts', options);
-    const file = join(mkdtempSync(join(tmpdir(), 'receipts-')), 'export.json');
+    const file = join(temporaryFolder(), 'export.json');
     writeFileSync(file, JSON.stringify({ entries: chain }));
     expect(await run(file)).toMatchObject({ code: 0, stdout: expect.stringContaining('3 entries') });
     const bent = structuredClone(chain);

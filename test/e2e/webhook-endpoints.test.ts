@@ -165,7 +165,7 @@ describe('incoming callbacks', () => {
     expect(new Set(answers.map(shape)).size).toBe(1);
   });
 
-  test('a too large body is refusalOf, and configuration errors contain no secrets', async () => {
+  test('a too large body is refused, and configuration errors contain no secrets', async () => {
     const body = 'x'.repeat(70_000);
     expect((await post('venue', body, { 'x-signature': sign(body) })).status).toBe(413);
     for (const text of [

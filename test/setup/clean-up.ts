@@ -2,6 +2,9 @@
  * Resources that a test file has left open. Files share the modules of their worker, so a module cannot register an
  * `afterAll` of its own: it would run after the first file alone.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { onTestFinished, TestRunner } from 'vitest';
 
 /** Services, then processes and pools that may use the databases, then the databases. */
@@ -40,6 +43,13 @@ export function afterFile(stage: Stage, work: () => unknown): void {
 export function afterUse(work: () => unknown): void {
   if (TestRunner.getCurrentTest() === undefined) afterFile('services', work);
   else onTestFinished(async () => void (await work()));
+}
+
+/** An empty folder that goes when the current file has ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bw-'));
+  afterFile('databases', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 export async function cleanUp(): Promise<void> {

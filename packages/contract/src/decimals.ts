@@ -1,7 +1,6 @@
 /**
  * Exact decimals. Money and share quantities are bigint micro-units (6 decimals); prices are integer
- * ten-thousandths of one collateral ("pips": every tick size from 0.1 to 0.0001 is a whole number of them).
- * Nothing here rounds unless the caller names the direction.
+ * ten-thousandths of one collateral ("pips"). Nothing here rounds unless the caller names the direction.
  */
 
 /** Collateral or shares in millionths. */
@@ -14,10 +13,6 @@ export const MICRO = 1_000_000n;
 export const MICRO_DECIMALS = 6;
 export const PIPS = 10_000;
 export const PIPS_DECIMALS = 4;
-
-/** Tick sizes in pips by their wire spelling. */
-export const TICK_SIZES = { '0.1': 1000, '0.01': 100, '0.001': 10, '0.0001': 1 } as const;
-export type TickSize = keyof typeof TICK_SIZES;
 
 export type Rounding = 'floor' | 'ceil';
 
@@ -133,6 +128,23 @@ export const formatPips = (value: Pips): string => formatDecimal(BigInt(value), 
  * pipsToNumber(parsePips('0.55')); // 0.55
  */
 export const pipsToNumber = (value: Pips): number => value / PIPS;
+
+/**
+ * A market's tick size, which may be any whole number of pips that divides one collateral: then YES at a price and NO at
+ * one less that price are on the grid together.
+ * @returns pips; `null` for any other, in which no price can be counted here
+ * @example
+ * parseTick('0.0025'); // 25; of '0.00005' and '0.03' null
+ */
+export function parseTick(size: unknown): Pips | null {
+  if (typeof size !== 'string' && typeof size !== 'number') return null;
+  try {
+    const pips = parsePips(size);
+    return pips > 0 && pips < PIPS && PIPS % pips === 0 ? pips : null;
+  } catch {
+    return null;
+  }
+}
 
 /**
  * Integer division of non-negative numbers, rounded as the caller says.

@@ -173,6 +173,10 @@ export const unused = Type.Optional(
   Type.Unknown({ description: 'taken from other public clients, and not used' }),
 );
 
+/** Of the year 9999: what is later is no time that ISO texts and the database carry. */
+export const LAST_SECOND = 253_402_300_799;
+export const LAST_MS = LAST_SECOND * 1000 + 999;
+
 export const EpochMs = Type.String({ description: 'epoch milliseconds as text' });
 export const Iso = Type.String({ format: 'date-time', description: 'ISO 8601 with zone' });
 /**
@@ -220,12 +224,11 @@ export const OrderType = Type.Union([
   Type.Literal('GTD'),
   Type.Literal('FAK'),
 ]);
-export const TickSizeText = Type.Union([
-  Type.Literal('0.1'),
-  Type.Literal('0.01'),
-  Type.Literal('0.001'),
-  Type.Literal('0.0001'),
-]);
+export const TickSizeText = Type.String({
+  pattern: '^0?\\.[0-9]{1,18}$',
+  description:
+    'the least step of a price, as the venue lists it: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 or another',
+});
 
 /** RFC 9457 problem, with the facts that an agent needs to continue. */
 export const Problem = Type.Object(

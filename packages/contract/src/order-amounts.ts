@@ -6,7 +6,7 @@
  * collateral of a resting order is exact. Immediate orders must have at most 2 decimals in makerAmount and 4 in
  * takerAmount for every tick size. Cutting makes the order smaller, never its price worse.
  */
-import { DecimalError, type Micro, PIPS, type Pips, parseMicro, parsePips, TICK_SIZES } from './decimals.ts';
+import { DecimalError, type Micro, PIPS, type Pips, parseMicro, parsePips, parseTick } from './decimals.ts';
 import { OrderBuildError } from './order-build-error.ts';
 
 /** 2 decimals, in micro-units. */
@@ -34,16 +34,16 @@ export const sharesOf = (side: OrderSide, amounts: Amounts): Micro =>
   side === 'BUY' ? amounts.takerAmount : amounts.makerAmount;
 
 /**
- * @throws OrderBuildError unknown tick size.
+ * @throws OrderBuildError `unknown_tick_size`: no price can be counted in it, see `parseTick`
  * @example
  * tickOf('0.01'); // 100, in pips
  */
 export function tickOf(tickSize: string): Pips {
-  const tick = (TICK_SIZES as Readonly<Record<string, Pips>>)[tickSize];
-  if (tick === undefined)
+  const tick = parseTick(tickSize);
+  if (tick === null)
     throw new OrderBuildError(
       'unknown_tick_size',
-      `tick size "${tickSize}" is not one of 0.1, 0.01, 0.001, 0.0001`,
+      `tick size "${tickSize.slice(0, 60)}" is no whole number of ten-thousandths that divides 1`,
     );
   return tick;
 }

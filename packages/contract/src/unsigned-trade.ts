@@ -2,7 +2,7 @@
  * From an intent in named fields to the unsigned body of a trade. The service prepares orders with this function, and a
  * client that has it computes the same body by itself, so that nothing of a prepared order has to be believed.
  */
-import { formatPips, microToNumber, type Pips, pipsToNumber, type TickSize } from './decimals.ts';
+import { formatPips, microToNumber, type Pips, pipsToNumber } from './decimals.ts';
 import { LIMITS } from './fields.ts';
 import type { TradeIntent, UnsignedTrade } from './operations/prepare-trade.ts';
 import { type Amounts, limitAmounts, marketAmounts, priceOnGrid, sharesOf } from './order-amounts.ts';
@@ -83,7 +83,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
     deferExec,
     expirationTime: (expiration ?? 0) * 1000,
     orderVersion: intent.orderVersion ?? 2,
-    tickSize: formatPips(tick) as TickSize,
+    tickSize: formatPips(tick),
     negRisk,
     clientOrderId,
     ...(cancelAfterMs === undefined ? {} : { cancelAfterMs }),

@@ -1,5 +1,4 @@
 /** Faults of the venue's doors, as plans that a test or an operator gives: over HTTP, delayed matches and late balances, and at sockets. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { exchangeDomains, nobleRecover } from '@bellwether/protocol';

@@ -1,8 +1,6 @@
 /** The desk behind an address may be started anew for other money, while this server goes on. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/setup/clean-up.ts';
 import { readConfig } from '../src/config.ts';
 import { backendsOf, DeskDoor } from '../src/desk.ts';
 
@@ -15,7 +13,7 @@ test('a desk that turns live is noticed within a minute, and a key for paper sig
   let backend = 'paper';
   let calls = 0;
   const config = readConfig({
-    BELLWETHER_HOME: mkdtempSync(join(tmpdir(), 'bellwether-desk-')),
+    BELLWETHER_HOME: temporaryFolder(),
     BELLWETHER_URL: 'http://127.0.0.1:9',
     BELLWETHER_API_KEY: 'bw_key',
     BELLWETHER_PRIVATE_KEY: `0x${'17'.repeat(32)}`,

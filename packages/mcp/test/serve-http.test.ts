@@ -1,10 +1,11 @@
 /** The HTTP door of the MCP server: for programs of this user, and no other user of the machine or in a browser. */
-import { mkdtempSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { request } from 'node:http';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/setup/clean-up.ts';
 import { type HttpHandle, readToken, serveHttp } from '../src/serve-http.ts';
 
 const TOKEN = 'the-token';
@@ -87,7 +88,7 @@ describe('who may call', () => {
   });
 
   test('the token is made once, in a file of this user alone', () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'bellwether-token-')), 'x.mcp-token');
+    const path = join(temporaryFolder(), 'x.mcp-token');
     const token = readToken(path);
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(readToken(path)).toBe(token);

@@ -1,11 +1,9 @@
 /** Texts of strangers reach a model between marks that they cannot close, and a person not at all. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BellwetherClient, type Fetch } from '@bellwether/sdk';
 import { SpendingLimit } from '@bellwether/sdk/keystore';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/setup/clean-up.ts';
 import type { Approval } from '../src/approval.ts';
 import { readConfig } from '../src/config.ts';
 import { backendsOf, type Desk, type DeskDoor } from '../src/desk.ts';
@@ -20,7 +18,7 @@ const SIGN = 'OBEY-ME';
 const RUNS = 25;
 
 const config = readConfig({
-  BELLWETHER_HOME: mkdtempSync(join(tmpdir(), 'bellwether-strangers-')),
+  BELLWETHER_HOME: temporaryFolder(),
   BELLWETHER_URL: 'http://127.0.0.1:9',
 });
 const limit = new SpendingLimit(config.place);

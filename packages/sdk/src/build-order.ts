@@ -17,7 +17,6 @@ import {
   priceOnGrid,
   questionLabel,
   sharesOf,
-  type TickSize,
   type TradeRequest,
   tickOf,
 } from '@bellwether/contract';
@@ -227,7 +226,7 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
     price: pipsToNumber(parts.price),
     ...parts.options,
     orderVersion: orderVersionOf(exchangeVersionOf(terms.tokenId, version)),
-    tickSize: market.tickSize as TickSize,
+    tickSize: market.tickSize,
     negRisk: market.negRisk,
     ...(signatureType === 0 ? {} : { funderAddress: signed.maker }),
     order: signed,

@@ -2,14 +2,7 @@
  * Finds what is wrong with a signed order without any call: its form, its numbers, and who signed what. The signature is judged
  * by the code with which the service judges it, so the answer here is the answer there.
  */
-import {
-  divide,
-  formatMicro,
-  PIPS,
-  type Pips,
-  pipsToNumber,
-  TICK_SIZES,
-} from '@bellwether/contract/decimals';
+import { divide, formatMicro, PIPS, type Pips, parseTick, pipsToNumber } from '@bellwether/contract/decimals';
 import {
   asAddress,
   describeDomain,
@@ -250,7 +243,8 @@ function priceFinding(
   tickSize: string | undefined,
 ): OrderFinding {
   if (shares === 0n) return unknown('price', 'there are no shares', 'Mend the amounts first.');
-  const tick: Pips = (TICK_SIZES as Readonly<Record<string, Pips>>)[tickSize ?? ''] ?? 1;
+  const known = parseTick(tickSize);
+  const tick: Pips = known ?? 1;
   const ticks = divide(money * BigInt(PIPS), shares * BigInt(tick), isBuy ? 'floor' : 'ceil');
   const price = ticks * BigInt(tick);
   if (price < BigInt(tick) || price > BigInt(PIPS - tick))
@@ -260,8 +254,8 @@ function priceFinding(
       'makerAmount is what the maker gives: collateral in a BUY, shares in a SELL. Are they the wrong way round?',
     );
   const said = `${pipsToNumber(Number(price))} a share`;
-  return tickSize === undefined
-    ? unknown('price', said, "Give the market's tick size to check the grid.")
+  return known === null
+    ? unknown('price', said, "Give the market's tick size, such as 0.01, to check the grid.")
     : good('price', `${said}, on the grid of ${tickSize}`);
 }
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
@@ -24,6 +23,7 @@ import {
   type Terminal,
 } from '@bellwether/sdk/keystore';
 import { afterEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/setup/clean-up.ts';
 import { sendJson, standIn } from '../../../test/stand-in.ts';
 
 const URL_OF_DESK = 'http://127.0.0.1:8080';
@@ -42,8 +42,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'bellwether-keys-'));
-const newPlace = (url = URL_OF_DESK) => deskPlace({ BELLWETHER_HOME: newFolder() }, url);
+const newPlace = (url = URL_OF_DESK) => deskPlace({ BELLWETHER_HOME: temporaryFolder() }, url);
 async function placeWithKeys() {
   const place = newPlace();
   await createKeys(place, KEYS, PASSPHRASE, CHEAP);
@@ -90,7 +89,7 @@ describe('the file', () => {
   });
 
   test('is one for each desk, however its address is spelt', () => {
-    const folder = newFolder();
+    const folder = temporaryFolder();
     const at = (url: string) => deskPlace({ BELLWETHER_HOME: folder }, url).keys;
     expect(at('http://127.0.0.1:8080/')).toBe(at('HTTP://127.0.0.1:8080'));
     expect(new Set(['http://a.example', 'https://a.example', 'https://a.example/b'].map(at)).size).toBe(3);
@@ -235,7 +234,7 @@ describe('two writers', () => {
 describe('keys of the environment', () => {
   test('come before the keystore', async () => {
     const env = {
-      BELLWETHER_HOME: newFolder(),
+      BELLWETHER_HOME: temporaryFolder(),
       BELLWETHER_API_KEY: 'bw_1',
       BELLWETHER_PRIVATE_KEY: PRIVATE_KEY,
     };
@@ -252,7 +251,7 @@ describe('keys of the environment', () => {
     [{ BELLWETHER_API_KEY: 'bw_1', BELLWETHER_SIGNATURE_TYPE: '7' }, 'keys_invalid'],
     [{}, 'keystore_missing'],
   ])('%j', async (given, fault) => {
-    const env = { BELLWETHER_HOME: newFolder(), ...given };
+    const env = { BELLWETHER_HOME: temporaryFolder(), ...given };
     expect(await faultOf(() => loadKeys({ env }))).toBe(fault);
   });
 });
@@ -273,7 +272,7 @@ describe('the passphrase', () => {
   }
 
   test('of a file that only this user can read', async () => {
-    const path = join(newFolder(), 'passphrase');
+    const path = join(temporaryFolder(), 'passphrase');
     writeFileSync(path, `${PASSPHRASE}\n`, { mode: 0o600 });
     const env = { BELLWETHER_PASSPHRASE_FILE: path };
     expect(await findPassphrase({ env })).toBe(PASSPHRASE);

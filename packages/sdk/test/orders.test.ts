@@ -1,5 +1,6 @@
 /** Checks built orders against a second, independent statement of the service's rules. */
 import {
+  formatPips,
   immediateBuyAmounts,
   immediateLimitBuyAmounts,
   immediateSellAmounts,
@@ -7,7 +8,6 @@ import {
   type OrderSide,
   parseMicro,
   restingAmounts,
-  TICK_SIZES,
   TradeRequest,
 } from '@bellwether/contract';
 import {
@@ -40,8 +40,11 @@ function signedPrice(
   return Number(side === 'BUY' || exact ? floored : floored + 1n) * tick;
 }
 
+/** Every tick in pips: they divide the whole price. */
+const TICKS = Array.from({ length: 5_000 }, (_, index) => index + 1).filter((pips) => 10_000 % pips === 0);
+
 /** A tick in pips and a price on its grid. */
-const tickAndPrice = fc.constantFrom(...Object.values(TICK_SIZES)).chain((tick) =>
+const tickAndPrice = fc.constantFrom(...TICKS).chain((tick) =>
   fc.record({
     tick: fc.constant(tick),
     price: fc.integer({ min: 1, max: 10_000 / tick - 1 }).map((ticks) => ticks * tick),
@@ -145,18 +148,17 @@ describe('whole requests', () => {
   test('every order that the SDK builds is a valid request', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom(...(Object.keys(TICK_SIZES) as (keyof typeof TICK_SIZES)[])),
+        fc.constantFrom(...TICKS),
         fc.double({ min: 0.0001, max: 0.9999, noNaN: true }),
         fc.double({ min: 5, max: 100_000, noNaN: true }),
         fc.constantFrom<OrderSide>('BUY', 'SELL'),
         fc.constantFrom('GTC', 'GTD', 'FOK', 'FAK', 'market'),
         fc.constantFrom<'YES' | 'NO'>('YES', 'NO'),
         fc.constantFrom(0, 1, 2, 3) as fc.Arbitrary<0 | 1 | 2 | 3>,
-        async (tickSize, raw, amount, side, type, outcome, signatureType) => {
-          const tick = TICK_SIZES[tickSize];
+        async (tick, raw, amount, side, type, outcome, signatureType) => {
           const ticks = Math.min(10_000 / tick - 1, Math.max(1, Math.round((raw * 10_000) / tick)));
           const price = (ticks * tick) / 10_000;
-          const base = { signer, market: { ...MARKET, tickSize }, outcome, signatureType };
+          const base = { signer, market: { ...MARKET, tickSize: formatPips(tick) }, outcome, signatureType };
           if (type === 'market') {
             const market = { ...base, worstPrice: price };
             const trade = await (side === 'BUY'
@@ -280,7 +282,7 @@ describe('whole requests', () => {
     [
       'unknown tick',
       'unknown_tick_size',
-      () => buildLimitOrder({ ...base, market: { ...MARKET, tickSize: '0.005' } }),
+      () => buildLimitOrder({ ...base, market: { ...MARKET, tickSize: '0.00005' } }),
     ],
     [
       'no tokens',
@@ -324,4 +326,18 @@ test('the worst price of a market order', () => {
     price: null,
     complete: false,
   });
+});
+
+test('the price to reach goes beyond the slippage to the grid of now, within it', () => {
+  const book = {
+    bids: [{ price: '0.4925', size: '10' }],
+    asks: [{ price: '0.5025', size: '10' }],
+    tickSize: '0.01',
+  };
+  expect(priceToReach(book, { side: 'BUY', amount: 1 }).price).toBe(0.51);
+  expect(priceToReach(book, { side: 'SELL', shares: 1, slippage: 0.02 }).price).toBe(0.47);
+  const fine = { ...book, tickSize: '0.0025' };
+  expect(priceToReach(fine, { side: 'BUY', amount: 1, slippage: 0.001 }).price).toBe(0.505);
+  expect(priceToReach(fine, { side: 'BUY', amount: 1, slippage: 0.9 }).price).toBe(0.9975);
+  expect(priceToReach(fine, { side: 'SELL', shares: 1, slippage: 0.9 }).price).toBe(0.0025);
 });

@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BellwetherApiError, BellwetherConnectionError } from '@bellwether/sdk';
 import { deskPlace, provesNoEffect, SpendingLimit, SpendingLimitReached } from '@bellwether/sdk/keystore';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/setup/clean-up.ts';
 
 const URL_OF_DESK = 'http://127.0.0.1:8080';
 const NOON = Date.parse('2026-11-22T12:00:00Z');
 const DAY_MS = 86_400_000;
 
-const newPlace = () =>
-  deskPlace({ BELLWETHER_HOME: mkdtempSync(join(tmpdir(), 'bellwether-limit-')) }, URL_OF_DESK);
+const newPlace = () => deskPlace({ BELLWETHER_HOME: temporaryFolder() }, URL_OF_DESK);
 
 function limitOf(micro: bigint, place = newPlace()) {
   const clock = { now: NOON };

@@ -187,7 +187,6 @@ export async function startStage(
   afterUse(async () => {
     await orders.stop();
     pooled.close();
-    await closeVenue().catch(() => {});
   });
   await sql`insert into owners (created_at) values (now())`;
   await sql`insert into agents (agent_id, user_id, name, description, claim_code, created_at)

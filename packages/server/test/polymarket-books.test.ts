@@ -117,7 +117,7 @@ describe('the socket’s book', () => {
       old_tick_size: '0.01',
       new_tick_size: '0.001',
     });
-    await until(() => expect(venue.books.known(YES)?.terms.tickSize).toBe(10));
+    await until(() => expect(venue.books.known(YES)?.terms.tick).toEqual({ tickSize: 10 }));
   });
 
   test('keeps the terms that later snapshots leave out', async () => {
@@ -126,7 +126,7 @@ describe('the socket’s book', () => {
     venue.say({ event_type: 'book', ...bare });
     await until(() => expect(venue.books.known(YES)?.at).toBe(3_000));
     expect(venue.books.known(YES)?.terms).toEqual({
-      tickSize: 100,
+      tick: { tickSize: 100 },
       minOrderSize: 5_000_000n,
       negRisk: false,
     });

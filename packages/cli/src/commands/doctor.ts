@@ -270,7 +270,7 @@ export function addDoctorCommands(program: Command, start: Start): void {
         'whether its market is one of several that exclude each other',
       ).choices(['yes', 'no']),
     )
-    .addOption(new Option('--tick-size <size>', 'of its market').choices(['0.1', '0.01', '0.001', '0.0001']))
+    .option('--tick-size <size>', 'of its market, such as 0.01')
     .addOption(
       new Option('--profile <name>', 'which struct version 2 signs').choices(['interface', 'polymarket']),
     )

@@ -86,24 +86,22 @@ async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wa
     throw new CliError('refused', 'market_incomplete', 'The market names no token of this outcome.');
   const book = await client.getOrderBook(tokenId, { venue: market.venue });
   const isBuy = intent.side === 'BUY';
-  const reached = priceToReach(
+  const { slippage = DEFAULT_SLIPPAGE } = intent;
+  const { price } = priceToReach(
     book,
-    isBuy ? { side: 'BUY', amount: intent.amount ?? 0 } : { side: 'SELL', shares: intent.size ?? 0 },
+    isBuy
+      ? { side: 'BUY', amount: intent.amount ?? 0, slippage }
+      : { side: 'SELL', shares: intent.size ?? 0, slippage },
   );
-  if (reached.price === null)
-    throw new CliError(
-      'refused',
-      'book_empty',
-      `There is no ${isBuy ? 'offer of' : 'bid for'} ${intent.outcome} now.`,
-      {
-        fix: 'Place a limit order with --price and --size, or name --worst-price to try all the same.',
-      },
-    );
-  const tick = Number(market.tickSize);
-  const last = Math.round(1 / tick) - 1;
-  const slippage = Math.ceil((intent.slippage ?? DEFAULT_SLIPPAGE) / tick - 1e-9);
-  const ticks = Math.round(reached.price / tick) + (isBuy ? slippage : -slippage);
-  return Number((Math.max(1, Math.min(last, ticks)) * tick).toFixed(6));
+  if (price !== null) return price;
+  throw new CliError(
+    'refused',
+    'book_empty',
+    `There is no ${isBuy ? 'offer of' : 'bid for'} ${intent.outcome} now.`,
+    {
+      fix: 'Place a limit order with --price and --size, or name --worst-price to try all the same.',
+    },
+  );
 }
 
 export interface Wanted extends OrderOptions {

@@ -44,6 +44,11 @@ export const ORDER_ERRORS = {
     title: 'Contract version not supported',
     fix: 'Choose a market without "untradable": orders for markets of its version of the protocol cannot be placed here.',
   },
+  unknown_tick_size: {
+    status: 400,
+    title: 'Unknown tick size',
+    fix: 'Choose a market without "untradable": prices of this one cannot be checked here. Trade it at the venue itself.',
+  },
   contradictory_filter: {
     status: 400,
     title: 'Contradictory filter',

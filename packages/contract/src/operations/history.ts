@@ -1,6 +1,6 @@
 /** Whether a market exists, and its price history. */
 import { type Static, Type } from 'typebox';
-import { HEX, PRINTABLE, VenueQuery } from '../fields.ts';
+import { HEX, LAST_SECOND, PRINTABLE, VenueQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** `1m` is one month of 30 days; `max` and `all` cover the whole history. */
@@ -10,8 +10,6 @@ export type HistoryInterval = 'max' | 'all' | '1m' | '1w' | '1d' | '6h' | '1h';
 export const MAX_HISTORY_POINTS = 10_000;
 /** One month. */
 export const MAX_FIDELITY_MINUTES = 43_200;
-/** The last second of the year 9999. */
-const LAST_SECOND = 253_402_300_799;
 
 const MarketReference = Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE, ...HEX });
 

@@ -43,7 +43,7 @@ export const Market = Type.Object({
   volume24hr: Type.String(),
   volume: Type.Number(),
   liquidity: Type.String(),
-  tickSize: Type.String(),
+  tickSize: Type.String({ description: 'the least step of a price, as the venue lists it' }),
   minOrderSize: Type.Number({ description: 'shares' }),
   negRisk: Type.Boolean(),
   version: Type.Optional(
@@ -55,7 +55,7 @@ export const Market = Type.Object({
   untradable: Type.Optional(
     Type.String({
       description:
-        'why orders for it are refused although the venue trades it; contract_version: it is of a version of the protocol that the desk does not know',
+        'why orders for it are refused although the venue trades it. contract_version: it is of a version of the protocol that the desk does not know; tick_size: the desk cannot count in its ticks',
     }),
   ),
 });
@@ -125,7 +125,7 @@ export const OrderBook = Type.Object({
   outcome: Type.String(),
   bids: Type.Array(Level, { description: 'best first' }),
   asks: Type.Array(Level, { description: 'best first' }),
-  tickSize: Type.String(),
+  tickSize: Type.String({ description: 'the least step of a price, as the venue lists it' }),
   minOrderSize: Type.String(),
   negRisk: Type.Boolean(),
   lastTrade: Nullable(Type.String()),

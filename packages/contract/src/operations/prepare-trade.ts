@@ -7,6 +7,7 @@ import {
   ExchangeV3,
   HEX,
   Iso,
+  LAST_SECOND,
   LIMITS,
   label,
   Nullable,
@@ -17,7 +18,6 @@ import {
   Problem,
   Side,
   SignatureType,
-  TickSizeText,
   text,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -52,7 +52,7 @@ export const TradeIntent = Type.Object({
   amount: quantity('collateral to spend at most, fees apart, cut to 2 decimals: of a market BUY'),
   orderType: Type.Optional(OrderType),
   expiration: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 253_402_300_799, description: 'epoch seconds, of a GTD order' }),
+    Type.Integer({ minimum: 1, maximum: LAST_SECOND, description: 'epoch seconds, of a GTD order' }),
   ),
   cancelAfterMs: Type.Optional(CancelAfterMs),
   postOnly: Type.Optional(Type.Boolean({ default: false })),
@@ -148,7 +148,7 @@ export const PreparedTrade = Type.Object({
   orderProfile: Type.Union([Type.Literal('interface'), Type.Literal('polymarket')]),
   verifyingContract: Type.String(),
   negRisk: Type.Boolean(),
-  tickSize: TickSizeText,
+  tickSize: Type.String(),
   maker: Type.String(),
   signer: Type.String({ description: 'whose address the order names as its signer' }),
   eoa: Type.String({ description: 'whose key signs' }),
@@ -204,6 +204,7 @@ const errors = [
   'market_not_found',
   'market_not_active',
   'market_version_not_supported',
+  'unknown_tick_size',
   'amount_out_of_range',
   'price_off_tick_grid',
   'price_out_of_range',

@@ -68,7 +68,6 @@ export const OrderSigning = Type.Object({
   ),
   factories: Type.Object({ proxy: Type.String(), safe: Type.String(), deposit: Type.String() }),
   rules: Type.Object({
-    tickSizes: Type.Array(Type.String()),
     amounts: Type.Array(Type.String()),
     gtdMinLeadS: Type.Integer(),
     builder: Type.Optional(

@@ -165,6 +165,12 @@ export class Engine {
     };
   }
 
+  /** Whether every price of this tick is on the market's grid. */
+  hasTick(conditionId: ConditionId, tickSize: Pips): boolean {
+    const market = this.#state.markets.get(conditionId);
+    return market !== undefined && tickSize % market.spec.tickSize === 0;
+  }
+
   /** Zeros for an unknown account. */
   account(id: AccountId): AccountView {
     return accountView(this.#state, id);

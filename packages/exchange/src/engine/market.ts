@@ -1,5 +1,5 @@
 /** One market: its specification, its totals and its book. */
-import { type Micro, type Pips, TICK_SIZES } from '@bellwether/contract/decimals';
+import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
 import { Book } from './book.ts';
 import type { FeeSchedules } from './fee-schedules.ts';
 import type { Orders } from './orders.ts';
@@ -46,8 +46,8 @@ export class Market {
     },
   ) {
     const { conditionId, tickSize, feeRate, feeExponent, minOrderSize } = spec;
-    if (!Object.values<number>(TICK_SIZES).includes(tickSize))
-      throw new RangeError(`tick size ${tickSize} of market ${conditionId} is unknown`);
+    if (!Number.isSafeInteger(tickSize) || tickSize <= 0 || tickSize === PIPS || PIPS % tickSize !== 0)
+      throw new RangeError(`tick size ${tickSize} of market ${conditionId} does not divide the whole price`);
     if (!Number.isSafeInteger(feeExponent) || feeExponent < 0 || feeRate < 0n || feeRate > GREATEST_FEE_RATE)
       throw new RangeError(`fee ${feeRate}, ${feeExponent} of market ${conditionId} is no fee`);
     if (minOrderSize > BigInt(MOST_UNITS))

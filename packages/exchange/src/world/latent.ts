@@ -6,6 +6,7 @@
 import type { Pips } from '@bellwether/contract/decimals';
 import type { Random } from './random.ts';
 import { CERTAIN, type Millionths, type WorldMarket } from './records.ts';
+import type { Slot } from './slots.ts';
 
 const MILLIONTHS_PER_PIP = 100;
 /** With the finest ticks a price could fall so low that 50 collateral buys half a million shares. */
@@ -61,6 +62,29 @@ export function firstProbability(tickSize: Pips, random: Random): Millionths {
     : random.between(Math.max(low, 50_000), CERTAIN / 2);
   const mirrored = random.sign() > 0 ? drawn : CERTAIN - drawn;
   return Math.min(high, Math.max(low, mirrored));
+}
+
+/** Within a few moves of the limit at which ticks become finer. */
+export function firstNearLimit(random: Random): Millionths {
+  const drawn = random.between(35_000, 60_000);
+  return random.sign() > 0 ? drawn : CERTAIN - drawn;
+}
+
+/** The venue's limit. It names none for the way back: a price at the limit shall not change the tick all the time. */
+const FINER_BELOW: Millionths = 40_000;
+const COARSER_FROM: Millionths = 50_000;
+
+/**
+ * The tick of a market of this slot. By the hidden probability, so that no trade changes what comes later; it reveals no more
+ * than the side of the maker's book that was not taken.
+ */
+export function tickAt(
+  { tickSize, finerTick = tickSize }: Slot,
+  { tickSize: present, probability }: Pick<WorldMarket, 'tickSize' | 'probability'>,
+): Pips {
+  const toEnd = Math.min(probability, CERTAIN - probability);
+  if (toEnd < FINER_BELOW) return finerTick;
+  return toEnd >= COARSER_FROM ? tickSize : present;
 }
 
 /** Probabilities of a contest's markets: uneven, each inside its bounds, together exactly one. */

@@ -4,7 +4,7 @@
  */
 import type { ConditionId, TokenId } from '../engine/types.ts';
 import { contestEvent, contestFor, type Pace, plainEvent, slugOf } from './catalogue.ts';
-import { firstContestProbabilities, firstProbability, moveSizeFor } from './latent.ts';
+import { firstContestProbabilities, firstNearLimit, firstProbability, moveSizeFor } from './latent.ts';
 import type { Random } from './random.ts';
 import type { Millionths, WorldEvent, WorldMarket } from './records.ts';
 import { HORIZON_MS, type Horizon, SLOTS } from './slots.ts';
@@ -70,7 +70,7 @@ export class Listing {
         : contestEvent(contestFor(slot.category), slot.markets, random);
     const probabilities =
       slot.markets === 1
-        ? [firstProbability(slot.tickSize, random)]
+        ? [slot.finerTick === undefined ? firstProbability(slot.tickSize, random) : firstNearLimit(random)]
         : firstContestProbabilities(slot.markets, slot.tickSize, random);
     const [shortest, longest] = HORIZON_MS[slot.horizon];
     const life = scaled(random.between(shortest / SECOND_MS, longest / SECOND_MS) * SECOND_MS, speed);

@@ -41,7 +41,7 @@ export function specOf(market: WorldMarket, event: WorldEvent): MarketSpec {
   return {
     conditionId: market.conditionId,
     tokenIds: market.tokenIds,
-    tickSize: market.tickSize,
+    tickSize: SLOTS[event.slot]!.finerTick ?? market.tickSize,
     minOrderSize,
     feeRate,
     feeExponent,

@@ -202,6 +202,22 @@ describe('a mirrored market', () => {
     });
     expect(place({ limit: 4_550, size: shares(3) })[0]).toMatchObject({ kind: 'order_accepted' });
     expect(world.market(ID)).toMatchObject({ tickSize: 10, minOrderSize: shares(2), endDate: AT + 5 });
+    const ticksOf = (tickSize: number) =>
+      mirror({
+        kind: 'terms',
+        conditionId: ID,
+        terms: { tickSize, minOrderSize: shares(2), endDate: AT + 5 },
+      });
+    ticksOf(25);
+    expect(place({ limit: 4_525, size: shares(3) })[0]).toMatchObject({ kind: 'order_accepted' });
+    expect(reasons(place({ limit: 4_530, size: shares(3) }))).toEqual(['price_off_tick_grid']);
+    // Finer than its grid here: no level of the live book would have its place.
+    ticksOf(1);
+    mirror(levels([['bid', 4_501, shares(60)]], true));
+    expect(reasons(place({ limit: 4_500, size: shares(3) }))).toEqual(['market_closed']);
+    ticksOf(10);
+    mirror(levels([['bid', 4_500, shares(60)]], true));
+    expect(place({ limit: 4_500, size: shares(3) })[0]).toMatchObject({ kind: 'order_accepted' });
   });
 
   test('pays out as the live one resolved, and is archived once its tokens are held no more', () => {

@@ -14,8 +14,8 @@ import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
 
 /** Its own slot is no place of the plan. */
 const NO_SLOT = -1;
-/** Fine enough for every usual tick size down to a tenth of a cent; finer ones have their own. */
-const GRID: Pips = 10;
+/** Fine enough for every usual tick size down to a tenth of a cent, and for 0.0025; finer ones have their own. */
+const GRID: Pips = 5;
 const ARCHIVE_AFTER_MS = 24 * 3_600_000;
 const ARCHIVES_PER_STEP = 4;
 
@@ -65,27 +65,27 @@ export class MirroredMarkets {
       event.mirror.minOrderSize = change.terms.minOrderSize;
       event.endDate = change.terms.endDate;
       market.updatedAt = at;
-    } else if (change.kind === 'pause') event.mirror.isPaused = true;
-    else if (change.kind === 'levels') {
-      event.mirror.isPaused = false;
-      this.#maker.change(market, change.levels, change.isWhole, run);
-    } else if (change.kind === 'trade') {
-      if (!event.mirror.isPaused) this.#maker.trade(market, change, run);
-    } else {
+    } else if (change.kind === 'resolve') {
       market.status = 'resolved';
       market.payout = change.payout;
       market.resolvedAt = at;
       market.updatedAt = at;
       event.dueAt = at + ARCHIVE_AFTER_MS;
       this.#maker.resolve(market, change.payout, run);
-    }
+    } else if (change.kind === 'pause' || !this.#engine.hasTick(market.conditionId, market.tickSize)) {
+      // In ticks that are finer than the grid here, levels of the live book have no place.
+      event.mirror.isPaused = true;
+    } else if (change.kind === 'levels') {
+      event.mirror.isPaused = false;
+      this.#maker.change(market, change.levels, change.isWhole, run);
+    } else if (!event.mirror.isPaused) this.#maker.trade(market, change, run);
     this.#views.changed(market.conditionId);
   }
 
   /** Why an account's order is refused before the engine sees it; `null`: it is the engine's to judge. */
   faultOf(order: NewOrder): RejectReason | null {
     const found = this.#find(order.conditionId);
-    if (found === undefined || found.market.status !== 'open') return null;
+    if (found === undefined) return null;
     const { market, event } = found;
     if (event.mirror.isPaused) return 'market_closed';
     if (order.limit % market.tickSize !== 0) return 'price_off_tick_grid';

@@ -12,6 +12,8 @@ export interface Slot {
   readonly category: Category;
   readonly horizon: Horizon;
   readonly tickSize: Pips;
+  /** Tick near the ends, as the venue's markets have it. */
+  readonly finerTick?: Pips;
   /** Number of markets; more than one is a negative-risk event. */
   readonly markets: number;
   /** Protocol of its markets at the venue; absent: V1. A world of an earlier release has V1 alone. */
@@ -86,6 +88,9 @@ function plan(): Slot[] {
   slots.push({ category: 'Tech', horizon: 'weeks', tickSize: 100, markets: 1, version: 'v2' });
   // Three titles and "Other".
   slots.push({ category: 'Culture', horizon: 'weeks', tickSize: 100, markets: 4, version: 'v2' });
+  slots.push({ category: 'Economics', horizon: 'weeks', tickSize: 50, markets: 1 });
+  slots.push({ category: 'Sports', horizon: 'weeks', tickSize: 25, markets: 1 });
+  slots.push({ category: 'Finance', horizon: 'days', tickSize: 100, finerTick: 10, markets: 1 });
   return slots;
 }
 

@@ -57,8 +57,8 @@ function trade(world: World, random: Random, at: number): EngineEvent[] {
   return world.execute({ kind: 'cancel', account: ALICE, orderIds: orderIds.slice(0, 3) }, at);
 }
 
-/** The plan of the release before Protocol V2. */
-const SLOTS_BEFORE_V2 = 110;
+/** The plan before ticks of 0.005 and 0.0025, and those that change. */
+const SLOTS_BEFORE_TICKS = 113;
 
 /** In `npm test` less of what is long (`test/setup/budget.ts`). */
 const ALL = process.env.RANDOM_RUNS === 'all';
@@ -81,10 +81,10 @@ describe('determinism', () => {
   test('the same seed and commands give the same bytes, here and on every machine', () => {
     const first = hash(story(400));
     expect(hash(story(400))).toBe(first);
-    expect(first).toBe('10ada089ccbd62b73ad868572cadc3fedf0f6f5517a787ea21b0e84e0d4266ac');
+    expect(first).toBe('e1e61af33c55fdb25a470c3ac73d3d2d6e607a486c05587e490d9a957fd0c2b6');
     // Also for worlds with earlier plans: their journals must still give the same state.
-    const before = hash(story(400, undefined, SLOTS_BEFORE_V2));
-    expect(before).toBe('83a81770bfa8e657f474498d4ab051e7cb3822de7902be77ea21257350419284');
+    const before = hash(story(400, undefined, SLOTS_BEFORE_TICKS));
+    expect(before).toBe('10ada089ccbd62b73ad868572cadc3fedf0f6f5517a787ea21b0e84e0d4266ac');
     const older = hash(story(400, undefined, FIRST_SLOTS));
     expect(older).toBe('be7b55045a5c3e52dd8094a245453c5a738f0ee9623b878af4a42a39ab66bacf');
   });
@@ -156,11 +156,11 @@ describe('catalogue', () => {
   const { world } = World.begin('catalogue', 1_000, START);
   const markets = openMarkets(world);
 
-  test('some 120 markets in at least eight categories, all ticks, ids as promised', () => {
-    expect(OPEN_MARKETS).toBe(127);
+  test('some 130 markets in at least eight categories, all ticks, ids as promised', () => {
+    expect(OPEN_MARKETS).toBe(130);
     expect(markets).toHaveLength(OPEN_MARKETS);
     expect(new Set(markets.map((market) => market.category)).size).toBeGreaterThanOrEqual(8);
-    expect(new Set(markets.map((market) => market.tickSize))).toEqual(new Set([1000, 100, 10, 1]));
+    expect(new Set(markets.map((market) => market.tickSize))).toEqual(new Set([1000, 100, 50, 25, 10, 1]));
     for (const key of ['id', 'conditionId', 'slug', 'question'] as const)
       expect(new Set(markets.map((market) => market[key])).size, key).toBe(OPEN_MARKETS);
     for (const market of markets) {
@@ -382,8 +382,41 @@ describe('the long run', () => {
     }
     // Gone from the listings after an hour, not after a day.
     const blitz = [...world.markets()].filter((market) => /minute \d{4}/.test(market.question));
-    expect(blitz.length).toBeGreaterThan(20);
-    expect(blitz.length).toBeLessThan(75);
+    expect([blitz.length > 20, blitz.length < 75]).toEqual([true, true]);
+  });
+
+  test('a tick that becomes finer near an end refuses the other grid, and leaves what rests and is held', () => {
+    const { world } = World.begin('ticks', 1_000, START);
+    const changing = SLOTS.findIndex(({ finerTick }) => finerTick !== undefined);
+    const { conditionId } = hidden(world).open[changing]!.markets[0]!;
+    const present = () => world.market(conditionId)!;
+    const nextTick = (from: number) => {
+      while (present().tickSize === from) {
+        expect(present().status).toBe('open');
+        world.step(world.now + 10 * SECOND);
+      }
+    };
+    world.execute({ kind: 'deposit', account: ALICE, amount: 1_000_000n * MICRO }, START);
+    nextTick(10);
+    const cheap = present().bestAsk! < PIPS / 2 ? 'YES' : 'NO';
+    const place = (order: Partial<NewOrder>) =>
+      world.execute(
+        { kind: 'place', order: { ...take(present(), cheap, 'BUY', 100n * MICRO), ...order } },
+        world.now,
+      );
+    place({});
+    const held = world.freeTokens(ALICE, conditionId, cheap);
+    expect(held).toBeGreaterThan(0n);
+    const resting = { limit: 100, timeInForce: 'GTC', size: 10n * MICRO } as const;
+    place(resting);
+    expect(place({ ...resting, limit: 110 })).toMatchObject([{ reason: 'price_off_tick_grid' }]);
+    nextTick(100);
+    expect(world.openOrders(ALICE)).toMatchObject([{ limit: 100 }]);
+    place({ ...resting, limit: 90 });
+    expect(place({ ...resting, limit: 95 })).toMatchObject([{ reason: 'price_off_tick_grid' }]);
+    const sold = place({ side: 'SELL', limit: 10, size: held });
+    expect(sold.filter(({ kind }) => kind === 'fill')).not.toEqual([]);
+    world.checkConservation();
   });
 
   test('a world that was founded with fewer slots keeps its number through life and recovery', () => {
@@ -391,7 +424,7 @@ describe('the long run', () => {
     for (let i = 1; i < 50; i += 1) world.step(START + i * 10 * MINUTE);
     const copy = World.restore(world.snapshot());
     copy.step(copy.now + MINUTE);
-    expect(openMarkets(copy)).toHaveLength(OPEN_MARKETS - 7);
+    expect(openMarkets(copy)).toHaveLength(OPEN_MARKETS - 10);
     expect(hidden(copy).open.some((event) => SLOTS[event.slot]!.horizon === 'blitz')).toBe(false);
   });
 

@@ -32,12 +32,13 @@ import type {
   OpenOrder,
   OrderId,
   Outcome,
+  RejectReason,
   TokenId,
 } from '../engine/types.ts';
 import { CROWD, crowdTrade } from './crowd.ts';
 import { firstOf } from './first-of.ts';
 import { CONVERSIONS, HouseMaker, makerOf } from './house.ts';
-import { drawWinner, moveContest, moveMarket } from './latent.ts';
+import { drawWinner, moveContest, moveMarket, tickAt } from './latent.ts';
 import { Listing, type MarketIds, QUOTE_EVERY_MS, scaled } from './listing.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
 import type { MirrorChange } from './mirror-changes.ts';
@@ -368,10 +369,12 @@ export class World {
     this.#run({ ...command, others, pool: CONVERSIONS });
   }
 
-  /** @returns whether the order is refused by the terms of a mirrored market */
+  /** @returns whether the order is refused by the terms of the moment, which the engine does not know */
   #refuse(order: NewOrder): boolean {
     const { orderId, account, conditionId } = order;
-    const reason = this.#engine.openOrder(orderId) === undefined ? this.#mirrored.faultOf(order) : null;
+    const known = this.#views.record(conditionId);
+    if (known?.market.status !== 'open' || this.#engine.openOrder(orderId) !== undefined) return false;
+    const reason = known.event.mirror === undefined ? tickFault(order, known) : this.#mirrored.faultOf(order);
     if (reason === null) return false;
     this.#run({ kind: 'expire' });
     this.#events.push({ kind: 'order_rejected', orderId, account, conditionId, reason });
@@ -503,9 +506,23 @@ export class World {
       if (event.markets.length > 1) moveContest(event.markets, this.#random.latent);
       else moveMarket(event.markets[0]!, this.#random.latent);
       const { category } = SLOTS[event.slot]!;
-      for (const market of event.markets) this.#maker.requote(market, category, this.#run);
+      for (const market of event.markets) {
+        this.#fitTick(market, event);
+        this.#maker.requote(market, category, this.#run);
+      }
       event.nextQuoteAt = this.#at + QUOTE_EVERY_MS;
     }
+  }
+
+  /** Orders that rest stay. */
+  #fitTick(market: WorldMarket, { slot }: WorldEvent): void {
+    const before = market.tickSize;
+    market.tickSize = tickAt(SLOTS[slot]!, market);
+    if (market.tickSize === before) return;
+    for (const side of ['bid', 'ask'] as const)
+      market.pressure[side] = Math.ceil((market.pressure[side] * before) / market.tickSize);
+    market.updatedAt = this.#at;
+    this.#views.changed(market.conditionId);
   }
 
   #maybeTrade(): void {
@@ -538,3 +555,10 @@ export class World {
     }
   }
 }
+
+/** A market whose tick changes has a finer grid in the engine. */
+const tickFault = (
+  { limit }: NewOrder,
+  { market, event }: { readonly market: WorldMarket; readonly event: WorldEvent },
+): RejectReason | null =>
+  SLOTS[event.slot]!.finerTick !== undefined && limit % market.tickSize !== 0 ? 'price_off_tick_grid' : null;

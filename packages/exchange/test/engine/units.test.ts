@@ -1,5 +1,4 @@
 /** Compares the engine's arithmetic on doubles with the same on bigints, on ordinary and on extreme values. */
-
 import { MICRO } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

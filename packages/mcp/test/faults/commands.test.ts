@@ -1,16 +1,16 @@
 /** `bellwether-mcp` as a person uses it at a terminal. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/setup/clean-up.ts';
 import { readConfig } from '../../src/config.ts';
 
 const FOLDER = join(import.meta.dirname, '../..');
 
 function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'bellwether-commands-'));
+  const home = temporaryFolder();
   const env = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -46,7 +46,7 @@ test.each([[['trade']], [['limit', 'raise', '5']], [['--prot', '80']], [['http',
 );
 
 test('shows the limit, sets it for a person alone, and takes nothing that is no amount', () => {
-  const home = mkdtempSync(join(tmpdir(), 'bellwether-commands-'));
+  const home = temporaryFolder();
   const here = { BELLWETHER_HOME: home };
   expect(run(['limit'], here).stdout).toContain(': 100 a UTC day; 0 used');
   // Only a person raises it: at a terminal, with the passphrase typed there, with any environment.

@@ -2,8 +2,9 @@
  * `since`: a time, or the cursor of the last briefing. A cursor says what the last answer has seen: until when markets
  * were listed, on each venue, and the database's snapshot for everything that is written.
  */
+import { LAST_MS } from '@bellwether/contract';
 import { refusal } from '../platform/refusal.ts';
-import { LAST_MS, parseTime } from '../platform/times.ts';
+import { parseTime } from '../platform/times.ts';
 
 export interface Since {
   /** Epoch milliseconds. */

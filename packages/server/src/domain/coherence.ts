@@ -2,11 +2,23 @@
  * Checks every field of a trade against the other fields and the market. The faults come in a fixed order; the first
  * gives the refusal's code, and the refusal lists all of them, so that an agent's author can fix them at once.
  */
-import { formatMicro, formatPips, MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { LAST_SECOND } from '@bellwether/contract';
+import {
+  formatMicro,
+  formatPips,
+  MICRO,
+  type Micro,
+  PIPS,
+  type Pips,
+  parseTick,
+} from '@bellwether/contract/decimals';
 import { ZERO_ADDRESS } from '@bellwether/protocol';
 import { type BuilderTerms, builderFault } from './builder.ts';
 import type { Denial } from './denial.ts';
 import { type Draft, isImmediate, signedLimit } from './draft.ts';
+
+/** Why a market cannot be traded here although its venue trades it. */
+export type Untradable = 'contract_version' | 'tick_size';
 
 /** The market's terms that an order has to agree with. */
 export interface MarketTerms {
@@ -17,7 +29,7 @@ export interface MarketTerms {
   readonly minOrderSize: Micro;
   readonly negRisk: boolean;
   readonly tradable: boolean;
-  readonly untradable?: 'contract_version';
+  readonly untradable?: Untradable;
 }
 
 export interface VenueRules {
@@ -53,17 +65,23 @@ export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRule
   ];
 }
 
+const UNTRADABLE: Readonly<Record<Untradable, Denial>> = {
+  contract_version: {
+    code: 'market_version_not_supported',
+    path: 'marketConditionId',
+    detail:
+      'The market is of a version of the protocol that the desk does not know, so that it cannot say for which contract its orders are.',
+  },
+  tick_size: {
+    code: 'unknown_tick_size',
+    path: 'marketConditionId',
+    detail:
+      "The market's tickSize is one in which the desk cannot count, so that it cannot say whether a price is on the grid.",
+  },
+};
+
 function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
-  if (untradable === 'contract_version') {
-    return [
-      {
-        code: 'market_version_not_supported',
-        path: 'marketConditionId',
-        detail:
-          'The market is of a version of the protocol that the desk does not know, so that it cannot say for which contract its orders are.',
-      },
-    ];
-  }
+  if (untradable !== undefined) return [UNTRADABLE[untradable]];
   return tradable
     ? []
     : [
@@ -211,9 +229,6 @@ function typeFaults(draft: Draft): Denial[] {
   ]);
 }
 
-/** The end of the year 9999: PostgreSQL does not read times after it as JavaScript writes them. */
-const LATEST_EXPIRATION_S = 253_402_300_799n;
-
 function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[] {
   const expiration = draft.fields.expiration;
   if (draft.timeInForce !== 'GTD') {
@@ -247,7 +262,7 @@ function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[
       path: 'order.expiration',
       detail: `order.expiration must be at least ${rules.gtdMinLeadS} s ahead: ${earliest} or later.`,
     },
-    expiration > LATEST_EXPIRATION_S && {
+    expiration > BigInt(LAST_SECOND) && {
       code: 'amount_out_of_range',
       path: 'order.expiration',
       detail: 'order.expiration is no time in seconds before the year 10000.',
@@ -276,7 +291,7 @@ function addressFaults({ fields, walletAddress, funderAddress }: Draft): Denial[
 function hintFaults(draft: Draft, market: MarketTerms): Denial[] {
   return present([
     draft.tickSize !== null &&
-      draft.tickSize !== formatPips(market.tickSize) && {
+      parseTick(draft.tickSize) !== market.tickSize && {
         code: 'tick_size_mismatch',
         path: 'tickSize',
         detail: `tickSize is ${draft.tickSize}; the market's is ${formatPips(market.tickSize)}.`,

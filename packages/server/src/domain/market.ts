@@ -1,6 +1,6 @@
 /** A market and its book in the desk's form, the same for all venues. Prices in pips of YES, money in micro-units. */
-import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { MarketTerms } from './coherence.ts';
+import { formatPips, type Micro, type Pips } from '@bellwether/contract/decimals';
+import type { MarketTerms, Untradable } from './coherence.ts';
 
 export interface MarketRecord {
   readonly id: string;
@@ -17,6 +17,8 @@ export interface MarketRecord {
   /** Version of the venue's protocol; absent where there is one only. */
   readonly version?: 'v1' | 'v2';
   readonly tickSize: Pips;
+  /** The venue's own words for a tick in which no price can be counted here; `tickSize` then means nothing. */
+  readonly unknownTick?: string;
   readonly minOrderSize: Micro;
   /** Taker fee = shares × rate × (p(1−p))^exponent, the rate in millionths. */
   readonly feeRate: Micro;
@@ -27,7 +29,7 @@ export interface MarketRecord {
   readonly status: 'open' | 'closed' | 'resolved';
   readonly payout?: 'YES' | 'NO' | 'HALF';
   /** Why the desk cannot trade it although the venue lists it; its status is then never `open`. */
-  readonly untradable?: 'contract_version';
+  readonly untradable?: Untradable;
   readonly bestBid?: Pips;
   readonly bestAsk?: Pips;
   readonly lastTrade?: Pips;
@@ -58,6 +60,10 @@ export const termsOf = (market: MarketRecord): MarketTerms => ({
   tradable: market.status === 'open',
   ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
 });
+
+/** As the venue lists it. */
+export const tickSizeText = ({ tickSize, unknownTick }: MarketRecord): string =>
+  unknownTick ?? formatPips(tickSize);
 
 const HALF = 5_000;
 const WHOLE = 10_000;

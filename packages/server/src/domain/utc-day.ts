@@ -1,4 +1,6 @@
 /** Days as budgets and results count them. */
+import { LAST_MS } from '@bellwether/contract';
+
 const DAY_MS = 86_400_000;
 
 /** A group of trades asks many times, nearly always about today. */
@@ -10,3 +12,6 @@ export function utcDay(at: number): string {
   if (day !== last.day) last = { day, text: new Date(at).toISOString().slice(0, 10) };
   return last.text;
 }
+
+/** Milliseconds that a venue calls a time; `null`: they are none that ISO texts and the database carry. */
+export const timeAt = (ms: number): number | null => (ms >= 0 && ms <= LAST_MS ? Math.floor(ms) : null);

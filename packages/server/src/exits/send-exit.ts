@@ -79,7 +79,9 @@ const termsOf = (row: ExitRow): ExitTerms => ({
 
 const orderOf = ({ secrets }: SendExitNeeds, { exitId, sealed }: ExitRow): TradeRequest => {
   if (sealed === null) throw new Error('an exit that has ended cannot be sent');
-  return JSON.parse(secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
+  // The tick of the day on which it was left is a hint, and may be another one now. Its price has to be on the grid of today.
+  const { tickSize: _, ...request } = JSON.parse(secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
+  return request;
 };
 
 /**

@@ -8,8 +8,7 @@ import {
 } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
-import type { VenueId } from '../domain/market.ts';
-import { type Level, type MarketRecord, markPrice } from '../domain/market.ts';
+import { type Level, type MarketRecord, markPrice, tickSizeText, type VenueId } from '../domain/market.ts';
 import {
   comparing,
   type MarketFilter,
@@ -54,7 +53,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     volume24hr: formatMicro(market.volume24h),
     volume: microToNumber(market.volume),
     liquidity: formatMicro(market.liquidity),
-    tickSize: formatPips(market.tickSize),
+    tickSize: tickSizeText(market),
     minOrderSize: microToNumber(market.minOrderSize),
     negRisk: market.negRisk,
     ...(market.version === undefined ? {} : { version: market.version }),
@@ -270,7 +269,7 @@ export async function orderBook(
     outcome: book.outcome,
     bids: levels(book.bids),
     asks: levels(book.asks),
-    tickSize: formatPips(market.tickSize),
+    tickSize: tickSizeText(market),
     minOrderSize: formatMicro(market.minOrderSize),
     negRisk: market.negRisk,
     lastTrade: book.lastTrade === undefined ? null : formatPips(book.lastTrade),

@@ -1,11 +1,5 @@
 /** Facts that a stranger needs about a venue before it signs anything for it. Nothing here depends on who asks. */
-import {
-  type OrderSigning,
-  type SigningGuide,
-  TICK_SIZES,
-  type TransactionSigning,
-  type VenueRecord,
-} from '@bellwether/contract';
+import type { OrderSigning, SigningGuide, TransactionSigning, VenueRecord } from '@bellwether/contract';
 import { orderSigningGuide, SOLANA_PROGRAMS, USDC_MINT } from '@bellwether/protocol';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, venueRecord } from '../venues/asking.ts';
@@ -75,7 +69,7 @@ export const SIGNATURE_TYPES = [
 export const AMOUNT_RULES = [
   'Amounts are integers in millionths of a share or of the collateral.',
   'BUY (side 0): makerAmount is collateral and takerAmount shares. SELL (side 1): makerAmount is shares and takerAmount collateral.',
-  "A price is a whole number of the market's ticks, from one tick to one minus one tick.",
+  "A price is a whole number of the market's ticks (its tickSize; it can change), from one tick to one minus one tick.",
   'The signed ratio collateral ÷ shares, floored to the grid for a BUY and ceiled for a SELL, is the price of a limit order.',
   'A resting order: shares cut to 2 decimals; collateral = shares × price, exactly.',
   'A BUY that executes at once (FAK, FOK): makerAmount is the budget cut to 2 decimals (a multiple of 10000), at least 1 collateral; takerAmount = budget ÷ price, floored to 4 decimals (a multiple of 100).',
@@ -87,7 +81,6 @@ const orderSigning = ({ signing, rules }: VenueWith<'signedOrders'>['signedOrder
   ...(orderSigningGuide(signing) as unknown as Omit<OrderSigning, 'signatureTypes' | 'rules'>),
   signatureTypes: SIGNATURE_TYPES,
   rules: {
-    tickSizes: Object.keys(TICK_SIZES),
     amounts: AMOUNT_RULES,
     gtdMinLeadS: rules.gtdMinLeadS,
     ...(rules.builder === undefined ? {} : { builder: { ...rules.builder } }),

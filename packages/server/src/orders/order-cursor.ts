@@ -1,6 +1,6 @@
 /** A place in the order history as an opaque text: stays where it is, however many orders come in front of it. */
+import { LAST_MS } from '@bellwether/contract';
 import { refusal } from '../platform/refusal.ts';
-import { LAST_MS } from '../platform/times.ts';
 
 export interface OrderPlace {
   readonly createdAt: number;

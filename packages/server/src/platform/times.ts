@@ -1,8 +1,5 @@
 /** Points in time as requests name them. */
 
-/** The last millisecond of the year 9999: what is later is no date of ours, and no date of the database's. */
-export const LAST_MS = 253_402_300_799_999;
-
 const SECONDS = /^\d{9,10}$/;
 const MILLISECONDS = /^\d{12,13}$/;
 const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/i;

@@ -1,10 +1,11 @@
 /** Statements: who asks for which wallets and which span, and the figures of the answer. */
+
 import type { CostMethod, Statement, StatementBalance, StatementEvent } from '@bellwether/contract';
+import { LAST_MS } from '@bellwether/contract';
 import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
-import { LAST_MS } from '../platform/times.ts';
 import { holdings, type PositionNeeds } from '../positions/index.ts';
 import { venueOf } from '../venues/asking.ts';
 import { type BalanceNeeds, Observed, presentDrift } from './balances.ts';

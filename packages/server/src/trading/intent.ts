@@ -75,13 +75,8 @@ export function unsignedOf(intent: TradeIntent, terms: UnsignedTradeTerms): Unsi
   }
 }
 
-/** Codes that no intent can cause here: the market is the desk's own, and the service knows no deadline. */
-const NOT_OF_INTENTS = [
-  'unknown_tick_size',
-  'market_incomplete',
-  'tokens_differ',
-  'deadline_passed',
-] as const;
+/** Codes that no intent can cause here: the service knows no deadline. */
+const NOT_OF_INTENTS = ['market_incomplete', 'tokens_differ', 'deadline_passed'] as const;
 type NotOfIntents = (typeof NOT_OF_INTENTS)[number];
 const isOurOwn = (code: string): code is NotOfIntents => NOT_OF_INTENTS.includes(code as NotOfIntents);
 

@@ -3,7 +3,7 @@
  * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
  */
 import type { PreparedTrade, TradeCheck, TradeIntent, UnsignedTrade } from '@bellwether/contract';
-import { formatPips, type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import {
   type Address,
   asAddress,
@@ -33,7 +33,7 @@ import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, readDraft, signedLimit } from '../domain/draft.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
-import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
+import { type Book, type MarketRecord, termsOf, tickSizeText } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
@@ -141,7 +141,7 @@ export async function prepareTrade(
     ...saysExchange(tokenId),
     orderProfile: profile,
     negRisk: market.negRisk,
-    tickSize: formatPips(market.tickSize) as PreparedTrade['tickSize'],
+    tickSize: tickSizeText(market),
     maker: parties.maker,
     signer: parties.signer,
     eoa: parties.eoa,

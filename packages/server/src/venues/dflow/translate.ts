@@ -15,6 +15,7 @@ import {
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Book, Level } from '../../domain/market.ts';
+import { timeAt } from '../../domain/utc-day.ts';
 import type { TickerMarket } from '../quotes.ts';
 import { READ, type WireMarket, type WireOrderbook, type WireRail } from './wire.ts';
 
@@ -158,7 +159,7 @@ const tickOf = (prices: readonly (Pips | null)[]): Pips =>
 
 const timeOf = (time: number | null | undefined): number => {
   if (time === null || time === undefined) return 0;
-  return Math.floor(time > FIRST_MILLISECONDS ? time : time * 1000);
+  return timeAt(time > FIRST_MILLISECONDS ? time : time * 1000) ?? 0;
 };
 
 /** Contracts or collateral, for display only: 0 when unreadable. */

@@ -148,12 +148,22 @@ export function createLiveMarketData(options: LiveMarketDataOptions): MarketData
 
 /** The CLOB decides: a market that it has no book of takes no orders, with any answer of Gamma. */
 function withTop(record: MarketRecord, top: BookTop | null): MarketRecord {
-  if (top === null) return { ...record, status: 'closed' };
+  if (top === null)
+    return {
+      ...record,
+      status: 'closed',
+      ...(record.unknownTick === undefined ? {} : { untradable: 'tick_size' }),
+    };
   const { terms, ...prices } = top;
+  const { unknownTick, ...listed } = record;
+  const tick = terms.tick ?? record;
   return {
-    ...record,
+    ...listed,
     ...prices,
-    tickSize: terms.tickSize ?? record.tickSize,
+    tickSize: tick.tickSize,
+    ...(tick.unknownTick === undefined
+      ? {}
+      : { unknownTick: tick.unknownTick, status: 'closed', untradable: 'tick_size' }),
     minOrderSize: terms.minOrderSize ?? record.minOrderSize,
     negRisk: terms.negRisk ?? record.negRisk,
   };

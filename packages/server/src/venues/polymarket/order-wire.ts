@@ -5,6 +5,7 @@
 import { divide, type Micro, PIPS, type Pips, parseDecimal } from '@bellwether/contract/decimals';
 import { takerFee } from '../../domain/fees.ts';
 import type { MarketRecord } from '../../domain/market.ts';
+import { timeAt } from '../../domain/utc-day.ts';
 import type { TradeStatus } from '../live-orders.ts';
 import type { TradePart } from './observations.ts';
 import { nextOf, type Page } from './paging.ts';
@@ -113,7 +114,7 @@ const MS_TEXT = /^\d{13}$/;
 /** Socket events carry milliseconds, records whole seconds. */
 function timeOf(row: Fields): number {
   const seconds = Number(textOf(row.match_time ?? row.matchtime));
-  if (Number.isFinite(seconds) && seconds > 0) return seconds * 1000;
+  if (seconds > 0) return timeAt(seconds * 1000) ?? 0;
   const stamp = textOf(row.timestamp);
   return MS_TEXT.test(stamp) ? Number(stamp) : 0;
 }

@@ -5,13 +5,13 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { PIPS } from '@bellwether/contract/decimals';
 import type { Book, Level } from '../../domain/market.ts';
-import { microOf, millisecondsOf, pipsOf, tickOf } from './translate-market.ts';
+import { type ListedTick, listedTick, microOf, millisecondsOf, pipsOf } from './translate-market.ts';
 import type { WireBook, WirePriceChanges } from './wire.ts';
 
 type PriceChange = WirePriceChanges['price_changes'][number];
 
 export interface BookTerms {
-  readonly tickSize: Pips | null;
+  readonly tick: ListedTick | null;
   readonly minOrderSize: Micro | null;
   readonly negRisk: boolean | null;
 }
@@ -54,7 +54,7 @@ export class TokenBook {
     this.#recentSince = this.#at;
     this.#lastTrade = insidePrice(wire.last_trade_price);
     this.terms = {
-      tickSize: tickOf(wire.tick_size),
+      tick: listedTick(wire.tick_size),
       minOrderSize: microOf(wire.min_order_size) || null,
       negRisk: wire.neg_risk ?? null,
     };
@@ -79,9 +79,9 @@ export class TokenBook {
   /** Terms that only the first snapshot carried stay known. */
   withTermsOf(older: TokenBook | undefined): TokenBook {
     if (older === undefined) return this;
-    const { tickSize, minOrderSize, negRisk } = this.terms;
+    const { tick, minOrderSize, negRisk } = this.terms;
     Object.assign(this.terms, {
-      tickSize: tickSize ?? older.terms.tickSize,
+      tick: tick ?? older.terms.tick,
       minOrderSize: minOrderSize ?? older.terms.minOrderSize,
       negRisk: negRisk ?? older.terms.negRisk,
     });

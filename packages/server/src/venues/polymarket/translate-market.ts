@@ -10,10 +10,12 @@ import {
   parseDecimal,
   parseMicro,
   parsePips,
+  parseTick,
   type Rounding,
 } from '@bellwether/contract/decimals';
 import { isPositionId, positionIds } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
+import { timeAt } from '../../domain/utc-day.ts';
 import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 
 const DEFAULT_TICK: Pips = 100;
@@ -61,7 +63,7 @@ export function toListedMarket(
       eventId: event === null ? '' : String(event.id),
       eventTitle: event?.title ?? wire.question,
       negRisk: wire.negRisk ?? false,
-      tickSize: tickOf(wire.orderPriceMinTickSize) ?? DEFAULT_TICK,
+      ...(listedTick(wire.orderPriceMinTickSize) ?? { tickSize: DEFAULT_TICK }),
       minOrderSize: microOf(wire.orderMinSize) || DEFAULT_MIN_SIZE,
       ...fees,
       createdAt,
@@ -178,23 +180,27 @@ export function pipsOf(price: unknown, rounding?: Rounding): Pips | null {
   }
 }
 
-/** A tick divides the whole price. */
-export function tickOf(tick: string | number | null | undefined): Pips | null {
-  const pips = pipsOf(tick);
-  return pips !== null && pips > 0 && PIPS % pips === 0 ? pips : null;
+export type ListedTick = Pick<MarketRecord, 'tickSize' | 'unknownTick'>;
+
+/** `null` where the venue names none. */
+export function listedTick(tick: string | number | null | undefined): ListedTick | null {
+  if (tick === null || tick === undefined || tick === '') return null;
+  const known = parseTick(tick);
+  return known === null
+    ? { tickSize: DEFAULT_TICK, unknownTick: String(tick).slice(0, 40) }
+    : { tickSize: known };
 }
 
 /** Epoch milliseconds; 0 when it is no time. */
 function timeOf(text: string | null | undefined): number {
-  const at = Date.parse(text ?? '');
-  return Number.isNaN(at) ? 0 : at;
+  return timeAt(Date.parse(text ?? '')) ?? 0;
 }
 
 /** The venue's milliseconds, which come as text or as number. */
 export function millisecondsOf(value: string | number | null | undefined): number | null {
   if (value === null || value === undefined) return null;
   try {
-    return Number(parseDecimal(value, 0, 'floor'));
+    return timeAt(Number(parseDecimal(value, 0, 'floor')));
   } catch {
     return null;
   }

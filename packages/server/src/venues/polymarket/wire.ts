@@ -3,6 +3,7 @@
  * between JSON types and are left out rather than null, so that every amount is a number or a text and most fields may be
  * missing; what each means is for the translation to say.
  */
+import { LAST_SECOND } from '@bellwether/contract';
 import { type Static, type TSchema, Type } from 'typebox';
 import { checkedBy } from '../../platform/outbound/json.ts';
 
@@ -16,6 +17,7 @@ const Listed = Type.Array(Type.Unknown(), { maxItems: MAX_LIST });
 /** A list, mostly as JSON text within the JSON. */
 const EncodedList = Type.Union([Text, Listed]);
 const Hex = Type.String({ pattern: '^0x[0-9a-fA-F]{62,64}$' });
+const EpochSeconds = Type.Integer({ minimum: 0, maximum: LAST_SECOND });
 const TokenId = Type.String({ pattern: '^\\d{1,78}$' });
 /** A side that is empty is "", "0" or missing. */
 const MaybePrice = maybe(Type.Union([Type.Number(), Type.String({ maxLength: 32 })]));
@@ -144,8 +146,8 @@ const Activity = Type.Object({
   condition_id: Text,
   token_id: TokenId,
   size: Amount,
-  /** Epoch seconds: the time of its block. */
-  timestamp: Type.Integer({ minimum: 0 }),
+  /** The time of its block. */
+  timestamp: EpochSeconds,
   transaction_hash: maybe(Text),
 });
 
@@ -156,7 +158,7 @@ const SetActivity = Type.Object({
   condition_id: Text,
   token_id: maybe(Text),
   size: Amount,
-  timestamp: Type.Integer({ minimum: 0 }),
+  timestamp: EpochSeconds,
   transaction_hash: Text,
 });
 
@@ -170,7 +172,7 @@ const RelayTransaction = Type.Object({
 
 const MAX_POINTS = 100_000;
 const PriceHistory = Type.Object({
-  history: Type.Array(Type.Object({ t: Type.Integer({ minimum: 0 }), p: Amount }), { maxItems: MAX_POINTS }),
+  history: Type.Array(Type.Object({ t: EpochSeconds, p: Amount }), { maxItems: MAX_POINTS }),
 });
 
 const Geoblock = Type.Object({
