@@ -2,6 +2,9 @@
  * A desk that is connected to a live venue: the venue is another service of this process, whose doors speak the venue's
  * protocol over TCP. Money is the paper exchange's; the desk cannot tell.
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import {
   buildLimitOrder,
   createVenueCredentials,
@@ -11,9 +14,10 @@ import {
 } from '@bellwether/sdk';
 import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
 import type { Overrides } from '../packages/server/src/service.ts';
+import { ASSET_ID, startFireblocks, VAULT_ID } from '../packages/server/test/fireblocks-server.ts';
 import { call, longLeases, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
 import { liveEnvironment } from './live-environment.ts';
-import { afterFile } from './setup/clean-up.ts';
+import { afterFile, temporaryFolder } from './setup/clean-up.ts';
 
 export const PROFILE = 'polymarket';
 const FUNDS = 1_000_000_000n;
@@ -39,6 +43,30 @@ export async function startLiveDesk(
   overrides: Overrides = {},
 ): Promise<TestService> {
   return startTestService({ ...liveEnvironment(venue.url), ...environment }, overrides);
+}
+
+/**
+ * A desk whose venue B, chain and signing key are external services: another desk's sandbox is venue and chain.
+ * @param dflow address of the venue's API, where it is not the sandbox itself
+ */
+export async function startLiveQuoteDesk({ url }: Pick<TestService, 'url'>, dflow = url) {
+  const fireblocks = await startFireblocks();
+  const keyFile = join(temporaryFolder(), 'key.pem');
+  writeFileSync(keyFile, fireblocks.privateKeyPem);
+  const desk = await startTestService({
+    ...{ PAPER_WORLD: 'off', PAPER_DOORS: 'off', VENUE_B_BACKEND: 'live' },
+    DFLOW_METADATA_URL: dflow + SANDBOX_PATHS.metadata,
+    DFLOW_TRADE_URL: dflow + SANDBOX_PATHS.trade,
+    SOLANA_RPC_URL: url + SANDBOX_PATHS.rpc,
+    SIGNING_PROVIDER: 'fireblocks',
+    FIREBLOCKS_URL: fireblocks.url,
+    FIREBLOCKS_API_KEY: fireblocks.apiKey,
+    FIREBLOCKS_KEY_FILE: keyFile,
+    FIREBLOCKS_VAULT_ID: VAULT_ID,
+    FIREBLOCKS_ASSET_ID: ASSET_ID,
+    FIREBLOCKS_ADDRESS: fireblocks.address,
+  });
+  return { desk, fireblocks };
 }
 
 const pools = new Map<string, Sql>();

@@ -2,28 +2,20 @@
  * The quote venue in live mode: a desk whose venue, chain and signing key are external services, reached over
  * HTTP. Another desk's sandbox plays the venue and the chain, a local server plays Fireblocks.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { USDC_MINT } from '@bellwether/protocol';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import { linkSolanaWallet, type Market } from '@bellwether/sdk';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import {
-  ASSET_ID,
-  type FireblocksServer,
-  startFireblocks,
-  VAULT_ID,
-} from '../../packages/server/test/fireblocks-server.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
+import type { FireblocksServer } from '../../packages/server/test/fireblocks-server.ts';
 import { claim } from '../approving.ts';
 import { expectChainToAgree } from '../chain-books.ts';
 import { call, startTestService, type TestService } from '../harness.ts';
+import { poolOf, startLiveQuoteDesk } from '../live-desk.ts';
 import { Visitor } from '../passkey.ts';
 import { aSandboxMarket, newSandboxTrader, type SandboxTrader, tokenAccounts } from '../sandbox.ts';
 
 const SOL = 1_000_000_000;
-const folder = mkdtempSync(join(tmpdir(), 'bw-live-'));
 let world: TestService;
 let live: TestService;
 let fireblocks: FireblocksServer;
@@ -41,35 +33,14 @@ const rpc = async (method: string, ...params: unknown[]): Promise<unknown> => {
 };
 
 beforeAll(async () => {
-  fireblocks = await startFireblocks();
-  writeFileSync(join(folder, 'key.pem'), fireblocks.privateKeyPem);
   world = await startTestService({ PAPER_WORLD: 'off' });
-  sql = openPool(world.databaseUrl, { max: 2 });
+  sql = poolOf(world);
   rpcUrl = world.url + SANDBOX_PATHS.rpc;
-  live = await startTestService({
-    PAPER_WORLD: 'off',
-    PAPER_DOORS: 'off',
-    VENUE_B_BACKEND: 'live',
-    DFLOW_METADATA_URL: world.url + SANDBOX_PATHS.metadata,
-    DFLOW_TRADE_URL: world.url + SANDBOX_PATHS.trade,
-    SOLANA_RPC_URL: rpcUrl,
-    SIGNING_PROVIDER: 'fireblocks',
-    FIREBLOCKS_URL: fireblocks.url,
-    FIREBLOCKS_API_KEY: fireblocks.apiKey,
-    FIREBLOCKS_KEY_FILE: join(folder, 'key.pem'),
-    FIREBLOCKS_VAULT_ID: VAULT_ID,
-    FIREBLOCKS_ASSET_ID: ASSET_ID,
-    FIREBLOCKS_ADDRESS: fireblocks.address,
-  });
+  ({ desk: live, fireblocks } = await startLiveQuoteDesk(world));
   await rpc('requestAirdrop', fireblocks.address, SOL);
   trader = await newSandboxTrader(live);
   market = await aSandboxMarket(trader.client);
 });
-afterAll(async () => {
-  await sql?.end();
-  rmSync(folder, { recursive: true });
-});
-
 const BUY = { side: 'YES', action: 'BUY', amount: 20 } as const;
 const usdcOf = async (wallet: string): Promise<number> => {
   const accounts = await tokenAccounts(sql);

@@ -1,9 +1,10 @@
 /** Whatever a venue says of a market: the desk answers every question about it, and goes on with all others. */
 import { createServer, type IncomingMessage } from 'node:http';
+import { Signer } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { RawAnswer, TestService } from '../harness.ts';
-import { newLiveTrader, startLiveDesk, startVenue } from '../live-desk.ts';
+import { newAgent, type RawAnswer, startTestService, type TestService } from '../harness.ts';
+import { startLiveDesk, startLiveQuoteDesk, startVenue } from '../live-desk.ts';
 import { listening } from '../stand-in.ts';
 
 type Json = Record<string, unknown>;
@@ -59,24 +60,47 @@ const OF_MARKET = [
   ...['volume', 'volumeNum', 'volume24hr', 'liquidity', 'liquidityNum', 'events', 'tags'],
 ];
 const OF_BOOK = ['timestamp', 'bids', 'asks', 'min_order_size', 'tick_size', 'neg_risk', 'last_trade_price'];
-const WORDS = [...OF_MARKET, ...OF_BOOK].flatMap((field) => ODD.map((value) => ({ field, value })));
+const OF_TICKER = [
+  ...[
+    'ticker',
+    'eventTicker',
+    'title',
+    'subtitle',
+    'yesSubTitle',
+    'openTime',
+    'closeTime',
+    'status',
+    'result',
+  ],
+  ...['yesBid', 'yesAsk', 'noBid', 'noAsk', 'volume', 'volumeFp', 'volume24hFp', 'liquidity', 'liquidityFp'],
+  ...['rulesPrimary', 'rulesSecondary', 'accounts'],
+];
+const OF_RAIL = ['yesMint', 'noMint', 'isInitialized', 'redemptionStatus', 'scalarOutcomePct'];
 
 /** In `npm test` a part: each field and each value several times. */
 const PARTS = process.env.RANDOM_RUNS === 'all' ? Number.POSITIVE_INFINITY : 2;
 /** Shares no divisor with the number of all. */
 const STRIDE = 101;
 
-/** A field that the venue says otherwise, by the market's condition. */
+/** A field that the venue says otherwise, by the market's condition or ticker. */
 type Said = ReadonlyMap<string, { readonly field: string; readonly value: unknown }>;
 
 function altered(value: unknown, said: Said): unknown {
   if (Array.isArray(value)) return value.map((one) => altered(one, said));
   if (typeof value !== 'object' || value === null) return value;
   const record = value as Json;
-  const one = said.get(String(record.conditionId ?? record.market));
-  const fields = 'clobTokenIds' in record ? OF_MARKET : 'bids' in record ? OF_BOOK : [];
+  const one = said.get(String(record.conditionId ?? record.market ?? record.ticker));
   const whole = Object.fromEntries(Object.entries(record).map(([key, inner]) => [key, altered(inner, said)]));
-  return one !== undefined && fields.includes(one.field) ? { ...whole, [one.field]: one.value } : whole;
+  if (one === undefined) return whole;
+  const { field } = one;
+  const of = (fields: readonly string[], isIt: boolean) => isIt && fields.includes(field);
+  if (of(OF_RAIL, 'accounts' in record))
+    for (const rail of Object.values(whole.accounts as Record<string, Json>)) rail[field] = one.value;
+  const isIts =
+    of(OF_MARKET, 'clobTokenIds' in record) ||
+    of(OF_BOOK, 'bids' in record) ||
+    of(OF_TICKER, 'accounts' in record);
+  return isIts ? { ...whole, [field]: one.value } : whole;
 }
 
 function alteredText(text: string, said: Said): string {
@@ -117,59 +141,103 @@ async function openAltered(venue: string, said: Said): Promise<string> {
   return listening(server);
 }
 
-test('no word of the venue fails a request, or hides another market', async () => {
-  const venue = await startVenue();
-  const markets = [...venue.exchange.markets()].filter(({ status }) => status === 'open');
-  // Every second one is said as it is.
-  const odd = markets.filter((_, index) => index % 2 === 0);
-  const plain = markets.filter((_, index) => index % 2 === 1);
-  const parts = Math.min(PARTS, Math.ceil(WORDS.length / odd.length));
-  for (let part = 0; part < parts; part += 1) {
-    const said: Said = new Map(
-      odd.map(({ conditionId }, index) => [
-        conditionId,
-        WORDS[((part * odd.length + index) * STRIDE) % WORDS.length]!,
-      ]),
-    );
-    const desk = await startLiveDesk({ ...venue, url: await openAltered(venue.url, said) });
-    await asksAbout(desk, venue, { odd, plain, said });
-    await desk.stop();
-  }
-});
+interface Case {
+  readonly fields: readonly string[];
+  readonly venueName: string;
+  /** Names of markets, as the venue's words and the desk's paths have them. */
+  readonly idsOf: (venue: TestService) => Promise<readonly string[]>;
+  readonly start: (venue: TestService, url: string) => Promise<TestService>;
+}
 
-type Listed = ReturnType<TestService['exchange']['markets']> extends Iterable<infer M> ? M : never;
+const CASES: Readonly<Record<'A' | 'B', Case>> = {
+  A: {
+    fields: [...OF_MARKET, ...OF_BOOK],
+    venueName: 'polymarket',
+    idsOf: async ({ exchange }) =>
+      [...exchange.markets()].filter(({ status }) => status === 'open').map(({ conditionId }) => conditionId),
+    start: (venue, url) => startLiveDesk({ ...venue, url }),
+  },
+  B: {
+    fields: [...OF_TICKER, ...OF_RAIL],
+    venueName: 'kalshi',
+    idsOf: async (venue) => {
+      const { client } = await newAgent(venue);
+      const markets = await client.listMarkets({ q: '*', limit: 500, venue: 'kalshi' });
+      return markets.map(({ id }) => id);
+    },
+    start: async (venue, url) => (await startLiveQuoteDesk(venue, url)).desk,
+  },
+};
+
+test.each(['A', 'B'] as const)(
+  'no word of venue %s fails a request, or hides another market',
+  async (kind) => {
+    const { fields, venueName, idsOf, start } = CASES[kind];
+    const words = fields.flatMap((field) => ODD.map((value) => ({ field, value })));
+    const venue = kind === 'A' ? await startVenue() : await startTestService({ PAPER_WORLD: 'off' });
+    const ids = await idsOf(venue);
+    // Every second one is said as it is.
+    const odd = ids.filter((_, index) => index % 2 === 0);
+    const plain = ids.filter((_, index) => index % 2 === 1);
+    const parts = Math.min(PARTS, Math.ceil(words.length / odd.length));
+    for (let part = 0; part < parts; part += 1) {
+      const said: Said = new Map(
+        odd.map((id, index) => [id, words[((part * odd.length + index) * STRIDE) % words.length]!]),
+      );
+      const desk = await start(venue, await openAltered(venue.url, said));
+      await asksAbout(desk, venueName, { odd, plain, said });
+      await desk.stop();
+    }
+  },
+);
 
 async function asksAbout(
   desk: TestService,
-  venue: TestService,
+  venue: string,
   {
     odd,
     plain,
     said,
-  }: { readonly odd: readonly Listed[]; readonly plain: readonly Listed[]; readonly said: Said },
+  }: { readonly odd: readonly string[]; readonly plain: readonly string[]; readonly said: Said },
 ): Promise<void> {
-  const trader = await newLiveTrader(desk, venue);
+  const { get, post } = await newAgent(desk);
   const intent = (marketId: string) => ({
-    ...{ clientOrderId: marketId.slice(0, 40), marketId, outcome: 'YES', side: 'BUY', price: 0.5, size: 10 },
-    timestamp: Date.now(),
+    ...{
+      clientOrderId: marketId.slice(0, 40),
+      venue,
+      marketId,
+      outcome: 'YES',
+      side: 'BUY',
+      price: 0.5,
+      size: 10,
+    },
+    ...{ timestamp: Date.now(), walletAddress: Signer.generate().address },
   });
-  const listed = await trader.get('/markets?q=*&limit=500');
+  const listed = await get(`/markets?q=*&limit=500&venue=${venue}`);
   expect(listed.status).toBe(200);
-  const ids = new Set(listed.body.map(({ conditionId }: { conditionId: string }) => conditionId));
-  expect(plain.filter(({ conditionId }) => !ids.has(conditionId))).toEqual([]);
+  const names = new Set(
+    listed.body.flatMap(({ id, conditionId }: { id: string; conditionId: string }) => [id, conditionId]),
+  );
+  expect(plain.filter((id) => !names.has(id))).toEqual([]);
   const failed: unknown[] = [];
   const look = (about: unknown, { method, status, body }: RawAnswer) => {
     if (status >= 500 && body.code !== 'service_unavailable') failed.push([about, method, status, body]);
   };
-  for (const { conditionId, tokenIds } of odd) {
-    const about = said.get(conditionId);
-    look(about, await trader.get(`/markets/${conditionId}`));
-    look(about, await trader.get(`/markets/context/${conditionId}`));
-    look(about, await trader.get(`/markets/orderbook/${tokenIds[0]}`));
-    look(about, await trader.post('/markets/trade/prepare', intent(conditionId)));
+  for (const id of odd) {
+    const about = said.get(id);
+    const found = await get(`/markets/${id}?venue=${venue}`);
+    look(about, found);
+    look(about, await get(`/markets/context/${id}?venue=${venue}`));
+    for (const token of found.body.clobTokenIds ?? []) look(about, await get(`/markets/orderbook/${token}`));
+    look(about, await post('/markets/trade/prepare', intent(id)));
+    if (venue === 'kalshi')
+      look(about, await post('/venueb/agent/quote', { ...QUOTE, marketTicker: id, userPublicKey: WALLET }));
   }
-  const together = [...odd.slice(0, 10), ...plain.slice(0, 10)].map(({ conditionId }) => intent(conditionId));
-  look('a batch', await trader.post('/markets/batch-trade/prepare', { intents: together }));
-  look('the briefing', await trader.get('/markets/briefing'));
+  const together = [...odd.slice(0, 10), ...plain.slice(0, 10)].map(intent);
+  look('a batch', await post('/markets/batch-trade/prepare', { intents: together }));
+  look('the briefing', await get('/markets/briefing'));
   expect(failed).toEqual([]);
 }
+
+const QUOTE = { side: 'YES', action: 'BUY', amount: 5 };
+const WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';

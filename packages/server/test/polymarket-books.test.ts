@@ -44,7 +44,7 @@ describe('the socket’s book', () => {
       asks: [[5_500, 20_500_000n]],
       lastTrade: 5_300,
     });
-    expect(book.terms).toEqual({ tickSize: 100, minOrderSize: 5_000_000n, negRisk: false });
+    expect(book.terms).toEqual({ tick: { tickSize: 100 }, minOrderSize: 5_000_000n, negRisk: false });
   });
 
   test('follows changes and trades without a question', async () => {
