@@ -219,7 +219,7 @@ describe('sets', () => {
     expect(desk.apply({ kind: 'list', market: MARKET })).toEqual([
       { kind: 'refused', command: 'list', reason: 'market_exists' },
     ]);
-    const impossible = { ...MARKET, conditionId: '0xother', tickSize: 50 };
+    const impossible = { ...MARKET, conditionId: '0xother', tickSize: 30 };
     expect(() => desk.apply({ kind: 'list', market: impossible })).toThrow(RangeError);
     expect(() => desk.apply({ kind: 'redeem', account: 'ann', conditionId: '0xother' })).not.toThrow();
   });
