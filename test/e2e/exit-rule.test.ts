@@ -1,6 +1,6 @@
 /** `capsBindExits`: the owner alone, by passkey, lets sales of what is held near the believed bid pass the caps that may stop them. */
 import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { claim, ownerOf } from '../approving.ts';
 import { expectBooksToAgree } from '../books.ts';
 import {
@@ -121,6 +121,23 @@ describe('once the owner lets them pass', () => {
     };
     expect([await checked(bid()), await checked(toTick(bid() * 0.7))]).toEqual([200, 403]);
     expect((await trader.client.getMe()).tradesToday).toBe(1);
+  });
+
+  test('a crossed book has no bid that is believed: nothing is near it, and the context says so', async () => {
+    const { markets } = service.needs.venues.default;
+    const real = markets.book.bind(markets);
+    // A stale ask, far below the bid that the sale would still be near to.
+    const stale = [[1_000, 1_000_000n] as const];
+    const seen = vi.spyOn(markets, 'book').mockImplementation(async (...asked) => {
+      const book = await real(...asked);
+      return book === null ? null : { ...book, asks: stale };
+    });
+    const terms = { marketId: market.id, outcome: 'YES', side: 'SELL', size: 20, price: bid() } as const;
+    const { checks } = await trader.client.prepareTrade({ clientOrderId: 'in a crossed book', ...terms });
+    const { warnings } = await trader.client.getMarketContext(market.id);
+    seen.mockRestore();
+    expect(checks.find(({ code }) => code === 'max_trade_amount_exceeded')).toMatchObject({ passed: false });
+    expect(warnings.map(({ code }) => code)).toContain('crossed_book');
   });
 
   test('switched on again, caps bind', async () => {

@@ -38,7 +38,8 @@ function sorted(side: Map<string, number>, best: 'highest' | 'lowest'): readonly
 
 export const middleOf = ({ bids, asks }: Book): number | null => {
   const [bid, ask] = [bids[0]?.price, asks[0]?.price];
-  return bid === undefined || ask === undefined ? null : (bid + ask) / 2;
+  // The middle of a crossed book is no price.
+  return bid === undefined || ask === undefined || ask <= bid ? null : (bid + ask) / 2;
 };
 
 /** By token id. */

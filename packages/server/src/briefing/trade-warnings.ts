@@ -4,7 +4,7 @@
  */
 import { formatMicro, type Micro, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from '../domain/book-sweep.ts';
-import type { Book, MarketRecord } from '../domain/market.ts';
+import { type Book, isCrossed, type MarketRecord } from '../domain/market.ts';
 import type { Trading } from '../domain/risk-alerts.ts';
 import { approvalNeeded, assess, type Safeguards, type TradeFacts } from '../domain/safeguards.ts';
 import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from '../domain/thresholds.ts';
@@ -185,6 +185,12 @@ function bookWarnings(yes: Book, warn: Warn): void {
   const ask = yes.asks[0]?.[0];
   if (bid === undefined || ask === undefined) {
     warn('warning', 'one_sided_book', 'One side of the book is empty.');
+  } else if (isCrossed(yes)) {
+    warn(
+      'critical',
+      'crossed_book',
+      'The book is crossed, so its prices are not believed: ask again in a moment.',
+    );
   } else if (ask - bid >= WIDE_SPREAD_PIPS) {
     warn(
       'warning',

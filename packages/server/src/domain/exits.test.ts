@@ -6,6 +6,7 @@ import {
   exitPriceDenial,
   exitQuote,
   HeldTriggers,
+  isNearBid,
   triggerHolds,
 } from './exits.ts';
 import type { Book } from './market.ts';
@@ -26,6 +27,16 @@ describe('a believed bid', () => {
     expect(believedBid(book([[4_100, 1]], [[4_000, 1]]))).toBeNull();
     expect(believedBid(book([]))).toBeNull();
     expect(believedBid(null)).toBeNull();
+  });
+
+  test('alone tells whether a price is near: a crossed book is near nothing', () => {
+    expect(isNearBid(3_600, book([[4_000, 1]]), 10)).toBe(true);
+    expect(isNearBid(3_599, book([[4_000, 1]]), 10)).toBe(false);
+    // A stale bid of a tick beside the true ask: at a tick anything would be sold.
+    expect(isNearBid(4_000, book([[4_000, 1]], [[3_900, 1]]), 10)).toBe(false);
+    expect(isNearBid(4_000, book([[4_000, 1]], [[4_000, 1]]), 10)).toBe(false);
+    expect(isNearBid(4_000, book([]), 10)).toBe(false);
+    expect(isNearBid(4_000, null, 10)).toBe(false);
   });
 });
 

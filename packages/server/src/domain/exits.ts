@@ -6,7 +6,7 @@ import { formatPips, MICRO, type Micro, PIPS, type Pips } from '@bellwether/cont
 import { sweep } from './book-sweep.ts';
 import type { Denial } from './denial.ts';
 import { type Draft, isImmediate } from './draft.ts';
-import type { Book } from './market.ts';
+import { type Book, isCrossed } from './market.ts';
 
 export type ExitTrigger =
   /** The book pays so little, or so much, for the exit's size. */
@@ -34,11 +34,8 @@ export interface ExitQuote {
 }
 
 /** `null`: a book that is crossed, or without a bid, is not believed. */
-export function believedBid(book: Book | null): Pips | null {
-  const bid = book?.bids[0]?.[0];
-  const ask = book?.asks[0]?.[0];
-  return bid === undefined || (ask !== undefined && ask <= bid) ? null : bid;
-}
+export const believedBid = (book: Book | null): Pips | null =>
+  book === null || isCrossed(book) ? null : (book.bids[0]?.[0] ?? null);
 
 const NO_FEE = { feeRate: 0n, feeExponent: 0 };
 
@@ -121,6 +118,12 @@ export interface ExitTerms {
 
 /** Whether a worst price keeps the distance, in percent, to a price. */
 const keeps = (limit: Pips, to: Pips, distance: number): boolean => limit * 100 >= to * (100 - distance);
+
+/** Without a believed bid nothing is near it. @param distance in percent */
+export function isNearBid(limit: Pips, book: Book | null, distance: number): boolean {
+  const bid = believedBid(book);
+  return bid !== null && keeps(limit, bid, distance);
+}
 
 export interface ExitOrder extends Pick<Draft, 'shares' | 'timeInForce'> {
   /** Its worst price, as signed. */

@@ -51,6 +51,10 @@ export interface Book {
   readonly changedAt: number;
 }
 
+/** A bid at or above an ask would have traded: it, or the ask, is no longer there. */
+export const isCrossed = ({ bids: [bid], asks: [ask] }: Pick<Book, 'bids' | 'asks'>): boolean =>
+  bid !== undefined && ask !== undefined && ask[0] <= bid[0];
+
 export const termsOf = (market: MarketRecord): MarketTerms => ({
   conditionId: market.conditionId,
   tokenIds: market.tokenIds,
@@ -75,8 +79,8 @@ export function payoutPrice(payout: 'YES' | 'NO' | 'HALF', outcome: 'YES' | 'NO'
 }
 
 /**
- * The current value of a share of an outcome, in pips: the payout once resolved, else the middle of the book, else the
- * only side of the book, else the last trade. Half pips are rounded down.
+ * The current value of a share of an outcome, in pips: the payout once resolved, else the middle of a book that is not
+ * crossed, else the last trade, else what the book says. Half pips are rounded down.
  */
 export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
   const yes = yesPrice(market);
@@ -85,9 +89,10 @@ export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
 
 function yesPrice(market: MarketRecord): Pips {
   if (market.payout !== undefined) return payoutPrice(market.payout, 'YES');
-  const { bestBid, bestAsk } = market;
-  if (bestBid !== undefined && bestAsk !== undefined) return Math.floor((bestBid + bestAsk) / 2);
-  return market.lastTrade ?? bestBid ?? bestAsk ?? HALF;
+  const { bestBid, bestAsk, lastTrade } = market;
+  if (bestBid === undefined || bestAsk === undefined) return lastTrade ?? bestBid ?? bestAsk ?? HALF;
+  const middle = Math.floor((bestBid + bestAsk) / 2);
+  return bestBid < bestAsk ? middle : (lastTrade ?? middle);
 }
 
 /** The venue's name in requests, answers and stored orders: `polymarket`, `kalshi`. */

@@ -82,3 +82,11 @@ test('the last trade is in prices of the outcome that is sold', () => {
     lastPrice: 1_250,
   });
 });
+
+test('the bids of a crossed book are not believed; its last trade is', () => {
+  const book = { conditionId: 'c', outcome: 'YES', sequence: 1, changedAt: 0 } as const;
+  const crossed = { ...book, bids: [bid(100, 5)], asks: [bid(100, 5)] };
+  expect(saleMarket({ lastTrade: 8_700 }, 'YES', crossed)).toEqual({ bids: [], lastPrice: 8_700 });
+  expect(saleMarket({}, 'YES', { ...crossed, lastTrade: 8_600 })).toEqual({ bids: [], lastPrice: 8_600 });
+  expect(mayBring(sale(10, 1), saleMarket({}, 'YES', crossed))).toBe(shares(10));
+});

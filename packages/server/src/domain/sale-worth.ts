@@ -4,7 +4,7 @@
  */
 import { divide, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
 import type { Draft } from './draft.ts';
-import type { Book, MarketRecord } from './market.ts';
+import { type Book, isCrossed, type MarketRecord } from './market.ts';
 
 /** The desk's beliefs about the market at this moment, in prices of the outcome that is sold. */
 export interface SaleMarket {
@@ -14,7 +14,7 @@ export interface SaleMarket {
   readonly lastPrice: Pips | null;
 }
 
-/** @param book `null`: none is believed now; then only the market's last trade says what a share is worth */
+/** @param book where it is `null` or crossed none is believed now; then only the last trade says what a share is worth */
 export function saleMarket(
   market: Pick<MarketRecord, 'lastTrade'>,
   outcome: Book['outcome'],
@@ -22,7 +22,7 @@ export function saleMarket(
 ): SaleMarket {
   const { lastTrade } = market;
   const ofMarket = lastTrade === undefined ? null : outcome === 'YES' ? lastTrade : PIPS - lastTrade;
-  return { bids: book?.bids ?? [], lastPrice: book?.lastTrade ?? ofMarket };
+  return { bids: book === null || isCrossed(book) ? [] : book.bids, lastPrice: book?.lastTrade ?? ofMarket };
 }
 
 /**

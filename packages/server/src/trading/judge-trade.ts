@@ -6,7 +6,7 @@ import { mostBuilderFee } from '../domain/builder.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, signedLimit, takesOf } from '../domain/draft.ts';
-import { type ExitTerms, exitPriceDenial } from '../domain/exits.ts';
+import { type ExitTerms, exitPriceDenial, isNearBid } from '../domain/exits.ts';
 import { highestTakerFee, takerFee } from '../domain/fees.ts';
 import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
@@ -250,18 +250,9 @@ export const factsOf = (
   mayRest: true,
   amount,
   sellsNearBid:
-    draft.side === 'SELL' && isNearBid(signedLimit(draft, market.tickSize), book, scope.safeguards),
+    draft.side === 'SELL' &&
+    isNearBid(signedLimit(draft, market.tickSize), book, scope.safeguards.exitDistancePercent),
 });
-
-/** Without a believed bid nothing is near it. */
-const isNearBid = (
-  limit: Pips,
-  book: Book | null,
-  { exitDistancePercent }: TradeScope['safeguards'],
-): boolean => {
-  const bid = book?.bids[0]?.[0];
-  return bid !== undefined && limit * 100 >= bid * (100 - exitDistancePercent);
-};
 
 /** By the wallet that was named, else the maker's, else the signer's. */
 export function pickCredential(
