@@ -76,6 +76,19 @@ describe.each(['interface', 'polymarket'] as const)('under the order profile %s'
     const rests = { ...endless, order: { ...order.order, expiration: '0' } };
     expect((await post(trader, rests)).status).not.toBe(201);
     expect((await post(trader, order)).status).toBe(201);
+    // Placed, too, it is the order with this end alone: an answer to another end would let its agent believe in that.
+    const later = {
+      ...endless,
+      orderType: 'GTD' as const,
+      order: { ...order.order, expiration: String(end + 60) },
+    };
+    const { status, body } = await post(trader, later);
+    expect({ status, code: body.code }).toEqual(
+      profile === 'polymarket'
+        ? { status: 409, code: 'order_already_placed' }
+        : { status: 400, code: 'invalid_order_payload' },
+    );
+    expect((await post(trader, { ...order, reasoning: 'again' })).status).toBe(201);
   });
 
   test('an order that the owner declined stays declined, with any other terms', async () => {

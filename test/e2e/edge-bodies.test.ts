@@ -1,7 +1,15 @@
-/** Bodies that are too large, of another type or wrong in too many places; the owner's cookie. */
+/** Bodies that are too large, of another type, wrong in too many places, or say a thing twice; the owner's cookie. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionCookie, sessionTokens } from '../../packages/server/src/platform/http/identify.ts';
-import { call, newAgent, sharedTestService, type TestService } from '../harness.ts';
+import {
+  aMarket,
+  call,
+  newAgent,
+  newTrader,
+  restingOrder,
+  sharedTestService,
+  type TestService,
+} from '../harness.ts';
 import { rawRequest } from '../raw-http.ts';
 
 let service: TestService;
@@ -125,6 +133,100 @@ describe('a request with many faults', () => {
     expect(body.errors.length).toBeLessThanOrEqual(50);
     // The faults that it counted are those of a list that is too long by one.
     expect(body.errorCount ?? 0).toBeLessThan(100);
+  });
+});
+
+describe('a key that an object has twice', () => {
+  const post = (path: string, body: string, bearer = key) =>
+    call(service, 'POST', path, { key: bearer, body, headers: { 'content-type': 'application/json' } });
+
+  test.each([
+    ['maxTradesPerDay', '{"maxTradesPerDay": 5, "maxTradesPerDay": 500}'],
+    ['maxTradesPerDay', '{"maxTradesPerDay":5,"maxTradesPerDay":5}'],
+    ['maxTradesPerDay', String.raw`{"maxTradesPerDay": 5, "\u006daxTradesPerDay" : 500}`],
+    ['maxTradesPerDay', '{"maxTradesPerDay"\t:5,\r\n"maxTradesPerDay"\n :500}'],
+    ['maxTradesPerDay', '\ufeff{"maxTradesPerDay": 5, "maxTradesPerDay": 500}'],
+    ['a.b', '{"a": {"b": 1, "c": {"b": 2}, "b": [3]}}'],
+    ['a.1.b', '{"a": [{"b": 1}, {"b": [{}, {"b": 2}], "b": "\\": \\\\"}]}'],
+    ['1.b', '[{"b": 1}, {"b": 2, "b": 3}]'],
+    ['', '{"": 1, "": 2}'],
+    ['1', '{"1": 1, "0": 2, "1": 3}'],
+    ['constructor', '{"constructor": 1, "constructor": 2}'],
+    ['toString', '{"toString": 1, "toString": 2}'],
+  ])('is named: %s in %s', async (path, body) => {
+    const answer = await post('/agents/settings', body);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json', errors: [{ path }] } });
+    expect(answer.body.detail).toContain(JSON.stringify(path));
+    expect((await call(service, 'GET', '/agents/settings', { key })).body.maxTradesPerDay).toBe(50);
+  });
+
+  test.each([
+    '{"description": "\\"maxTradesPerDay\\": \\":\\", \\" :", "a": {"a": [{"a": 1}, {"a": 1}]}}',
+    '{"A": 1, "a": 2, "a ": 3, " a": 4, "\\u0061\\u0301": 5, "\\u00e1": 6}',
+    '{"a": ":", "b": "\\\\", "c": ":\\"", "d": "{\\"d\\":"}',
+  ])('is none where another object, or a text, has it: %s', async (body) => {
+    expect((await post('/agents/settings', body)).body.code).toBe('invalid_request');
+  });
+
+  test('is a name as long as an answer may repeat, and found at any depth', async () => {
+    const name = 'n'.repeat(20_000);
+    const long = await post('/agents/settings', `{"${name}": 1, "${name}": 2}`);
+    expect(long.body).toMatchObject({ code: 'invalid_json', errors: [{ path: `${'n'.repeat(100)}…` }] });
+    expect(long.body.detail.length).toBeLessThan(300);
+    const deep = await post('/agents/settings', `${'{"a":'.repeat(9_000)}{"b":1,"b":2}${'}'.repeat(9_000)}`);
+    expect(deep).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
+    expect(deep.body.detail.length).toBeLessThan(300);
+  });
+
+  test('leaves an order unplaced, wherever it stands and whichever value is the signed one', async () => {
+    const trader = await newTrader(service);
+    const order = await restingOrder(trader, await aMarket(trader.client));
+    const text = JSON.stringify(order);
+    const twice: readonly (readonly [string, string])[] = [
+      ['price', text.replace('{', '{"price":0.99,')],
+      ['price', text.replace(/\}$/, ',"price":0.99}')],
+      ['order.makerAmount', text.replace('"order":{', '"order":{"makerAmount":"1",')],
+      ['order.expiration', text.replace('"order":{', '"order":{"expiration":"0","expiration":"0",')],
+      ['order.side', text.replace('"side":', String.raw`"s\u0069de":"SELL","side":`)],
+      ['order', text.replace('"order":{', '"order":{},"order":{')],
+    ];
+    for (const [path, body] of twice) {
+      const answer = await post('/markets/trade', body, trader.apiKey);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json', errors: [{ path }] } });
+    }
+    const batch = await post(
+      '/markets/batch-trade',
+      `{"orders":[${text},${text.replace('{', '{"price":0.99,')}]}`,
+      trader.apiKey,
+    );
+    expect(batch).toMatchObject({ status: 400, body: { errors: [{ path: 'orders.1.price' }] } });
+    expect((await call(service, 'GET', '/markets/orders', { key: trader.apiKey })).body).toEqual([]);
+    expect((await post('/markets/trade', text, trader.apiKey)).status).toBe(201);
+  });
+
+  test('is refused by every operation that an agent or a stranger may send a body to', async () => {
+    const { paths } = (await call(service, 'GET', '/openapi.json')).body;
+    const routes = Object.entries<Record<string, { security: readonly object[] }>>(paths).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods)
+          .filter(
+            ([method, { security }]) => method !== 'get' && !/owner|operator/.test(JSON.stringify(security)),
+          )
+          .map(([method]) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, '1')] as const),
+    );
+    expect(routes.length).toBeGreaterThan(40);
+    const taken: string[] = [];
+    const headers = { origin: new URL(service.needs.publicUrl).origin };
+    for (const [method, path] of routes) {
+      const { body } = await call(service, method, path, {
+        key,
+        headers,
+        body: '{"amount": 1, "amount": 2}',
+      });
+      if (body.code !== 'invalid_json') taken.push(`${method} ${path}: ${body.code}`);
+    }
+    // Of a callback the bytes are signed: whoever holds the secret says what they mean.
+    expect(taken).toEqual(['POST /webhooks/inbound/1: webhook_signature_invalid']);
   });
 });
 

@@ -88,6 +88,14 @@ const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
     'expiration_mismatch expirationTime',
     order({ expiration: inSeconds(600) }, { ...GTD, expirationTime: NOW + 601_000 }),
   ],
+  [
+    'expiration_mismatch expirationTime',
+    order({ expiration: inSeconds(600) }, { ...GTD, expirationTime: NOW + 599_999 }),
+  ],
+  [
+    'expiration_mismatch expirationTime',
+    order({ expiration: inSeconds(600) }, { ...GTD, expirationTime: Math.floor(NOW / 1000) + 600 }),
+  ],
   ['amount_out_of_range order.expiration', order({ expiration: '9007199254741' }, GTD)],
   ['wallet_address_mismatch walletAddress', fields({ walletAddress: STRANGER })],
   ['funder_address_mismatch funderAddress', fields({ funderAddress: STRANGER })],

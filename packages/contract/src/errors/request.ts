@@ -11,7 +11,7 @@ export const REQUEST_ERRORS = {
   invalid_json: {
     status: 400,
     title: 'Invalid JSON',
-    fix: 'Send one well-formed JSON value, encoded as UTF-8.',
+    fix: 'Send one well-formed JSON value, encoded as UTF-8, in which each object has a key once.',
   },
   body_required: { status: 400, title: 'Body required', fix: 'Send a JSON object as the body.' },
   body_too_large: {

@@ -1,7 +1,7 @@
 /** Answers to the sender of a signed order: the first answer, repeated on every replay, or that there is none yet. */
 import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import type { Draft } from '../domain/draft.ts';
+import { boundTerms, type Draft } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
 import type { Caller, NewSignedOrder, OrderRow } from '../domain/records.ts';
@@ -52,12 +52,13 @@ export const alreadyPlaced = (orderId: string): Refusal =>
     { orderId },
   );
 
-/** The options that make a signed order the same request; labels do not count. */
+/** The options that make a signed order the same request; labels do not count. Not every struct signs the end. */
 const sameOptions = (row: OrderRow, draft: Draft): boolean =>
   row.timeInForce === draft.timeInForce &&
   row.postOnly === draft.postOnly &&
   row.deferExec === draft.deferExec &&
-  row.isLimitOrder === draft.isLimitOrder;
+  row.isLimitOrder === draft.isLimitOrder &&
+  row.expiration === boundTerms(draft).endsAt;
 
 export interface SameTrade {
   readonly caller: Caller;

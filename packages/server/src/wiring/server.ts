@@ -23,6 +23,7 @@ import {
   createHttpServer,
 } from '../platform/http/connections.ts';
 import { cookieName } from '../platform/http/identify.ts';
+import { parseBodies } from '../platform/http/json-bodies.ts';
 import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/metrics.ts';
 import { handleError, sendProblem } from '../platform/http/problem.ts';
 import { watchRequests } from '../platform/http/recent-requests.ts';
@@ -225,47 +226,6 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
       logger[isFault ? 'warn' : 'debug'](context, 'request');
     }
     done();
-  });
-}
-
-class UnsupportedMediaType extends Error {
-  readonly code = 'FST_ERR_CTP_INVALID_MEDIA_TYPE';
-  readonly statusCode = 415;
-}
-
-const BRACE = '{'.charCodeAt(0);
-const BYTE_ORDER_MARK = 0xfeff;
-
-/** Whether a key that would change what an object is could stand in it, spelt out or by escapes. */
-const mayNeedCare = (text: string): boolean =>
-  text.includes('\\') ||
-  text.includes('__proto__') ||
-  text.includes('constructor') ||
-  text.charCodeAt(0) === BYTE_ORDER_MARK;
-
-/** `undefined` for what is not JSON. */
-function parsePlain(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseBodies(scope: FastifyInstance): void {
-  const parse = scope.getDefaultJsonParser('error', 'error');
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string;
-    // Many clients send the header with an empty body; the route says whether it needs one.
-    if (text.charCodeAt(0) !== BRACE && text.trim() === '') return done(null, undefined);
-    const value = mayNeedCare(text) ? undefined : parsePlain(text);
-    return value === undefined ? parse(request, text, done) : done(null, value);
-  });
-  // Other types are read all the same: too large comes before the wrong type, and an empty body has none.
-  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
-    if (body === '') done(null, undefined);
-    else done(new UnsupportedMediaType(), undefined);
   });
 }
 
