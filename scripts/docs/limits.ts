@@ -9,15 +9,15 @@ const UNITS = [
   ['hour', 3600],
 ] as const;
 
-const ATTEMPTS = 'recovery codes that are not misspelt, at `POST /owner/recovery/register-options`';
+const ATTEMPTS = 'recovery codes that are not misspelt';
 
 /** Calls that draw on a class that no route declares. */
 const WITHOUT_ROUTES: Readonly<Record<string, string>> = {
   door: 'the paper doors, under `/paper`',
-  recovery: ATTEMPTS,
-  recovery_in_all: ATTEMPTS,
+  recovery: `${ATTEMPTS}, at \`POST /owner/recovery/register-options\``,
+  recovery_of_owner: `${ATTEMPTS}, of which the first two groups are the owner’s`,
 };
-const COUNTED_PER: Readonly<Record<string, string>> = { recovery_in_all: 'service' };
+const COUNTED_PER: Readonly<Record<string, string>> = { recovery_of_owner: 'owner' };
 
 /** `0.5 per second` reads as `30 per minute`. */
 function rate(perSecond: number): string {

@@ -168,7 +168,7 @@ export const recoveryOptions = operation({
   path: '/owner/recovery/register-options',
   summary: 'Begin a recovery with a printed code: what the browser needs to make a new passkey',
   description:
-    'The code stays unused. A misspelt one is named as such and counts as no attempt; attempts are limited by address and over all.',
+    'The code stays unused. A misspelt one is named as such and counts as no attempt; attempts are limited by address, and by owner where the first two groups are those of a code in force.',
   body: Type.Object(code),
   response: PasskeyOptions,
   errors: ['recovery_code_invalid', 'recovery_code_not_found'],

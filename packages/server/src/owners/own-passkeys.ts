@@ -16,6 +16,7 @@ import { refusal } from '../platform/refusal.ts';
 import {
   askForPasskey,
   askForRegistration,
+  hashBeginning,
   hashRecoveryCode,
   type OwnerNeeds,
   requirePasskey,
@@ -138,6 +139,10 @@ export async function newRecoveryCode(
   await requirePasskey(needs, owner, response, codeBy(owner));
   const recoveryCode = makeRecoveryCode(Buffer.from(needs.secrets.newToken(), 'base64url'));
   const at = needs.clock.now();
-  requireOpen(await needs.owners.keepRecoveryCode(owner.userId, hashRecoveryCode(needs, recoveryCode), at));
+  const hashes = {
+    code: hashRecoveryCode(needs, recoveryCode),
+    beginning: hashBeginning(needs, recoveryCode),
+  };
+  requireOpen(await needs.owners.keepRecoveryCode(owner.userId, hashes, at));
   return { recoveryCode, madeAt: new Date(at).toISOString() };
 }

@@ -30,6 +30,12 @@ export interface PasskeyAccount {
   readonly credentialIds: readonly string[];
 }
 
+/** Keyed hashes of a recovery code, and of its first two groups. */
+interface CodeHashes {
+  readonly code: Uint8Array;
+  readonly beginning: Uint8Array;
+}
+
 export interface NewSession {
   readonly tokenHash: Uint8Array;
   readonly at: number;
@@ -121,6 +127,14 @@ export function createPasskeyStore(sql: Sql) {
       return userId === null ? null : passkeyAccount(userId);
     },
 
+    /** The owner whose code it is, or begins like it; `null`: it is nothing like a code in force. */
+    async ownerOfAttempt({ code, beginning }: CodeHashes): Promise<bigint | null> {
+      const [row] = await sql<Pick<RecoveryCodesRow, 'user_id'>[]>`select user_id from recovery_codes
+        where code_hash = ${code as Buffer} or beginning_hash = ${beginning as Buffer}
+        order by code_hash = ${code as Buffer} desc limit 1`;
+      return row?.user_id ?? null;
+    },
+
     /** @param tokenHashes of the session that asks */
     async passkeysOf(
       userId: bigint,
@@ -210,12 +224,17 @@ export function createPasskeyStore(sql: Sql) {
       }),
 
     /** The one of before ends. */
-    keepRecoveryCode: (userId: bigint, codeHash: Uint8Array, at: number): Promise<Outcome<'kept'>> =>
+    keepRecoveryCode: (
+      userId: bigint,
+      { code, beginning }: CodeHashes,
+      at: number,
+    ): Promise<Outcome<'kept'>> =>
       underOwner(userId, at, async (tx, recovery) => {
         if (recovery !== null) return recovery;
-        await tx`insert into recovery_codes (user_id, code_hash, made_at)
-          values (${userId}, ${codeHash as Buffer}, ${new Date(at)})
-          on conflict (user_id) do update set code_hash = excluded.code_hash, made_at = excluded.made_at`;
+        await tx`insert into recovery_codes (user_id, code_hash, beginning_hash, made_at)
+          values (${userId}, ${code as Buffer}, ${beginning as Buffer}, ${new Date(at)})
+          on conflict (user_id) do update set code_hash = excluded.code_hash,
+            beginning_hash = excluded.beginning_hash, made_at = excluded.made_at`;
         return 'kept';
       }),
 

@@ -14,6 +14,7 @@ import { refusal } from '../platform/refusal.ts';
 import {
   askForPasskey,
   askForRegistration,
+  hashBeginning,
   hashRecoveryCode,
   newSession,
   type OwnerNeeds,
@@ -26,8 +27,8 @@ import type { PasskeyOptions } from './passkeys.ts';
 const NAME = 'Passkey of the recovery';
 
 export interface RecoveryNeeds extends OwnerNeeds {
-  /** Counts an attempt, for its address and over all. @returns seconds to wait; 0: it may go on */
-  readonly attempt: () => Promise<number>;
+  /** Counts an attempt for its address, or for the owner whose code it begins like. @returns seconds to wait; 0: it may go on */
+  readonly attempt: (userId: bigint | null) => Promise<number>;
   /** For the operator; owners see it with whatever they ask next. */
   readonly warn: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
@@ -46,15 +47,26 @@ function parse(typed: string): string {
 const purposeOf = (codeHash: Uint8Array) => `recover ${Buffer.from(codeHash).toString('hex')}` as const;
 const undoingBy = ({ userId }: Owner) => `undo recovery by ${userId}` as const;
 
-/** @throws Refusal recovery_code_invalid, rate_limited, recovery_code_not_found */
+/** @throws Refusal rate_limited */
+async function count(needs: RecoveryNeeds, userId: bigint | null): Promise<void> {
+  const retryAfterS = await needs.attempt(userId);
+  if (retryAfterS === 0) return;
+  throw refusal('rate_limited', `Too many recovery codes were tried: wait ${retryAfterS} s.`, {
+    retryAfterS,
+  });
+}
+
+/**
+ * The right code draws on its owner's bound like the wrong ones that begin alike, or that bound would stop no guess. A code that
+ * begins like none is a guess at nothing: it takes nothing from any owner.
+ * @throws Refusal recovery_code_invalid, rate_limited, recovery_code_not_found
+ */
 export async function beginRecovery(needs: RecoveryNeeds, typed: string): Promise<PasskeyOptions> {
   const code = parse(typed);
-  const retryAfterS = await needs.attempt();
-  if (retryAfterS > 0)
-    throw refusal('rate_limited', `Too many recovery codes were tried: wait ${retryAfterS} s.`, {
-      retryAfterS,
-    });
+  await count(needs, null);
   const codeHash = hashRecoveryCode(needs, code);
+  const userId = await needs.owners.ownerOfAttempt({ code: codeHash, beginning: hashBeginning(needs, code) });
+  if (userId !== null) await count(needs, userId);
   const account = await needs.owners.accountOfCode(codeHash);
   if (account === null) throw rejected();
   return askForRegistration(needs, account, purposeOf(codeHash));

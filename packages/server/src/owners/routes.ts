@@ -104,7 +104,12 @@ export function bindOwners(
   bindPasskeys(bind, needs);
   const recovering = (request: FastifyRequest): recovery.RecoveryNeeds => ({
     ...needs,
-    attempt: () => drawAttempt(rateLimits, request),
+    attempt: async (userId) => {
+      const draw = await (userId === null
+        ? rateLimits.draw('recovery', addressOf(request))
+        : rateLimits.draw('recovery_of_owner', userId.toString()));
+      return draw?.retryAfterS ?? 0;
+    },
     warn: (facts, message) => request.log.warn(facts, message),
   });
   bind(recoveryOptions, ({ body, request, reply }) => {
@@ -136,18 +141,6 @@ export function bindOwners(
   bind(listLeftWallets, ({ owner }) => agents.leftWallets(needs, owner));
   bind(liftOwnerWallet, ({ owner, body }) => agents.liftLocks(needs, owner, body));
   bind(liftOperatorWallet, ({ body }) => agents.liftLocks(needs, null, body));
-}
-
-/** Of the caller's address first: a stranger who has used those up draws nothing more from what all share. */
-async function drawAttempt(rateLimits: RateLimits, request: FastifyRequest): Promise<number> {
-  for (const [bucket, who] of [
-    ['recovery', addressOf(request)],
-    ['recovery_in_all', 'all'],
-  ] as const) {
-    const draw = await rateLimits.draw(bucket, who);
-    if (draw !== null && !draw.allowed) return draw.retryAfterS;
-  }
-  return 0;
 }
 
 function bindPasskeys(bind: Bind, needs: owners.OwnerNeeds & Published): void {

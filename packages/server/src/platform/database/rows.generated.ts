@@ -530,6 +530,7 @@ export interface RecoveryCodesRow {
   readonly user_id: bigint;
   readonly code_hash: Buffer;
   readonly made_at: Date;
+  readonly beginning_hash: Buffer | null;
 }
 
 export interface RedemptionChecksRow {

@@ -1,8 +1,6 @@
 /** How often each caller may call, by class of route. */
 import { type EnvironmentOf, flag, integer } from '../settings.ts';
 
-const ADDRESSES_THAT_RECOVER = 20;
-
 /** A batch must fit into a burst, or it could never be sent. */
 const ORDERS_PER_BATCH = 20;
 
@@ -31,7 +29,7 @@ const variables = {
   RATE_LIMIT_RECOVERY_PER_HOUR: integer(
     10,
     [1, 1_000_000],
-    'Recovery codes tried per address and hour, and 20 times as many over all; also the bursts.',
+    'Recovery codes tried per address and hour, and per owner whose code begins alike; also the bursts.',
   ),
   RATE_LIMIT_TRADE_PER_SECOND: integer(20, [1, 1_000_000], 'Trades per agent and second.'),
   RATE_LIMIT_TRADE_BURST: integer(
@@ -91,9 +89,9 @@ const rateLimits = (env: Environment): RateLimits => ({
     burst: env.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
   },
   recovery: { perSecond: env.RATE_LIMIT_RECOVERY_PER_HOUR / 3600, burst: env.RATE_LIMIT_RECOVERY_PER_HOUR },
-  recovery_in_all: {
-    perSecond: (env.RATE_LIMIT_RECOVERY_PER_HOUR * ADDRESSES_THAT_RECOVER) / 3600,
-    burst: env.RATE_LIMIT_RECOVERY_PER_HOUR * ADDRESSES_THAT_RECOVER,
+  recovery_of_owner: {
+    perSecond: env.RATE_LIMIT_RECOVERY_PER_HOUR / 3600,
+    burst: env.RATE_LIMIT_RECOVERY_PER_HOUR,
   },
   trade: { perSecond: env.RATE_LIMIT_TRADE_PER_SECOND, burst: env.RATE_LIMIT_TRADE_BURST },
   relay: { perSecond: env.RATE_LIMIT_RELAY_PER_MINUTE / 60, burst: env.RATE_LIMIT_RELAY_PER_MINUTE },
