@@ -88,14 +88,41 @@ describe('the pause', () => {
     expect((await buy(fresh)).success).toBe(true);
   });
 
-  test('applies even when set after the wallet left', async () => {
+  test('that is set after the wallet left binds no new owner, before and after the wallet comes back', async () => {
     const agent = await newTrader(service);
     await buy(agent);
     const owner = await ownerOf(service, agent);
     const fresh = await freshAgent(agent.signer);
-    expect((await buy(fresh)).success).toBe(true);
     await pause(owner, agent);
-    expect(await refusalOf(buy(fresh))).toBe('trading_paused');
+    expect((await buy(fresh)).success).toBe(true);
+    const next = await freshAgent(agent.signer);
+    expect((await buy(next)).success).toBe(true);
+    expect((await owner.send('POST', '/owner/pause', { paused: true })).status).toBe(200);
+    expect((await owner.send('GET', '/owner/wallets/left')).body[0].agents[0].paused).toBe(false);
+    expect((await buy(next)).success).toBe(true);
+    await linkSignersWallet({ client: agent.client, signer: agent.signer });
+    const again = await freshAgent(agent.signer);
+    expect(await refusalOf(buy(again))).toBe('trading_paused');
+    expect((await owner.send('GET', '/owner/wallets/left')).body[0].agents[0].paused).toBe(true);
+    await pause(owner, agent, false);
+    await pause(owner, agent);
+    expect((await buy(again)).success).toBe(true);
+  });
+
+  test('of the first of three owners binds the third, that of the second only from before the second move', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await ownerOf(service, agent);
+    const second = await freshAgent(agent.signer);
+    const ownerOfSecond = await ownerOf(service, second);
+    const third = await freshAgent(agent.signer);
+    await pause(ownerOfSecond, second);
+    await pause(owner, agent);
+    expect((await buy(third)).success).toBe(true);
+    for (const { client } of [second, third]) await linkSignersWallet({ client, signer: agent.signer });
+    expect(await refusalOf(buy(third))).toBe('trading_paused');
+    await pause(ownerOfSecond, second, false);
+    expect((await buy(third)).success).toBe(true);
   });
 
   test.each([
@@ -166,6 +193,28 @@ describe('the pause', () => {
 });
 
 describe('locks and the usage of the day', () => {
+  test('locks of after the move bind no new owner; of those of before, the laxest value since', async () => {
+    const agent = await newTrader(service);
+    await buy(agent);
+    const owner = await ownerOf(service, agent);
+    await lock(owner, agent, { maxTradeAmount: 60, maxOpenOrders: 50 });
+    const fresh = await freshAgent(agent.signer);
+    await lock(owner, agent, { maxTradeAmount: 10, maxPositionValue: 5, approvalAbove: 1, maxOpenOrders: 0 });
+    expect((await buy(fresh, 50)).success).toBe(true);
+    expect(await refusalOf(buy(fresh, 61))).toBe('max_trade_amount_exceeded');
+    await lock(owner, agent, { maxTradeAmount: 90 });
+    await lock(owner, agent, { maxTradeAmount: 70 });
+    expect((await buy(fresh, 90)).success).toBe(true);
+    expect(await refusalOf(buy(fresh, 91))).toBe('max_trade_amount_exceeded');
+    const [left] = (await owner.send('GET', '/owner/wallets/left')).body;
+    expect(left.agents[0].lockedByOwner).toEqual({ maxTradeAmount: 90, maxOpenOrders: 50 });
+    await owner.send('POST', `/owner/agents/${agent.agentId}/safeguards`, {
+      maxTradeAmount: { limit: 70, locked: false },
+    });
+    await lock(owner, agent, { maxTradeAmount: 1 });
+    expect((await buy(fresh, 500)).success).toBe(true);
+  });
+
   test('a new agent continues with the usage of the day, never above the locked ceilings', async () => {
     const agent = await newTrader(service);
     await buy(agent, 60);

@@ -86,7 +86,7 @@ export const linkWallet = operation({
   path: '/wallet/link',
   summary: "Link a wallet to the caller's owner by the signed challenge",
   description:
-    "The signature proves the key, so it wins over every earlier registration: when another owner has registered the wallet, or another wallet of the same EOA, wallets and credentials move to the caller's owner, and open orders that the former owner's agents have on them are canceled. When that owner has claimed these agents, their pause, locked limits and use of the day go on to bind the wallets, until that owner or the operator lifts them. An EVM wallet becomes the agent's walletAddress, a Solana wallet its solAddress.",
+    "The signature proves the key, so it wins over every earlier registration: when another owner has registered the wallet, or another wallet of the same EOA, wallets and credentials move to the caller's owner, and open orders that the former owner's agents have on them are canceled. When that owner has claimed these agents, their pause and locked limits, as they are then, and their use of the day go on to bind the wallets, until that owner loosens or lifts them, or the operator does. What that owner sets later binds nothing there. An EVM wallet becomes the agent's walletAddress, a Solana wallet its solAddress.",
   idempotent: true,
   body: LinkRequest,
   response: LinkResult,

@@ -236,7 +236,7 @@ export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise
         agentIds.map(async (agentId) => {
           const [row, settings] = await Promise.all([
             needs.agents.byId(agentId),
-            needs.agents.settings(agentId),
+            needs.owners.settingsTakenAlong(signer, agentId),
           ]);
           return {
             agentId,

@@ -1,9 +1,10 @@
 /** An owner's decisions about wallets: which agent may use which, and whether locks still bind wallets that left. */
 
+import { type SettingsColumns, type SettingsRow, settingsRow } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { AgentWalletsRow } from '../platform/database/rows.generated.ts';
-import { ms } from '../platform/database/rows.ts';
+import { ms, only } from '../platform/database/rows.ts';
 import { ownersSolanaWallets } from '../wallets/index.ts';
 
 interface LeftKeyRow extends Pick<AgentWalletsRow, 'signer'> {
@@ -64,6 +65,13 @@ export function createOwnerWallets(sql: Sql) {
         leftAt: ms(row.left_at),
         agentIds: row.agents,
       }));
+    },
+
+    /** What binds a key that left one of the owner's agents. */
+    async settingsTakenAlong(signer: WalletAddress, agentId: string): Promise<SettingsRow> {
+      return settingsRow(
+        only(await sql<SettingsColumns[]>`select * from binding_settings(${signer}, ${agentId}::uuid)`),
+      );
     },
 
     /**

@@ -4,7 +4,7 @@
  * reads them under its locks (admission-reads.ts), other requests read them without locks.
  */
 
-import { settingsRow } from '../agents/index.ts';
+import { type SettingsColumns, settingsRow } from '../agents/index.ts';
 import type { Standing } from '../domain/records.ts';
 import { type Usage, usageOf } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
@@ -58,7 +58,7 @@ export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
     where a.agent_id = ${caller.agentId}`;
 };
 
-export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'> {
+export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'>, SettingsColumns {
   readonly agent_id: string;
 }
 
@@ -67,20 +67,20 @@ export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'> {
  * wallets that it had. No row for a wallet that no locks bind.
  */
 export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
-  const { funder, tokenIds, conditionId } = question;
+  const { signer, funder, tokenIds, conditionId } = question;
   const terms = tx`s.agent_id, ${funder}::text, ${[...tokenIds]}::text[], ${conditionId}::text`;
   return tx<RestrictingRow[]>`
-    select s.agent_id, t.day::text as day, u.trades, u.amount, r.net as realized_today,
+    select s.*, t.day::text as day, u.trades, u.amount, r.net as realized_today,
       o.count + b.count as open_orders, v.value + w.value as position_value
-    from ${tradeDay(tx, question)} own cross join safeguards s
+    from ${tradeDay(tx, question)} own cross join ${restricting(tx, question)} f(agent_id)
+    cross join binding_settings(${signer}, f.agent_id) s
     cross join lateral (select greatest(s.usage_day, own.day) as day) t
     cross join usage_of_day(s.agent_id, t.day) u
     cross join result_of_day(s.agent_id, t.day) r
     cross join open_orders(s.agent_id, s.locked_max_open_orders is not null) o
     cross join bound_open_orders(s.agent_id, s.locked_max_open_orders is not null) b
     cross join position_value(${terms}) v
-    cross join bound_position_value(${terms}) w
-    where s.agent_id = any(array${restricting(tx, question)})`;
+    cross join bound_position_value(${terms}) w`;
 };
 
 export interface StandingRows {
@@ -98,18 +98,17 @@ export function standingOf(
   { caller }: StandingQuestion,
   { locked, used, facts, restricting: bound }: StandingRows,
 ): (Standing & { readonly day: string }) | null {
-  const settingsOf = new Map(locked.map((row) => [row.agent_id, settingsRow(row)]));
-  const reserved = locked.find((row) => row.agent_id === caller.agentId)?.reserved_exits ?? 0;
-  const own = settingsOf.get(caller.agentId);
-  if (own === undefined) throw new Error('the agent has no safeguards row');
+  const isLocked = new Set(locked.map((row) => row.agent_id));
+  const ownRow = locked.find((row) => row.agent_id === caller.agentId);
+  if (ownRow === undefined) throw new Error('the agent has no safeguards row');
   const day = [used, ...bound].reduce((latest, row) => (row.day > latest ? row.day : latest), used.day);
   // Usage of an earlier day does not count.
   const usageToday = (row: UsageRow, kept = 0): Usage =>
     row.day === day ? usageOf(row.trades, row.amount, kept) : usageOf(0, 0n, kept);
   const restrictions: Standing['restrictions'][number][] = [];
   for (const row of bound) {
-    const settings = settingsOf.get(row.agent_id);
-    if (settings === undefined) return null;
+    if (!isLocked.has(row.agent_id)) return null;
+    const settings = settingsRow(row);
     restrictions.push({
       agentId: row.agent_id,
       paused: settings.ownerPaused,
@@ -123,8 +122,8 @@ export function standingOf(
   return {
     day,
     claimed: facts.claimed,
-    safeguards: own,
-    usage: usageToday(used, reserved),
+    safeguards: settingsRow(ownRow),
+    usage: usageToday(used, ownRow.reserved_exits),
     realizedToday: facts.realized_today,
     positionValue: facts.position_value,
     openOrders: facts.open_orders,

@@ -42,6 +42,7 @@ export interface AgentWalletsRow {
   readonly lifted: boolean;
   readonly since: Date;
   readonly turn: bigint;
+  readonly taken_along: unknown;
 }
 
 export interface AgentsRow {
