@@ -129,7 +129,7 @@ export async function schemaPage(sql: Sql): Promise<string> {
       type,
       needed ? '' : 'yes',
       identity ? 'counts up' : fallback === null ? '' : `\`${fallback}\``,
-      comments.get(`${found.name}.${name}`) ?? comment ?? '',
+      comment ?? comments.get(`${found.name}.${name}`) ?? '',
     ]);
     return [
       `## ${found.name}`,

@@ -82,12 +82,13 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
   'skills.category': '1 | 2',
   'skills.create_source': '1 | 2',
   'skills.review_status': '1 | 2 | 3',
-  'traded_markets.payout': "Outcome | 'HALF'",
+  'traded_markets.payout': 'Payout',
   'webhook_deliveries.data': 'Readonly<Record<string, unknown>>',
   'webhook_deliveries.status': "'pending' | 'delivered' | 'failed'",
 };
 
-const IMPORTS = `import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
+const IMPORTS = `import type { Payout } from '@bellwether/contract/positions';
+import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
 import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';

@@ -3,6 +3,7 @@
  * balances and moves no money; the test sets the outcome of a transaction. Prices are pips.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import type { Payout } from '@bellwether/contract/positions';
 import {
   asSolanaAddress,
   associatedTokenAddress,
@@ -28,6 +29,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
+import { payoutPrice } from '../packages/server/src/domain/market.ts';
 import { isEverything, selectMarkets } from '../packages/server/src/domain/market-search.ts';
 import type {
   Chain,
@@ -307,10 +309,10 @@ export function createFakeQuoteVenue(now: () => number = Date.now) {
       outcomes.set(signature, { kind: 'closed', fills, reverts: [] });
     },
     /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
-    settle(ticker: string, payout: 'YES' | 'NO'): void {
+    settle(ticker: string, payout: Payout): void {
       const market = listed.get(ticker);
       if (market === undefined) throw new Error(`no market ${ticker}`);
-      const yes = payout === 'YES' ? 10_000 : 0;
+      const yes = payoutPrice(payout, 'YES');
       listed.set(ticker, {
         ...market,
         status: 'resolved',

@@ -71,7 +71,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
   contract: { may: ['contract', 'typebox'] },
   durable: { may: ['durable', 'pg', NODE] },
   protocol: { may: ['protocol', ...HASHES, 'hash-wasm', '@solana/codecs'] },
-  'exchange/engine': { may: ['exchange/engine', 'contract/decimals'] },
+  'exchange/engine': { may: ['exchange/engine', 'contract/decimals', 'contract/positions'] },
   // Outside the engine an amount is a bigint: nothing else may see its doubles (docs/decisions/paper-exchange.md).
   'exchange/world': {
     may: ['exchange/world', 'exchange/engine/engine', 'contract/decimals'],

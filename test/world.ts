@@ -1,4 +1,5 @@
 /** A manual clock, and helpers that bring markets to their end. */
+import type { Payout } from '@bellwether/contract/positions';
 import type { Market } from '@bellwether/sdk';
 import { openMarkets, type TestService, type Trader } from './harness.ts';
 
@@ -55,7 +56,7 @@ export async function resolveMarket(
   service: TestService,
   clock: ManualClock,
   conditionId: string,
-): Promise<'YES' | 'NO' | 'HALF'> {
+): Promise<Payout> {
   for (let i = 0; i < MAX_STEPS; i += 1) {
     const market = service.exchange.market(conditionId);
     if (market === undefined) throw new Error('the market is archived');

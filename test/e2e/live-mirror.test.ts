@@ -153,6 +153,17 @@ describe('a resting paper order', () => {
   });
 });
 
+test('a live outcome of parts pays the parts, at the doors too', async () => {
+  const { conditionId } = fresh();
+  const limit = venue.exchange.book(conditionId, 'YES')!.asks[0]![0];
+  await place(orderFor(conditionId, { limit, size: 20n * MICRO, timeInForce: 'FAK' }));
+  await paper.exchange.mirror([{ kind: 'resolve', conditionId, payout: '0.24' }]);
+  const before = paper.exchange.available(ANN);
+  await paper.exchange.execute({ kind: 'redeem', account: ANN, conditionId });
+  expect(paper.exchange.available(ANN) - before).toBe(4_800_000n);
+  expect(await paper.markets.find(conditionId)).toMatchObject({ status: 'resolved', payout: '0.24' });
+});
+
 test('a live outcome pays the paper position, and the market is resolved here only then', async () => {
   const soon = [...venue.exchange.markets()]
     .filter(({ status, bestAsk }) => status === 'open' && bestAsk !== undefined)

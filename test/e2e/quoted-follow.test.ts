@@ -325,6 +325,65 @@ describe('a settled market', () => {
     expect((await who.quote()).quoteErrorCode).toBe('trading_paused');
   });
 
+  test('that pays 0.24 is resolved, worth that on every page, and redeems for it', async () => {
+    const who = await newQuoteTrader(service);
+    venue.listed.set('KXPART', fakeMarket('KXPART'));
+    const bought = await who.trade({ marketTicker: 'KXPART' });
+    venue.fill(bought.txSignature, SIXTEEN);
+    await until(who, bought.orderId, 'filled');
+    venue.settle('KXPART', '0.24');
+    await resolveMarkets(service.needs);
+    const { client } = who;
+    expect(await client.getCurrentPositions({ venue: 'kalshi' })).toMatchObject([
+      { size: 16, currentPrice: 0.24, currentValue: 3.84, unrealizedPnl: -5.76, redeemable: true },
+    ]);
+    expect(await client.getMarket('KXPART')).toMatchObject({ resolved: true, yesPrice: 0.24, noPrice: 0.76 });
+    const { market } = await client.getMarketContext('KXPART');
+    expect(market).toMatchObject({ status: 'resolved', yesPrice: 0.24 });
+    const { riskAlerts } = await client.getBriefing();
+    expect(riskAlerts.map(({ message }) => message).join()).toContain(
+      'YES pays a part: 3.84 can be redeemed',
+    );
+    expect(await client.getPortfolio({ venue: 'kalshi' })).toMatchObject({
+      positionsCount: 1,
+      unrealizedPnl: -5.76,
+    });
+
+    const quote = await who.quote({ marketTicker: 'KXPART', action: 'SELL', shares: 16 });
+    expect(quote).toMatchObject({
+      isRedemption: true,
+      outAmount: '3840000',
+      yesPrice: '0.24',
+      noPrice: '0.76',
+    });
+    const redeemed = (await who.submit(quote)).body;
+    venue.fill(redeemed.txSignature, { inAmount: 16_000_000n, outAmount: 3_840_000n, fee: 0n });
+    expect(await until(who, redeemed.orderId, 'filled')).toMatchObject({
+      isRedemption: true,
+      avgPrice: 0.24,
+    });
+    expect(await positionsOf(who.wallet.address)).toMatchObject([{ size: 0n, realized: -5_760_000n }]);
+  });
+
+  test('with a result that the desk does not know is named, not redeemed, and valued by nothing new', async () => {
+    const who = await newQuoteTrader(service);
+    venue.listed.set('KXVOID', fakeMarket('KXVOID'));
+    const bought = await who.trade({ marketTicker: 'KXVOID' });
+    venue.fill(bought.txSignature, SIXTEEN);
+    await until(who, bought.orderId, 'filled');
+    const ended = { status: 'closed', phase: 'closed', unknownResult: 'void' } as const;
+    venue.listed.set('KXVOID', { ...fakeMarket('KXVOID'), ...ended });
+    expect(await resolveMarkets(service.needs)).toBe(0);
+    const { client } = who;
+    expect(await client.getMarket('KXVOID')).toMatchObject({ resolved: false, unknownResult: 'void' });
+    expect(await client.getCurrentPositions({ venue: 'kalshi' })).toMatchObject([
+      { size: 16, redeemable: false },
+    ]);
+    expect((await client.getBriefing()).riskAlerts.map(({ code }) => code)).toContain('unknown_result');
+    const { warnings } = await client.getMarketContext('KXVOID');
+    expect(warnings.map(({ code }) => code)).toContain('unknown_result');
+  });
+
   test('a failed redemption returns no trade, because it reserved none', async () => {
     const who = await newQuoteTrader(service);
     venue.listed.set('KXEND2', fakeMarket('KXEND2'));

@@ -69,7 +69,7 @@ const failed = fc.record({ what: fc.constant('failed' as const), which: fc.nat(4
 const redeemed = fc.record({ what: fc.constant('redeemed' as const), share: fc.constantFrom(2n, 1n) });
 const resolved = fc.record({
   what: fc.constant('resolved' as const),
-  payout: fc.constantFrom('YES' as const, 'NO' as const, 'HALF' as const),
+  payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', '0.24', '0.333333'),
 });
 const redeemedPast = fc.record({
   what: fc.constant('redeemed past' as const),

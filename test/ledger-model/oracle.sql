@@ -393,11 +393,11 @@ begin
     join positions p using (wallet, token_id) where p.is_held order by p.wallet, p.token_id for update of p;
   select jsonb_agg(jsonb_build_object('wallet', r.wallet, 'order_id', r.order_id,
       'trade_id', r.nth * 2 + case r.outcome when 'YES' then 0 else 1 end, 'condition_id', r.condition_id,
-      'token_id', r.token_id, 'outcome', r.outcome, 'side', 'SELL', 'price', case r.payout when 'HALF' then 5000 else 10000 end,
-      'size', r.amount, 'cost', case r.payout when 'HALF' then r.amount / 2 else r.amount end, 'fee', 0,
+      'token_id', r.token_id, 'outcome', r.outcome, 'side', 'SELL', 'price', floor(r.pays * 10000)::integer,
+      'size', r.amount, 'cost', floor(r.amount * r.pays)::bigint, 'fee', 0,
       'liquidity', 'taker', 'match_kind', 'REDEEMED', 'at', r.at) order by r.wallet, r.token_id) into redeemed
   from (
-    select p.wallet, p.condition_id, p.token_id, p.outcome, m.payout, done.nth, done.order_id,
+    select p.wallet, p.condition_id, p.token_id, p.outcome, parts.pays, done.nth, done.order_id,
       least(p.size, t.size - done.size) as amount, greatest(t.at, p.updated_at) as at
     from jsonb_to_recordset(batch) as t(wallet text, token_id text, size bigint, at timestamptz)
     join positions p using (wallet, token_id)
@@ -405,7 +405,9 @@ begin
     cross join lateral (
       select 'redeemed:' || p.condition_id as order_id, count(*) as nth, coalesce(sum(f.size), 0)::bigint as size
       from fills f where f.wallet = p.wallet and f.order_id = 'redeemed:' || p.condition_id and f.token_id = p.token_id) done
-    where p.is_held and m.payout in (p.outcome, 'HALF')
+    cross join lateral (select case when m.payout = p.outcome then 1 when m.payout in ('YES', 'NO') then 0
+      when m.payout = 'HALF' then 0.5 when p.outcome = 'YES' then m.payout::numeric else 1 - m.payout::numeric end as pays) parts
+    where p.is_held and parts.pays > 0
   ) r where r.amount > 0;
   if redeemed is null then
     return 0;

@@ -13,7 +13,7 @@
  * - On a chain a fill may be reported late, and may be taken back when its settlement fails. Then the position is computed anew
  *   from all its fills (`recount`), which the caller has read.
  */
-import { PIPS, type Pips } from './decimals.ts';
+import { formatMicro, MICRO, type Micro, PIPS, type Pips, parseMicro } from './decimals.ts';
 
 /** A fill's effect on a holding. */
 export interface Move {
@@ -279,7 +279,40 @@ export const holdingOf = (
 export const holdingKey = ({ wallet, tokenId }: Pick<Token, 'wallet' | 'tokenId'>): string =>
   `${wallet} ${tokenId}`;
 
-export type Payout = 'YES' | 'NO' | 'HALF';
+/** What a resolved market pays: one for a share of an outcome, half for each, or '0.24' for YES and the rest of one for NO. */
+export type Payout = 'YES' | 'NO' | 'HALF' | `0.${string}`;
+
+/**
+ * @param yes what a share of YES pays, from 0 to one collateral
+ * @example
+ * payoutOf(240_000n); // '0.24'
+ */
+export function payoutOf(yes: Micro): Payout {
+  if (yes < 0n || yes > MICRO) throw new RangeError(`a share cannot pay ${yes} micro-units`);
+  if (yes === MICRO) return 'YES';
+  if (yes === 0n) return 'NO';
+  return yes * 2n === MICRO ? 'HALF' : (formatMicro(yes) as Payout);
+}
+
+/**
+ * What a share of an outcome pays.
+ * @example
+ * paysOf('0.24', 'NO'); // 760_000n
+ */
+export function paysOf(payout: Payout, outcome: 'YES' | 'NO'): Micro {
+  if (payout === 'HALF') return MICRO / 2n;
+  if (payout === 'YES' || payout === 'NO') return payout === outcome ? MICRO : 0n;
+  const yes = parseMicro(payout);
+  return outcome === 'YES' ? yes : MICRO - yes;
+}
+
+/**
+ * What shares of an outcome are redeemed for, rounded down.
+ * @example
+ * redeemedFor('0.24', 'YES', 10_000_000n); // 2_400_000n
+ */
+export const redeemedFor = (payout: Payout, outcome: 'YES' | 'NO', size: bigint): Micro =>
+  (size * paysOf(payout, outcome)) / MICRO;
 
 export type PositionEvent =
   /** Fills that are reported together, in the order in which they happened. */
@@ -453,7 +486,7 @@ class Folding {
   }
 
   #lostBy({ conditionId, payout, at }: PositionEvent & { kind: 'resolution' }): Fill[] {
-    if (payout === 'HALF') return [];
+    if (payout !== 'YES' && payout !== 'NO') return [];
     const lost: Fill[] = [];
     for (const { token, position, losses } of this.#all()) {
       if (token.conditionId !== conditionId || token.outcome === payout || position.size === 0n) continue;
@@ -477,8 +510,10 @@ class Folding {
 
   #redeemedBy({ key, size, payout, at }: PositionEvent & { kind: 'redemption' }): Fill[] {
     const holding = this.#find(key);
-    if (holding === undefined || (payout !== holding.token.outcome && payout !== 'HALF')) return [];
+    if (holding === undefined) return [];
     const { token, position, changedAt, redeemed } = holding;
+    const pays = paysOf(payout, token.outcome);
+    if (pays === 0n) return [];
     const left = size - redeemed.size;
     const amount = position.size < left ? position.size : left;
     if (amount <= 0n) return [];
@@ -492,9 +527,9 @@ class Folding {
         orderId: `redeemed:${token.conditionId}`,
         tradeId: redeemed.records * 2 + (token.outcome === 'YES' ? 0 : 1),
         side: 'SELL',
-        price: payout === 'HALF' ? PIPS / 2 : PIPS,
+        price: Number((pays * BigInt(PIPS)) / MICRO),
         size: amount,
-        cost: payout === 'HALF' ? amount / 2n : amount,
+        cost: (amount * pays) / MICRO,
         fee: 0n,
         liquidity: 'taker',
         matchKind: 'REDEEMED',

@@ -76,9 +76,18 @@ export const MarketResolvedEventData = Type.Object({
   marketId: Nullable(Type.String()),
   marketConditionId: Type.String(),
   marketQuestion: Nullable(Type.String({ description: 'written by third parties' })),
-  payout: Type.Union([Type.Literal('YES'), Type.Literal('NO'), Type.Literal('HALF')], {
-    description: 'which outcome pays 1; HALF: both pay 0.5',
-  }),
+  payout: Type.Union(
+    [
+      Type.Literal('YES'),
+      Type.Literal('NO'),
+      Type.Literal('HALF'),
+      Type.String({ pattern: '^0\\.\\d{1,6}$' }),
+    ],
+    {
+      description:
+        'which outcome pays 1; HALF: both pay 0.5; a decimal like 0.24: YES pays that, and NO the rest of 1',
+    },
+  ),
 });
 
 export const RiskEventData = Type.Object({

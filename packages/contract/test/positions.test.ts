@@ -12,6 +12,9 @@ import {
   mayBeLate,
   NO_POSITION,
   type PositionEvent,
+  payoutOf,
+  paysOf,
+  redeemedFor,
   step,
 } from '../src/positions.ts';
 
@@ -238,5 +241,28 @@ describe('the fold', () => {
   test('refuses a reversal of a position whose fills were not read', () => {
     const reversal: PositionEvent = { kind: 'reversal', key: KEY, fills: [fill(0, 'BUY', 1n, 1n)], at: NOW };
     expect(() => fold(nothing(null), [reversal])).toThrow('were not read');
+  });
+});
+
+describe('a payout', () => {
+  test.each([
+    [1_000_000n, 'YES'],
+    [0n, 'NO'],
+    [500_000n, 'HALF'],
+    [240_000n, '0.24'],
+    [1n, '0.000001'],
+    [999_999n, '0.999999'],
+  ] as const)('of %s millionths for YES is %s, and the rest of one for NO', (yes, payout) => {
+    expect(payoutOf(yes)).toBe(payout);
+    expect([paysOf(payout, 'YES'), paysOf(payout, 'NO')]).toEqual([yes, 1_000_000n - yes]);
+  });
+
+  test('is never below nothing or above one', () => {
+    for (const yes of [-1n, 1_000_001n]) expect(() => payoutOf(yes)).toThrow(RangeError);
+  });
+
+  test('rounds down what shares are redeemed for', () => {
+    expect(redeemedFor('0.24', 'YES', 10n)).toBe(2n);
+    expect(redeemedFor('0.24', 'NO', 10n)).toBe(7n);
   });
 });

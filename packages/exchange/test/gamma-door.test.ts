@@ -99,6 +99,13 @@ describe('a market', () => {
     });
   });
 
+  test('that pays parts has them as prices', async () => {
+    const { conditionId } = MARKETS[26]!;
+    catalogue.change(conditionId, { status: 'resolved', payout: '0.24' });
+    const { id } = MARKETS[26]!;
+    expect(await rowsOf(`/markets/${id}`)).toMatchObject({ outcomePrices: '["0.24","0.76"]' });
+  });
+
   test('whose book is empty on a side leaves the quote out', async () => {
     catalogue.change(MARKETS[0]!.conditionId, { bestAsk: undefined as never });
     const body = await rowsOf('/markets/1001');

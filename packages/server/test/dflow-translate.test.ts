@@ -73,12 +73,18 @@ describe('a market', () => {
     ['yes', undefined, 'resolved', 'YES', { YES: 10_000, NO: 0 }],
     ['no', undefined, 'resolved', 'NO', { YES: 0, NO: 10_000 }],
     ['', 5_000, 'resolved', 'HALF', { YES: 5_000, NO: 5_000 }],
-    [null, 2_500, 'closed', undefined, { YES: 2_500, NO: 7_500 }],
+    [null, 2_500, 'resolved', '0.25', { YES: 2_500, NO: 7_500 }],
+    ['', 2_400, 'resolved', '0.24', { YES: 2_400, NO: 7_600 }],
+    ['scalar', 2_400, 'resolved', '0.24', { YES: 2_400, NO: 7_600 }],
+    ['scalar', 9_999, 'resolved', '0.9999', { YES: 9_999, NO: 1 }],
+    ['scalar', 10_000, 'resolved', 'YES', { YES: 10_000, NO: 0 }],
+    ['scalar', 0, 'resolved', 'NO', { YES: 0, NO: 10_000 }],
   ])('finalized as %j (%j) pays that result', (result, scalarOutcomePct, status, payout, pays) => {
     const pct = scalarOutcomePct === undefined ? {} : { scalarOutcomePct };
     const market = translated({ status: 'finalized', result }, { redemptionStatus: 'open', ...pct });
     expect(market).toMatchObject({ phase: 'settled', status, pays });
     expect(market?.payout).toBe(payout);
+    expect(market).not.toHaveProperty('unknownResult');
   });
 
   test('pays nothing before redemption opens, or for an unknown result', () => {
@@ -90,7 +96,11 @@ describe('a market', () => {
       payout: 'YES',
       pays: none,
     });
-    expect(ended('finalized', 'void', 'open')).toMatchObject({ phase: 'closed', pays: none });
+    expect(ended('finalized', 'void', 'open')).toMatchObject({
+      ...{ phase: 'closed', status: 'closed', pays: none, unknownResult: 'void' },
+    });
+    expect(ended('finalized', 'constructor', 'open')).toMatchObject({ unknownResult: 'constructor' });
+    expect(ended('finalized', 'scalar', 'open')).toMatchObject({ phase: 'closed', pays: none });
     expect(ended('determined', 'yes', 'open')).toMatchObject({ phase: 'settled' });
   });
 

@@ -301,6 +301,13 @@ describe('a redemption', () => {
         ['1', 30_000_000n],
       ],
     ],
+    [
+      '0.24',
+      [
+        ['0', 40_000_000n],
+        ['1', 30_000_000n],
+      ],
+    ],
   ] as const)(
     'of a market of v2 that resolved %s names outcome and amount at the router',
     async (payout, parts) => {

@@ -236,6 +236,7 @@ describe('an outcome', () => {
     return [market?.status, market?.payout];
   };
 
+  const said = (outcomePrices: string): Json => ({ outcomePrices });
   const [yes, no, half] = [
     ['1000000', '0'],
     ['0', '1000000'],
@@ -246,6 +247,21 @@ describe('an outcome', () => {
   test.each<[string, Json, Json | null, string | null, unknown]>([
     ['that two sources say is believed', {}, row(yes), null, ['resolved', 'YES']],
     ['of half is half', { outcomePrices: '["0.5","0.5"]' }, row(half), null, ['resolved', 'HALF']],
+    ['of parts pays them', said('["0.25","0.75"]'), row(['250000', '750000']), null, ['resolved', '0.25']],
+    ['of parts may be told by numerators', said('["0.25","0.75"]'), row([1, 3]), null, ['resolved', '0.25']],
+    ['of thirds is rounded once', said('["0.3333","0.6667"]'), row([1, 2]), null, ['resolved', '0.333333']],
+    ['of other parts is no proof', said('["0.25","0.75"]'), row(['240000', '760000']), null, unproved],
+    ['of parts that one source alone says is none', said('["0.25","0.75"]'), null, null, unproved],
+    [
+      'beside a last price is asked of the CLOB',
+      said('["0.9995","0.0005"]'),
+      row(yes),
+      YES,
+      ['resolved', 'YES'],
+    ],
+    ['that cannot be read is none', said('["0.25","0.75"]'), row(['250000', 'much']), null, unproved],
+    ['of nothing is none', said('["0","0"]'), row([0, 0]), null, unproved],
+    ['of three parts is none', said('["0.25","0.75"]'), row([1, 2, 1]), null, unproved],
     ['of one source is asked of the CLOB', { outcomePrices: '["0","1"]' }, null, NO, ['resolved', 'NO']],
     ['that another source contradicts is no proof', {}, row(no), YES, unproved],
     ['that is proposed is none', { umaResolutionStatus: 'proposed' }, row(yes, 'proposed'), YES, unproved],
@@ -269,5 +285,9 @@ describe('an outcome', () => {
     expect(agreed(['YES', 'NO'])).toBeNull();
     expect(agreed(['YES', 'YES', 'NO'])).toBeNull();
     expect(agreed(['NO', null, 'NO'])).toBe('NO');
+    expect(agreed(['0.25', '0.2501'])).toBe('0.25');
+    expect(agreed(['0.25', '0.26'])).toBeNull();
+    expect(agreed(['YES', '0.99999'])).toBeNull();
+    expect(agreed(['HALF', '0.49999'])).toBeNull();
   });
 });

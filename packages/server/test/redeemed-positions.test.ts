@@ -1,4 +1,5 @@
 /** Positions that owners redeem past the desk: closed as far as their tokens were redeemed, each token once. */
+import type { Payout } from '@bellwether/contract/positions';
 import { beforeAll, expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import { openDeskDatabase } from '../../../test/postgres.ts';
@@ -30,7 +31,7 @@ interface World {
 }
 
 /** A wallet and a market of its own at the live venue. */
-async function newWorld(payout: 'YES' | 'NO' | 'HALF'): Promise<World> {
+async function newWorld(payout: Payout): Promise<World> {
   worlds += 1;
   const id = worlds;
   const wallet = `0x${String(id).padStart(40, '0')}` as const;
@@ -135,6 +136,19 @@ test('of a draw each outcome pays half; what lost is burnt without another loss;
   await open.buy('YES', 20n * M, 8n * M);
   expect(await open.redeemed('YES', 20n * M)).toBe(0);
   expect((await open.position('YES'))?.size).toBe(20n * M);
+});
+
+test('of a market that pays parts each outcome pays its own, rounded down, and its holders are due', async () => {
+  const part = await newWorld('0.24');
+  await part.buy('YES', 20n * M, 8n * M);
+  await part.buy('NO', 3n, 2n);
+  const due = await store.claimHolders(VENUE, { everyMs: 0, limit: 100 });
+  expect(due.map(({ wallet }) => wallet)).toContain(part.wallet);
+  expect(await store.worthless([part.condition])).toEqual([]);
+  expect(await part.redeemed('YES', 20n * M)).toBe(1);
+  expect(await part.redeemed('NO', 3n)).toBe(1);
+  expect(await part.position('YES')).toEqual({ size: 0n, realized: -3_200_000n });
+  expect(await part.position('NO')).toEqual({ size: 0n, realized: 0n });
 });
 
 test('an account is due while it holds what the market paid for, for one replica at a time, and again when it is made due', async () => {

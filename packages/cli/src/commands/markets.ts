@@ -62,6 +62,7 @@ const marketFacts = (market: Market) =>
     ['YES token', market.clobTokenIds[0]],
     ['NO token', market.clobTokenIds[1]],
     ...(market.untradable === undefined ? [] : ([['cannot be traded', market.untradable]] as const)),
+    ...(market.unknownResult === undefined ? [] : ([['unknown result', market.unknownResult]] as const)),
   ] as const;
 
 async function show(run: Run, options: { readonly venue?: string }, id: string): Promise<void> {

@@ -38,7 +38,9 @@ export const Market = Type.Object({
   clobTokenIds: Type.Array(Type.String(), { description: '[YES, NO]; of version v2 the position ids' }),
   bestBid: Type.String({ description: 'of YES; "0" when there is none' }),
   bestAsk: Type.String({ description: 'of YES; "0" when there is none' }),
-  yesPrice: Type.Number({ description: 'middle of the book, else last trade; payout once resolved' }),
+  yesPrice: Type.Number({
+    description: 'middle of the book, else last trade; payout once resolved: 1, 0 or a part',
+  }),
   noPrice: Type.Number(),
   volume24hr: Type.String(),
   volume: Type.Number(),
@@ -56,6 +58,12 @@ export const Market = Type.Object({
     Type.String({
       description:
         'why orders for it are refused although the venue trades it. contract_version: it is of a version of the protocol that the desk does not know; tick_size: the desk cannot count in its ticks',
+    }),
+  ),
+  unknownResult: Type.Optional(
+    Type.String({
+      description:
+        "the venue's word for how it ended, where the desk does not know what that pays: it is not resolved here, and nothing of it is redeemed",
     }),
   ),
 });

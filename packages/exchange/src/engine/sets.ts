@@ -2,12 +2,12 @@
  * Full sets: split and merge at one collateral per set, conversion of NO shares between the markets of an event, and redemption
  * once a market is resolved.
  *
- * Redemption burns all tokens of both outcomes that the caller holds. YES or NO: one collateral per winning token.
- * HALF: floor(half) of each outcome's tokens; a half micro-unit lost to that rounding stays in the backing until
- * another one completes it, and then goes to the fees, so that the backing is always ceil(half of the outstanding
- * tokens) and ends at zero.
+ * Redemption burns all tokens of both outcomes that the caller holds, and pays what the resolution says for each outcome's
+ * tokens, rounded down. Parts of a micro-unit lost to that rounding stay in the backing until others complete them, and then go
+ * to the fees, so that the backing is always what the outstanding tokens are worth together, rounded up, and ends at zero.
  */
-import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { divide, MICRO, type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { paysOf, redeemedFor } from '@bellwether/contract/positions';
 import { AVAILABLE } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE } from './orders.ts';
@@ -153,7 +153,7 @@ export function redeem(state: EngineState, id: AccountId, conditionId: Condition
   const position = account === NONE ? NONE : ledger.position(account, market.row);
   const yes = ledger.freeTokens(position, 'YES');
   const no = ledger.freeTokens(position, 'NO');
-  const payout = market.payout === 'HALF' ? yes / 2n + no / 2n : market.payout === 'YES' ? yes : no;
+  const payout = redeemedFor(market.payout, 'YES', yes) + redeemedFor(market.payout, 'NO', no);
   if (yes + no > 0n) {
     ledger.changeTokens(account, market.row, 'YES', -yes);
     ledger.changeTokens(account, market.row, 'NO', -no);
@@ -179,7 +179,6 @@ function burn(
 /** The required backing of a market's tokens, by its payout. */
 export function backingOf({ payout, totals }: Market): Micro {
   const [yes, no] = [microAt(totals, YES_SUPPLY), microAt(totals, NO_SUPPLY)];
-  if (payout === 'NO') return no;
-  if (payout === 'HALF') return (yes + no + 1n) / 2n;
-  return yes;
+  if (payout === undefined) return yes;
+  return divide(yes * paysOf(payout, 'YES') + no * paysOf(payout, 'NO'), MICRO, 'ceil');
 }

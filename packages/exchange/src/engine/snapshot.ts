@@ -7,6 +7,7 @@
  * orders (bids, then asks; best price first, oldest first).
  */
 
+import { type Payout, payoutOf, paysOf } from '@bellwether/contract/positions';
 import { floorCost } from './amounts.ts';
 import { type BookSide, yesPrice } from './book.ts';
 import { ByteReader, ByteWriter } from './byte-codec.ts';
@@ -16,7 +17,7 @@ import { COST, FEES, FILLED, NONE, POSITION, REMAINING, SIZE } from './orders.ts
 import { link } from './resting.ts';
 import { backingOf } from './sets.ts';
 import { EngineState } from './state.ts';
-import type { Outcome, Payout, Side, TimeInForce } from './types.ts';
+import type { Outcome, Side, TimeInForce } from './types.ts';
 import { addTo, changeMicro, microAt, setMicro, type Units, unitsOf } from './units.ts';
 
 const MAGIC = 'bellwether-engine';
@@ -26,6 +27,7 @@ const OLDER_VERSION = 1;
 
 // The indexes of the words are part of the format: append only.
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
+/** Any other payout is a number from the length of this list on: what YES pays, added to it. */
 const PAYOUTS: readonly (Payout | undefined)[] = [undefined, 'YES', 'NO', 'HALF'];
 const OUTCOMES: readonly Outcome[] = ['YES', 'NO'];
 const SIDES: readonly Side[] = ['BUY', 'SELL'];
@@ -83,6 +85,16 @@ function usedAccounts({ ledger }: EngineState): number[] {
   return used.sort((a, b) => (ledger.id(a) < ledger.id(b) ? -1 : 1));
 }
 
+function encodePayout(out: ByteWriter, payout: Payout | undefined): void {
+  if (payout === undefined || PAYOUTS.includes(payout)) out.word(PAYOUTS, payout);
+  else out.integer(PAYOUTS.length + Number(paysOf(payout, 'YES')));
+}
+
+function decodePayout(input: ByteReader): Payout | undefined {
+  const index = input.integer();
+  return index < PAYOUTS.length ? PAYOUTS[index] : payoutOf(BigInt(index - PAYOUTS.length));
+}
+
 function encodeMarket(out: ByteWriter, market: Market): void {
   const { spec, book } = market;
   out.text(spec.conditionId);
@@ -93,7 +105,7 @@ function encodeMarket(out: ByteWriter, market: Market): void {
   out.amount(spec.feeRate);
   out.integer(spec.feeExponent);
   out.word(STATUSES, market.status);
-  out.word(PAYOUTS, market.payout);
+  encodePayout(out, market.payout);
   out.amount(microAt(market.totals, VOLUME));
   out.integer(market.lastTrade ?? 0);
   out.word(TAKER_SIDES, market.lastTakerSide);
@@ -178,7 +190,7 @@ function decodeMarket(
   );
   state.list(market);
   market.status = input.word(STATUSES);
-  market.payout = input.word(PAYOUTS);
+  market.payout = decodePayout(input);
   setMicro(market.totals, VOLUME, input.amount(), 'volume');
   market.lastTrade = input.integer() || undefined;
   if (version > OLDER_VERSION) market.lastTakerSide = input.word(TAKER_SIDES);

@@ -6,6 +6,7 @@
  * times are integer epoch milliseconds that arrive with the command, never read from a clock.
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
+import type { Payout } from '@bellwether/contract/positions';
 
 /** A funder: the lower-case 0x address of the order's maker, or `house:<name>` for the world's own accounts. */
 export type AccountId = string;
@@ -17,8 +18,7 @@ export type TokenId = string;
 export type Outcome = 'YES' | 'NO';
 export type Side = 'BUY' | 'SELL';
 export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
-/** Payout of a resolved market: all to one outcome, or half to each. */
-export type Payout = 'YES' | 'NO' | 'HALF';
+export type { Payout };
 
 /** The engine's specification of a market. Titles and categories belong to the world. */
 export interface MarketSpec {

@@ -117,7 +117,7 @@ const ending: fc.Arbitrary<Recipe> = fc.oneof(
       kind: fc.constant('resolve' as const),
       wait,
       market,
-      payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', 'HALF'),
+      payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', 'HALF', '0.24', '0.333333'),
     }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('redeem' as const), wait, account, market }) },
@@ -126,7 +126,10 @@ const ending: fc.Arbitrary<Recipe> = fc.oneof(
 
 /** A market's whole end: without it, hardly a market is redeemed by all and archived, or asked for when it is gone. */
 const wholeEnd: fc.Arbitrary<readonly Recipe[]> = fc
-  .record({ market: fc.nat({ max: 1 }), payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF') })
+  .record({
+    market: fc.nat({ max: 1 }),
+    payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', '0.24', '0.000001'),
+  })
   .map((how): readonly Recipe[] => [
     { kind: 'resolve', wait: 1, ...how },
     ...[...ACCOUNTS, POOL].map(

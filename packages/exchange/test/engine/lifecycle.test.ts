@@ -118,6 +118,20 @@ describe('the end of a market', () => {
     expect(desk.available('bob')).toBe(amount('975'));
   });
 
+  test.each([
+    ['0.24', 24_720_000n + 76_000_000n],
+    ['0.75', 77_250_000n + 25_000_000n],
+    ['0.333333', 34_333_299n + 66_666_700n],
+  ] as const)('%s pays that part for YES, and for NO the rest of one', (payout, expected) => {
+    const desk = new Desk({ minOrderSize: 1n });
+    desk.place('no', 'bob', ['BUY', 'NO', '3', 5000]);
+    desk.place('yes', 'ann', ['BUY', 'YES', '3', 6000]);
+    desk.apply({ kind: 'resolve', conditionId, payout });
+    expect(desk.apply({ kind: 'redeem', account: 'ann', conditionId })).toMatchObject([
+      { yes: 103_000_000n, no: 100_000_000n, payout: expected },
+    ]);
+  });
+
   test('HALF pays floor(half) of each outcome; the odd micro-units end as fees', () => {
     const desk = new Desk({ minOrderSize: 1n });
     desk.place('no', 'bob', ['BUY', 'NO', '3.000001', 5000]);

@@ -13,6 +13,7 @@ import type {
   MatchKind,
   NewOrder,
   Outcome,
+  Payout,
   RejectReason,
 } from '../../src/engine/types.ts';
 import { floor, type NaiveMarket, type NaiveOrder, NaiveState, type Totals } from './naive-state.ts';
@@ -28,6 +29,15 @@ type Refusal = Extract<EngineEvent, { kind: 'refused' }>;
 const opposite = (outcome: Outcome): Outcome => (outcome === 'YES' ? 'NO' : 'YES');
 const ceil = (numerator: bigint, denominator: bigint): bigint =>
   numerator % denominator === 0n ? numerator / denominator : numerator / denominator + 1n;
+
+const WHOLE = 1_000_000n;
+/** What a share of [YES, NO] pays. */
+function partsOf(payout: Payout): readonly [bigint, bigint] {
+  if (payout === 'YES') return [WHOLE, 0n];
+  if (payout === 'NO') return [0n, WHOLE];
+  const yes = payout === 'HALF' ? WHOLE / 2n : BigInt(payout.slice(2).padEnd(6, '0'));
+  return [yes, WHOLE - yes];
+}
 
 export class NaiveExchange extends NaiveState {
   arrivals = 0;
@@ -207,14 +217,15 @@ export class NaiveExchange extends NaiveState {
     const { conditionId } = market.spec;
     const yes = this.allTokens(account, conditionId, 'YES');
     const no = this.allTokens(account, conditionId, 'NO');
-    const payout = { YES: yes, NO: no, HALF: yes / 2n + no / 2n }[market.payout!];
+    const [yesPays, noPays] = partsOf(market.payout!);
+    const payout = (yes * yesPays) / WHOLE + (no * noPays) / WHOLE;
     this.give(account, conditionId, 'YES', -yes);
     this.give(account, conditionId, 'NO', -no);
     this.pay(account, payout);
     market.backing -= payout;
-    const left = this.supply(conditionId, 'YES') + this.supply(conditionId, 'NO');
+    const claims = this.supply(conditionId, 'YES') * yesPays + this.supply(conditionId, 'NO') * noPays;
     // Whole micro-units that no remaining token has a claim on.
-    while (market.payout === 'HALF' && 2n * market.backing > left + 1n) {
+    while ((market.backing - 1n) * WHOLE >= claims) {
       market.backing -= 1n;
       this.t.fees += 1n;
     }

@@ -46,6 +46,14 @@ describe('snapshot', () => {
     expect(Buffer.from(desk.engine.snapshot()).includes('zoe')).toBe(false);
   });
 
+  test.each(['HALF', '0.24', '0.000001', '0.999999'] as const)('keeps that a market pays %s', (payout) => {
+    const desk = new Desk();
+    desk.apply({ kind: 'resolve', conditionId: '0xm', payout });
+    const again = Engine.restore(desk.engine.snapshot());
+    expect(again.marketPayout('0xm')).toBe(payout);
+    expect(again.snapshot()).toEqual(desk.engine.snapshot());
+  });
+
   test('does not grow with history', () => {
     const desk = new Desk();
     const size = (): number => desk.engine.snapshot().length;

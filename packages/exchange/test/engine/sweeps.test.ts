@@ -61,7 +61,7 @@ const ending: fc.Arbitrary<Recipe> = fc.oneof(
     kind: fc.constant('resolve' as const),
     wait,
     market,
-    payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF'),
+    payout: fc.constantFrom<Payout>('YES', 'NO', 'HALF', '0.999999'),
   }),
 );
 const sequence = fc.array(

@@ -5,7 +5,8 @@
  * micro-unit: 11 contracts at 0.08 cost 0.88 + 0.06 + 0.008096 = 0.948096, as captured from the venue itself.
  */
 import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
-import type { Level } from '@bellwether/exchange';
+import { type Payout, paysOf } from '@bellwether/contract/positions';
+import type { Level, Outcome } from '@bellwether/exchange';
 
 export interface Lot {
   readonly price: Pips;
@@ -25,8 +26,17 @@ export interface Priced {
 }
 
 const CENT: Micro = 10_000n;
+export const MICRO_PER_PIP: Micro = MICRO / BigInt(PIPS);
 /** Unit of `weight`: contracts × p(1−p) in micro-units of collateral, times this. */
 const WEIGHT = BigInt(PIPS) * BigInt(PIPS);
+
+/** What one token of the outcome pays, in millionths; 0n for a loser. The venue pays YES in whole basis points, and NO the rest. */
+export function payoutOf({ payout }: { readonly payout: Payout | null }, outcome: Outcome): Micro {
+  if (payout === null) return 0n;
+  const yes = paysOf(payout, 'YES');
+  const paysYes = yes - (yes % MICRO_PER_PIP);
+  return outcome === 'YES' ? paysYes : MICRO - paysYes;
+}
 
 export function venueFee(lots: Iterable<Lot>): Micro {
   let weight = 0n;

@@ -2,7 +2,7 @@
  * Answers GET /order: prices whole contracts on the exchange's book and, for a wallet, builds the transaction that
  * opens the order. The order and its terms are recorded before the answer is sent.
  */
-import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
+import { divide, MICRO } from '@bellwether/contract/decimals';
 import type { Outcome, PaperExchange } from '@bellwether/exchange';
 import { paperEscrowAddress, type SolanaAddress, toBase64, USDC_MINT } from '@bellwether/protocol';
 import { messageHashOf, type SandboxChain } from '../solana/index.ts';
@@ -10,7 +10,7 @@ import type { Catalog, ListedMarket } from './catalog.ts';
 import { DoorError, noRoute } from './door-error.ts';
 import { COMPUTE_UNITS, type OrderRequest } from './order-request.ts';
 import type { OrderKind, Orders, Terms } from './orders.ts';
-import { impactMillionths, type Priced, priceBuy, priceSell } from './pricing.ts';
+import { impactMillionths, type Priced, payoutOf, priceBuy, priceSell } from './pricing.ts';
 import { isResting, type Switches } from './switches.ts';
 import { tokenAccountOf } from './token-addresses.ts';
 import type * as Transactions from './transactions.ts';
@@ -41,12 +41,6 @@ interface Offer {
 
 const PROOF = 'https://dflow.net/proof';
 const BPS = 10_000n;
-
-/** Payout of one token of the outcome, in millionths; 0n for a loser. */
-export function payoutOf(market: Pick<ListedMarket, 'payout'>, outcome: Outcome): Micro {
-  if (market.payout === 'HALF') return MICRO / 2n;
-  return market.payout === outcome ? MICRO : 0n;
-}
 
 /** @throws DoorError with the venue's code and text */
 export async function quoteOrder(

@@ -32,8 +32,7 @@ import {
 import type { SandboxChain, Statement } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';
-import { type Lot, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
-import { payoutOf } from './quotes.ts';
+import { type Lot, payoutOf, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
 import { isResting, type Switches } from './switches.ts';
 import { tokenAccountOf } from './token-addresses.ts';
 import type * as Transactions from './transactions.ts';

@@ -4,6 +4,7 @@ import type { BookView, Level } from '@bellwether/exchange';
 import { USDC_MINT } from '@bellwether/protocol';
 import type { ListedMarket } from './catalog.ts';
 import type { OrderRow } from './orders.ts';
+import { MICRO_PER_PIP, payoutOf } from './pricing.ts';
 import type { TapeTrade } from './tape.ts';
 
 export const MARKET_STATUSES = [
@@ -80,7 +81,9 @@ export function wireMarket(market: ListedMarket, outstanding: Micro) {
         noMint: market.mints.NO,
         isInitialized: true,
         redemptionStatus: market.status === 'resolved' ? 'open' : null,
-        ...(market.payout === 'HALF' ? { scalarOutcomePct: 5_000 } : {}),
+        ...(market.payout === null || result(market) !== ''
+          ? {}
+          : { scalarOutcomePct: Number(payoutOf(market, 'YES') / MICRO_PER_PIP) }),
       },
     },
   };

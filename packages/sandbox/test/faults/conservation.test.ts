@@ -4,7 +4,7 @@ import { MICRO } from '@bellwether/contract/decimals';
 import { paperEscrowAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
 import type { VenueSigner } from '../../src/dflow/keys.ts';
-import { payoutOf } from '../../src/dflow/quotes.ts';
+import { payoutOf } from '../../src/dflow/pricing.ts';
 import { LP_ACCOUNT } from '../../src/dflow/settlement.ts';
 import { amountOf } from '../../src/dflow/token-state.ts';
 import type { WireMarket } from '../../src/dflow/wire.ts';

@@ -126,7 +126,7 @@ function redemptions({ redeemsBy, autoRedeem, positions }: StepFacts): NextStep[
   if (redeemsBy === 'quote') {
     return won.slice(0, MAX_OF_A_KIND).map(({ market, outcome, size, value }) => ({
       code: 'redeem',
-      message: `Ask for the SELL quote that pays ${formatMicro(value)} for the winning outcome, then sign and submit it.`,
+      message: `Ask for the SELL quote that pays ${formatMicro(value)} for ${outcome}, then sign and submit it.`,
       method: 'POST',
       path: '/venueb/agent/quote',
       body: { marketTicker: market.id, side: outcome, action: 'SELL', shares: microToNumber(size) },

@@ -4,7 +4,7 @@
  */
 import { formatMicro, type Micro, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from '../domain/book-sweep.ts';
-import { type Book, isCrossed, type MarketRecord } from '../domain/market.ts';
+import { type Book, isCrossed, type MarketRecord, resultIsUnknown } from '../domain/market.ts';
 import type { Trading } from '../domain/risk-alerts.ts';
 import { approvalNeeded, assess, type Safeguards, type TradeFacts } from '../domain/safeguards.ts';
 import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from '../domain/thresholds.ts';
@@ -67,8 +67,10 @@ function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): voi
   if (market.status !== 'open') {
     const rest =
       trading === 'quotes' && market.status === 'resolved'
-        ? '; a SELL quote of the winning outcome redeems it'
+        ? `; a SELL quote of ${market.payout === 'YES' || market.payout === 'NO' ? 'the winning' : 'either'} outcome redeems it`
         : '';
+    if (market.unknownResult !== undefined)
+      warn('warning', 'unknown_result', resultIsUnknown(market.unknownResult));
     warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders${rest}.`);
     return;
   }

@@ -1,5 +1,6 @@
 /** A market and its book in the desk's form, the same for all venues. Prices in pips of YES, money in micro-units. */
-import { formatPips, type Micro, type Pips } from '@bellwether/contract/decimals';
+import { formatPips, MICRO, type Micro, type Pips } from '@bellwether/contract/decimals';
+import { type Payout, paysOf } from '@bellwether/contract/positions';
 import type { MarketTerms, Untradable } from './coherence.ts';
 
 export interface MarketRecord {
@@ -27,9 +28,11 @@ export interface MarketRecord {
   readonly endDate: number;
   readonly updatedAt: number;
   readonly status: 'open' | 'closed' | 'resolved';
-  readonly payout?: 'YES' | 'NO' | 'HALF';
+  readonly payout?: Payout;
   /** Why the desk cannot trade it although the venue lists it; its status is then never `open`. */
   readonly untradable?: Untradable;
+  /** The venue's word for how it ended, where the desk does not know what that pays; its status is then `closed`. */
+  readonly unknownResult?: string;
   readonly bestBid?: Pips;
   readonly bestAsk?: Pips;
   readonly lastTrade?: Pips;
@@ -50,6 +53,9 @@ export interface Book {
   readonly sequence: number;
   readonly changedAt: number;
 }
+
+export const resultIsUnknown = (word: string): string =>
+  `The venue says that the market ended as "${word}", which this desk does not know: it redeems nothing of it until it knows what that pays. Ask the desk's operator.`;
 
 /** A bid at or above an ask would have traded: it, or the ask, is no longer there. */
 export const isCrossed = ({ bids: [bid], asks: [ask] }: Pick<Book, 'bids' | 'asks'>): boolean =>
@@ -72,23 +78,21 @@ export const tickSizeText = ({ tickSize, unknownTick }: MarketRecord): string =>
 const HALF = 5_000;
 const WHOLE = 10_000;
 
-/** Payout of a share of an outcome once the market is resolved, in pips. */
-export function payoutPrice(payout: 'YES' | 'NO' | 'HALF', outcome: 'YES' | 'NO'): Pips {
-  if (payout === 'HALF') return HALF;
-  return payout === outcome ? WHOLE : 0;
-}
+/** What a share of an outcome pays once the market is resolved, in pips, rounded down. */
+export const payoutPrice = (payout: Payout, outcome: 'YES' | 'NO'): Pips =>
+  Number((paysOf(payout, outcome) * BigInt(WHOLE)) / MICRO);
 
 /**
  * The current value of a share of an outcome, in pips: the payout once resolved, else the middle of a book that is not
  * crossed, else the last trade, else what the book says. Half pips are rounded down.
  */
 export function markPrice(market: MarketRecord, outcome: 'YES' | 'NO'): Pips {
+  if (market.payout !== undefined) return payoutPrice(market.payout, outcome);
   const yes = yesPrice(market);
   return outcome === 'YES' ? yes : WHOLE - yes;
 }
 
 function yesPrice(market: MarketRecord): Pips {
-  if (market.payout !== undefined) return payoutPrice(market.payout, 'YES');
   const { bestBid, bestAsk, lastTrade } = market;
   if (bestBid === undefined || bestAsk === undefined) return lastTrade ?? bestBid ?? bestAsk ?? HALF;
   const middle = Math.floor((bestBid + bestAsk) / 2);

@@ -1,7 +1,7 @@
 /** The desk's records, as several subjects know them. Times are epoch milliseconds, money micro-units. */
 
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type { FillId } from '@bellwether/contract/positions';
+import type { FillId, Payout } from '@bellwether/contract/positions';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from './addresses.ts';
 import type { TimeInForce } from './draft.ts';
@@ -201,7 +201,7 @@ export interface PositionRow {
     readonly marketId: string;
     readonly question: string;
     readonly endDate: number;
-    readonly payout: 'YES' | 'NO' | 'HALF' | null;
+    readonly payout: Payout | null;
   } | null;
 }
 

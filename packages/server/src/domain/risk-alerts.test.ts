@@ -176,7 +176,7 @@ describe('risk alerts', () => {
   });
 
   test('winnings are redeemed in the way of their venue', () => {
-    const won = held({ market: market({ status: 'resolved' }) });
+    const won = held({ market: market({ status: 'resolved', payout: 'YES' }) });
     const message = (redeemsBy: HeldInMarket['redeemsBy']) =>
       riskAlerts(facts({ positions: [{ ...won, redeemsBy }] }))[0]?.message;
     expect(message(null)).toBeUndefined();

@@ -3,7 +3,7 @@
  * in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
-import type { MarketRecord } from './market.ts';
+import { type MarketRecord, resultIsUnknown } from './market.ts';
 import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
 import {
   CONCENTRATED_PERCENT,
@@ -266,13 +266,15 @@ function positionAlerts(position: HeldInMarket, { now, safeguards, exits }: Risk
       raise(
         'info',
         'redeemable_winnings',
-        `${outcome} won: ${formatMicro(value)} can be redeemed${how}.`,
+        `${outcome} ${market.payout === outcome ? 'won' : 'pays a part'}: ${formatMicro(value)} can be redeemed${how}.`,
         id,
       );
     return;
   }
   const left = market.endDate - now;
-  if (market.status === 'closed') {
+  if (market.unknownResult !== undefined) {
+    raise('warning', 'unknown_result', resultIsUnknown(market.unknownResult), id);
+  } else if (market.status === 'closed') {
     raise(
       'info',
       'position_near_resolution',

@@ -58,6 +58,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     negRisk: market.negRisk,
     ...(market.version === undefined ? {} : { version: market.version }),
     ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
+    ...(market.unknownResult === undefined ? {} : { unknownResult: market.unknownResult }),
   };
 }
 

@@ -113,7 +113,7 @@ export function createRedemptionStore(sql: Sql) {
     async worthless(conditionIds: readonly string[]): Promise<readonly Omit<Holding, 'agentId'>[]> {
       const rows = await sql<EvmPosition[]>`
         select p.wallet, p.condition_id from positions p join traded_markets m using (condition_id)
-        where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout <> 'HALF' and p.outcome <> m.payout
+        where p.condition_id = any(${[...conditionIds]}::text[]) and not p.is_held and m.payout in ('YES', 'NO') and p.outcome <> m.payout
           and p.closed_at >= m.resolved_at and not exists (
             select 1 from positions o where o.wallet = p.wallet and o.condition_id = p.condition_id and o.is_held)
         order by 2, 1`;
@@ -139,7 +139,7 @@ export function createRedemptionStore(sql: Sql) {
           select p.wallet, array_agg(distinct p.condition_id) as condition_ids
           from positions p join traded_markets m using (condition_id)
           left join redemption_checks c on c.venue = ${venue} and c.wallet = p.wallet
-          where p.is_held and m.venue = ${venue} and m.payout in (p.outcome, 'HALF')
+          where p.is_held and m.venue = ${venue} and (m.payout = p.outcome or m.payout not in ('YES', 'NO'))
             and (c.wallet is null or c.checked_at <= clock_timestamp() - ${everyMs} * interval '1 millisecond')
           group by p.wallet order by min(c.checked_at) nulls first, p.wallet limit ${limit}
         ), claimed as (

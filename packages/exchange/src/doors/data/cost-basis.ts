@@ -6,7 +6,7 @@
  * tokens away for their worth, and takes the YES tokens for the same.
  */
 import type { Micro } from '@bellwether/contract/decimals';
-import { NO_POSITION, type Position, step } from '@bellwether/contract/positions';
+import { NO_POSITION, type Position, redeemedFor, step } from '@bellwether/contract/positions';
 import type { AccountId, ConditionId, MarketFacts, Outcome, Side } from '../../paper-exchange.ts';
 import type { MoveRecord, TradeRecord } from '../../trade-history.ts';
 
@@ -110,7 +110,6 @@ export class BasisChange {
 function worthOf({ kind, yes, no, collateral }: MoveRecord, { payout }: MarketFacts): Micro {
   if (kind === 'convert') return yes > 0n ? collateral : 0n;
   if (kind !== 'redeem') return collateral / 2n;
-  if (payout === 'YES') return collateral;
-  if (payout === 'NO') return 0n;
+  if (payout !== undefined) return redeemedFor(payout, 'YES', yes);
   return yes + no === 0n ? 0n : (collateral * yes) / (yes + no);
 }

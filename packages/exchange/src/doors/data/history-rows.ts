@@ -1,6 +1,7 @@
 /** Rows of trades and activity, in the fields of version 2; `legacyRow` renames them to those of version 1. */
 import { createHash } from 'node:crypto';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { redeemedFor } from '@bellwether/contract/positions';
 import type { AccountId, MarketFacts, MarketView, Outcome, Payout, Side } from '../../paper-exchange.ts';
 import type { MoveRecord, TradeRecord } from '../../trade-history.ts';
 import { wireAddress } from '../polymarket/index.ts';
@@ -104,7 +105,7 @@ export function moveRows(move: MoveRecord, find: FindView): HistoryRow[] {
 }
 
 const redeemedOf = (size: Micro, outcome: Outcome, payout: Payout | undefined): Micro =>
-  payout === 'HALF' ? size / 2n : payout === outcome ? size : 0n;
+  payout === undefined ? 0n : redeemedFor(payout, outcome, size);
 
 function depositRow({ account, at, collateral }: MoveRecord, hash: string): HistoryRow {
   return {

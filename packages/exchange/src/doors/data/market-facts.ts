@@ -1,5 +1,6 @@
 /** Facts that rows say about a market: of one that is listed everything, of one that the exchange has forgotten what its history kept. */
-import { divide, type Micro } from '@bellwether/contract/decimals';
+import { divide, MICRO, type Micro } from '@bellwether/contract/decimals';
+import { paysOf } from '@bellwether/contract/positions';
 import type { MarketFacts, MarketView, Outcome, PaperExchange } from '../../paper-exchange.ts';
 import { eventSlugOf } from '../gamma/index.ts';
 
@@ -43,8 +44,7 @@ export function wordsOf(facts: MarketFacts, outcome: Outcome, view: MarketView |
 /** The payout, else the midpoint, the last trade, or one half. In `PRICE_UNIT`s. */
 export function priceOf(facts: MarketFacts, outcome: Outcome, view: MarketView | undefined): number {
   const payout = view?.payout ?? facts.payout;
-  if (payout === 'HALF') return PRICE_UNIT / 2;
-  if (payout !== undefined) return payout === outcome ? PRICE_UNIT : 0;
+  if (payout !== undefined) return Number((paysOf(payout, outcome) * BigInt(PRICE_UNIT)) / MICRO);
   const { bestBid, bestAsk, lastTrade } = view ?? {};
   const yes = bestBid !== undefined && bestAsk !== undefined ? bestBid + bestAsk : 2 * (lastTrade ?? 5_000);
   return outcome === 'YES' ? yes : PRICE_UNIT - yes;

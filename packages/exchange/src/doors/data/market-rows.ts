@@ -1,5 +1,6 @@
 /** Rows about markets: holders, resolutions, and sums over positions. */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { type Payout, paysOf } from '@bellwether/contract/positions';
 import { type PositionId, parsePositionId } from '@bellwether/protocol';
 import type {
   AccountId,
@@ -69,7 +70,7 @@ export function portfolioValue(
 export const profitOf = (positions: readonly Position[]): Micro =>
   positions.reduce((sum, position) => sum + totalOf(position), 0n);
 
-const PAYOUTS = { YES: ['1000000', '0'], NO: ['0', '1000000'], HALF: ['500000', '500000'] } as const;
+const payoutsOf = (payout: Payout): readonly [Micro, Micro] => [paysOf(payout, 'YES'), paysOf(payout, 'NO')];
 
 export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView | undefined) {
   const { conditionId, payout } = facts;
@@ -81,12 +82,10 @@ export function resolutionRow(facts: MarketFacts | MarketView, view: MarketView 
     question_id: conditionId,
     status:
       payout !== undefined ? 'resolved' : view === undefined || view.status === 'open' ? 'open' : 'proposed',
-    payouts: payout === undefined ? [] : PAYOUTS[payout],
+    payouts: payout === undefined ? [] : payoutsOf(payout).map(String),
     resolved_at: resolvedAt === undefined ? null : Math.floor(resolvedAt / 1000),
   };
 }
-
-const V2_PAYOUTS = { YES: [1_000_000, 0], NO: [0, 1_000_000], HALF: [500_000, 500_000] } as const;
 
 /** As the venue shows it for Protocol V2. The paper world has neither an oracle nor blocks. */
 function positionResolution(
@@ -100,7 +99,7 @@ function positionResolution(
     condition_id: conditionId,
     status: 'resolved',
     market_type,
-    payouts: V2_PAYOUTS[payout],
+    payouts: payoutsOf(payout).map(Number),
     resolution_source: 'reported',
     reporter: 'UMA_OO',
     resolved_block: 0,

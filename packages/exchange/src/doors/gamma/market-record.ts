@@ -10,6 +10,7 @@ import {
   microToNumber,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
+import { paysOf } from '@bellwether/contract/positions';
 import { parsePositionId, shortConditionId } from '@bellwether/protocol';
 import type { MarketView } from '../../paper-exchange.ts';
 
@@ -26,16 +27,10 @@ export const closedTimeOf = (at: number): string => `${isoOf(at).slice(0, 19).re
 
 export const endedAt = ({ resolvedAt, endDate }: MarketView): number => resolvedAt ?? endDate;
 
-const CERTAIN: Readonly<Record<NonNullable<MarketView['payout']>, readonly [string, string]>> = {
-  YES: ['1', '0'],
-  NO: ['0', '1'],
-  HALF: ['0.5', '0.5'],
-};
-
 /** Prices of [Yes, No]: the payout, else the midpoint, the last trade, or one half. */
 export function outcomePrices(market: MarketView): readonly [string, string] {
   const { payout, bestBid, bestAsk, lastTrade } = market;
-  if (payout !== undefined) return CERTAIN[payout];
+  if (payout !== undefined) return [formatMicro(paysOf(payout, 'YES')), formatMicro(paysOf(payout, 'NO'))];
   const doubled =
     bestBid !== undefined && bestAsk !== undefined ? bestBid + bestAsk : 2 * (lastTrade ?? 5_000);
   return [formatDecimal(BigInt(doubled) * 5n, 5), formatDecimal(BigInt(20_000 - doubled) * 5n, 5)];

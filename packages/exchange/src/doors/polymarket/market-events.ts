@@ -157,7 +157,7 @@ export const newMarketEvent = (market: MarketView, at: number): object => ({
   },
 });
 
-/** No outcome wins where each outcome pays half. */
+/** No outcome wins where each pays a part. */
 export function resolvedEvent(market: MarketView, at: number): object {
   const winner = market.payout === 'YES' || market.payout === 'NO' ? market.payout : null;
   return {

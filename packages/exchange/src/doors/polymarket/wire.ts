@@ -10,6 +10,7 @@ import {
   microToNumber,
   pipsToNumber,
 } from '@bellwether/contract/decimals';
+import { paysOf } from '@bellwether/contract/positions';
 import type { BookView, Level, MarketView, Outcome } from '../../paper-exchange.ts';
 
 const OUTCOMES = [
@@ -128,10 +129,7 @@ export const wireCompactMarket = (market: MarketView) => ({
 });
 
 function tokenPrice(market: MarketView, outcome: Outcome): number {
-  if (market.payout !== undefined) {
-    if (market.payout === 'HALF') return 0.5;
-    return market.payout === outcome ? 1 : 0;
-  }
+  if (market.payout !== undefined) return microToNumber(paysOf(market.payout, outcome));
   const { bestBid, bestAsk, lastTrade } = market;
   const yes = bestBid !== undefined && bestAsk !== undefined ? (bestBid + bestAsk) / 2 : (lastTrade ?? 5_000);
   return pipsToNumber(outcome === 'YES' ? yes : 10_000 - yes);

@@ -1,4 +1,5 @@
 /** Made by scripts/generate-rows.ts from the migrated schema. Do not edit. */
+import type { Payout } from '@bellwether/contract/positions';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../../domain/addresses.ts';
 import type { FirstAnswer } from '../../domain/evidence.ts';
@@ -692,7 +693,7 @@ export interface TradedMarketsRow {
   readonly slug: string;
   readonly question: string;
   readonly end_date: Date;
-  readonly payout: Outcome | 'HALF' | null;
+  readonly payout: Payout | null;
   readonly resolved_at: Date | null;
   readonly swept_at: Date | null;
   readonly venue: string | null;

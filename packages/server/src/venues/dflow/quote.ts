@@ -6,6 +6,7 @@
 import type { QuoteErrorCode } from '@bellwether/contract';
 import { formatMicro, MICRO, type Micro, notional } from '@bellwether/contract/decimals';
 import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
+import { resultIsUnknown } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { Chain } from '../chain.ts';
 import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../quotes.ts';
@@ -106,8 +107,9 @@ function requirePayout({ pays }: TickerMarket, outcome: 'YES' | 'NO'): void {
     throw new Degraded('market_closed', 'This outcome has lost: its tokens pay nothing.');
 }
 
-function requireOpen({ phase }: TickerMarket): void {
+function requireOpen({ phase, unknownResult }: TickerMarket): void {
   if (phase === 'active') return;
+  if (unknownResult !== undefined) throw new Degraded('market_closed', resultIsUnknown(unknownResult));
   const why =
     phase === 'inactive'
       ? 'The market does not trade at the moment.'

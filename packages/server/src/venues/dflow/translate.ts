@@ -13,8 +13,10 @@ import {
   parseMicro,
   parsePips,
 } from '@bellwether/contract/decimals';
+import { payoutOf } from '@bellwether/contract/positions';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Book, Level } from '../../domain/market.ts';
+import { plainText } from '../../domain/untrusted-text.ts';
 import { timeAt } from '../../domain/utc-day.ts';
 import type { TickerMarket } from '../quotes.ts';
 import { READ, type WireMarket, type WireOrderbook, type WireRail } from './wire.ts';
@@ -25,7 +27,8 @@ const KALSHI_RATE: Micro = 70_000n;
 const DFLOW_RATE: Micro = 10_000n;
 const CENT: Micro = 10_000n;
 const TICKS = [100, 10, 1] as const;
-const HALF = 5_000;
+/** Words of `result` for a market that pays parts; the venue leaves it empty, too. */
+const SCALAR: ReadonlySet<string> = new Set(['', 'scalar']);
 /** Seconds reach this in the year 33658, milliseconds reached it in 2001. */
 const FIRST_MILLISECONDS = 1e12;
 
@@ -79,6 +82,7 @@ export function toTickerMarket(
     endDate: closeTime,
     updatedAt: now,
     ...statusOf(phase, outcome),
+    ...unknownResultOf(wire, phase),
     ...(prices.yesBid === null ? {} : { bestBid: prices.yesBid }),
     ...(prices.yesAsk === null ? {} : { bestAsk: prices.yesAsk }),
     volume: countOf(wire.volumeFp ?? wire.volume),
@@ -101,7 +105,19 @@ function questionOf({ title, yesSubTitle }: WireMarket): string {
 function outcomeOf({ result }: WireMarket, { scalarOutcomePct }: WireRail): Pips | null {
   if (result === 'yes') return PIPS;
   if (result === 'no') return 0;
-  return (result ?? '') === '' ? (scalarOutcomePct ?? null) : null;
+  return SCALAR.has(result ?? '') ? (scalarOutcomePct ?? null) : null;
+}
+
+const LABEL_CHARS = 40;
+
+/** A word that was added since is shown, and decides nothing. */
+function unknownResultOf(
+  { result }: WireMarket,
+  phase: TickerMarket['phase'],
+): Pick<TickerMarket, 'unknownResult'> {
+  const word = result ?? '';
+  const isKnown = word === 'yes' || word === 'no' || SCALAR.has(word);
+  return isKnown || phase === 'active' ? {} : { unknownResult: plainText(word, LABEL_CHARS) };
 }
 
 function phaseOf(wire: WireMarket, rail: WireRail, outcome: Pips | null): TickerMarket['phase'] {
@@ -121,11 +137,7 @@ function statusOf(
 ): Pick<TickerMarket, 'status' | 'payout'> {
   if (phase === 'active') return { status: 'open' };
   if (phase !== 'settled' || outcome === null) return { status: 'closed' };
-  if (outcome === PIPS) return { status: 'resolved', payout: 'YES' };
-  if (outcome === 0) return { status: 'resolved', payout: 'NO' };
-  if (outcome === HALF) return { status: 'resolved', payout: 'HALF' };
-  // The desk has no payouts in other proportions: such a market stays `closed`, and `pays` gives its redemption.
-  return { status: 'closed' };
+  return { status: 'resolved', payout: payoutOf((BigInt(outcome) * MICRO) / WHOLE) };
 }
 
 function paysOf(phase: TickerMarket['phase'], rail: WireRail, outcome: Pips | null): TickerMarket['pays'] {

@@ -69,6 +69,8 @@ describe('redemption', () => {
       expect(made.find(({ tokenId }) => tokenId === '11')?.cost ?? 0n).toBe(yes / 2n);
       expect(made.find(({ tokenId }) => tokenId === '22')?.cost ?? 0n).toBe(no / 2n);
     }
+    const parts = legs(redeemed(100n, 10n, 24n + 7n), facts('0.24'));
+    expect(parts.map(({ cost }) => cost)).toEqual([24n, 7n]);
   });
 
   test('of no tokens gives no evidence', () => {

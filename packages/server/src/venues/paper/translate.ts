@@ -1,4 +1,5 @@
 /** Translates the exchange's journal entries into the desk's evidence. Pure. */
+import { redeemedFor } from '@bellwether/contract/positions';
 import type { EngineEvent, Entry } from '@bellwether/exchange';
 import { isAddress } from '@bellwether/protocol';
 import type {
@@ -264,7 +265,7 @@ function setFills(event: SetMove, entry: Entry): FillEvidence[] {
   const { yes, no, payout } = event;
   const pays = factsOf(entry.markets, event.conditionId).payout;
   // Each outcome's tokens are rounded separately, as in the exchange.
-  const toYes = pays === 'YES' ? yes : pays === 'HALF' ? yes / 2n : 0n;
+  const toYes = pays === undefined ? 0n : redeemedFor(pays, 'YES', yes);
   return [
     ...(yes > 0n ? [leg('YES', 'SELL', yes, toYes)] : []),
     ...(no > 0n ? [leg('NO', 'SELL', no, payout - toYes)] : []),

@@ -3,6 +3,7 @@
  * signs it. What the owner has redeemed is gone from the account, and the Data API lists the redemption.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import { paysOf } from '@bellwether/contract/positions';
 import type { Address, ContractCall } from '@bellwether/protocol';
 import { ownerCalls, redeemCall, redeemPositionCall } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
@@ -91,7 +92,9 @@ function redemptionCalls({ market, held }: Pick<WantedRedemption, 'market' | 'he
   const { conditionId, negRisk, payout, version } = market;
   if (version !== 'v2') return [redeemCall(conditionId, negRisk)];
   const owned = ([0, 1] as const).filter((outcome) => held[outcome] > 0n);
-  const paying = owned.filter((outcome) => payout === 'HALF' || (payout === 'YES') === (outcome === 0));
+  const paying = owned.filter(
+    (outcome) => payout !== undefined && paysOf(payout, outcome === 0 ? 'YES' : 'NO') > 0n,
+  );
   return (paying.length > 0 ? paying : owned).map((outcome) =>
     redeemPositionCall(conditionId, { outcome, amount: held[outcome] }),
   );

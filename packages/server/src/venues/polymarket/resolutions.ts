@@ -2,10 +2,11 @@
  * How markets ended. One source is no proof: an outcome is believed when two of Gamma, the Data API and the CLOB say the
  * same and none says otherwise. A market that is proposed or disputed has no outcome yet, in none of them.
  */
-import { PIPS } from '@bellwether/contract/decimals';
+import { MICRO } from '@bellwether/contract/decimals';
+import { type Payout, paysOf } from '@bellwether/contract/positions';
 import { BoundedCache } from '../../domain/bounded-cache.ts';
 import type { VenueHttp } from './http.ts';
-import { conditionOf, type ListedMarket, microOf, type Payout, payoutOf } from './translate-market.ts';
+import { conditionOf, exactOf, type ListedMarket, proportionOf } from './translate-market.ts';
 import { READ, type WireClobMarket, type WireResolution } from './wire.ts';
 
 const CONDITIONS_PER_QUESTION = 20;
@@ -14,8 +15,8 @@ const OUTCOMES_KEPT = 50_000;
 const MAX_SINGLE_QUESTIONS = 20;
 const ASK_AGAIN_MS = 30_000;
 const FINAL = 'resolved';
-/** Both payouts together, in millionths. */
-const WHOLE = 1_000_000n;
+/** Two sources may round a part of a collateral differently. */
+const SAME_WITHIN = MICRO / 10_000n;
 
 type Ended = Pick<ListedMarket, 'saidPayout'> & {
   readonly record: Pick<ListedMarket['record'], 'conditionId' | 'tokenIds' | 'status'>;
@@ -76,7 +77,7 @@ export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: Res
     await Promise.all(
       markets.map(async (market) => {
         const { conditionId } = market.record;
-        const voices = [market.saidPayout, said.get(conditionId) ?? null];
+        const voices = voicesOf(said.get(conditionId) ?? null, market.saidPayout);
         const isHalfKnown = voices.filter((voice) => voice !== null).length === 1;
         if (isHalfKnown && singles++ < MAX_SINGLE_QUESTIONS) voices.push(await fromClob(market));
         const payout = agreed(voices);
@@ -106,18 +107,30 @@ export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: Res
   };
 }
 
+/** The Data API first: it has the chain's figures. A part that Gamma says may be a last price, so it only confirms. */
+const voicesOf = (data: Payout | null, gamma: Payout | null): (Payout | null)[] => [
+  data,
+  gamma !== null && isPart(gamma) && (data === null || !isSame(data, gamma)) ? null : gamma,
+];
+
 /** Two voices that say the same, and none that says otherwise. */
 export function agreed(voices: readonly (Payout | null)[]): Payout | null {
   const [first, ...others] = voices.filter((voice) => voice !== null);
-  return first !== undefined && others.length > 0 && others.every((voice) => voice === first) ? first : null;
+  return first !== undefined && others.length > 0 && others.every((voice) => isSame(voice, first))
+    ? first
+    : null;
+}
+
+const isPart = (payout: Payout): boolean => payout.startsWith('0.');
+
+function isSame(a: Payout, b: Payout): boolean {
+  const apart = paysOf(a, 'YES') - paysOf(b, 'YES');
+  return a === b || (isPart(a) && isPart(b) && apart <= SAME_WITHIN && apart >= -SAME_WITHIN);
 }
 
 function payoutOfRow({ status, payouts }: WireResolution): Payout | null {
-  if (status !== FINAL || payouts == null || payouts.length !== 2) return null;
-  // Base units with six decimals, as texts or numbers: whole amounts here.
-  const [yes, no] = payouts.map((payout) => microOf(payout) / WHOLE);
-  const pips = (part: bigint): number => Number((part * BigInt(PIPS)) / WHOLE);
-  return yes === undefined || no === undefined || yes + no !== WHOLE ? null : payoutOf(pips(yes), pips(no));
+  if (status !== FINAL || payouts == null) return null;
+  return proportionOf(payouts.map(exactOf));
 }
 
 function payoutByWinner(wire: WireClobMarket, [yes, no]: readonly [string, string]): Payout | null {

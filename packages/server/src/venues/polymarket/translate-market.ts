@@ -13,6 +13,7 @@ import {
   parseTick,
   type Rounding,
 } from '@bellwether/contract/decimals';
+import { type Payout, payoutOf } from '@bellwether/contract/positions';
 import { isPositionId, positionIds } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { timeAt } from '../../domain/utc-day.ts';
@@ -20,11 +21,8 @@ import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 
 const DEFAULT_TICK: Pips = 100;
 const DEFAULT_MIN_SIZE: Micro = 5n * MICRO;
-const HALF: Pips = 5_000;
 const CONDITION_HEX_DIGITS = 64;
 const UMA_FINAL: ReadonlySet<string> = new Set(['resolved', 'settled']);
-
-export type Payout = NonNullable<MarketRecord['payout']>;
 
 /** A market as Gamma lists it, without the CLOB's terms and prices. */
 export interface ListedMarket {
@@ -50,7 +48,7 @@ export function toListedMarket(
   const prices = pricesOf(wire);
   return {
     roughPrice: prices?.[0] ?? null,
-    saidPayout: saidPayout(wire, prices),
+    saidPayout: saidPayout(wire),
     readAt: context.now,
     record: {
       id: String(wire.id),
@@ -134,20 +132,39 @@ const pricesOf = (wire: WireMarket): readonly [Pips, Pips] | null => {
   return yes === undefined || no === undefined || yes === null || no === null ? null : [yes, no];
 };
 
-function saidPayout(wire: WireMarket, prices: readonly [Pips, Pips] | null): Payout | null {
+function saidPayout(wire: WireMarket): Payout | null {
   const isFinal =
     wire.closed === true &&
     (UMA_FINAL.has(wire.umaResolutionStatus ?? '') ||
       wire.resolutionStatus === 'resolved' ||
       wire.automaticallyResolved === true);
-  return isFinal && prices !== null ? payoutOf(prices[0], prices[1]) : null;
+  if (!isFinal) return null;
+  const [yes, no] = (listOf(wire.outcomePrices) ?? []).map(exactOf);
+  if (yes == null || no == null) return null;
+  // Parts may be rounded, a whole collateral is not.
+  const rounded = yes === 0n || no === 0n ? 0n : EXACT_ONE / BigInt(PIPS);
+  const off = yes + no - EXACT_ONE;
+  return off <= rounded && off >= -rounded ? proportionOf([yes, no]) : null;
 }
 
-/** Payout by a pair of payouts per token, in the unit of both; other proportions are not the desk's. */
-export function payoutOf(yes: Pips, no: Pips): Payout | null {
-  if (yes === PIPS && no === 0) return 'YES';
-  if (yes === 0 && no === PIPS) return 'NO';
-  return yes === HALF && no === HALF ? 'HALF' : null;
+/** @param pair what the outcomes pay, in a unit of both; `null` where it cannot be read */
+export function proportionOf([yes, no, ...others]: readonly (bigint | null)[]): Payout | null {
+  if (yes == null || no == null || others.length > 0 || yes + no === 0n) return null;
+  return payoutOf((yes * MICRO) / (yes + no));
+}
+
+const EXACT_DIGITS = 18;
+const EXACT_ONE = 10n ** BigInt(EXACT_DIGITS);
+
+/** In a unit that is fine enough for every text of the venue; `null` when it is no number, or below zero. */
+export function exactOf(text: unknown): bigint | null {
+  if (typeof text !== 'string' && typeof text !== 'number') return null;
+  try {
+    const exact = parseDecimal(text, EXACT_DIGITS, 'floor');
+    return exact < 0n ? null : exact;
+  } catch {
+    return null;
+  }
 }
 
 /** Without fees unless the venue says otherwise in full. */
