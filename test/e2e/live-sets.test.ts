@@ -1,9 +1,9 @@
 /** Splits and merges at a live venue: judged, handed out to be signed, looked for on the chain, and booked once. */
 import { type Market, verifyWalletCalls, type WalletPins } from '@bellwether/sdk';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
-import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { micro } from '../world.ts';
 
 let venue: TestService;
@@ -140,6 +140,41 @@ test('one transaction is the proof of one order', async () => {
   await onChain(trader, 'split', 7);
   await ended(trader, two.orderId);
   expect((await trader.client.getCurrentPositions()).map(({ size }) => size)).toEqual([14, 14]);
+});
+
+/** Sells at once, and is settled before anything is looked for on the chain. */
+async function sellNow(trader: Trader, size: number): Promise<string> {
+  const { bestBid } = await trader.client.getMarket(market.id);
+  const order = { side: 'SELL', price: bestBid, size, type: 'FAK' } as const;
+  // The venue knows of the shares at once, what the desk knows of them is some seconds old.
+  const sold = await vi.waitFor(
+    async () => trader.client.placeTrade(await liveOrder(trader, market, order)),
+    30_000,
+  );
+  await expect.poll(() => statusOf(trader, sold.orderId), { timeout: 30_000 }).toBe('filled');
+  return sold.orderId;
+}
+
+describe('a split that is sold before the desk hears of it', () => {
+  test('leaves what the venue holds, and the sale has the result that it would have had', async () => {
+    const trader = await newLiveTrader(desk, venue);
+    const split = await trader.client.splitSets(of(20));
+    await onChain(trader, 'split', 20);
+    const sold = await sellNow(trader, 8);
+    await ended(trader, split.orderId);
+    const held = await trader.client.getCurrentPositions();
+    expect(held.map(({ outcome, size }) => [outcome, size]).sort()).toEqual([
+      ['NO', 20],
+      ['YES', 12],
+    ]);
+    const yes = held.find(({ outcome }) => outcome === 'YES');
+    const no = held.find(({ outcome }) => outcome === 'NO');
+    const paid = 1 - (no?.avgPrice ?? 0);
+    expect(yes?.avgPrice).toBeCloseTo(paid, 5);
+    const { fills } = await trader.client.getOrder(sold);
+    const brought = fills.reduce((sum, { size, price }) => sum + size * price, 0);
+    expect(yes?.realizedPnl).toBeCloseTo(brought - 8 * paid, 4);
+  });
 });
 
 test('neither another amount, nor another market, nor what was done before is a proof', async () => {

@@ -58,6 +58,8 @@ const toldAct = fc.record({
   ),
   pips: fc.bigInt(1n, 9_999n),
   fee: fc.oneof(fc.constant(0n), fc.bigInt(0n, 40_000n)),
+  /** Of a live wallet: one leg of a split, merge or conversion, which the desk finds on the chain. */
+  ofSet: fc.constantFrom(null, null, 'set' as const, 'conversion' as const),
   /** How long ago it happened, for a desk that hears of it late. */
   lateMs: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 5 * HOUR_MS })),
   /** How long after the act before; the clocks of two replicas differ by seconds. */
@@ -83,6 +85,11 @@ type Act =
   | Of<typeof redeemed>
   | Of<typeof resolved>
   | Of<typeof redeemedPast>;
+
+const liveKindOf = ({ ofSet, side }: Of<typeof toldAct>): string => {
+  if (ofSet === null) return 'LIVE';
+  return ofSet === 'conversion' ? 'CONVERTED' : side === 'BUY' ? 'SPLIT' : 'MERGED';
+};
 
 /** State of a wallet in the play. */
 interface Playing {
@@ -170,7 +177,7 @@ async function play(kind: Kind, sequences: readonly (readonly Act[])[], compareE
         ...token(one),
         ...{ orderId: `${wallet} ${name}`, tradeId: nth, side, price: 5_000, size: act.size },
         ...{ cost: (act.size * act.pips) / 10_000n, fee: act.fee, liquidity: 'taker' },
-        matchKind: kind === 'live' ? 'LIVE' : 'COMPLEMENTARY',
+        matchKind: kind === 'live' ? liveKindOf(act) : 'COMPLEMENTARY',
         at: kind === 'paper' ? at : at - act.lateMs,
       });
       return { wallet: one.nth, agent: act.agent, name, side };

@@ -72,8 +72,10 @@ export class Ledger {
         if (part.kind === 'counted') for (const one of part.fills) this.#count(one);
         else this.#recount(part.fills, part.change);
       for (const [key, holding] of holdings)
-        if (holding.history?.length === 0) this.#holdings.delete(key);
-        else this.#holdings.set(key, holding);
+        if (holding.history?.length === 0) {
+          this.#holdings.delete(key);
+          this.#traders.delete(key);
+        } else this.#holdings.set(key, holding);
     }
   }
 
@@ -82,7 +84,7 @@ export class Ledger {
     const isEnd = fill.matchKind === 'REDEEMED' || fill.matchKind === 'LOST';
     const agent = isEnd ? (this.#traders.get(key) ?? null) : this.#agentOf(fill.orderId);
     this.#owners.set(nameOf(fill), agent);
-    if (!isEnd && agent !== null) this.#traders.set(key, agent);
+    if (agent !== null && (fill.side === 'BUY' || isTrade(fill.matchKind))) this.#traders.set(key, agent);
     this.#add(agent, fill, {
       volume: isTrade(fill.matchKind) ? fill.cost : 0n,
       fees: fill.fee,

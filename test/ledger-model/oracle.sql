@@ -52,6 +52,14 @@ $$;
 -- The most by which clocks of replicas, and the whole seconds of a venue, differ.
 create or replace function clocks_differ() returns interval language sql immutable as $$ select interval '10 seconds' $$;
 
+-- Whether its time is of one of several clocks: a replica's, the venue's, a block's.
+create or replace function has_own_clock(kind text) returns boolean language sql immutable as $$
+  select kind in ('LIVE', 'SPLIT', 'MERGED', 'CONVERTED')
+$$;
+create or replace function is_on_chain(kind text) returns boolean language sql immutable as $$
+  select kind in ('DFLOW', 'LIVE', 'REDEEM', 'SPLIT', 'MERGED', 'CONVERTED')
+$$;
+
 -- Which sales count when, where they sell what only later purchases brought: what the desk had sold of fills in `without` was
 -- brought by later purchases, or the venue could not have taken those back; and clocks of replicas differ by seconds, so that a
 -- purchase may seem to come a few seconds after the sale of its shares. Such a sale counts after those purchases.
@@ -70,7 +78,7 @@ begin
         and not without @> jsonb_build_array(jsonb_build_array(x.order_id, x.trade_id))
         and place_of(x, moved) > place_of(s, moved)) later
     where later.at is not null and (a.known < b.known
-      or (s.match_kind = 'LIVE' and a.known < s.size and later.at <= s.filled_at + clocks_differ()))
+      or (has_own_clock(s.match_kind) and a.known < s.size and later.at <= s.filled_at + clocks_differ()))
     order by place_of(s, moved), s.order_id, s.trade_id limit 1;
     exit when next is null;
     select jsonb_agg(m) || jsonb_build_array(next) into moved from jsonb_array_elements(moved) m
@@ -190,7 +198,7 @@ $$;
 
 -- Whether sales sold shares of which the desk does not know, the last of them shortly before the given moment.
 create or replace function lacks_shares(account text, token text, told_at timestamptz) returns boolean language sql stable as $$
-  select exists (select from fills f where f.wallet = account and f.token_id = token and f.side = 'SELL' and f.match_kind = 'LIVE'
+  select exists (select from fills f where f.wallet = account and f.token_id = token and f.side = 'SELL' and has_own_clock(f.match_kind)
       and f.filled_at between told_at - clocks_differ() and told_at)
     and p.size > (select coalesce(sum(case f.side when 'BUY' then f.size else -f.size end), 0) from fills f
       where f.wallet = account and f.token_id = token)
@@ -204,7 +212,7 @@ create or replace function reorder_fills(batch jsonb) returns void language sql 
     select t.* from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, token_id text,
       side text, match_kind text, at timestamptz)) with ordinality as t(wallet, order_id, trade_id, token_id, side, match_kind,
       at, nth)
-    where t.match_kind in ('DFLOW', 'LIVE')
+    where is_on_chain(t.match_kind)
   )
   select recount_fills((select jsonb_agg(to_jsonb(g)) from (
     select t.wallet, t.token_id, jsonb_agg(jsonb_build_array(t.order_id, t.trade_id) order by t.nth) as late,
@@ -212,8 +220,9 @@ create or replace function reorder_fills(batch jsonb) returns void language sql 
     from told t
     group by t.wallet, t.token_id
     having bool_or(exists (select from fills f where f.wallet = t.wallet and f.token_id = t.token_id and f.filled_at > t.at
-      and f.side <> t.side and f.match_kind in ('DFLOW', 'LIVE')))
-      or bool_or(t.side = 'BUY' and t.match_kind = 'LIVE' and lacks_shares(t.wallet, t.token_id, t.at))) g))
+      and (is_on_chain(f.match_kind) and (t.side = 'SELL' or f.side = 'SELL')
+        or t.side = 'SELL' and f.match_kind in ('LOST', 'REDEEMED'))))
+      or bool_or(t.side = 'BUY' and has_own_clock(t.match_kind) and lacks_shares(t.wallet, t.token_id, t.at))) g))
 $$;
 
 -- Closes the positions that a resolution leaves worthless: each is sold for nothing at the moment of the resolution, so
@@ -254,8 +263,8 @@ begin
     this_round := this_round + 1;
     with given as materialized (
       select t.*, row_number() over (partition by t.wallet, t.token_id order by t.nth) as round,
-        t.side = 'BUY' as is_buy, t.match_kind not in ('SPLIT', 'MERGED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
-        t.match_kind in ('DFLOW', 'REDEEM', 'LIVE') as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
+        t.side = 'BUY' as is_buy, t.match_kind not in ('SPLIT', 'MERGED', 'CONVERTED', 'REDEEMED', 'REDEEM', 'LOST') as is_trade,
+        is_on_chain(t.match_kind) as is_on_chain, t.match_kind in ('REDEEMED', 'LOST') as is_end
       from rows from (jsonb_to_recordset(batch) as (wallet text, order_id text, trade_id bigint, condition_id text,
           token_id text, outcome text, side text, price integer, size bigint, cost bigint, fee bigint, liquidity text,
           match_kind text, at timestamptz))
@@ -358,7 +367,7 @@ begin
             wins = r.wins + excluded.wins, losses = r.losses + excluded.losses
     )
     select a.rounds, a.told_late, t.sold_without into rounds, told_late, sold_without
-    from (select max(round) as rounds, bool_or(match_kind in ('DFLOW', 'LIVE')) as told_late from given) a
+    from (select max(round) as rounds, bool_or(is_on_chain) as told_late from given) a
     cross join (
       select min(size || ' of token ' || token_id || ', of which wallet ' || wallet)
         filter (where not is_buy and not is_found and not is_on_chain) as sold_without from taken) t;
@@ -375,7 +384,7 @@ begin
   perform close_lost(t.batch) from (
     select jsonb_agg(jsonb_build_object('condition_id', m.condition_id, 'payout', m.payout, 'at', m.resolved_at)) as batch
     from (select distinct condition_id from jsonb_to_recordset(batch) as t(condition_id text, match_kind text)
-      where match_kind in ('DFLOW', 'LIVE')) late
+      where is_on_chain(match_kind)) late
     join traded_markets m using (condition_id) where m.payout is not null) t
   where t.batch is not null;
 end

@@ -10,7 +10,7 @@
  * - A resolution closes what is left worthless: a sale for nothing. A redemption is a sale for what the resolution pays; a split
  *   buys and a merge sells one share of each outcome for one unit together. A conversion sells NO shares for what they are worth and
  *   buys YES shares of the other markets for the same.
- * - On a chain a fill may be reported late, and may be taken back when its settlement fails. Then the position is computed anew
+ * - On a chain a fill, or a set's leg, may be reported late, and a fill may be taken back when its settlement fails. Then the position is computed anew
  *   from all its fills (`recount`), which the caller has read.
  */
 import { formatMicro, MICRO, type Micro, PIPS, type Pips, parseMicro } from './decimals.ts';
@@ -176,8 +176,10 @@ const REACHES: Readonly<Record<string, Reach>> = {
   LIVE: 'chain',
   DFLOW: 'chain',
   REDEEM: 'chain',
-  // At a live venue it may use shares that came past the desk; on paper the exchange itself knows what there is.
+  // At a live venue they may use shares that came past the desk; on paper the exchange itself knows what there is.
+  SPLIT: 'chain',
   MERGED: 'chain',
+  CONVERTED: 'chain',
   REDEEMED: 'ends',
   LOST: 'ends',
 };
@@ -438,7 +440,7 @@ class Folding {
       ends.filter((fill) => (this.#find(holdingKey(fill))?.position.size ?? 0n) > 0n),
       true,
     );
-    const reported = trades.filter(isOrderOnChain);
+    const reported = trades.filter(isOnChain);
     for (const key of new Set(reported.map(holdingKey)))
       this.#placeLate(
         key,
@@ -624,23 +626,28 @@ export function mayBeLate(
 
 type ReportedFill = Pick<PastFill, 'side' | 'matchKind' | 'at'>;
 
-/** It happened later, on the other side, and is known already. */
+/** It happened later, is known already, and counts otherwise now: a sale after a purchase, anything after a sale. */
 const isOvertaking = (other: ReportedFill, fill: ReportedFill): boolean =>
-  other.at > fill.at && other.side !== fill.side && isOrderOnChain(other);
+  other.at > fill.at &&
+  (fill.side === 'SELL' ? reachOf(other.matchKind) !== 'venue' : other.side === 'SELL' && isOnChain(other));
 
-const isOrderOnChain = ({ matchKind }: ReportedFill): boolean =>
-  matchKind === 'LIVE' || matchKind === 'DFLOW';
+const isOnChain = ({ matchKind }: ReportedFill): boolean => reachOf(matchKind) === 'chain';
+
+const BY_SEVERAL_CLOCKS: ReadonlySet<string> = new Set(['LIVE', 'SPLIT', 'MERGED', 'CONVERTED']);
+
+/** Its time is a replica's, the venue's or a block's. */
+const hasOwnClock = ({ matchKind }: Pick<PastFill, 'matchKind'>): boolean => BY_SEVERAL_CLOCKS.has(matchKind);
 
 /** A sale shortly before: clocks differ, so the purchase may have brought what it sold. */
 const isNearSale = (other: ReportedFill, { matchKind, at }: ReportedFill): boolean =>
-  matchKind === 'LIVE' &&
-  other.matchKind === 'LIVE' &&
+  hasOwnClock({ matchKind }) &&
+  hasOwnClock(other) &&
   other.side === 'SELL' &&
   other.at <= at &&
   other.at >= at - CLOCKS_DIFFER_MS;
 
 function isLate(fill: Fill, history: readonly PastFill[], { size }: Position): boolean {
-  if (!isOrderOnChain(fill)) return false;
+  if (!isOnChain(fill)) return false;
   if (history.some((other) => isOvertaking(other, fill))) return true;
   if (fill.side === 'SELL' || !history.some((other) => isNearSale(other, fill))) return false;
   // Sales sold shares of which the desk does not know.
@@ -697,7 +704,7 @@ function salesToMove(left: readonly PastFill[], before: ReadonlyMap<PastFill, St
       if (known === sale.size) continue;
       const to = purchaseAfter(placeOf(sale, moves));
       if (to === undefined) continue;
-      const isNear = sale.matchKind === 'LIVE' && to <= sale.at + CLOCKS_DIFFER_MS;
+      const isNear = hasOwnClock(sale) && to <= sale.at + CLOCKS_DIFFER_MS;
       if (!isNear && known >= (before.get(sale) as Step).known) continue;
       if (next === undefined || comesFirst(sale, next.sale, moves)) next = { sale, to };
     }

@@ -206,6 +206,58 @@ describe('the fold', () => {
     });
   });
 
+  describe('of facts of a chain', () => {
+    const SETS = { BUY: ['SPLIT', 'CONVERTED'], SELL: ['MERGED', 'CONVERTED', 'REDEEM'] } as const;
+    const kindOf = (side: Fill['side'], which: number): string =>
+      which < 3 ? 'LIVE' : (SETS[side][which % SETS[side].length] as string);
+    const facts = fc
+      .array(fc.tuple(fc.nat({ max: 5 }), fc.constantFrom<Fill['side']>('BUY', 'SELL'), fc.bigInt(1n, 30n)), {
+        minLength: 2,
+        maxLength: 9,
+      })
+      .map((all) =>
+        all.map(([which, side, size], nth) =>
+          fill(nth, side, size, (size * BigInt(nth + 1)) / 3n, { matchKind: kindOf(side, which) }),
+        ),
+      );
+    const heard = facts.chain((all) =>
+      fc.record({
+        all: fc.constant(all),
+        order: fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }),
+      }),
+    );
+
+    test('makes the same, in whichever order the desk hears of them', () => {
+      fc.assert(
+        fc.property(heard, ({ all, order }) => {
+          expect(positionAfter(order.map((one) => fills(one)))).toEqual(positionAfter([fills(...all)]));
+        }),
+      );
+    });
+
+    test('makes the same where some are heard of after the resolution', () => {
+      const lost = { kind: 'resolution', conditionId: 'c', payout: 'NO', at: NOW + 9e6 } as const;
+      fc.assert(
+        fc.property(heard, fc.nat({ max: 9 }), ({ all, order }, known) => {
+          const after = order.slice(known).flatMap((one): PositionEvent[] => [fills(one), lost]);
+          const late = positionAfter([...order.slice(0, known).map((one) => fills(one)), lost, ...after]);
+          const { size, realized, fees } = positionAfter([fills(...all), lost]) ?? NO_POSITION;
+          expect(late).toMatchObject({ size, realized, fees });
+        }),
+      );
+    });
+
+    test.each(['SPLIT', 'CONVERTED'])('a %s counts before the sale of what it brought', (matchKind) => {
+      const [made, sold] = [fill(0, 'BUY', 20n, 10n, { matchKind }), fill(1, 'SELL', 8n, 6n)];
+      expect(mayBeLate([made], holdingOf(TOKEN), { fills: [sold], sold: 8n })).toBe(true);
+      expect(positionAfter([fills(sold), fills(made)])).toMatchObject({ size: 12n, cost: 6n, realized: 2n });
+      // By the venue's clock it came three seconds later.
+      const later = { ...made, at: sold.at + 3_000 };
+      expect(mayBeLate([later], holdingOf(TOKEN), { fills: [sold], sold: 8n })).toBe(true);
+      expect(positionAfter([fills(sold), fills(later)])).toMatchObject({ size: 12n, cost: 6n, realized: 2n });
+    });
+  });
+
   test('loses what a resolution leaves worthless, once, and nothing of a draw', () => {
     const resolution = { kind: 'resolution', conditionId: 'c', at: NOW + 9e6 } as const;
     const bought = fills(fill(0, 'BUY', 10n, 4n));
