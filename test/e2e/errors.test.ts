@@ -41,7 +41,7 @@ const TESTED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   order_outcome_unknown: 'doubt.test.ts',
   market_not_active: 'coherence.test.ts',
   market_version_not_supported: 'coherence.test.ts',
-  unknown_tick_size: 'coherence.test.ts',
+  tick_size_not_supported: 'coherence.test.ts',
   claim_required: 'safeguards.test.ts: live venues only',
   locked_by_owner: 'owners.test.ts',
   passkey_challenge_expired: 'owners.test.ts',

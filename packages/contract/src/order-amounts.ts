@@ -34,7 +34,7 @@ export const sharesOf = (side: OrderSide, amounts: Amounts): Micro =>
   side === 'BUY' ? amounts.takerAmount : amounts.makerAmount;
 
 /**
- * @throws OrderBuildError `unknown_tick_size`: no price can be counted in it, see `parseTick`
+ * @throws OrderBuildError `tick_size_not_supported`: no price can be counted in it, see `parseTick`
  * @example
  * tickOf('0.01'); // 100, in pips
  */
@@ -42,7 +42,7 @@ export function tickOf(tickSize: string): Pips {
   const tick = parseTick(tickSize);
   if (tick === null)
     throw new OrderBuildError(
-      'unknown_tick_size',
+      'tick_size_not_supported',
       `tick size "${tickSize.slice(0, 60)}" is no whole number of ten-thousandths that divides 1`,
     );
   return tick;

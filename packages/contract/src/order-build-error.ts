@@ -1,6 +1,6 @@
 /** Why no order can be made of an intent. The codes are those of the service where it would refuse the same. */
 export type OrderBuildCode =
-  | 'unknown_tick_size'
+  | 'tick_size_not_supported'
   | 'price_off_tick_grid'
   | 'price_out_of_range'
   | 'amount_out_of_range'

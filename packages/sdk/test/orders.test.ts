@@ -281,7 +281,7 @@ describe('whole requests', () => {
     ],
     [
       'unknown tick',
-      'unknown_tick_size',
+      'tick_size_not_supported',
       () => buildLimitOrder({ ...base, market: { ...MARKET, tickSize: '0.00005' } }),
     ],
     [

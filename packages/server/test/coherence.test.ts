@@ -49,7 +49,7 @@ const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
     fields({}),
     { tradable: false, untradable: 'contract_version' },
   ],
-  ['unknown_tick_size marketConditionId', fields({}), { tradable: false, untradable: 'tick_size' }],
+  ['tick_size_not_supported marketConditionId', fields({}), { tradable: false, untradable: 'tick_size' }],
   ['token_market_mismatch order.tokenId', order({ tokenId: '9' })],
   ['outcome_token_mismatch outcome', fields({ outcome: 'NO' })],
   ['outcome_token_mismatch outcome', order({ tokenId: '1002' })],

@@ -44,9 +44,9 @@ export const ORDER_ERRORS = {
     title: 'Contract version not supported',
     fix: 'Choose a market without "untradable": orders for markets of its version of the protocol cannot be placed here.',
   },
-  unknown_tick_size: {
+  tick_size_not_supported: {
     status: 400,
-    title: 'Unknown tick size',
+    title: 'Tick size not supported',
     fix: 'Choose a market without "untradable": prices of this one cannot be checked here. Trade it at the venue itself.',
   },
   contradictory_filter: {

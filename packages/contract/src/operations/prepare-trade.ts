@@ -204,7 +204,7 @@ const errors = [
   'market_not_found',
   'market_not_active',
   'market_version_not_supported',
-  'unknown_tick_size',
+  'tick_size_not_supported',
   'amount_out_of_range',
   'price_off_tick_grid',
   'price_out_of_range',

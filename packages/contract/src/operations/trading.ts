@@ -282,7 +282,7 @@ export const placeTrade = operation({
     'unknown_market',
     'market_not_active',
     'market_version_not_supported',
-    'unknown_tick_size',
+    'tick_size_not_supported',
     'token_market_mismatch',
     'outcome_token_mismatch',
     'taker_not_supported',

@@ -73,7 +73,7 @@ const UNTRADABLE: Readonly<Record<Untradable, Denial>> = {
       'The market is of a version of the protocol that the desk does not know, so that it cannot say for which contract its orders are.',
   },
   tick_size: {
-    code: 'unknown_tick_size',
+    code: 'tick_size_not_supported',
     path: 'marketConditionId',
     detail:
       "The market's tickSize is one in which the desk cannot count, so that it cannot say whether a price is on the grid.",
