@@ -13,7 +13,9 @@ import {
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Faults, NO_FAULTS } from '../../packages/exchange/src/doors/polymarket/index.ts';
+import { signedRelayBody } from '../../packages/protocol/src/index.ts';
 import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import { relayRequestOf } from '../../packages/server/src/venues/relay-record.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { runScript } from '../service-process.ts';
@@ -26,6 +28,8 @@ let relayerUrl: string;
 let key: Record<string, string>;
 /** Requests that reached the relayer. */
 let submits = 0;
+/** The next one is lost on its way. */
+let losesNext = false;
 let desk: TestService;
 let market: Market;
 let names = 0;
@@ -47,6 +51,11 @@ async function counted(url: string): Promise<string> {
   const target = new URL(url);
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === '/submit') submits += 1;
+    if (incoming.url === '/submit' && losesNext) {
+      losesNext = false;
+      outgoing.destroy();
+      return;
+    }
     const { method, headers } = incoming;
     const where = { host: target.hostname, port: target.port, path: `${target.pathname}${incoming.url}` };
     const passed = request({ ...where, method, headers }, (answer) => {
@@ -239,6 +248,96 @@ describe('while the relayer', () => {
     });
     expect((await post(trader, request)).body.status).toBe('submitted');
     await becomes(trader, answer.orderId, 'filled');
+  });
+});
+
+describe('a request that was lost on its way', () => {
+  const lose = async (trader: Trader, amount: number) => {
+    const lost = await relayed(trader, 'split', amount);
+    losesNext = true;
+    expect((await post(trader, lost.request)).body.status).toBe('submitted');
+    return lost;
+  };
+  const left = async ({ agentId }: Trader) =>
+    10_000_000n - (await desk.needs.agents.settings(agentId)).usage.amount;
+
+  test.each([1, 2] as const)(
+    'gives its budget back once another has used its nonce, from a wallet of type %i',
+    async (type) => {
+      const trader = await newLiveTrader(desk, venue, type);
+      await trader.client.updateSettings({ dailyTradeAmountLimit: 10 });
+      const { answer, body } = await lose(trader, 6);
+      await follow();
+      // Nothing says that it can never be made.
+      expect([(await orderAt(desk, trader, answer.orderId)).status, await left(trader)]).toEqual([
+        'live',
+        micro(4),
+      ]);
+      const next = await relayed(trader, 'split', 3);
+      expect(next.answer.relay?.nonce).toBe(answer.relay?.nonce);
+      await post(trader, next.request);
+      await becomes(trader, next.answer.orderId, 'filled');
+      await becomes(trader, answer.orderId, 'rejected');
+      expect(await left(trader)).toBe(micro(7));
+      expect(await trader.client.splitSets(body)).toMatchObject({
+        status: 'rejected',
+        errorCode: 'nonce_used',
+      });
+      expect(held(trader)).toEqual([micro(3), micro(3)]);
+      expect((await relayed(trader, 'split', 7)).answer.status).toBe('unsigned');
+    },
+  );
+
+  test('stays while what used its nonce is not listed, failed, or is another wallet’s', async () => {
+    const trader = await newLiveTrader(desk, venue, 2);
+    const other = await newLiveTrader(desk, venue, 2);
+    const { answer } = await lose(trader, 6);
+    const theirs = await relayed(other, 'split', 2);
+    await post(other, theirs.request);
+    await becomes(other, theirs.answer.orderId, 'filled');
+    const failing = await relayed(trader, 'merge', 1).catch(() => null);
+    if (failing !== null) await post(trader, failing.request);
+    await follow();
+    expect((await orderAt(desk, trader, answer.orderId)).status).toBe('live');
+  });
+
+  test('is booked where it was made all the same, by the desk’s credentials or by the owner’s own', async () => {
+    const trader = await newLiveTrader(desk, venue, 2);
+    const { answer, request } = await lose(trader, 6);
+    const own = await createVenueCredentials({ clobUrl: `${venue.url}/paper/clob`, signer: trader.signer });
+    const handed = await desk.needs.handedOutSets.find(answer.orderId);
+    const sent = signedRelayBody(relayRequestOf(handed!.relay!), request.signature as `0x${string}`);
+    const taken = await call({ url: relayerUrl }, 'POST', '/submit', {
+      body: sent,
+      headers: { RELAYER_API_KEY: own.apiKey, RELAYER_API_KEY_ADDRESS: trader.signer.address },
+    });
+    expect(taken.status).toBe(200);
+    await becomes(trader, answer.orderId, 'filled');
+    expect(held(trader)).toEqual([micro(6), micro(6)]);
+  });
+
+  test('of two that are the same request one is booked, and the other one ends', async () => {
+    const trader = await newLiveTrader(desk, venue, 2);
+    const first = await lose(trader, 4);
+    const second = await relayed(trader, 'split', 4);
+    expect(second.answer.relay?.digest).toBe(first.answer.relay?.digest);
+    await post(trader, second.request);
+    await follow();
+    // On paper the relayer and the list of the chain name a transaction differently; at the live venue its hash is one.
+    const list = await call({ url: relayerUrl }, 'GET', '/transactions', {
+      headers: {
+        RELAYER_API_KEY: key.POLYMARKET_RELAYER_API_KEY as string,
+        RELAYER_API_KEY_ADDRESS: key.POLYMARKET_RELAYER_API_KEY_ADDRESS as string,
+      },
+    });
+    await poolOf(
+      desk,
+    )`insert into set_transactions select wallet, ${list.body[0].transactionHash}, condition_id, kind,
+      'the first' from set_transactions where wallet = ${trader.funder}`;
+    await follow();
+    const ends = [first, second].map(({ answer }) => orderAt(desk, trader, answer.orderId));
+    expect((await Promise.all(ends)).map(({ status }) => status).sort()).toEqual(['filled', 'rejected']);
+    expect(held(trader)).toEqual([micro(4), micro(4)]);
   });
 });
 

@@ -158,6 +158,19 @@ test('the same body twice is one transaction with one effect', async () => {
   expect((await submit(wallet, bodyOf(wallet, [split(5)], 7n))).status).toBe(400);
 });
 
+test('a request to deploy a wallet is told that none is needed', async () => {
+  const wallet = await newOfficialWallet(service, 3);
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await expect(clientOf(wallet).deployDepositWallet()).rejects.toThrow(
+    /every wallet of an owner is deployed/,
+  );
+  printed.mockRestore();
+  for (const type of ['WALLET-CREATE', 'SAFE-CREATE']) {
+    const { status, body } = await submit(wallet, { type, from: wallet.eoa, to: wallet.funder });
+    expect([status, body.error]).toEqual([400, expect.stringContaining(`${type} is not needed`)]);
+  }
+});
+
 test('what is not signed so by the wallet’s owner, or pays anyone, is refused and does nothing', async () => {
   const wallet = await newOfficialWallet(service, 2);
   const other = await newOfficialWallet(service, 2);

@@ -113,6 +113,11 @@ export const VENUE_REFUSALS = {
     message: 'The venue asks this account for fewer orders; it did not take this one.',
     fix: 'Wait some seconds, then sign a new order with a new salt; cancels are still sent.',
   },
+  nonce_used: {
+    message:
+      'Another transaction of the wallet has used the nonce of this request; nothing of it was executed.',
+    fix: 'Ask for the order again under another clientOrderId: it is prepared with the next nonce.',
+  },
   refused_by_venue: {
     message:
       'The venue refused the order for a reason that this service has no code for; errorMessage has its words.',

@@ -357,13 +357,16 @@ describe('a redemption', () => {
       row({ transaction_hash: '0x05', size: '7', timestamp: 1_790_000_100 }),
       { broken: true },
       row({}),
+      // Protocol V2 redeems by amount: one transaction may do so several times with a token, also with the same amount.
+      row({ size: 2 }),
+      row({ size: 2 }),
     ];
     const many = [
       MARKET.conditionId,
       ...Array.from({ length: 24 }, (_, i) => `0x${String(i).padStart(64, '0')}`),
     ];
     expect(await redemptionOf(null).redeemed?.(ACCOUNT, many)).toEqual([
-      { tokenId: '11', size: 19_345_678n, at: 1_790_000_100_000 },
+      { tokenId: '11', size: 23_345_678n, at: 1_790_000_100_000 },
       { tokenId: '22', size: 3_000_000n, at: 1_790_000_000_000 },
     ]);
     const questions = asked.filter(({ path }) => path === '/v2/activity').map(({ query }) => query);

@@ -68,22 +68,35 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 async function isWaitedFor(
   { clock, handedOutSets }: FollowSetsNeeds,
   { sets }: Venue,
-  { order, signature, transactionId, relayState }: HandedOutSet,
+  { order, relay, submittedAt, ...known }: HandedOutSet,
 ): Promise<boolean> {
   const { orderId } = order;
-  if (signature === null || sets?.relayed === undefined) return false;
-  if (relayState === 'confirmed') return true;
-  const id = transactionId ?? (await sets.relayed.find(signature));
-  if (id === null) return false;
-  if (transactionId === null) await handedOutSets.noteRelayed(orderId, { transactionId: id });
-  const state = await sets.relayed.stateOf(id);
+  const { relayed } = sets ?? {};
+  if (relay === null || submittedAt === null || relayed === undefined) return false;
   const at = clock.now();
-  if (state === 'failed') {
-    await handedOutSets.reject(orderId, { errorCode: 'transaction_failed', words: null, at });
+  const end = async (errorCode: 'transaction_failed' | 'nonce_used', words: string | null) => {
+    await handedOutSets.reject(orderId, { errorCode, words, at });
     return true;
+  };
+  const listed = known.transactionId === null ? await relayed.look(relay) : null;
+  const transactionId = known.transactionId ?? listed?.transactionId ?? null;
+  const found = transactionId === null ? null : await relayed.stateOf(transactionId);
+  if (found?.state === 'failed') return end('transaction_failed', null);
+  if (found?.state === 'confirmed') {
+    // Two orders whose requests are the same are one transaction, and it is the proof of one of them.
+    if (await handedOutSets.isOfAnother(order, found.hash))
+      return end('nonce_used', `Transaction ${found.hash} is another order's.`);
+  } else {
+    const { usedBy } = listed ?? (await relayed.look(relay));
+    if (usedBy !== null) return end('nonce_used', `The relayer's transaction ${usedBy} has its nonce.`);
   }
+  if (transactionId === null) return false;
   // While the relayer has it, it can still be made.
-  await handedOutSets.noteRelayed(orderId, { state, endsAt: at + DAY_MS });
+  await handedOutSets.noteRelayed(orderId, {
+    transactionId,
+    state: found?.state ?? null,
+    endsAt: at + DAY_MS,
+  });
   return true;
 }
 

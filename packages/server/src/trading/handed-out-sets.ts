@@ -3,7 +3,7 @@ import { transact } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
 import type { NewSetOrder, SetOrderRow } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
-import type { HandedOutSetsRow, OrdersRow } from '../platform/database/rows.generated.ts';
+import type { HandedOutSetsRow, OrdersRow, SetTransactionsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull } from '../platform/database/rows.ts';
 import { type RelayJson, relayFromJson, relayJson } from '../venues/relay-record.ts';
 import type { MadeSet, PreparedRelay, RelayState } from '../venues/venue.ts';
@@ -25,7 +25,6 @@ export interface HandedOutState {
   /** In the form that the relayer lists it. */
   readonly signature: string | null;
   readonly transactionId: string | null;
-  readonly relayState: RelayState | null;
 }
 
 const stateOf = (row: StateRow): HandedOutState => ({
@@ -34,14 +33,13 @@ const stateOf = (row: StateRow): HandedOutState => ({
   submittedAt: msOrNull(row.submitted_at),
   signature: row.signature,
   transactionId: row.transaction_id,
-  relayState: row.relay_state as RelayState | null,
 });
 
 const FIRST_LOOK_MS = 2_000;
 
 export type HandedOutSets = ReturnType<typeof createHandedOutSets>;
 
-type StateRow = Omit<HandedOutSetsRow, 'order_id' | 'due_at'>;
+type StateRow = Omit<HandedOutSetsRow, 'order_id' | 'due_at' | 'relay_state'>;
 type DueRow = OrdersRow & StateRow;
 
 const NOTHING_ELSE: Omit<Evidence, 'outcomes' | 'fills' | 'markets'> = { resolutions: [], deposits: [] };
@@ -164,7 +162,7 @@ export function createHandedOutSets(sql: Sql) {
             else least(greatest((${at} - due.submitted_at) / 4, interval '2 seconds'), interval '1 minute') end
           from due where h.order_id = due.order_id
         )
-        select o.*, due.ends_at, due.relay, due.submitted_at, due.signature, due.transaction_id, due.relay_state from orders o join due using (order_id) order by o.created_at, o.order_id`;
+        select o.*, due.ends_at, due.relay, due.submitted_at, due.signature, due.transaction_id from orders o join due using (order_id) order by o.created_at, o.order_id`;
       return rows.flatMap((row) => {
         const order = orderRow(row);
         return isOfSets(order) ? [{ order, ...stateOf(row) }] : [];
@@ -189,6 +187,17 @@ export function createHandedOutSets(sql: Sql) {
         await forget(tx, orderId);
         return true;
       }),
+
+    /** Whether a transaction is the proof of another order. @param hash `null`: the relayer does not say it */
+    async isOfAnother(
+      { orderId, funder, conditionId, kind }: SetOrderRow,
+      hash: string | null,
+    ): Promise<boolean> {
+      const rows = await sql<Pick<SetTransactionsRow, 'order_id'>[]>`
+        select order_id from set_transactions where wallet = ${funder} and transaction_hash = ${hash}::text
+          and condition_id = ${conditionId} and kind = ${kind} and order_id <> ${orderId}`;
+      return rows.length > 0;
+    },
 
     /** Ends an order of which nothing was seen, if its time is over: another process may have forwarded it meanwhile. */
     expire: (orderId: string, at: number): Promise<void> =>

@@ -278,9 +278,22 @@ export interface RelayedSets {
   /** Sends it once. Never throws. */
   submit(body: object): Promise<RelayOutcome>;
   /** `null`: the relayer does not know it. @throws VenueUnavailable */
-  stateOf(transactionId: string): Promise<RelayState | null>;
-  /** The transaction with this signature; `null` proves nothing. @throws VenueUnavailable */
-  find(signature: string): Promise<string | null>;
+  stateOf(transactionId: string): Promise<RelayedState | null>;
+  /** What the relayer lists of a request. @throws VenueUnavailable */
+  look(relay: PreparedRelay): Promise<RelayedLook>;
+}
+
+interface RelayedState {
+  readonly state: RelayState;
+  /** Of the chain. */
+  readonly hash: string | null;
+}
+
+export interface RelayedLook {
+  /** The transaction with what the owner signed; `null` proves nothing. */
+  readonly transactionId: string | null;
+  /** Another one, confirmed, that has used the nonce: this one can never be made any more. `null` proves nothing. */
+  readonly usedBy: string | null;
 }
 
 /** `confirmed` and `failed` are final; what failed had no effect. */

@@ -59,6 +59,9 @@ const addressOf = (value: unknown, name: string): Address => {
 /** @throws WireError */
 export function readSubmission(given: unknown, terms: SubmissionTerms): Submission {
   const body = fieldsOf(given);
+  // Before its fields: it has neither a nonce nor, for a deposit wallet, a signature.
+  if (body.type === 'SAFE-CREATE' || body.type === 'WALLET-CREATE')
+    throw refused(`${body.type} is not needed: every wallet of an owner is deployed on paper`);
   const eoa = addressOf(body.from, 'from');
   const nonce = numberOf(body.nonce, 'nonce');
   const { owner, calls, relayTerms } = partsOf(body, { eoa, nonce }, terms);

@@ -6,13 +6,18 @@ import {
   type Address,
   type ContractCall,
   l2Signature,
+  nobleRecover,
   parseAddress,
+  parseHex,
+  parseSignature,
   RELAY_TYPES,
   type RelayTerms,
   type RelayType,
+  recoverAddress,
+  relayRequest,
   type WalletOwner,
 } from '@bellwether/protocol';
-import type { PreparedRelay, RelayOutcome, RelayState } from '../venue.ts';
+import type { PreparedRelay, RelayedSets, RelayState } from '../venue.ts';
 import type { VenueHttp } from './http.ts';
 import { READ } from './wire.ts';
 
@@ -54,16 +59,11 @@ export interface RelayerOptions {
   readonly clock: { now(): number };
 }
 
-export interface Relayer {
+export interface Relayer extends RelayedSets {
   /** Terms of the next request of a wallet. @throws VenueUnavailable */
   terms(owner: WalletOwner, deadlineS: number): Promise<RelayTerms>;
-  submit(body: object): Promise<RelayOutcome>;
-  /** @throws VenueUnavailable */
-  stateOf(transactionId: string): Promise<RelayState | null>;
   /** Whether the credentials are taken. @returns `null`: they are; else a sentence @throws VenueUnavailable */
   mayAsk(): Promise<string | null>;
-  /** The transaction with this signature, among the latest of the desk. @throws VenueUnavailable */
-  find(signature: string): Promise<string | null>;
 }
 
 const STATES: Readonly<Record<string, RelayState>> = {
@@ -131,7 +131,8 @@ export function createRelayer({ http, credentials, clock }: RelayerOptions): Rel
       const rows = await http.read({ path: '/transaction', query: { id } }, READ.relayTransactions);
       const [row] = rows ?? [];
       const read = row === undefined ? null : READ.relayTransaction(row);
-      return read === null ? null : (STATES[read.state] ?? 'pending');
+      if (read === null) return null;
+      return { state: STATES[read.state] ?? 'pending', hash: read.transactionHash?.toLowerCase() ?? null };
     },
 
     async mayAsk() {
@@ -140,14 +141,41 @@ export function createRelayer({ http, credentials, clock }: RelayerOptions): Rel
       return status < BAD_REQUEST ? null : `it refuses these credentials (${status})`;
     },
 
-    async find(signature) {
+    async look(relay) {
       const path = '/transactions';
       const rows = await http.read({ path, headers: headers('GET', path) }, READ.relayTransactions);
+      const { owner, calls, terms, chainId } = relay;
+      const { digest } = relayRequest(owner, calls, terms, chainId);
+      let transactionId: string | null = null;
+      let usedBy: string | null = null;
       for (const row of rows ?? []) {
         const read = READ.relayTransaction(row);
-        if (read?.signature?.toLowerCase() === signature.toLowerCase()) return read.transactionID ?? null;
+        if (!read?.transactionID || !read.signature) continue;
+        const isOfNonce =
+          read.type === terms.type &&
+          read.from?.toLowerCase() === owner.eoa &&
+          read.nonce != null &&
+          BigInt(read.nonce) === terms.nonce;
+        if (isSignedBy(owner.eoa, digest, read.signature)) transactionId = read.transactionID;
+        else if (isOfNonce && STATES[read.state] === 'confirmed') usedBy = read.transactionID;
       }
-      return null;
+      // The list is old news: what the relayer would give next says whether the nonce is gone.
+      const isSpent = usedBy !== null && (await this.terms(owner, relay.deadlineS)).nonce > terms.nonce;
+      return { transactionId, usedBy: isSpent ? usedBy : null };
     },
   };
+}
+
+/** A Safe knows by a shifted `v` that a personal message was signed. */
+const SHIFTED_V = 31;
+
+/** The digest decides, not the text: an owner can sign a request twice, and the relayer lists either signature. */
+function isSignedBy(eoa: Address, digest: Uint8Array, listed: string): boolean {
+  const bytes = parseHex(listed)?.slice();
+  const last = bytes?.at(-1);
+  if (bytes === undefined || last === undefined) return false;
+  if (last >= SHIFTED_V) bytes[bytes.length - 1] = last - 4;
+  const parsed = parseSignature(bytes);
+  const found = parsed.ok ? recoverAddress(nobleRecover, digest, parsed) : null;
+  return found?.ok === true && found.address === eoa;
 }

@@ -166,7 +166,11 @@ const SetActivity = Type.Object({
 const Nonce = Type.Union([Type.String({ pattern: '^\\d{1,78}$' }), Type.Integer({ minimum: 0 })]);
 const RelayTransaction = Type.Object({
   transactionID: maybe(Text),
+  transactionHash: maybe(Text),
   state: Type.String({ maxLength: 40 }),
+  from: maybe(Text),
+  type: maybe(Text),
+  nonce: maybe(Nonce),
   signature: maybe(Text),
 });
 
