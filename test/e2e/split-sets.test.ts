@@ -151,7 +151,10 @@ test('what a former owner locked and paused binds the wallet at its next agent, 
   for (const amount of [6, 6]) expect(await raw(next, of(amount))).toMatchObject({ status: 200 });
   // Both agents' days are used up: it is one budget for the wallet.
   expect(await raw(next, of(6))).toMatchObject({ body: { code: 'daily_trade_amount_exceeded' } });
+  // The pause is set while the wallet is the owner's again.
+  await linkSignersWallet({ client: agent.client, signer: agent.signer, signatureType: 0 });
   await owner.send('POST', `${path}/pause`, { paused: true });
+  await linkSignersWallet({ client: next.client, signer: agent.signer, signatureType: 0 });
   expect(await raw(next, of(1))).toMatchObject({ body: { code: 'trading_paused' } });
   expect(await next.client.mergeSets(of(12))).toMatchObject({ success: true, amount: 12 });
 });
