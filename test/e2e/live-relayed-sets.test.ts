@@ -291,12 +291,17 @@ describe('a request that was lost on its way', () => {
   test('stays while what used its nonce is not listed, failed, or is another wallet’s', async () => {
     const trader = await newLiveTrader(desk, venue, 2);
     const other = await newLiveTrader(desk, venue, 2);
+    const sets = { account: trader.funder, conditionId: market.conditionId };
+    await venue.exchange.execute({ ...sets, kind: 'split', amount: micro(5) });
     const { answer } = await lose(trader, 6);
     const theirs = await relayed(other, 'split', 2);
     await post(other, theirs.request);
     await becomes(other, theirs.answer.orderId, 'filled');
-    const failing = await relayed(trader, 'merge', 1).catch(() => null);
-    if (failing !== null) await post(trader, failing.request);
+    const failing = await relayed(trader, 'merge', 5);
+    expect(failing.answer.relay?.nonce).toBe(answer.relay?.nonce);
+    await venue.exchange.execute({ ...sets, kind: 'merge', amount: micro(4.5) });
+    await post(trader, failing.request);
+    await becomes(trader, failing.answer.orderId, 'rejected');
     await follow();
     expect((await orderAt(desk, trader, answer.orderId)).status).toBe('live');
   });
