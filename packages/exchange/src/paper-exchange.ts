@@ -19,7 +19,14 @@ import type {
 import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 
 export type * from './engine/types.ts';
-export type { Catalogue, MarketFacts, MarketLife, MarketView, PublicCommand } from './world/types.ts';
+export type {
+  Catalogue,
+  MarketFacts,
+  MarketLife,
+  MarketView,
+  OutcomeNames,
+  PublicCommand,
+} from './world/types.ts';
 
 /**
  * One journalled command with its events, in order, except internal events of the house: the acceptance and end of its

@@ -15,6 +15,7 @@ const MARKET: MarketFacts = {
     tokenIds: ['1', '2'],
     slug: 's',
     question: 'q',
+    outcomes: ['Yes', 'No'],
     endDate: 9,
   },
 };

@@ -14,6 +14,7 @@ export function catalogueMarket(nth: number, change: Partial<MarketView> = {}): 
     slug: `will-thing-${nth}-happen`,
     question: `Will thing ${nth} happen?`,
     description: `Resolves YES when thing ${nth} happens.`,
+    outcomes: ['Yes', 'No'],
     category: 'Politics',
     tags: [],
     eventId: String(9000 + nth),

@@ -12,6 +12,7 @@ function market(
     slug: `market-${change.id}`,
     question: `Will ${change.id} happen?`,
     description: 'Resolves YES when it happens.',
+    outcomes: ['Yes', 'No'],
     category: 'Politics',
     tags: [],
     eventId: '900',

@@ -23,7 +23,7 @@ describe('opening', () => {
   test('the first opening founds the world, lists it in the journal and stores it', async () => {
     const { sql, open } = await stage();
     const exchange = await open();
-    expect([...exchange.markets()]).toHaveLength(130);
+    expect([...exchange.markets()]).toHaveLength(145);
     await exchange.close();
     const [row] = await sql`select count(*)::int as count from exchange_snapshots`;
     expect(row?.count).toBe(1);

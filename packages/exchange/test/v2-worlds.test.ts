@@ -21,8 +21,9 @@ const ofV2 = (world: World): MarketView[] => [...world.markets()].filter(({ vers
 describe('a new world', () => {
   const markets = ofV2(found('few'));
 
-  test('has six: two of their own, and an event of three and "Other"', () => {
-    expect(markets.filter(({ negRisk }) => !negRisk)).toHaveLength(2);
+  test('has eight: four of their own, two of them with names, and an event of three and "Other"', () => {
+    const single = markets.filter(({ negRisk }) => !negRisk);
+    expect(single.map(({ outcomes }) => outcomes[0] === 'Yes')).toEqual([true, true, false, false]);
     const event = markets.filter(({ negRisk }) => negRisk);
     expect(new Set(event.map(({ eventId }) => eventId)).size).toBe(1);
     const parts = event.map(({ tokenIds: [yes] }) => parsePositionId(BigInt(yes))!);
@@ -66,7 +67,7 @@ test('successors of a market are of the same protocol, also after a restore', ()
   for (let day = 6; day < 40; day += 1)
     for (let nth = 0; nth < 8; nth += 1) copy.step(START + day * 86_400_000 + nth * 1_000);
   const open = ofV2(copy).filter(({ status }) => status === 'open');
-  expect(open).toHaveLength(6);
+  expect(open).toHaveLength(8);
   expect(open.some(({ conditionId }) => !first.has(conditionId))).toBe(true);
   for (const { conditionId, tokenIds } of open) expect(positionIds(conditionId)).toEqual(tokenIds);
   copy.checkConservation();

@@ -18,7 +18,7 @@ describe('metadata', () => {
     expect(first).toMatchObject({ cursor: 50 });
     const rest = ok(await stage.metadata('/api/v1/markets?limit=255&cursor=50'));
     expect(rest.cursor).toBeNull();
-    expect(first.markets.length + rest.markets.length).toBe(130);
+    expect(first.markets.length + rest.markets.length).toBe(145);
     for (const query of [
       'limit=256',
       'limit=0',
@@ -66,7 +66,7 @@ describe('metadata', () => {
     expect((await stage.metadata('/api/v1/markets/batch', [])).status).toBe(400);
     expect((await stage.metadata('/api/v1/filter_outcome_mints', { addresses: 'x' })).status).toBe(400);
     const all = ok(await stage.metadata('/api/v1/outcome_mints')).mints;
-    expect(new Set(all).size).toBe(260);
+    expect(new Set(all).size).toBe(290);
     const addresses = [yesMint, UNKNOWN, USDC_MINT, marketLedger, 'x'];
     expect(ok(await stage.metadata('/api/v1/filter_outcome_mints', { addresses }))).toEqual({
       outcomeMints: [yesMint],
@@ -89,7 +89,7 @@ describe('metadata', () => {
   test('events, search, series, trades', async () => {
     const stage = await openStage();
     const { events } = ok(await stage.metadata('/api/v1/events?withNestedMarkets=true&limit=255'));
-    expect(events.length).toBe(116);
+    expect(events.length).toBe(131);
     const contest = events.find((event: { markets: unknown[] }) => event.markets.length === 8);
     expect(ok(await stage.metadata(`/api/v1/event/${contest.ticker}?withNestedMarkets=true`))).toEqual(
       contest,

@@ -1,6 +1,6 @@
 /** Reads of the history. Answers are bounded by the caller's limit; what a filter skips is bounded by the index it walks. */
 import type { Fragment, Row, Sql } from '@bellwether/durable';
-import type { AccountId, ConditionId, MarketFacts } from '../paper-exchange.ts';
+import type { AccountId, ConditionId, MarketFacts, OutcomeNames } from '../paper-exchange.ts';
 import type {
   AccountMove,
   MovePlace,
@@ -136,10 +136,14 @@ function behindMove(sql: Sql, { at, seq, part }: MovePlace, oldestFirst: boolean
   return oldestFirst ? sql`(v.at_ms, v.seq, v.part) > ${place}` : sql`(v.at_ms, v.seq, v.part) < ${place}`;
 }
 
+type StoredFacts = Omit<MarketFacts, 'id' | 'conditionId' | 'outcomes'> & { outcomes?: OutcomeNames };
+
 const factsOf = (row: Row): MarketFacts => ({
   id: String(row.market_id),
   conditionId: row.condition_id as string,
-  ...(JSON.parse(row.facts as string) as Omit<MarketFacts, 'id' | 'conditionId'>),
+  // Rows of earlier releases name no outcomes.
+  outcomes: ['Yes', 'No'],
+  ...(JSON.parse(row.facts as string) as StoredFacts),
 });
 
 function tradeRow(row: Row): TradeRow {

@@ -24,7 +24,7 @@ export interface ContestTemplate {
   readonly other?: { readonly question: string; readonly rules: string };
 }
 
-export const WORD_LISTS: Readonly<Record<string, readonly string[]>> = {
+export const USUAL_WORDS: Readonly<Record<string, readonly string[]>> = {
   country: [
     'Arvenia',
     'Belmora',

@@ -3,13 +3,17 @@
  * prices.
  */
 
-import { CONTESTS, type ContestTemplate, TEMPLATES, type Template, WORD_LISTS } from './catalogue-texts.ts';
+import { CONTESTS, type ContestTemplate, TEMPLATES, type Template, USUAL_WORDS } from './catalogue-texts.ts';
 import type { Category } from './categories.ts';
+import { NAMED_TEMPLATES, NAMED_WORDS, type NamedKind, type NamedTemplate } from './named-texts.ts';
 import type { Random } from './random.ts';
+import type { OutcomeNames } from './types.ts';
 
 export interface MarketText {
   readonly question: string;
   readonly description: string;
+  /** Absent: Yes and No. */
+  readonly outcomes?: OutcomeNames;
 }
 
 export interface EventText {
@@ -17,6 +21,8 @@ export interface EventText {
   /** One for a plain question, one per contestant for a contest. */
   readonly markets: readonly MarketText[];
 }
+
+const WORD_LISTS: Readonly<Record<string, readonly string[]>> = { ...USUAL_WORDS, ...NAMED_WORDS };
 
 const PLACEHOLDER = /\{([a-z]+)(2?)\}|\{(\d+)-(\d+)\}/g;
 /** Draws of one template before a repeated question is accepted with a number. */
@@ -45,38 +51,50 @@ function filler(random: Random): (text: string) => string {
     );
 }
 
-const describe = (rules: string): string =>
-  `This market resolves YES if ${rules}, and NO otherwise. Trading ends at the end date; the outcome is final ` +
+const describe = (rules: string, [yes, no]: OutcomeNames = ['YES', 'NO']): string =>
+  `This market resolves ${yes} if ${rules}, and ${no} otherwise. Trading ends at the end date; the outcome is final ` +
   `shortly after. A paper market: all names are fictional and the outcome is drawn by the paper exchange.`;
+
+/** What a slot says of its texts. */
+interface TextSlot {
+  readonly category: Category;
+  readonly named?: NamedKind;
+}
 
 export type Pace = NonNullable<Template['pace']>;
 
 const suits = (template: Template, pace: Pace): boolean =>
   template.pace === pace || (template.pace === undefined && pace !== 'blitz');
 
-function plainOnce(category: Category, pace: Pace, random: Random): EventText {
-  const template = random.pick(TEMPLATES[category].filter((one) => suits(one, pace)));
+function plainOnce({ category, named }: TextSlot, pace: Pace, random: Random): EventText {
+  const templates: readonly (Template | NamedTemplate)[] =
+    named === undefined ? TEMPLATES[category] : NAMED_TEMPLATES[named];
+  const template = random.pick(templates.filter((one) => suits(one, pace)));
   const fill = filler(random);
   const question = fill(template.question);
-  return {
-    title: fill(template.title),
-    markets: [{ question, description: describe(fill(template.rules)) }],
-  };
+  const title = fill(template.title);
+  const rules = fill(template.rules);
+  if (!('names' in template)) return { title, markets: [{ question, description: describe(rules) }] };
+  const [yes, no] = template.names;
+  const outcomes: OutcomeNames = [fill(yes), fill(no)];
+  const [quotedYes, quotedNo] = [`to “${outcomes[0]}”`, `to “${outcomes[1]}”`];
+  const description = describe(rules, [quotedYes, quotedNo]);
+  return { title, markets: [{ question, description, outcomes }] };
 }
 
 /** A question that no open market has (`taken`). The pace follows from how soon the market ends. */
 export function plainEvent(
-  category: Category,
+  slot: TextSlot,
   pace: Pace,
   random: Random,
   taken: (question: string) => boolean,
   number: number,
 ): EventText {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const text = plainOnce(category, pace, random);
+    const text = plainOnce(slot, pace, random);
     if (!taken(text.markets[0]!.question)) return text;
   }
-  const text = plainOnce(category, pace, random);
+  const text = plainOnce(slot, pace, random);
   const [market] = text.markets;
   return { ...text, markets: [{ ...market!, question: `${market!.question} (No. ${number})` }] };
 }
@@ -114,8 +132,9 @@ export const contestFor = (category: Category): ContestTemplate =>
 /** Lower-case words joined by hyphens, with the market's number at the end, which makes it unique. */
 export function slugOf(question: string, id: string): string {
   const words = question
+    .normalize('NFKD')
     .toLowerCase()
-    .replace(/[’“”]/g, '')
+    .replace(/[’“”'\p{M}]/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 90)

@@ -8,6 +8,7 @@ import { firstContestProbabilities, firstNearLimit, firstProbability, moveSizeFo
 import type { Random } from './random.ts';
 import type { Millionths, WorldEvent, WorldMarket } from './records.ts';
 import { HORIZON_MS, type Horizon, SLOTS } from './slots.ts';
+import type { OutcomeNames } from './types.ts';
 
 /** How long a market waits between two visits of the maker, in wall milliseconds. */
 export const QUOTE_EVERY_MS = 10_000;
@@ -66,7 +67,7 @@ export class Listing {
     const slot = SLOTS[request.slot]!;
     const text =
       slot.markets === 1
-        ? plainEvent(slot.category, PACES[slot.horizon], random, taken, this.#listedMarkets + 1)
+        ? plainEvent(slot, PACES[slot.horizon], random, taken, this.#listedMarkets + 1)
         : contestEvent(contestFor(slot.category), slot.markets, random);
     const probabilities =
       slot.markets === 1
@@ -105,13 +106,14 @@ export class Listing {
   #market(facts: {
     readonly question: string;
     readonly description: string;
+    readonly outcomes?: OutcomeNames;
     readonly slot: number;
     readonly at: number;
     readonly probability: Millionths;
     readonly moves: number;
     readonly ids: MarketIds | undefined;
   }): WorldMarket {
-    const { question, description, at, probability } = facts;
+    const { question, description, outcomes, at, probability } = facts;
     const id = String(FIRST_MARKET_ID + this.#listedMarkets);
     this.#listedMarkets += 1;
     const conditionId = this.#conditionId();
@@ -125,6 +127,7 @@ export class Listing {
       slug: slugOf(question, id),
       question,
       description,
+      ...(outcomes === undefined ? {} : { outcomes }),
       tickSize: SLOTS[facts.slot]!.tickSize,
       createdAt: at,
       updatedAt: at,

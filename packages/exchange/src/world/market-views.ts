@@ -9,7 +9,7 @@ import { tagsOf } from './catalogue.ts';
 import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
 import type { WorldEvent, WorldMarket } from './records.ts';
 import { SLOTS } from './slots.ts';
-import type { Catalogue, MarketLife, MarketView } from './types.ts';
+import { type Catalogue, type MarketLife, type MarketView, YES_NO } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 
@@ -184,6 +184,7 @@ function build(engine: Engine, { market, event, tags }: KnownView): MarketView {
     slug: market.slug,
     question: market.question,
     description: market.description,
+    outcomes: market.outcomes ?? YES_NO,
     ...termsOf(event),
     tags,
     eventId: event.id,

@@ -5,6 +5,7 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, Payout, Side, TokenId } from '../engine/types.ts';
 import type { QuoteSide } from './records.ts';
+import type { OutcomeNames } from './types.ts';
 
 /** A market of the live venue, with the terms that change while it is open. */
 export interface MirroredMarket extends MirroredTerms {
@@ -29,6 +30,8 @@ export interface MirroredTerms {
   readonly tickSize: Pips;
   readonly minOrderSize: Micro;
   readonly endDate: number;
+  /** Absent: Yes and No, of a market that is listed; of one that is known, its present names. */
+  readonly outcomes?: OutcomeNames;
 }
 
 /** The size that rests at a price in all; 0n: nothing. */

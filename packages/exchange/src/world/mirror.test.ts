@@ -15,7 +15,7 @@ const shares = (count: number): bigint => BigInt(Math.round(count * 1e6));
 let world: World;
 let orders: number;
 
-const LISTED: MirrorChange = {
+const LISTED: Extract<MirrorChange, { kind: 'list' }> = {
   kind: 'list',
   market: {
     id: '1',
@@ -231,6 +231,38 @@ describe('a mirrored market', () => {
     world.checkConservation();
     world.step(AT + 25 * 3_600_000);
     expect(world.market(ID)).toBeUndefined();
+  });
+
+  test('is called Yes and No until the venue names its outcomes, and keeps the names', () => {
+    const named = { ...LISTED.market, conditionId: '0xnamed', tokenIds: ['71', '81'] } as const;
+    mirror({ kind: 'list', market: { ...named, outcomes: ['FaZe', 'illwill'] } });
+    const names = () => ['0xnamed', ID].map((id) => [world.market(id)?.outcomes, world.facts(id)?.outcomes]);
+    const [teams, usual] = [
+      ['FaZe', 'illwill'],
+      ['Yes', 'No'],
+    ];
+    expect(names()).toEqual([
+      [teams, teams],
+      [usual, usual],
+    ]);
+    expect(new TextDecoder().decode(world.snapshot()).match(/"outcomes"/g)).toHaveLength(1);
+    world = World.restore(world.snapshot());
+    expect(names()).toEqual([
+      [teams, teams],
+      [usual, usual],
+    ]);
+    // Terms of an exchange that knew no names say none, and change none.
+    const { tickSize, minOrderSize, endDate } = LISTED.market;
+    const terms = { tickSize, minOrderSize, endDate };
+    mirror({ kind: 'terms', conditionId: '0xnamed', terms });
+    mirror({ kind: 'terms', conditionId: ID, terms: { ...terms, outcomes: ['Up', 'Down'] } });
+    expect(names()).toEqual([
+      [teams, teams],
+      [
+        ['Up', 'Down'],
+        ['Up', 'Down'],
+      ],
+    ]);
   });
 
   test('says where accounts wait', () => {

@@ -10,7 +10,7 @@ import type { Run } from './house.ts';
 import type { MarketViews } from './market-views.ts';
 import { MirrorMaker } from './mirror.ts';
 import type { MirrorChange, MirroredMarket } from './mirror-changes.ts';
-import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
+import type { MirrorTerms, WorldEvent, WorldMarket, WorldState } from './records.ts';
 
 /** Its own slot is no place of the plan. */
 const NO_SLOT = -1;
@@ -64,6 +64,7 @@ export class MirroredMarkets {
       market.tickSize = change.terms.tickSize;
       event.mirror.minOrderSize = change.terms.minOrderSize;
       event.endDate = change.terms.endDate;
+      market.outcomes = change.terms.outcomes ?? market.outcomes;
       market.updatedAt = at;
     } else if (change.kind === 'resolve') {
       market.status = 'resolved';
@@ -83,14 +84,11 @@ export class MirroredMarkets {
   }
 
   /** Why an account's order is refused before the engine sees it; `null`: it is the engine's to judge. */
-  faultOf(order: NewOrder): RejectReason | null {
-    const found = this.#find(order.conditionId);
-    if (found === undefined) return null;
-    const { market, event } = found;
-    if (event.mirror.isPaused) return 'market_closed';
+  faultOf(order: NewOrder, market: WorldMarket, mirror: MirrorTerms): RejectReason | null {
+    if (mirror.isPaused) return 'market_closed';
     if (order.limit % market.tickSize !== 0) return 'price_off_tick_grid';
     const rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
-    return rests && order.size < event.mirror.minOrderSize ? 'size_below_minimum' : null;
+    return rests && order.size < mirror.minOrderSize ? 'size_below_minimum' : null;
   }
 
   /** Those that are not resolved, and whether an account besides the house has an order there. */
@@ -134,10 +132,11 @@ export class MirroredMarkets {
 
   #list(listed: MirroredMarket, at: number, run: Run): void {
     if (this.#views.record(listed.conditionId) !== undefined) return;
-    const { id, conditionId, tokenIds, slug, question, description, tickSize, createdAt } = listed;
+    const { id, conditionId, tokenIds, slug, question, description, tickSize, createdAt, outcomes } = listed;
     const { category, negRisk, minOrderSize, feeRate, feeExponent } = listed;
     const market: WorldMarket = {
       ...{ id, conditionId, tokenIds, slug, question, description, tickSize, createdAt },
+      ...(outcomes === undefined ? {} : { outcomes }),
       updatedAt: at,
       status: 'open',
       payout: undefined,

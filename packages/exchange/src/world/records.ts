@@ -2,6 +2,7 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, OrderId, Payout, TokenId } from '../engine/types.ts';
 import type { V2Share } from './slots.ts';
+import type { OutcomeNames } from './types.ts';
 
 /** A probability in millionths. */
 export type Millionths = number;
@@ -28,6 +29,8 @@ export interface WorldMarket {
   readonly slug: string;
   readonly question: string;
   readonly description: string;
+  /** Absent: `YES_NO`. */
+  outcomes?: OutcomeNames | undefined;
   tickSize: Pips;
   readonly createdAt: number;
   updatedAt: number;

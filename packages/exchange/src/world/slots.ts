@@ -5,6 +5,7 @@
  */
 import type { Pips } from '@bellwether/contract/decimals';
 import type { Category } from './categories.ts';
+import type { NamedKind } from './named-texts.ts';
 
 export type Horizon = 'blitz' | 'flash' | 'short' | 'days' | 'weeks' | 'months';
 
@@ -16,11 +17,13 @@ export interface Slot {
   readonly finerTick?: Pips;
   /** Number of markets; more than one is a negative-risk event. */
   readonly markets: number;
+  /** Its market's outcomes have names; absent: they are Yes and No. */
+  readonly named?: NamedKind;
   /** Protocol of its markets at the venue; absent: V1. A world of an earlier release has V1 alone. */
   readonly version?: 'v2';
 }
 
-/** How many markets of a world are of Protocol V2: those of the plan, six of them, or about a third of all. */
+/** How many markets of a world are of Protocol V2: those of the plan, eight of them, or about a third of all. */
 export type V2Share = 'few' | 'third';
 
 const MINUTE = 60_000;
@@ -67,6 +70,19 @@ const PLAIN: ReadonlyArray<readonly [Category, Horizon, count: number]> = [
   ['Geopolitics', 'months', 5],
 ];
 
+/** A tenth of all markets. The last of a kind may be of Protocol V2. */
+const NAMED: ReadonlyArray<readonly [Category, Horizon, NamedKind, count: number, lastIsOfV2?: true]> = [
+  ['Sports', 'short', 'teams', 3, true],
+  ['Sports', 'days', 'teams', 2],
+  ['Sports', 'days', 'players', 2],
+  ['Sports', 'short', 'total', 2],
+  ['Sports', 'days', 'total', 1],
+  ['Crypto', 'flash', 'price', 2, true],
+  ['Crypto', 'short', 'price', 1],
+  ['Finance', 'short', 'index', 1],
+  ['Politics', 'weeks', 'candidates', 1],
+];
+
 /** Mostly cents; a few markets have the venue's coarsest and finest ticks, some a tenth of a cent. */
 function tickOf(index: number): Pips {
   if (index % 36 === 5) return 1000;
@@ -91,6 +107,13 @@ function plan(): Slot[] {
   slots.push({ category: 'Economics', horizon: 'weeks', tickSize: 50, markets: 1 });
   slots.push({ category: 'Sports', horizon: 'weeks', tickSize: 25, markets: 1 });
   slots.push({ category: 'Finance', horizon: 'days', tickSize: 100, finerTick: 10, markets: 1 });
+  for (const [category, horizon, named, count, lastIsOfV2] of NAMED) {
+    for (let i = 1; i <= count; i += 1) {
+      const tickSize = slots.length % 4 === 3 ? 10 : 100;
+      const version = lastIsOfV2 === true && i === count ? ({ version: 'v2' } as const) : {};
+      slots.push({ category, horizon, named, tickSize, markets: 1, ...version });
+    }
+  }
   return slots;
 }
 

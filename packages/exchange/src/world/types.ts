@@ -2,6 +2,11 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, ConvertCommand, EngineCommand, Payout, TokenId } from '../engine/types.ts';
 
+/** What the venue calls [YES, NO]. */
+export type OutcomeNames = readonly [yes: string, no: string];
+/** The names of the outcomes of a market that records none, as in worlds of earlier releases. */
+export const YES_NO: OutcomeNames = ['Yes', 'No'];
+
 /** The public view of a market, without the hidden probability. */
 export interface MarketView {
   /** Short decimal text, like the venue's own ids. */
@@ -12,6 +17,7 @@ export interface MarketView {
   readonly question: string;
   /** The resolution rules. */
   readonly description: string;
+  readonly outcomes: OutcomeNames;
   readonly category: string;
   /** Further topics, as single words. */
   readonly tags: readonly string[];
@@ -74,6 +80,7 @@ export interface MarketFacts {
   readonly tokenIds: readonly [TokenId, TokenId];
   readonly slug: string;
   readonly question: string;
+  readonly outcomes: OutcomeNames;
   readonly endDate: number;
   readonly payout?: Payout;
 }

@@ -8,6 +8,7 @@ import type { OrderId, Payout } from '../engine/types.ts';
 import { Random, type RandomState } from './random.ts';
 import type { MirrorTerms, Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './records.ts';
 import type { V2Share } from './slots.ts';
+import type { OutcomeNames } from './types.ts';
 
 const VERSION = 1;
 const LENGTH_BYTES = 4;
@@ -32,6 +33,7 @@ interface MarketRow {
   readonly slug: string;
   readonly question: string;
   readonly description: string;
+  readonly outcomes?: OutcomeNames;
   readonly tickSize: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -182,6 +184,7 @@ const marketRow = (market: WorldMarket): MarketRow => ({
   slug: market.slug,
   question: market.question,
   description: market.description,
+  ...(market.outcomes === undefined ? {} : { outcomes: market.outcomes }),
   tickSize: market.tickSize,
   createdAt: market.createdAt,
   updatedAt: market.updatedAt,

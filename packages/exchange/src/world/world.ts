@@ -46,7 +46,7 @@ import { MirroredMarkets } from './mirrored-markets.ts';
 import { Random } from './random.ts';
 import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
 import { isOfV2, SLOTS, type V2Share } from './slots.ts';
-import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './types.ts';
+import { type Catalogue, type MarketFacts, type MarketView, type PublicCommand, YES_NO } from './types.ts';
 import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
 
 const HOUR_MS = 3_600_000;
@@ -278,13 +278,14 @@ export class World {
   facts(conditionId: ConditionId): MarketFacts | undefined {
     const known = this.#views.record(conditionId);
     if (known === undefined) return undefined;
-    const { id, tokenIds, slug, question, payout } = known.market;
+    const { id, tokenIds, slug, question, outcomes = YES_NO, payout } = known.market;
     return {
       id,
       conditionId,
       tokenIds,
       slug,
       question,
+      outcomes,
       endDate: known.event.endDate,
       ...(payout === undefined ? {} : { payout }),
     };
@@ -374,7 +375,9 @@ export class World {
     const { orderId, account, conditionId } = order;
     const known = this.#views.record(conditionId);
     if (known?.market.status !== 'open' || this.#engine.openOrder(orderId) !== undefined) return false;
-    const reason = known.event.mirror === undefined ? tickFault(order, known) : this.#mirrored.faultOf(order);
+    const { mirror } = known.event;
+    const reason =
+      mirror === undefined ? tickFault(order, known) : this.#mirrored.faultOf(order, known.market, mirror);
     if (reason === null) return false;
     this.#run({ kind: 'expire' });
     this.#events.push({ kind: 'order_rejected', orderId, account, conditionId, reason });

@@ -92,7 +92,7 @@ export function moveRows(move: MoveRecord, find: FindView): HistoryRow[] {
     return [rowOf({ ...shared, market, outcome: 'YES', size: yes, cost: collateral }, find)].map((row) => ({
       ...row,
       // A row of both outcomes alike: unknown, in the words of the API.
-      outcome: '' as never,
+      outcome: '',
       outcome_index: 999 as never,
       token_id: '',
       price: 0,
@@ -110,7 +110,7 @@ const redeemedOf = (size: Micro, outcome: Outcome, payout: Payout | undefined): 
 function depositRow({ account, at, collateral }: MoveRecord, hash: string): HistoryRow {
   return {
     ...{ type: 'DEPOSIT', proxy_wallet: wireAddress(account), side: '' },
-    ...{ condition_id: '', token_id: '', outcome: '' as never, outcome_index: 999 as never },
+    ...{ condition_id: '', token_id: '', outcome: '', outcome_index: 999 as never },
     ...{ title: '', slug: '', icon: '', event_id: '', event_slug: '' },
     ...{ size: microToNumber(collateral), usdc_size: microToNumber(collateral), price: 0 },
     timestamp: Math.floor(at / 1000),

@@ -11,8 +11,8 @@ export interface MarketWords {
   readonly condition_id: string;
   readonly token_id: string;
   readonly opposite_token_id: string;
-  readonly outcome: 'Yes' | 'No';
-  readonly opposite_outcome: 'Yes' | 'No';
+  readonly outcome: string;
+  readonly opposite_outcome: string;
   readonly outcome_index: 0 | 1;
   readonly title: string;
   readonly slug: string;
@@ -22,16 +22,14 @@ export interface MarketWords {
   readonly event_slug: string;
 }
 
-const LABELS = ['Yes', 'No'] as const;
-
 export function wordsOf(facts: MarketFacts, outcome: Outcome, view: MarketView | undefined): MarketWords {
   const [own, other] = outcome === 'YES' ? ([0, 1] as const) : ([1, 0] as const);
   return {
     condition_id: facts.conditionId,
     token_id: facts.tokenIds[own],
     opposite_token_id: facts.tokenIds[other],
-    outcome: LABELS[own],
-    opposite_outcome: LABELS[other],
+    outcome: facts.outcomes[own],
+    opposite_outcome: facts.outcomes[other],
     outcome_index: own,
     title: facts.question,
     slug: facts.slug,
@@ -64,6 +62,7 @@ export const factsOf = (view: MarketView): MarketFacts => ({
   tokenIds: view.tokenIds,
   slug: view.slug,
   question: view.question,
+  outcomes: view.outcomes,
   endDate: view.endDate,
   ...(view.payout === undefined ? {} : { payout: view.payout }),
 });

@@ -27,7 +27,7 @@ export const closedTimeOf = (at: number): string => `${isoOf(at).slice(0, 19).re
 
 export const endedAt = ({ resolvedAt, endDate }: MarketView): number => resolvedAt ?? endDate;
 
-/** Prices of [Yes, No]: the payout, else the midpoint, the last trade, or one half. */
+/** Prices of [YES, NO]: the payout, else the midpoint, the last trade, or one half. */
 export function outcomePrices(market: MarketView): readonly [string, string] {
   const { payout, bestBid, bestAsk, lastTrade } = market;
   if (payout !== undefined) return [formatMicro(paysOf(payout, 'YES')), formatMicro(paysOf(payout, 'NO'))];
@@ -145,9 +145,9 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
     image: '',
     icon: '',
     description: market.description,
-    outcomes: JSON.stringify(['Yes', 'No']),
+    outcomes: JSON.stringify(market.outcomes),
     outcomePrices: JSON.stringify(outcomePrices(market)),
-    shortOutcomes: JSON.stringify(['Yes', 'No']),
+    shortOutcomes: JSON.stringify(market.outcomes),
     volume: formatMicro(market.volume),
     liquidity: formatMicro(market.liquidity),
     liquidityNum: microToNumber(market.liquidity),

@@ -9,6 +9,7 @@ import { bodyText, type L2, type Reader } from './l2-auth.ts';
 import { commanded, openHere } from './open-here.ts';
 import { jsonOf, parameter } from './request-parts.ts';
 import type { SignerLimits } from './signer-limits.ts';
+import { nameOf, tokenOf } from './wire.ts';
 import { invalidPayload, WireError } from './wire-error.ts';
 
 const MAX_SCORED = 1_000;
@@ -140,10 +141,10 @@ const notificationOf = (trade: TradeRecord, match: TradeMatch, { apiKey }: Reade
     trade_id: trade.id,
     order_id: match.orderId,
     market: trade.conditionId,
-    asset_id: trade.market.tokenIds[match.outcome === 'YES' ? 0 : 1],
+    asset_id: tokenOf(trade.market, match.outcome),
     question: trade.market.question,
     market_slug: trade.market.slug,
-    outcome: match.outcome === 'YES' ? 'Yes' : 'No',
+    outcome: nameOf(trade.market, match.outcome),
     outcome_index: match.outcome === 'YES' ? 0 : 1,
     side: match.side,
     price: formatPips(match.price),

@@ -1,12 +1,11 @@
 /** The market channel's messages. Pure. Wire reference 4.1. */
 import { formatMicro, formatPips, microToNumber, type Pips } from '@bellwether/contract/decimals';
 import type { BookView, EngineEvent, Level, MarketView, Outcome } from '../../paper-exchange.ts';
-import { type WireBook, wireBook } from './wire.ts';
+import { nameOf, tokenOf, type WireBook, wireBook } from './wire.ts';
 
 export type BookEvent = WireBook & { readonly event_type: 'book' };
 
 const OUTCOMES = ['YES', 'NO'] as const satisfies readonly Outcome[];
-const LABELS = { YES: 'Yes', NO: 'No' } as const;
 const FEE_FLAG_BPS = '1000';
 
 /** Frames of Protocol V2 leave out what a market's record says. */
@@ -17,7 +16,6 @@ export function bookEvent(market: MarketView, outcome: Outcome, book: BookView):
   return { ...rest, event_type: 'book' };
 }
 
-const tokenOf = ({ tokenIds }: MarketView, outcome: Outcome): string => tokenIds[outcome === 'YES' ? 0 : 1];
 const mirror = (price: Pips): Pips => 10_000 - price;
 
 export interface Change {
@@ -132,7 +130,7 @@ export const newMarketEvent = (market: MarketView, at: number): object => ({
   slug: market.slug,
   description: market.description,
   assets_ids: market.tokenIds,
-  outcomes: OUTCOMES.map((outcome) => LABELS[outcome]),
+  outcomes: market.outcomes,
   event_message: {
     id: market.eventId,
     ticker: market.slug,
@@ -165,7 +163,7 @@ export function resolvedEvent(market: MarketView, at: number): object {
     market: market.conditionId,
     assets_ids: market.tokenIds,
     winning_asset_id: winner === null ? '' : tokenOf(market, winner),
-    winning_outcome: winner === null ? '' : LABELS[winner],
+    winning_outcome: winner === null ? '' : nameOf(market, winner),
     timestamp: String(at),
     event_type: 'market_resolved',
     tags: [market.category, ...market.tags],

@@ -26,7 +26,7 @@ import {
   topText,
 } from './market-events.ts';
 import { openLine } from './socket-faults.ts';
-import { wireBook } from './wire.ts';
+import { tokenOf, wireBook } from './wire.ts';
 
 const GATHER_MS = 5;
 /** Between looks at books that a fault keeps back. */
@@ -250,7 +250,7 @@ export class MarketFeed {
     const market = followed === undefined ? undefined : exchange.market(fill.conditionId);
     if (followed === undefined || market === undefined) return;
     traded.add(fill.conditionId);
-    const text = JSON.stringify(lastTradeEvent(market.tokenIds[fill.outcome === 'YES' ? 0 : 1], fill, at));
+    const text = JSON.stringify(lastTradeEvent(tokenOf(market, fill.outcome), fill, at));
     for (const [{ line }, outcomes] of followed.listeners) if (outcomes.has(fill.outcome)) line.send(text);
   }
 

@@ -5,7 +5,14 @@
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { type Address, conditionIdOfBothWidths, parseHex } from '@bellwether/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { EngineEvent, OpenOrder, OrderId, OrderRecord, PostedOrder } from '../../paper-exchange.ts';
+import type {
+  EngineEvent,
+  MarketFacts,
+  OpenOrder,
+  OrderId,
+  OrderRecord,
+  PostedOrder,
+} from '../../paper-exchange.ts';
 import { charge } from '../limits.ts';
 import { accountsOf } from './accounts.ts';
 import type { DelayedOrder, DelayedOrders } from './delayed-orders.ts';
@@ -16,13 +23,13 @@ import { earlyMs } from './order-terms.ts';
 import { offsetOf, type Page, pageOf } from './page-cursor.ts';
 import { parameter } from './request-parts.ts';
 import type { VenueKeys } from './venue-keys.ts';
+import { nameOf, tokenOf } from './wire.ts';
 
 /** The venue's page. */
 const PAGE_ORDERS = 100;
 /** Every page is cut from a list of all that are open. */
 const ORDERS_PER_TOKEN = 500;
 const ORDER_ID_BYTES = 32;
-const OUTCOME_LABELS = { YES: 'Yes', NO: 'No' } as const;
 /** The most matches of the orders of one answer, for their trades' ids. */
 const MOST_MATCHES = 1_000;
 /**
@@ -68,7 +75,7 @@ export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options):
       .flatMap((account) => exchange.openOrders(account))
       .filter((order) => id === '' || order.orderId === id)
       .filter((order) => market === '' || order.conditionId === conditionIdOfBothWidths(market ?? ''))
-      .filter((order) => token === '' || tokenOf(exchange, order) === token)
+      .filter((order) => token === '' || sideOf(exchange.market(order.conditionId), order).asset_id === token)
       .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1));
     await charge(options.guard, request, found.length / ORDERS_PER_TOKEN);
     const page = found.slice(offset, offset + PAGE_ORDERS);
@@ -85,10 +92,13 @@ export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options):
   });
 }
 
-const tokenOf = (
-  exchange: Pick<DoorExchange, 'market'>,
-  { conditionId, outcome }: Pick<OpenOrder, 'conditionId' | 'outcome'>,
-): string => exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';
+type SideWords = Pick<WireOrder, 'asset_id' | 'outcome'>;
+
+/** '' of a market that is not known any more. */
+const sideOf = (market: MarketFacts | undefined, { outcome }: Pick<OpenOrder, 'outcome'>): SideWords =>
+  market === undefined
+    ? { asset_id: '', outcome: '' }
+    : { asset_id: tokenOf(market, outcome), outcome: nameOf(market, outcome) };
 
 interface Seen extends Pick<Options, 'keys' | 'now' | 'gtdMinLeadS' | 'delayed'> {
   readonly reader: Reader;
@@ -107,18 +117,19 @@ async function openRows(
   const trades = await tradesOf(exchange, await exchange.orderRecords(traded));
   return open.map((order) => {
     const known = posted.get(order.orderId);
+    const side = sideOf(exchange.market(order.conditionId), order);
     return {
       id: order.orderId,
       status: 'LIVE',
       owner: known === undefined ? seen.reader.apiKey : keyOf(seen.keys, known),
       maker_address: order.account,
       market: order.conditionId,
-      asset_id: tokenOf(exchange, order),
+      asset_id: side.asset_id,
       side: order.side,
       original_size: formatMicro(order.size),
       size_matched: formatMicro(order.filled),
       price: formatPips(order.limit),
-      outcome: OUTCOME_LABELS[order.outcome],
+      outcome: side.outcome,
       expiration: String(expirationOf(order, known, seen.gtdMinLeadS)),
       order_type: order.timeInForce === 'GTD' ? 'GTD' : 'GTC',
       associate_trades: trades.get(order.orderId) ?? [],
@@ -153,7 +164,10 @@ async function readOrder(exchange: DoorExchange, orderId: OrderId, seen: Seen): 
   const record = await commanded(() => exchange.orderRecord(orderId));
   if (record === undefined) return null;
   const trades = (await tradesOf(exchange, new Map([[orderId, record]]))).get(orderId) ?? [];
-  return endedRow(exchange, posted, { events: record.events, trades, seen });
+  const { conditionId } = posted.order;
+  const market =
+    exchange.market(conditionId) ?? (await commanded(() => exchange.history.market(conditionId)));
+  return endedRow(posted, { events: record.events, trades, market, seen });
 }
 
 /** Ids of the trades that each of those orders has a part in. */
@@ -178,33 +192,38 @@ async function tradesOf(
 }
 
 function endedRow(
-  exchange: Pick<DoorExchange, 'market'>,
   posted: PostedOrder,
   {
     events,
     trades,
+    market,
     seen,
-  }: { readonly events: readonly EngineEvent[]; readonly trades: readonly string[]; readonly seen: Seen },
+  }: {
+    readonly events: readonly EngineEvent[];
+    readonly trades: readonly string[];
+    readonly market: MarketFacts | undefined;
+    readonly seen: Seen;
+  },
 ): WireOrder | null {
   const done = events.find((event) => event.kind === 'order_done');
   // An order that was refused or killed unfilled never was one.
   if (done === undefined) return null;
   return postedRow(seen.keys, posted, {
     status: ENDS[done.reason],
-    assetId: tokenOf(exchange, posted.order),
+    words: sideOf(market, posted.order),
     matched: done.filled,
     trades,
   });
 }
 
 const waitingRow = ({ order, market, at }: DelayedOrder, { keys }: Seen): WireOrder => {
-  const assetId = market.tokenIds[order.outcome === 'YES' ? 0 : 1];
-  return postedRow(keys, { order, at }, { status: 'DELAYED', assetId, matched: 0n, trades: [] });
+  const words = sideOf(market, order);
+  return postedRow(keys, { order, at }, { status: 'DELAYED', words, matched: 0n, trades: [] });
 };
 
 interface Fate {
   readonly status: WireOrder['status'];
-  readonly assetId: string;
+  readonly words: SideWords;
   readonly matched: bigint;
   readonly trades: readonly string[];
 }
@@ -212,7 +231,7 @@ interface Fate {
 const postedRow = (
   keys: VenueKeys,
   posted: PostedOrder,
-  { status, assetId, matched, trades }: Fate,
+  { status, words, matched, trades }: Fate,
 ): WireOrder => {
   const { order, at } = posted;
   return {
@@ -221,12 +240,12 @@ const postedRow = (
     owner: keyOf(keys, posted),
     maker_address: order.account,
     market: order.conditionId,
-    asset_id: assetId,
+    asset_id: words.asset_id,
     side: order.side,
     original_size: formatMicro(order.spend ?? order.size),
     size_matched: formatMicro(matched),
     price: formatPips(order.limit),
-    outcome: OUTCOME_LABELS[order.outcome],
+    outcome: words.outcome,
     expiration: String(order.posted.expiration),
     order_type: order.timeInForce,
     associate_trades: trades,

@@ -4,6 +4,7 @@ import type {
   AccountId,
   ConditionId,
   EngineEvent,
+  MarketFacts,
   NewOrder,
   OpenOrder,
   OrderId,
@@ -12,6 +13,7 @@ import type {
   TimeInForce,
 } from '../../paper-exchange.ts';
 import type { TradeRecord } from '../../trade-history.ts';
+import { nameOf, tokenOf } from './wire.ts';
 import { type Viewer, wireTrade } from './wire-trade.ts';
 
 /** An order that a user may hear about, as far as its entries said. */
@@ -20,7 +22,7 @@ export interface KnownOrder {
   readonly account: AccountId;
   readonly conditionId: ConditionId;
   readonly tokenId: string;
-  readonly outcome: Outcome;
+  readonly outcomeName: string;
   readonly side: Side;
   readonly limit: number;
   /** Size; of an immediate BUY its budget. */
@@ -36,23 +38,28 @@ export interface KnownOrder {
 export type OrderEventType = 'PLACEMENT' | 'UPDATE' | 'CANCELLATION';
 /** How long before its stated expiration the venue removes an order. */
 const EARLY_S = 60;
-const LABELS = { YES: 'Yes', NO: 'No' } as const;
 
 const expirationOf = (expiresAt: number | undefined): string =>
   expiresAt === undefined ? '0' : String(Math.floor(expiresAt / 1_000) + EARLY_S);
 
-export const knownFromOpen = (order: OpenOrder, tokenId: string): KnownOrder => ({
+/** '' of a market that is not known. */
+const sideOf = ({ outcome }: { readonly outcome: Outcome }, market: MarketFacts | undefined) =>
+  market === undefined
+    ? { tokenId: '', outcomeName: '' }
+    : { tokenId: tokenOf(market, outcome), outcomeName: nameOf(market, outcome) };
+
+export const knownFromOpen = (order: OpenOrder, market: MarketFacts | undefined): KnownOrder => ({
   ...order,
-  tokenId,
+  ...sideOf(order, market),
   originalSize: order.size,
   expiration: expirationOf(order.expiresAt),
   createdAt: order.acceptedAt,
   tradeIds: [],
 });
 
-export const knownFromNew = (order: NewOrder, tokenId: string, at: number): KnownOrder => ({
+export const knownFromNew = (order: NewOrder, market: MarketFacts | undefined, at: number): KnownOrder => ({
   ...order,
-  tokenId,
+  ...sideOf(order, market),
   originalSize: order.side === 'BUY' && order.spend !== undefined ? order.spend : order.size,
   expiration: order.posted === undefined ? expirationOf(order.expiresAt) : String(order.posted.expiration),
   createdAt: at,
@@ -77,7 +84,7 @@ export function orderEvent(
     order_owner: apiKey,
     order_type: order.timeInForce,
     original_size: formatMicro(order.originalSize),
-    outcome: LABELS[order.outcome],
+    outcome: order.outcomeName,
     owner: apiKey,
     price: formatPips(order.limit),
     side: order.side,

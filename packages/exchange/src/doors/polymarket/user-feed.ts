@@ -4,15 +4,7 @@
  *
  * Only durable entries are shown. A trade is sent at its match and again with every status that it reaches while somebody listens.
  */
-import type {
-  AccountId,
-  ConditionId,
-  EngineEvent,
-  Entry,
-  NewOrder,
-  OrderId,
-  Outcome,
-} from '../../paper-exchange.ts';
+import type { AccountId, ConditionId, EngineEvent, Entry, NewOrder, OrderId } from '../../paper-exchange.ts';
 import type { TradeRecord } from '../../trade-history.ts';
 import { type Charge, CLOSE, type SocketHandler, type SocketPeer } from '../web-sockets.ts';
 import { accountsOf } from './accounts.ts';
@@ -131,10 +123,7 @@ export class UserFeed {
     this.#byAccount.set(account, listeners.add(listener));
     if (listeners.size > 1) return;
     for (const order of exchange.openOrders(account))
-      this.#orders.set(
-        order.orderId,
-        knownFromOpen(order, tokenOf(exchange, order.conditionId, order.outcome)),
-      );
+      this.#orders.set(order.orderId, knownFromOpen(order, exchange.market(order.conditionId)));
   }
 
   #leave(listener: Listener): void {
@@ -195,16 +184,16 @@ export class UserFeed {
   #show(exchange: FeedExchange, entry: Entry): void {
     const { command, events, at } = entry;
     const trades = exchange.history.tradesIn(entry);
-    const placed = command.kind === 'place' ? this.#note(exchange, command.order, at) : undefined;
+    const placed = command.kind === 'place' ? this.#note(command.order, entry) : undefined;
     for (const trade of trades) this.#noteTrade(trade, placed);
     if (placed !== undefined) this.#showPlacement(placed, events, at);
     for (const trade of trades) this.#showTrade(exchange, trade);
     for (const event of events) this.#showChange(event, placed, at);
   }
 
-  #note(exchange: FeedExchange, order: NewOrder, at: number): KnownOrder | undefined {
+  #note(order: NewOrder, { markets, at }: Entry): KnownOrder | undefined {
     if (!this.#byAccount.has(order.account)) return undefined;
-    return knownFromNew(order, tokenOf(exchange, order.conditionId, order.outcome), at);
+    return knownFromNew(order, markets.get(order.conditionId), at);
   }
 
   #noteTrade({ id, taker, matches }: TradeRecord, placed: KnownOrder | undefined): void {
@@ -294,6 +283,3 @@ export class UserFeed {
     );
   }
 }
-
-const tokenOf = (exchange: FeedExchange, conditionId: ConditionId, outcome: Outcome): string =>
-  exchange.market(conditionId)?.tokenIds[outcome === 'YES' ? 0 : 1] ?? '';

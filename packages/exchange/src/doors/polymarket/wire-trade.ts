@@ -6,13 +6,13 @@
  */
 import { createHash } from 'node:crypto';
 import { formatDecimal, formatMicro, formatPips, type Micro } from '@bellwether/contract/decimals';
-import type { AccountId, MarketFacts, OrderId, Outcome, Side } from '../../paper-exchange.ts';
+import type { AccountId, MarketFacts, OrderId, Side } from '../../paper-exchange.ts';
 import type { TradeMatch, TradeRecord } from '../../trade-history.ts';
+import { nameOf, tokenOf } from './wire.ts';
 
 /** The venue's fee column is a flag: a thousand where there is a fee. */
 const FEE_FLAG_BPS = '1000';
 const HOUSE = 'house:';
-const LABELS = { YES: 'Yes', NO: 'No' } as const;
 const PRICE_DECIMALS = 6;
 
 export interface WireMakerOrder {
@@ -78,7 +78,7 @@ export function wireTrade(trade: TradeRecord, viewer: Viewer): WireTrade {
     match_time: seconds(trade.at),
     match_time_nano: `${trade.at}000000`,
     last_update: seconds(settlement.since),
-    outcome: LABELS[taker.outcome],
+    outcome: nameOf(market, taker.outcome),
     bucket_index: 0,
     owner: ownerOf(taker.account),
     maker_address: wireAddress(taker.account),
@@ -96,7 +96,7 @@ const makerOrder = (match: TradeMatch, market: MarketFacts, owner: string): Wire
   price: formatPips(match.price),
   fee_rate_bps: '0',
   asset_id: tokenOf(market, match.outcome),
-  outcome: LABELS[match.outcome],
+  outcome: nameOf(market, match.outcome),
   outcome_index: match.outcome === 'YES' ? 0 : 1,
   side: match.side,
 });
@@ -113,7 +113,6 @@ function takerPrice({ taker, matches }: TradeRecord, size: Micro, cost: Micro): 
 
 const sum = (amounts: readonly Micro[]): Micro => amounts.reduce((total, amount) => total + amount, 0n);
 const seconds = (ms: number): string => String(Math.floor(ms / 1000));
-const tokenOf = ({ tokenIds }: MarketFacts, outcome: Outcome): string => tokenIds[outcome === 'YES' ? 0 : 1];
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export const wireAddress = (account: AccountId): string =>

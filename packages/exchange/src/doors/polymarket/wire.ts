@@ -11,12 +11,9 @@ import {
   pipsToNumber,
 } from '@bellwether/contract/decimals';
 import { paysOf } from '@bellwether/contract/positions';
-import type { BookView, Level, MarketView, Outcome } from '../../paper-exchange.ts';
+import type { BookView, Level, MarketFacts, MarketView, Outcome } from '../../paper-exchange.ts';
 
-const OUTCOMES = [
-  ['YES', 'Yes'],
-  ['NO', 'No'],
-] as const satisfies readonly (readonly [Outcome, string])[];
+const OUTCOMES = ['YES', 'NO'] as const satisfies readonly Outcome[];
 
 /** The venue's `base_fee` on markets with fees: a flag, not the fee. */
 const FEE_FLAG_BPS = 1000;
@@ -71,7 +68,10 @@ export function wireBook(market: MarketView, outcome: Outcome, book: BookView): 
 const saysVersion = ({ version }: MarketView): { readonly version?: 'v2' } =>
   version === 'v2' ? { version } : {};
 
-const tokenOf = (market: MarketView, outcome: Outcome): string => market.tokenIds[outcome === 'YES' ? 0 : 1];
+type Sides = Pick<MarketFacts, 'tokenIds' | 'outcomes'>;
+export const tokenOf = ({ tokenIds }: Sides, outcome: Outcome): string => tokenIds[outcome === 'YES' ? 0 : 1];
+/** What the market calls a side. */
+export const nameOf = ({ outcomes }: Sides, outcome: Outcome): string => outcomes[outcome === 'YES' ? 0 : 1];
 
 export const wireTickSize = (market: MarketView) => ({ minimum_tick_size: pipsToNumber(market.tickSize) });
 export const wireNegRisk = (market: MarketView) => ({ neg_risk: market.negRisk });
@@ -112,7 +112,7 @@ export const wireMarketOfToken = ({ conditionId, tokenIds: [yes, no] }: MarketVi
 /** The record of `GET /clob-markets/{conditionId}`; omits fields that are false or free, like the venue. */
 export const wireCompactMarket = (market: MarketView) => ({
   c: market.conditionId,
-  t: OUTCOMES.map(([, label], index) => ({ t: market.tokenIds[index], o: label })),
+  t: OUTCOMES.map((outcome) => ({ t: tokenOf(market, outcome), o: nameOf(market, outcome) })),
   mos: microToNumber(market.minOrderSize),
   mts: pipsToNumber(market.tickSize),
   mbf: market.version === 'v2' ? baseFee(market) : 0,
@@ -136,9 +136,9 @@ function tokenPrice(market: MarketView, outcome: Outcome): number {
 }
 
 const tokensOf = (market: MarketView) =>
-  OUTCOMES.map(([outcome, label], index) => ({
-    token_id: market.tokenIds[index],
-    outcome: label,
+  OUTCOMES.map((outcome) => ({
+    token_id: tokenOf(market, outcome),
+    outcome: nameOf(market, outcome),
     price: tokenPrice(market, outcome),
     winner: market.payout === outcome,
   }));
