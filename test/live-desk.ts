@@ -3,6 +3,7 @@
  * protocol over TCP. Money is the paper exchange's; the desk cannot tell.
  */
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { SANDBOX_PATHS } from '@bellwether/sandbox';
 import {
@@ -12,12 +13,14 @@ import {
   type Market,
   type SignatureType,
 } from '@bellwether/sdk';
+import { WebSocket, WebSocketServer } from 'ws';
 import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
 import type { Overrides } from '../packages/server/src/service.ts';
 import { ASSET_ID, startFireblocks, VAULT_ID } from '../packages/server/test/fireblocks-server.ts';
 import { call, longLeases, newAgent, startTestService, type TestService, type Trader } from './harness.ts';
 import { liveEnvironment } from './live-environment.ts';
 import { afterFile, temporaryFolder } from './setup/clean-up.ts';
+import { listening } from './stand-in.ts';
 
 export const PROFILE = 'polymarket';
 const FUNDS = 1_000_000_000n;
@@ -32,6 +35,54 @@ export function startVenue(
     { VENUE_A_ORDER_PROFILE: PROFILE, PAPER_WORLD: 'off', PAPER_DOORS: 'clob', ...environment },
     overrides,
   );
+}
+
+/**
+ * The venue, its sockets included, but for what it says otherwise.
+ * @param alter takes every object of an answer, those inside it first
+ */
+export async function alteredVenue(
+  venue: string,
+  alter: (record: Record<string, unknown>) => Record<string, unknown>,
+): Promise<string> {
+  const inside = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inside);
+    if (typeof value !== 'object' || value === null) return value;
+    return alter(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inside(inner)])));
+  };
+  const textOf = (text: string): string => {
+    try {
+      return JSON.stringify(inside(JSON.parse(text)));
+    } catch {
+      return text;
+    }
+  };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+    const answer = await fetch(venue + request.url, {
+      method: request.method ?? '',
+      headers: headers as Record<string, string>,
+      ...(body === '' ? {} : { body }),
+    });
+    const type = answer.headers.get('content-type') ?? 'application/json';
+    response.writeHead(answer.status, { 'content-type': type });
+    response.end(textOf(await answer.text()));
+  });
+  new WebSocketServer({ server }).on('connection', (desk, { url }) => {
+    const upstream = new WebSocket(venue.replace(/^http/, 'ws') + url);
+    const waiting: string[] = [];
+    desk.on('message', (data) => {
+      if (upstream.readyState === WebSocket.OPEN) upstream.send(String(data));
+      else waiting.push(String(data));
+    });
+    upstream.on('open', () => waiting.splice(0).forEach((text) => void upstream.send(text)));
+    upstream.on('message', (data) => desk.send(textOf(String(data))));
+    upstream.on('close', () => desk.close());
+    desk.on('close', () => upstream.close());
+  });
+  return listening(server);
 }
 
 /** Where orders are matched. */

@@ -1,11 +1,8 @@
 /** Whatever a venue says of a market: the desk answers every question about it, and goes on with all others. */
-import { createServer, type IncomingMessage } from 'node:http';
 import { Signer } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
-import { WebSocket, WebSocketServer } from 'ws';
 import { newAgent, type RawAnswer, startTestService, type TestService } from '../harness.ts';
-import { startLiveDesk, startLiveQuoteDesk, startVenue } from '../live-desk.ts';
-import { listening } from '../stand-in.ts';
+import { alteredVenue, startLiveDesk, startLiveQuoteDesk, startVenue } from '../live-desk.ts';
 
 type Json = Record<string, unknown>;
 
@@ -85,60 +82,17 @@ const STRIDE = 101;
 /** A field that the venue says otherwise, by the market's condition or ticker. */
 type Said = ReadonlyMap<string, { readonly field: string; readonly value: unknown }>;
 
-function altered(value: unknown, said: Said): unknown {
-  if (Array.isArray(value)) return value.map((one) => altered(one, said));
-  if (typeof value !== 'object' || value === null) return value;
-  const record = value as Json;
+function altered(record: Json, said: Said): Json {
   const one = said.get(String(record.conditionId ?? record.market ?? record.ticker));
-  const whole = Object.fromEntries(Object.entries(record).map(([key, inner]) => [key, altered(inner, said)]));
-  if (one === undefined) return whole;
-  const { field } = one;
-  const of = (fields: readonly string[], isIt: boolean) => isIt && fields.includes(field);
-  if (of(OF_RAIL, 'accounts' in record))
-    for (const rail of Object.values(whole.accounts as Record<string, Json>)) rail[field] = one.value;
+  if (one === undefined) return record;
+  const { field, value } = one;
+  if (OF_RAIL.includes(field) && 'accounts' in record)
+    for (const rail of Object.values(record.accounts as Record<string, Json>)) rail[field] = value;
   const isIts =
-    of(OF_MARKET, 'clobTokenIds' in record) ||
-    of(OF_BOOK, 'bids' in record) ||
-    of(OF_TICKER, 'accounts' in record);
-  return isIts ? { ...whole, [field]: one.value } : whole;
-}
-
-function alteredText(text: string, said: Said): string {
-  try {
-    return JSON.stringify(altered(JSON.parse(text), said));
-  } catch {
-    return text;
-  }
-}
-
-/** The venue, its sockets included, but for what it says of markets. */
-async function openAltered(venue: string, said: Said): Promise<string> {
-  const server = createServer(async (request: IncomingMessage, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-    const answer = await fetch(venue + request.url, {
-      method: request.method ?? '',
-      headers: headers as Record<string, string>,
-      ...(body === '' ? {} : { body }),
-    });
-    const type = answer.headers.get('content-type') ?? 'application/json';
-    response.writeHead(answer.status, { 'content-type': type });
-    response.end(alteredText(await answer.text(), said));
-  });
-  new WebSocketServer({ server }).on('connection', (desk, { url }) => {
-    const upstream = new WebSocket(venue.replace(/^http/, 'ws') + url);
-    const waiting: string[] = [];
-    desk.on('message', (data) => {
-      if (upstream.readyState === WebSocket.OPEN) upstream.send(String(data));
-      else waiting.push(String(data));
-    });
-    upstream.on('open', () => waiting.splice(0).forEach((text) => void upstream.send(text)));
-    upstream.on('message', (data) => desk.send(alteredText(String(data), said)));
-    upstream.on('close', () => desk.close());
-    desk.on('close', () => upstream.close());
-  });
-  return listening(server);
+    (OF_MARKET.includes(field) && 'clobTokenIds' in record) ||
+    (OF_BOOK.includes(field) && 'bids' in record) ||
+    (OF_TICKER.includes(field) && 'accounts' in record);
+  return isIts ? { ...record, [field]: value } : record;
 }
 
 interface Case {
@@ -184,7 +138,7 @@ test.each(['A', 'B'] as const)(
       const said: Said = new Map(
         odd.map((id, index) => [id, words[((part * odd.length + index) * STRIDE) % words.length]!]),
       );
-      const desk = await start(venue, await openAltered(venue.url, said));
+      const desk = await start(venue, await alteredVenue(venue.url, (record) => altered(record, said)));
       await asksAbout(desk, venueName, { odd, plain, said });
       await desk.stop();
     }

@@ -31,6 +31,8 @@ export const LIMITS = {
   idempotencyKeysPerAgent: 20_000,
   /** The most errors that a refusal lists; the rest is counted. */
   errorsListed: 50,
+  /** A longer name of the venue's is cut. */
+  outcomeChars: 100,
   tradesPerDay: 5000,
   tradeAmount: 1_000_000,
   dailyTradeAmount: 10_000_000,
@@ -215,6 +217,21 @@ export const EitherVenueQuery = Type.Optional(
 );
 
 export const Outcome = Type.Union([Type.Literal('YES'), Type.Literal('NO')]);
+/** In a request. Which names a market has is known once it is found. */
+export const OutcomeWord = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.outcomeChars,
+  pattern: PRINTABLE,
+  description:
+    "YES or NO; or a name of the market's outcomes, in any case, unless the two could be mistaken for each other, or for YES and NO",
+});
+/** Beside an outcome in an answer. */
+export const OutcomeName = Nullable(
+  Type.String({
+    description:
+      'what the venue calls this outcome: written by third parties, as plain text; null: of full sets, or not known',
+  }),
+);
 /** Of an order: `BOTH` for a split or a merge, which is about full sets. */
 export const OrderOutcome = Type.Union([...Outcome.anyOf, Type.Literal('BOTH')]);
 export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);

@@ -36,6 +36,7 @@ export * from './operations/webhooks.ts';
 export * from './order-amounts.ts';
 export * from './order-build-error.ts';
 export * from './order-words.ts';
+export * from './outcome-names.ts';
 export * from './quote-errors.ts';
 export * from './receipt-chain.ts';
 export * from './recovery-code.ts';

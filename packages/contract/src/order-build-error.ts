@@ -10,6 +10,8 @@ export type OrderBuildCode =
   | 'expiration_not_allowed'
   | 'post_only_mismatch'
   | 'market_incomplete'
+  /** The order's word for its outcome is none of the market's. */
+  | 'outcome_name_mismatch'
   | 'deadline_passed'
   /** The market says another version of itself than its tokens. */
   | 'market_version_not_supported'

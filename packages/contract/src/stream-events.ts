@@ -4,7 +4,7 @@
  * added; a client ignores what it does not know.
  */
 import { type Static, type TSchema, Type } from 'typebox';
-import { Iso, Nullable, Outcome } from './fields.ts';
+import { Iso, Nullable, Outcome, OutcomeName } from './fields.ts';
 import { WEBHOOK_EVENTS } from './webhook-events.ts';
 
 export const STREAM_LIMITS = {
@@ -36,6 +36,7 @@ export const PositionEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   reason: Type.Unsafe<(typeof POSITION_REASONS)[number]>(
     Type.Union(
       POSITION_REASONS.map((word) => Type.Literal(word)),
@@ -63,6 +64,7 @@ export const RedemptionEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   size: Type.Number({ description: 'tokens that were redeemed' }),
   payout: Type.Number({ description: 'collateral received for them' }),
 });
@@ -164,6 +166,7 @@ export const BookEventData = Type.Object({
   venue: Type.String(),
   conditionId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   bids: Type.Array(Level, { description: 'best first' }),
   asks: Type.Array(Level, { description: 'best first' }),
   lastTrade: Nullable(Type.String()),

@@ -21,6 +21,8 @@ export interface UnsignedTradeTerms extends OrderParties {
   readonly question: string;
   /** [YES, NO] */
   readonly tokenIds: readonly [string, string];
+  /** The side that the intent's word means in this market. */
+  readonly outcome: 'YES' | 'NO';
   readonly tick: Pips;
   readonly negRisk: boolean;
   readonly salt: number;
@@ -68,13 +70,13 @@ function priced(intent: TradeIntent, tick: Pips): { readonly price: Pips; readon
 export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): UnsignedTrade {
   const { maker, signatureType, tick, negRisk } = terms;
   const { price, amounts } = priced(intent, tick);
-  const { outcome, side, expiration, postOnly = false, deferExec = false } = intent;
+  const { side, expiration, postOnly = false, deferExec = false } = intent;
   const { clientOrderId, cancelAfterMs, reasoning, source, skillSlug } = intent;
   return {
     venue: terms.venue,
     marketConditionId: terms.conditionId,
     marketQuestion: questionLabel(terms.question),
-    outcome,
+    outcome: terms.outcome,
     orderSize: microToNumber(sharesOf(side, amounts)),
     price: pipsToNumber(price),
     isLimitOrder: intent.price !== undefined,
@@ -96,7 +98,7 @@ export function unsignedTrade(intent: TradeIntent, terms: UnsignedTradeTerms): U
       maker,
       signer: terms.signer,
       taker: ZERO_ADDRESS,
-      tokenId: terms.tokenIds[outcome === 'YES' ? 0 : 1],
+      tokenId: terms.tokenIds[terms.outcome === 'YES' ? 0 : 1],
       makerAmount: String(amounts.makerAmount),
       takerAmount: String(amounts.takerAmount),
       side,

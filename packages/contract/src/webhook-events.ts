@@ -3,7 +3,7 @@
  * times ISO 8601. New types and fields may be added; a receiver ignores what it does not know.
  */
 import { type Static, type TSchema, Type } from 'typebox';
-import { Iso, Nullable, OrderOutcome, Outcome, Side } from './fields.ts';
+import { Iso, Nullable, OrderOutcome, Outcome, OutcomeName, Side } from './fields.ts';
 
 export const WEBHOOK_ORDER_STATUSES = [
   'live',
@@ -28,6 +28,7 @@ export const OrderEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: OrderOutcome,
+  outcomeName: OutcomeName,
   side: Side,
   orderType: Type.String(),
   price: Type.Number(),
@@ -48,6 +49,7 @@ export const FillEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   side: Side,
   price: Type.Number(),
   size: Type.Number(),
@@ -65,6 +67,7 @@ export const FillReversedEventData = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   side: Side,
   size: Type.Number(),
   cost: Type.Number({ description: 'collateral, fee apart' }),
@@ -87,6 +90,11 @@ export const MarketResolvedEventData = Type.Object({
       description:
         'which outcome pays 1; HALF: both pay 0.5; a decimal like 0.24: YES pays that, and NO the rest of 1',
     },
+  ),
+  outcomes: Nullable(
+    Type.Array(Type.String(), {
+      description: "the venue's names, YES's first: written by third parties, as plain text",
+    }),
   ),
 });
 
@@ -123,6 +131,7 @@ export const ApprovalEventData = Type.Object({
   marketId: Type.String(),
   marketConditionId: Type.String(),
   outcome: OrderOutcome,
+  outcomeName: OutcomeName,
   side: Side,
   amount: Type.Number({ description: 'collateral, fees apart' }),
   waitsUntil: Type.String({ format: 'date-time', description: 'the owner can decide until then' }),

@@ -11,6 +11,7 @@ import type { Sandbox } from '@bellwether/sandbox';
 import { type Logger, pino } from 'pino';
 import release from '../../../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
+import { within } from './domain/patience.ts';
 import type { Clock } from './platform/clock.ts';
 import type { PoolOptions } from './platform/database/connection.ts';
 import { watchReplicas } from './platform/database/replica-watch.ts';
@@ -35,6 +36,8 @@ import { type GivenVenues, openVenues } from './wiring/venues.ts';
 
 const STOP_EXCHANGE_MS = 5_000;
 const STOP_REPLICAS_MS = 1_000;
+/** A venue that is away does not hold up a start. */
+const NAMES_WITHIN_MS = 5_000;
 /** Without another replica that takes it by then, the process ends all the same. */
 const HAND_OVER_MS = 15_000;
 
@@ -158,7 +161,18 @@ async function start(
   stops.push('replicas', STOP_REPLICAS_MS, stopWatch);
   const { faults = null } = overrides;
   const { venues, doors, jobs } = await openVenues(
-    { ...base, paper, keys, faults, isCredited, secrets, replicaId, stops, bank },
+    {
+      ...base,
+      storedNames: stores.storedNames,
+      paper,
+      keys,
+      faults,
+      isCredited,
+      secrets,
+      replicaId,
+      stops,
+      bank,
+    },
     overrides.venues,
   );
   const needs = composeNeeds({
@@ -192,6 +206,8 @@ async function start(
   });
   // The sandbox's thread reads its chain while this one prepares what comes before.
   await paper.opened();
+  // What is stored of earlier releases is named before anything reads it; a venue that is away is asked again by the job.
+  await within(NAMES_WITHIN_MS, stores.storedNames.name(venues));
   await resolveEarlierDoubt(needs, config);
   const leads = () => paper.local() !== null;
   const allJobs = createAllJobs({

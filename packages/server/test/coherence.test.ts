@@ -204,7 +204,7 @@ test('the error for an entirely wrong trade names every field once and repeats n
   expect(messages(TradeRequest, sound)).toEqual([]);
   const sent = {
     ...sound,
-    outcome: 'hunter2',
+    outcome: 'hunter2\n',
     orderSize: 'hunter2',
     order: { ...sound.order, signatureType: 'hunter2', maker: 'hunter2', salt: 'hunter2' },
   };

@@ -104,6 +104,18 @@ describe('a market', () => {
     expect(ended('determined', 'yes', 'open')).toMatchObject({ phase: 'settled' });
   });
 
+  test.each([
+    ['Wolverhampton', 'Wolverhampton', ['Yes', 'No']],
+    ['Lakers', ' Celtics\u0007', ['Lakers', 'Celtics']],
+    ['Above 4 %', null, ['Above 4 %', 'No']],
+    ['', undefined, ['Yes', 'No']],
+  ])(
+    'has the names of its subtitles, unless they are about the question: %j, %j',
+    (yesSubTitle, noSubTitle, names) => {
+      expect(translated({ yesSubTitle, noSubTitle })?.outcomes).toEqual(names);
+    },
+  );
+
   test('accepts times in seconds or milliseconds, and finer prices for a finer tick', () => {
     expect(translated({ closeTime: 1_771_444_800_123 })?.endDate).toBe(1_771_444_800_123);
     expect(translated({ yesBid: '0.0750' })?.tickSize).toBe(10);

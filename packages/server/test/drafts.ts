@@ -13,6 +13,7 @@ export const SIGNER = Signer.fromPrivateKey(
 export const MARKET: MarketTerms = {
   conditionId: `0x${'ab'.repeat(32)}`,
   tokenIds: ['1001', '1002'],
+  outcomes: ['Yes', 'No'],
   tickSize: 100,
   minOrderSize: 5_000_000n,
   negRisk: false,

@@ -290,6 +290,8 @@ describe('in the database', () => {
         .map(({ path }) => path)
         .sort();
     expect(writers(/\b(update|merge into)\s+(only\s+)?("?public"?\.)?"?orders\b/i)).toEqual([
+      // Which outcome, by its name: no status.
+      'server/src/platform/database/functions/outcome-names.sql',
       // When the desk cancels, and why: no status.
       'server/src/platform/database/functions/silence.sql',
       'server/src/trading/evidence.ts',

@@ -330,6 +330,17 @@ describe('a redemption', () => {
     },
   );
 
+  test('of a market of v2 that lists No first names the outcome as the contract counts it', async () => {
+    const [no, yes] = V2.tokenIds;
+    state.tokens = { [no]: '40000000', [yes]: '30000000' };
+    const turned = { ...V2, tokenIds: [yes, no] as const, negRisk: true, version: 'v2' as const };
+    const answer = await redeem({ ...turned, status: 'resolved', payout: 'YES' });
+    const [only] = answer.kind === 'unsigned' ? answer.transactions : [];
+    expect(only?.data).toContain(
+      `d217a3cc${V2.conditionId.slice(2)}${'1'.padStart(64, '0')}${30_000_000n.toString(16).padStart(64, '0')}`,
+    );
+  });
+
   test('of nothing, before the outcome is proved, and of a market that is not listed', async () => {
     state.tokens = {};
     expect(await redeem(resolved)).toEqual({ kind: 'redeemed', yes: 0n, no: 0n, payout: 0n });

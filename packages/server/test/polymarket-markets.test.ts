@@ -243,6 +243,7 @@ describe('an outcome', () => {
     [500_000, 500_000],
   ];
   const unproved = ['closed', undefined];
+  const turned = { outcomes: '["No","Yes"]' };
 
   test.each<[string, Json, Json | null, string | null, unknown]>([
     ['that two sources say is believed', {}, row(yes), null, ['resolved', 'YES']],
@@ -264,6 +265,9 @@ describe('an outcome', () => {
     ['of three parts is none', said('["0.25","0.75"]'), row([1, 2, 1]), null, unproved],
     ['of one source is asked of the CLOB', { outcomePrices: '["0","1"]' }, null, NO, ['resolved', 'NO']],
     ['that another source contradicts is no proof', {}, row(no), YES, unproved],
+    ['of a market that lists No first is by its names', turned, row(yes), null, ['resolved', 'NO']],
+    ['… in the words of the CLOB, too', { ...turned, ...said('["0","1"]') }, null, NO, ['resolved', 'YES']],
+    ['… and in parts', { ...turned, ...said('["0.24","0.76"]') }, row([24, 76]), null, ['resolved', '0.76']],
     ['that is proposed is none', { umaResolutionStatus: 'proposed' }, row(yes, 'proposed'), YES, unproved],
     ['that is disputed is none', { umaResolutionStatus: 'disputed' }, row(yes, 'disputed'), YES, unproved],
   ])('%s', async (_, changes, resolution, winner, expected) => {

@@ -41,7 +41,15 @@ async function newWorld(payout: Payout): Promise<World> {
   await evidence.record({
     ...NO_EVIDENCE,
     markets: [
-      { conditionId: condition, marketId: `m${id}`, slug: `s${id}`, question: '?', endDate: 0, venue: VENUE },
+      {
+        conditionId: condition,
+        marketId: `m${id}`,
+        slug: `s${id}`,
+        question: '?',
+        outcomes: null,
+        endDate: 0,
+        venue: VENUE,
+      },
     ],
   });
   await sql`update traded_markets set payout = ${payout}, resolved_at = ${new Date(RESOLVED_AT)}

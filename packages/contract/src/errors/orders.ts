@@ -71,6 +71,11 @@ export const ORDER_ERRORS = {
     title: 'Token of another market',
     fix: "Use one of the market's clobTokenIds.",
   },
+  outcome_name_mismatch: {
+    status: 400,
+    title: 'Not an outcome of this market',
+    fix: 'Say YES or NO: the detail says which is which.',
+  },
   outcome_token_mismatch: {
     status: 400,
     title: 'Token of the other outcome',

@@ -12,6 +12,7 @@ import {
   Nullable,
   note,
   OrderOutcome,
+  OutcomeName,
   OwnedAgent,
   PRINTABLE,
   Side,
@@ -55,6 +56,7 @@ export const Approval = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: OrderOutcome,
+  outcomeName: OutcomeName,
   side: Side,
   orderType: Type.String(),
   isLimitOrder: Nullable(

@@ -3,7 +3,17 @@
  * when its trigger holds in a book that it believes, with at most one effect, also when the agent is gone.
  */
 import { type Static, Type } from 'typebox';
-import { EitherVenueQuery, HEX, Iso, Nullable, Outcome, OwnedAgent, PRINTABLE, text } from '../fields.ts';
+import {
+  EitherVenueQuery,
+  HEX,
+  Iso,
+  Nullable,
+  OutcomeName,
+  OutcomeWord,
+  OwnedAgent,
+  PRINTABLE,
+  text,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { words } from '../order-words.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
@@ -110,6 +120,7 @@ export const GuardedExit = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Type.String({ description: 'YES or NO' }),
+  outcomeName: OutcomeName,
   walletAddress: Type.String(),
   orderId: Type.String({ description: 'of its order, once that is placed' }),
   orderType: Type.String(),
@@ -207,14 +218,14 @@ export const listExits = operation({
     marketConditionId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, ...HEX }),
     ),
-    outcome: Type.Optional(Outcome),
+    outcome: Type.Optional(OutcomeWord),
     status: Type.Optional(words([...EXIT_STATUSES, 'open'], 'open: armed, suspended or firing')),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: EXIT_LIMITS.perPage, default: 50 })),
   }),
   unknownFields: 'refuse',
   status: 200,
   response: Type.Array(GuardedExit),
-  errors: ['unknown_venue'],
+  errors: ['unknown_venue', 'market_not_found', 'outcome_name_mismatch'],
 });
 
 export const getExit = operation({

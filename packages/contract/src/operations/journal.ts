@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable } from '../fields.ts';
+import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable, OutcomeName } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from '../order-words.ts';
 
@@ -17,6 +17,7 @@ export const AgentTrade = Type.Object({
   platform: Type.String({ description: 'venue name' }),
   actionType: Type.String({ description: 'BUY or SELL' }),
   direction: Type.String({ description: 'YES or NO; BOTH: a split or a merge of full sets' }),
+  outcomeName: OutcomeName,
   orderSize: Type.Number({ description: 'shares' }),
   amount: Type.Number({ description: 'collateral asked for, fees apart' }),
   walletAddress: Type.String(),

@@ -6,6 +6,7 @@ import {
   Iso,
   LIMITS,
   Nullable,
+  OutcomeName,
   PRINTABLE,
   Side,
   VenueQuery,
@@ -34,7 +35,10 @@ export const Market = Type.Object({
   status: Type.String({ description: 'active, closed or resolved' }),
   active: Type.Boolean(),
   resolved: Type.Boolean(),
-  outcomes: Type.Array(Type.String()),
+  outcomes: Type.Array(Type.String(), {
+    description:
+      "the venue's names, YES's first: written by third parties, as plain text. YES is the outcome that is called Yes; else, if one is called No, the other; else the venue's first",
+  }),
   clobTokenIds: Type.Array(Type.String(), { description: '[YES, NO]; of version v2 the position ids' }),
   bestBid: Type.String({ description: 'of YES; "0" when there is none' }),
   bestAsk: Type.String({ description: 'of YES; "0" when there is none' }),
@@ -131,6 +135,7 @@ export const OrderBook = Type.Object({
   tokenId: Type.String(),
   conditionId: Type.String(),
   outcome: Type.String(),
+  outcomeName: OutcomeName,
   bids: Type.Array(Level, { description: 'best first' }),
   asks: Type.Array(Level, { description: 'best first' }),
   tickSize: Type.String({ description: 'the least step of a price, as the venue lists it' }),
@@ -151,6 +156,7 @@ export const Notice = Type.Object({
 const Slippage = Type.Object({
   side: Type.String(),
   outcome: Type.String(),
+  outcomeName: OutcomeName,
   amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
   counted: Type.Number({
     description: 'collateral that the safeguards would count of an order of this size, at any worst price',
@@ -168,6 +174,7 @@ const Slippage = Type.Object({
 const SizedEdge = Type.Object({
   side: Type.String(),
   outcome: Type.String(),
+  outcomeName: OutcomeName,
   amount: Type.Number({ description: 'collateral spent (BUY) or shares sold (SELL)' }),
   shares: Type.Number({ description: 'what the book gives for it' }),
   expectedProfit: Type.Number({ description: 'over all shares, after fees; a SELL against keeping them' }),
@@ -181,6 +188,7 @@ export const Position = Type.Object({
   tokenId: Type.String(),
   title: Type.String(),
   outcome: Type.String(),
+  outcomeName: OutcomeName,
   size: Type.Number({ description: 'shares, what open SELL orders hold included' }),
   avgPrice: Type.Number({ description: 'cost of a share, fees apart' }),
   currentPrice: Type.Number(),
@@ -257,6 +265,7 @@ export const MarketContext = Type.Object({
     event: Type.String(),
     title: Type.String(),
     rules: Type.String(),
+    outcomes: Type.Array(Type.String(), { description: "YES's first" }),
   }),
 });
 

@@ -4,7 +4,7 @@
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
-import { Iso, LIMITS, Nullable, OwnedAgent } from '../fields.ts';
+import { Iso, LIMITS, Nullable, OutcomeName, OwnedAgent } from '../fields.ts';
 import { type Operation, operation } from '../operation.ts';
 import { LockedByOwner, Settings } from './agents.ts';
 import { cancelExit, listExits } from './exits.ts';
@@ -156,7 +156,8 @@ export const Decision = Type.Object({
   walletAddress: Type.String(),
   wanted: Type.Object({
     side: Type.String({ description: 'BUY or SELL' }),
-    outcome: Type.String({ description: 'YES or NO' }),
+    outcome: Type.String({ description: 'YES or NO; of a refused attempt as the request said it' }),
+    outcomeName: OutcomeName,
     size: Type.Number({ description: 'shares' }),
     amount: Type.Number({ description: 'collateral asked for, fees apart' }),
     price: Nullable(Type.Number({ description: 'as the agent sent it; null for a refused attempt' })),

@@ -14,6 +14,8 @@ import {
   note,
   OrderType,
   Outcome,
+  OutcomeName,
+  OutcomeWord,
   PRINTABLE,
   Problem,
   Side,
@@ -42,7 +44,7 @@ export const TradeIntent = Type.Object({
     pattern: PRINTABLE,
     description: 'market id, condition id, slug or token id',
   }),
-  outcome: Outcome,
+  outcome: OutcomeWord,
   side: Side,
   price: limit('makes a limit order: on the tick grid, nothing is rounded. Either this or worstPrice'),
   worstPrice: limit(
@@ -116,7 +118,7 @@ const { signature: _signature, ...unsignedFields } = SignedOrder.properties;
 const { order: _order, validateOnly: _validateOnly, ...tradeFields } = TradeRequest.properties;
 
 export const UnsignedTrade = Type.Object(
-  { ...tradeFields, order: Type.Object(unsignedFields) },
+  { ...tradeFields, outcome: Outcome, order: Type.Object(unsignedFields) },
   { description: 'the body of POST /markets/trade; order.signature is missing' },
 );
 
@@ -141,6 +143,7 @@ export const PreparedTrade = Type.Object({
   marketConditionId: Type.String(),
   tokenId: Type.String(),
   outcome: Outcome,
+  outcomeName: OutcomeName,
   side: Side,
   orderId: Type.String({ description: 'EIP-712 digest of the order' }),
   orderVersion: Type.Union([Type.Literal(1), Type.Literal(2)]),
@@ -205,6 +208,7 @@ const errors = [
   'market_not_active',
   'market_version_not_supported',
   'tick_size_not_supported',
+  'outcome_name_mismatch',
   'amount_out_of_range',
   'price_off_tick_grid',
   'price_out_of_range',

@@ -13,6 +13,7 @@ import {
   label,
   Nullable,
   note,
+  OutcomeName,
   PRINTABLE,
   text,
 } from '../fields.ts';
@@ -65,6 +66,7 @@ export const Quote = Type.Object({
   title: Type.Optional(Type.String({ description: `written by third parties; ${OF_A_MARKET}` })),
   status: Type.Optional(Type.String({ description: `active, inactive, closed or settled; ${OF_A_MARKET}` })),
   side: Type.String(),
+  outcomeName: OutcomeName,
   action: Type.String(),
   amount: Type.Optional(Type.String()),
   shares: Type.Optional(Type.String()),
@@ -219,6 +221,7 @@ export const QuotedOrder = Type.Object({
   marketTicker: Type.String(),
   title: Type.String(),
   side: Type.String({ description: 'YES or NO' }),
+  outcomeName: OutcomeName,
   action: Type.String({ description: 'BUY or SELL' }),
   isRedemption: Type.Boolean(),
   inputMint: Type.String(),

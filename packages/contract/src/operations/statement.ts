@@ -3,7 +3,7 @@
  * for it, and the balances at both ends. The same figures as JSON, page by page, and as CSV, whole.
  */
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, Nullable } from '../fields.ts';
+import { HEX, Iso, Nullable, Outcome, OutcomeName } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const STATEMENT_LIMITS = {
@@ -87,7 +87,8 @@ export const StatementEvent = Type.Object({
   marketId: Nullable(Type.String()),
   title: Nullable(Type.String({ description: 'written by third parties, as plain text' })),
   category: Nullable(Type.String()),
-  outcome: Nullable(Type.Union([Type.Literal('YES'), Type.Literal('NO')])),
+  outcome: Nullable(Outcome),
+  outcomeName: OutcomeName,
   shares: Nullable(signed('change of the holding: below zero for what was sold, redeemed or lost')),
   price: Nullable(Type.Number()),
   amount: signed('collateral paid (below zero) or received, before fees'),

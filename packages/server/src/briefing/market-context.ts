@@ -2,7 +2,7 @@
  * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
  * by, from the same functions in the database; the rest from the venue's memory.
  */
-import { CAPS, type MarketContext } from '@bellwether/contract';
+import { CAPS, type MarketContext, outcomeName } from '@bellwether/contract';
 import { MICRO, type Micro, microToNumber, parseMicro, pipsToNumber } from '@bellwether/contract/decimals';
 import { asAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
@@ -230,6 +230,7 @@ function edgeOf(market: MarketRecord, books: Books, myProbability: number, asked
       return {
         side: swept.side,
         outcome: swept.outcome,
+        outcomeName: outcomeName(market.outcomes, swept.outcome),
         amount: microToNumber(swept.amount),
         shares: microToNumber(swept.shares),
         expectedProfit: microToNumber(profit),

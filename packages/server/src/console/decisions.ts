@@ -29,7 +29,8 @@ function decision(row: AttemptRow): Decision {
     walletAddress: row.walletAddress,
     wanted: {
       side: row.side,
-      outcome: row.outcome,
+      outcome: plainText(row.outcome, LIMITS.outcomeChars),
+      outcomeName: row.outcomeName,
       size: microToNumber(row.shares),
       amount: microToNumber(row.money),
       price: placed === null ? null : pipsToNumber(placed.price),

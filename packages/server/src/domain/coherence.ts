@@ -2,7 +2,7 @@
  * Checks every field of a trade against the other fields and the market. The faults come in a fixed order; the first
  * gives the refusal's code, and the refusal lists all of them, so that an agent's author can fix them at once.
  */
-import { LAST_SECOND } from '@bellwether/contract';
+import { LAST_SECOND, type OutcomeNames, outcomeMismatch, sideCalled } from '@bellwether/contract';
 import {
   formatMicro,
   formatPips,
@@ -25,6 +25,7 @@ export interface MarketTerms {
   readonly conditionId: string;
   /** [YES, NO] */
   readonly tokenIds: readonly [string, string];
+  readonly outcomes: OutcomeNames;
   readonly tickSize: Pips;
   readonly minOrderSize: Micro;
   readonly negRisk: boolean;
@@ -93,28 +94,37 @@ function activityFaults({ tradable, untradable }: MarketTerms): Denial[] {
       ];
 }
 
+/** The outcome of the token that is signed; `null`: no token of this market. */
+export function outcomeOf(
+  { fields }: Draft,
+  { tokenIds }: Pick<MarketTerms, 'tokenIds'>,
+): 'YES' | 'NO' | null {
+  const index = tokenIds.indexOf(fields.tokenId.toString());
+  return index < 0 ? null : index === 0 ? 'YES' : 'NO';
+}
+
 function tokenFaults(draft: Draft, market: MarketTerms): Denial[] {
-  const tokenId = draft.fields.tokenId.toString();
-  const index = market.tokenIds.indexOf(tokenId);
-  if (index < 0) {
-    return [
-      {
-        code: 'token_market_mismatch',
-        path: 'order.tokenId',
-        detail: 'order.tokenId is not a token of this market.',
+  const outcome = outcomeOf(draft, market);
+  const said = sideCalled(draft.saidOutcome, market.outcomes);
+  return present([
+    outcome === null && {
+      code: 'token_market_mismatch',
+      path: 'order.tokenId',
+      detail: 'order.tokenId is not a token of this market.',
+    },
+    said === null && {
+      code: 'outcome_name_mismatch',
+      path: 'outcome',
+      detail: outcomeMismatch(draft.saidOutcome, market.outcomes),
+    },
+    said !== null &&
+      outcome !== null &&
+      said !== outcome && {
+        code: 'outcome_token_mismatch',
+        path: 'outcome',
+        detail: `outcome says ${draft.saidOutcome}, but order.tokenId is the ${outcome} token.`,
       },
-    ];
-  }
-  const outcome = index === 0 ? 'YES' : 'NO';
-  return outcome === draft.outcome
-    ? []
-    : [
-        {
-          code: 'outcome_token_mismatch',
-          path: 'outcome',
-          detail: `outcome says ${draft.outcome}, but order.tokenId is the ${outcome} token.`,
-        },
-      ];
+  ]);
 }
 
 function rangeFaults({ fields }: Draft): Denial[] {

@@ -27,7 +27,8 @@ export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 export interface Draft {
   readonly conditionId: string;
   readonly question: string;
-  readonly outcome: 'YES' | 'NO';
+  /** YES, NO or a name, as the request says it: which outcome it is, the signed token says. */
+  readonly saidOutcome: string;
   readonly isLimitOrder: boolean;
   readonly timeInForce: TimeInForce;
   readonly postOnly: boolean;
@@ -61,6 +62,11 @@ export interface Draft {
   readonly skillSlug: string | null;
   readonly clientOrderId: string | null;
   readonly cancelAfterMs: number | null;
+}
+
+/** A draft whose token is one of its market's. */
+export interface MarketDraft extends Draft {
+  readonly outcome: 'YES' | 'NO';
 }
 
 const MAX_UINT256 = 2n ** 256n - 1n;
@@ -146,7 +152,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
   return {
     conditionId: conditionIdOfBothWidths(request.marketConditionId),
     question: request.marketQuestion,
-    outcome: request.outcome,
+    saidOutcome: request.outcome,
     isLimitOrder,
     timeInForce: request.orderType ?? (isLimitOrder ? 'GTC' : 'FAK'),
     postOnly: request.postOnly ?? false,

@@ -44,6 +44,8 @@ export interface MarketEvidence {
   readonly marketId: string;
   readonly slug: string;
   readonly question: string;
+  /** `null`: not known. */
+  readonly outcomes: readonly string[] | null;
   readonly endDate: number;
   readonly venue: VenueId;
 }

@@ -1,4 +1,5 @@
 /** A market and its book in the desk's form, the same for all venues. Prices in pips of YES, money in micro-units. */
+import type { OutcomeNames } from '@bellwether/contract';
 import { formatPips, MICRO, type Micro, type Pips } from '@bellwether/contract/decimals';
 import { type Payout, paysOf } from '@bellwether/contract/positions';
 import type { MarketTerms, Untradable } from './coherence.ts';
@@ -8,6 +9,8 @@ export interface MarketRecord {
   readonly conditionId: string;
   /** [YES, NO] */
   readonly tokenIds: readonly [string, string];
+  /** The venue's names of these, plain and bounded. */
+  readonly outcomes: OutcomeNames;
   readonly slug: string;
   readonly question: string;
   readonly description: string;
@@ -64,6 +67,7 @@ export const isCrossed = ({ bids: [bid], asks: [ask] }: Pick<Book, 'bids' | 'ask
 export const termsOf = (market: MarketRecord): MarketTerms => ({
   conditionId: market.conditionId,
   tokenIds: market.tokenIds,
+  outcomes: market.outcomes,
   tickSize: market.tickSize,
   minOrderSize: market.minOrderSize,
   negRisk: market.negRisk,

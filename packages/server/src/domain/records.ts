@@ -39,6 +39,8 @@ interface OrderTerms {
   readonly question: string;
   readonly tokenId: string;
   readonly outcome: OrderOutcome;
+  /** What the venue calls it; `null`: of full sets, or not known. */
+  readonly outcomeName: string | null;
   readonly side: 'BUY' | 'SELL';
   readonly isLimitOrder: boolean;
   readonly timeInForce: OrderForce;
@@ -160,6 +162,7 @@ export interface AgentFillRow extends FillRow {
   readonly conditionId: string;
   readonly tokenId: string;
   readonly outcome: 'YES' | 'NO';
+  readonly outcomeName: string | null;
   readonly side: 'BUY' | 'SELL';
   readonly wallet: WalletAddress;
   /** `null`: the venue's fills have no separate transactions. */
@@ -200,6 +203,8 @@ export interface PositionRow {
   readonly market: {
     readonly marketId: string;
     readonly question: string;
+    /** `null`: not known. */
+    readonly outcomes: readonly string[] | null;
     readonly endDate: number;
     readonly payout: Payout | null;
   } | null;

@@ -3,6 +3,7 @@ import type { GuardedExit } from '@bellwether/contract';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { type ExitStatus, OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
+import { requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue } from '../venues/asking.ts';
@@ -27,18 +28,39 @@ const DEFAULT_PAGE = 50;
 export async function listExits(
   needs: ReadExitsNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
-  { venue, marketConditionId, outcome, status, limit = DEFAULT_PAGE }: ExitQuery,
+  query: ExitQuery,
 ): Promise<GuardedExit[]> {
+  const { venue, marketConditionId, outcome, status, limit = DEFAULT_PAGE } = query;
   const named = namedVenue(needs, venue);
+  const side = outcome === undefined ? undefined : await sideOf(needs, query, outcome);
   const rows = await needs.exits.list({
     agentId,
     limit,
     ...(named === null ? {} : { venues: [named.id] }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
-    ...(outcome === undefined ? {} : { outcome }),
+    ...(side === undefined ? {} : { outcome: side }),
     ...(status === undefined ? {} : { statuses: status === 'open' ? OPEN_EXITS : [status as ExitStatus] }),
   });
   return exitRecords(needs, rows);
+}
+
+/** @throws Refusal outcome_name_mismatch, market_not_found */
+async function sideOf(
+  needs: HasVenues,
+  { venue, marketConditionId }: ExitQuery,
+  word: string,
+): Promise<'YES' | 'NO'> {
+  if (word === 'YES' || word === 'NO') return word;
+  if (marketConditionId === undefined)
+    throw refusal(
+      'outcome_name_mismatch',
+      'The name of an outcome is one of a market: name marketConditionId, too.',
+      {
+        path: 'outcome',
+      },
+    );
+  const { market } = await requireMarket(needs, marketConditionId, venue);
+  return requireSide(market, word);
 }
 
 /** @throws Refusal exit_not_found, for those of other agents, too */

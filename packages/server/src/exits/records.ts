@@ -38,6 +38,7 @@ const exitRecord = (row: ExitRow, watch: GuardedExit['watch']): GuardedExit => {
     marketConditionId: row.conditionId,
     tokenId: row.tokenId,
     outcome: row.outcome,
+    outcomeName: row.outcomeName,
     walletAddress: row.walletAddress,
     orderId: row.orderId,
     orderType: row.timeInForce,

@@ -1,14 +1,13 @@
 /** Looks over exits that wait: what would stop one now is named long before its trigger holds. */
-import type { TradeRequest } from '@bellwether/contract';
 import { triggerPrice } from '../domain/exits.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
 import { venueOf } from '../venues/asking.ts';
-import { earliestOf, exitIdentity } from './leave-exit.ts';
+import { earliestOf } from './leave-exit.ts';
 import { endOf } from './records.ts';
-import { hasEnded, holdsNothing, type SendExitNeeds } from './send-exit.ts';
+import { hasEnded, holdsNothing, orderOf, type SendExitNeeds } from './send-exit.ts';
 import type { ExitRow, ExitStore } from './store.ts';
 
 export interface ReviewExitsNeeds extends SendExitNeeds, Pick<ValidateTradeNeeds, 'ledger'> {
@@ -49,7 +48,7 @@ async function review(needs: ReviewExitsNeeds, row: ExitRow): Promise<void> {
 async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
   const { caller, exitId, sealed, trigger } = row;
   if (sealed === null) return null;
-  const request = JSON.parse(needs.secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
+  const request = orderOf(needs, row);
   const exit = {
     moment: 'left',
     trigger: triggerPrice(trigger),

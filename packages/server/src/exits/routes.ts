@@ -6,6 +6,7 @@ import {
   listOwnerAgentExits,
   resumeExit,
 } from '@bellwether/contract';
+import { outcomeFaults } from '../markets/index.ts';
 import { ownedAgent } from '../owners/index.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
@@ -19,10 +20,14 @@ export function bindExits(bind: Bind, needs: leave.LeaveExitNeeds & owners.Owner
     getExit: ({ caller, params }) => exits.oneExit(needs, caller, params.exitId),
     cancelExit: ({ caller, body }) => exits.cancelExit(needs, caller, { ...body, by: 'by_agent' }),
   });
-  bind(leaveExit, async ({ caller, body, request, reply }) => {
-    const left = await leave.leaveExit(needs, { caller, request: body, requestId: request.id });
-    return body.validateOnly === true ? reply.code(leaveExit.validatesOnly.status).send(left) : left;
-  });
+  bind(
+    leaveExit,
+    async ({ caller, body, request, reply }) => {
+      const left = await leave.leaveExit(needs, { caller, request: body, requestId: request.id });
+      return body.validateOnly === true ? reply.code(leaveExit.validatesOnly.status).send(left) : left;
+    },
+    outcomeFaults(needs),
+  );
 
   bind(listOwnerAgentExits, async ({ owner, params, query }) =>
     exits.listExits(needs, await ownedAgent(needs, owner, params.agentId), query),

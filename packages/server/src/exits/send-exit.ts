@@ -77,11 +77,12 @@ const termsOf = (row: ExitRow): ExitTerms => ({
   hasOwnersWord: hasOwnersWord(row),
 });
 
-const orderOf = ({ secrets }: SendExitNeeds, { exitId, sealed }: ExitRow): TradeRequest => {
+/** The order that was left, to be placed now. */
+export const orderOf = ({ secrets }: SendExitNeeds, { exitId, sealed, outcome }: ExitRow): TradeRequest => {
   if (sealed === null) throw new Error('an exit that has ended cannot be sent');
-  // The tick of the day on which it was left is a hint, and may be another one now. Its price has to be on the grid of today.
+  // Hints of the day on which it was left: the tick may be another one now, and the venue may call the outcome otherwise.
   const { tickSize: _, ...request } = JSON.parse(secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
-  return request;
+  return { ...request, outcome };
 };
 
 /**

@@ -18,6 +18,7 @@ export interface NewExit {
   readonly conditionId: string;
   readonly tokenId: string;
   readonly outcome: 'YES' | 'NO';
+  readonly outcomeName: string | null;
   readonly funder: WalletAddress;
   readonly walletAddress: WalletAddress;
   readonly timeInForce: string;
@@ -366,6 +367,7 @@ const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Seal
   condition_id: exit.conditionId,
   token_id: exit.tokenId,
   outcome: exit.outcome,
+  outcome_name: exit.outcomeName,
   funder: exit.funder,
   wallet_address: exit.walletAddress,
   time_in_force: exit.timeInForce,
@@ -464,6 +466,7 @@ const exitRow = (row: ExitsRow): ExitRow => ({
   ...sharedRow(row),
   marketId: row.market_id,
   tokenId: row.token_id,
+  outcomeName: row.outcome_name,
   walletAddress: row.wallet_address as WalletAddress,
   timeInForce: row.time_in_force,
   limit: row.limit_price,

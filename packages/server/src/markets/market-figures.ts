@@ -1,5 +1,5 @@
 /** A market's book and what orders would get of it, as answers show them. */
-import type { MarketContext } from '@bellwether/contract';
+import { type MarketContext, outcomeName } from '@bellwether/contract';
 import {
   divide,
   MICRO,
@@ -47,7 +47,7 @@ export const slippageRecords = (
   books: Books,
   sweeps: readonly Sweep[],
 ): MarketContext['slippage'] =>
-  sweeps.map((swept) => slippageRecord(swept, countedOf(tradingOf(venue), market, books, swept)));
+  sweeps.map((swept) => slippageRecord(market, swept, countedOf(tradingOf(venue), market, books, swept)));
 
 /** Amount that the safeguards count of an order of this size: for a SELL by signature, at any worst price. */
 function countedOf(
@@ -61,7 +61,11 @@ function countedOf(
   return mayBring({ shares: amount, money: 0n }, saleMarket(market, outcome, books[outcome]));
 }
 
-function slippageRecord(swept: Sweep, counted: Micro): MarketContext['slippage'][number] {
+function slippageRecord(
+  { outcomes }: MarketRecord,
+  swept: Sweep,
+  counted: Micro,
+): MarketContext['slippage'][number] {
   const { side: direction, outcome, amount, best, worst, shares, cost, fee, complete } = swept;
   const average =
     shares === 0n
@@ -70,6 +74,7 @@ function slippageRecord(swept: Sweep, counted: Micro): MarketContext['slippage']
   return {
     side: direction,
     outcome,
+    outcomeName: outcomeName(outcomes, outcome),
     amount: microToNumber(amount),
     counted: microToNumber(counted),
     price: priceOf(best),

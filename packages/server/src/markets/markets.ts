@@ -5,9 +5,13 @@ import {
   type Market,
   type MarketsQuery,
   type OrderBook,
+  outcomeMismatch,
+  outcomeName,
+  sideCalled,
 } from '@bellwether/contract';
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
+import type { Denial } from '../domain/denial.ts';
 import { type Level, type MarketRecord, markPrice, tickSizeText, type VenueId } from '../domain/market.ts';
 import {
   comparing,
@@ -44,7 +48,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     status: market.status === 'open' ? 'active' : market.status,
     active: market.status === 'open',
     resolved: market.status === 'resolved',
-    outcomes: ['YES', 'NO'],
+    outcomes: [...market.outcomes],
     clobTokenIds: [...market.tokenIds],
     bestBid: formatPips(market.bestBid ?? 0),
     bestAsk: formatPips(market.bestAsk ?? 0),
@@ -230,6 +234,36 @@ export async function getMarket(needs: HasVenues, id: string, venue: string | un
   return marketItem(of.id, market);
 }
 
+const FREE_WORD: Denial = {
+  code: 'outcome_name_mismatch',
+  path: 'outcome',
+  detail: "outcome must be YES or NO, or a name of its market's outcomes",
+};
+
+/** The outcome that a request's word means. @throws Refusal outcome_name_mismatch, with both names */
+export function requireSide({ outcomes }: MarketRecord, word: string): 'YES' | 'NO' {
+  const side = sideCalled(word, outcomes);
+  if (side !== null) return side;
+  throw refusal('outcome_name_mismatch', outcomeMismatch(word, outcomes), { path: 'outcome' });
+}
+
+/** What is wrong with the word for an outcome in a body that its schema refuses for other fields. */
+export const outcomeFaults =
+  (needs: HasVenues) =>
+  async (body: unknown): Promise<readonly Denial[]> => {
+    const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
+    const { outcome, marketConditionId, marketId = marketConditionId, venue } = fields;
+    if (typeof outcome !== 'string' || sideCalled(outcome, []) !== null) return [];
+    const name = typeof venue === 'string' ? venue : undefined;
+    const found =
+      typeof marketId === 'string' ? await within(READ_PATIENCE_MS, findMarket(needs, marketId, name)) : null;
+    if (found === null) return [FREE_WORD];
+    const { outcomes } = found.market;
+    return sideCalled(outcome, outcomes) === null
+      ? [{ ...FREE_WORD, detail: outcomeMismatch(outcome, outcomes) }]
+      : [];
+  };
+
 /** The market and outcome that a token id (of a chain, a mint) means. @throws Refusal unknown_venue */
 export const findToken = (
   needs: HasVenues,
@@ -268,6 +302,7 @@ export async function orderBook(
     tokenId,
     conditionId: book.conditionId,
     outcome: book.outcome,
+    outcomeName: outcomeName(market.outcomes, book.outcome),
     bids: levels(book.bids),
     asks: levels(book.asks),
     tickSize: tickSizeText(market),

@@ -21,9 +21,11 @@ export const untrustedTexts = ({
   eventTitle,
   question,
   description,
+  outcomes,
 }: MarketRecord): MarketContext['untrustedText'] => ({
   notice: UNTRUSTED_NOTICE,
   event: plainText(eventTitle, TITLE_CHARS),
   title: plainText(question, TITLE_CHARS),
   rules: plainText(description, RULES_CHARS),
+  outcomes: [...outcomes],
 });

@@ -62,12 +62,12 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
                        order by k.created_at limit 1) as skill_code
           from (
             (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
-                outcome, shares, money, wallet_address, status, kind, price, time_in_force, filled, cost, fees,
+                outcome, outcome_name, shares, money, wallet_address, status, kind, price, time_in_force, filled, cost, fees,
                 error_code, null as detail, 0 as slot
               from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
-                shares, money, wallet_address, null, null, null, null, null, null, null, code, detail, slot
+                outcome_name(condition_id, outcome), shares, money, wallet_address, null, null, null, null, null, null, null, code, detail, slot
               from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
         sql<{ total: number }[]>`select (select count(*) from orders where ${whose})::int
@@ -127,6 +127,7 @@ type Attempt = Pick<
   | 'money'
   | 'wallet_address'
 > & {
+  readonly outcome_name: string | null;
   readonly at: Date;
   readonly skill_code: SkillsRow['skill_code'] | null;
   readonly error_code: OrdersRow['error_code'];
@@ -152,6 +153,7 @@ const attemptRow = (row: Attempt): AttemptRow => ({
   at: ms(row.at),
   conditionId: row.condition_id,
   question: row.question,
+  outcomeName: row.outcome_name,
   skillCode: row.skill_code,
   skillSlug: row.skill_slug,
   source: row.source,
@@ -208,6 +210,7 @@ export interface AttemptRow {
   readonly at: number;
   readonly conditionId: string;
   readonly question: string;
+  readonly outcomeName: string | null;
   readonly skillCode: string | null;
   readonly skillSlug: string | null;
   readonly source: string | null;

@@ -11,7 +11,7 @@ import { evmWallets, solanaWallets } from '../wallets/index.ts';
 
 type PositionWithMarket = PositionsRow &
   (
-    | Pick<TradedMarketsRow, 'market_id' | 'question' | 'end_date' | 'payout' | 'venue'>
+    | Pick<TradedMarketsRow, 'market_id' | 'question' | 'outcomes' | 'end_date' | 'payout' | 'venue'>
     | { readonly market_id: null; readonly venue: null }
   );
 
@@ -28,7 +28,7 @@ type HeldRow = PositionWithMarket & Answering;
 const LATEST_FIRST = 'updated_at desc, token_id';
 
 export function createPositionStore(sql: Sql) {
-  const columns = sql`p.*, m.venue, m.market_id, m.question, m.end_date, m.payout`;
+  const columns = sql`p.*, m.venue, m.market_id, m.question, m.outcomes, m.end_date, m.payout`;
   /** A condition on the condition id of a table with the alias `of`. */
   const ofVenues = (of: Fragment, venues: VenueFilter): Fragment => {
     const ids = 'only' in venues ? venues.only : venues.except;
@@ -159,6 +159,7 @@ const positionRow = (row: PositionWithMarket): PositionRow => ({
       : {
           marketId: row.market_id,
           question: row.question,
+          outcomes: row.outcomes,
           endDate: row.end_date.getTime(),
           payout: row.payout,
         },

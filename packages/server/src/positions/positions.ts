@@ -3,6 +3,7 @@ import {
   ALL_VENUES,
   type ClosedPosition,
   type ExpiringPositions,
+  outcomeName,
   type Position,
   type WalletPositions,
 } from '@bellwether/contract';
@@ -143,6 +144,7 @@ const labels = ({ venue, row, market }: Omit<Valued, 'value'>) => ({
   tokenId: row.tokenId,
   title: market?.question ?? row.market?.question ?? '',
   outcome: row.outcome,
+  outcomeName: outcomeName(market?.outcomes ?? row.market?.outcomes, row.outcome),
   endDate: new Date(market?.endDate ?? row.market?.endDate ?? 0).toISOString(),
   walletAddress: row.wallet,
 });

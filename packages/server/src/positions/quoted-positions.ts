@@ -1,5 +1,5 @@
 /** Positions of a wallet in quoted markets: sizes from the chain, cost from what the desk traded. */
-import type { ChainPosition } from '@bellwether/contract';
+import { type ChainPosition, outcomeName } from '@bellwether/contract';
 import {
   MICRO,
   type Micro,
@@ -117,6 +117,7 @@ function positionRecord(needs: HasVenues, { wallet, mint, size, market, row }: O
     tokenId: mint,
     title: market.question,
     outcome,
+    outcomeName: outcomeName(market.outcomes, outcome),
     size: microToNumber(size),
     avgPrice: ours === 0n ? 0 : microToNumber((cost * MICRO) / ours),
     currentPrice: pipsToNumber(price),

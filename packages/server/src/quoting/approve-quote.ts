@@ -2,7 +2,7 @@
  * A quote that needs the owner's approval. Its transaction is withheld until then: the chain accepts everything that is signed, also
  * without the desk. Prices are quoted much more often than they are traded, so a quote does not ask the owner; its agent does.
  */
-import type { AgentApproval } from '@bellwether/contract';
+import { type AgentApproval, outcomeName } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { toBase64 } from '@bellwether/protocol';
 import type { ApprovalTerms } from '../approvals/index.ts';
@@ -76,6 +76,7 @@ function termsOf(
     marketConditionId: quote.ticker,
     tokenId: mintOf(quote),
     outcome: quote.outcome,
+    outcomeName: outcomeName(quote.outcomes, quote.outcome),
     side,
     binds: boundTerms(quote),
     price: worstPrice ?? 0,

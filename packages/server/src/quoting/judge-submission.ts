@@ -1,5 +1,5 @@
 /** Reasons to refuse a signed transaction: first those that need no lock, then those that are judged while the agent's lock is held. */
-import type { SubmitRequest } from '@bellwether/contract';
+import { outcomeName, type SubmitRequest } from '@bellwether/contract';
 import { DecimalError, formatMicro, parseMicro } from '@bellwether/contract/decimals';
 import { parseTransactionBytes, transactionId, type VerifyEd25519 } from '@bellwether/protocol';
 import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
@@ -170,6 +170,7 @@ export function judgeQuotedOrder(
     question: quote.title,
     tokenId: mintOf(quote),
     outcome: quote.outcome,
+    outcomeName: outcomeName(quote.outcomes, quote.outcome),
     side,
     isLimitOrder: false,
     timeInForce: 'FAK',

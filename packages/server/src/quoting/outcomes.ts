@@ -230,6 +230,7 @@ const marketEvidence = (needs: OutcomeNeeds, quote: ExecutableQuote) => ({
   marketId: quote.ticker,
   slug: quote.ticker,
   question: quote.title,
+  outcomes: quote.outcomes,
   endDate: quote.endDate,
   venue: quotingVenue(needs).id,
 });

@@ -90,6 +90,7 @@ function quoteColumns(quote: Parameters<QuoteStore['add']>[0]): ColumnValues {
     wallet: quote.wallet,
     destination: quote.destination,
     mints: quote.mints === null ? null : [...quote.mints],
+    outcomes: quote.outcomes === null ? null : [...quote.outcomes],
     input_mint: amounts?.inputMint ?? null,
     output_mint: amounts?.outputMint ?? null,
     in_amount: amounts?.inAmount ?? null,
@@ -118,6 +119,7 @@ const quoteRow = (row: QuotesRow): QuoteRow => ({
   wallet: row.wallet,
   destination: row.destination,
   mints: row.mints,
+  outcomes: row.outcomes,
   amounts:
     row.input_mint === null ||
     row.output_mint === null ||
@@ -165,6 +167,8 @@ export interface QuoteRow {
   readonly destination: SolanaAddress | null;
   /** [YES, NO]; `null` when the market is not known. */
   readonly mints: readonly [string, string] | null;
+  /** The venue's names of these; `null`: not known. */
+  readonly outcomes: readonly string[] | null;
   /** `null` on a degraded quote. */
   readonly amounts: QuotedAmounts | null;
   /** The transaction to sign; `null` on previews and degraded quotes. */

@@ -3,7 +3,13 @@
  * that hold no transaction, so that submitting one can say why it cannot be. Nothing is promised and no budget is
  * touched here; what the safeguards would deny a submit now is shown without its transaction.
  */
-import { QUOTE_ERRORS, type Quote, type QuoteErrorCode, type QuoteRequest } from '@bellwether/contract';
+import {
+  outcomeName,
+  QUOTE_ERRORS,
+  type Quote,
+  type QuoteErrorCode,
+  type QuoteRequest,
+} from '@bellwether/contract';
 import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
@@ -62,6 +68,7 @@ export async function quote(
     wallet: question.wallet,
     destination: question.destination,
     mints: market?.tokenIds ?? null,
+    outcomes: market?.outcomes ?? null,
     amounts: answer.kind === 'degraded' ? null : answer.amounts,
     transaction:
       answer.kind === 'executable' && (denial === null || mayBeApproved)
@@ -226,6 +233,7 @@ function quoteRecord(
     marketId: row.ticker,
     ...(market === null ? {} : marketOf(row, market)),
     side: row.outcome,
+    outcomeName: outcomeName(row.outcomes, row.outcome),
     action: row.side,
     ...(row.side === 'BUY' ? { amount: asked } : { shares: asked }),
     ...pick(mintsOf(needs, row)),

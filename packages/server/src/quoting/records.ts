@@ -77,6 +77,7 @@ function orderRecord({ row, chain, quote }: OrderWithTransaction): QuotedOrder {
     marketTicker: row.conditionId,
     title: row.question,
     side: row.outcome,
+    outcomeName: row.outcomeName,
     action: row.side,
     isRedemption: row.isRedemption,
     inputMint: amounts.inputMint,

@@ -265,13 +265,17 @@ function rowFault(row: AuditedOrder, { reported, isPending, beganAt, sha256 }: K
   }
   const { asked, answered, state } = reported;
   const fault =
-    altered(asked && difference(asked, askedRecord(order, transactionId, sha256))) ??
+    altered(asked && difference(sureOf(asked), askedRecord(order, transactionId, sha256))) ??
     answerFault(name, answered, order.first) ??
     altered(journalFault(reported.journal, row, { isPending, sha256 }));
   if (fault !== null || isPending) return fault;
   const isOlder = order.createdAt < beganAt;
   return altered(state && difference(state, stateOf(order))) ?? (isOlder ? null : fillFault(row, reported));
 }
+
+/** Receipts without a name say YES of the outcome that the venue lists first: its token is what stays the same. */
+const sureOf = ({ outcome, ...asked }: Fields): Fields =>
+  'outcomeName' in asked ? { ...asked, outcome } : asked;
 
 function answerFault(row: string, reported: Fields | null, first: OrderRow['first']): Fault | null {
   if (reported === null) return null;

@@ -110,6 +110,8 @@ export const askedRecord = (order: OrderRow, transactionId: string | null, sha25
   marketQuestion: order.question,
   tokenId: order.tokenId,
   outcome: order.outcome,
+  // Where it is missing, the outcome may be in the order in which the venue lists them: the token says which it is.
+  ...(order.outcomeName === null ? {} : { outcomeName: order.outcomeName }),
   side: order.side,
   orderType: order.timeInForce,
   isLimitOrder: order.isLimitOrder,

@@ -1,7 +1,13 @@
 /** Statements: who asks for which wallets and which span, and the figures of the answer. */
 
-import type { CostMethod, Statement, StatementBalance, StatementEvent } from '@bellwether/contract';
-import { LAST_MS } from '@bellwether/contract';
+import {
+  type CostMethod,
+  LAST_MS,
+  outcomeName,
+  type Statement,
+  type StatementBalance,
+  type StatementEvent,
+} from '@bellwether/contract';
 import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -290,6 +296,7 @@ export function describer(
       title: market?.title ?? null,
       category: market?.category || null,
       outcome: fill?.outcome ?? null,
+      outcomeName: outcomeName(market?.outcomes, fill?.outcome ?? ''),
       shares: fill === null ? null : microToNumber(entry.shares),
       price: fill === null ? null : pipsToNumber(fill.price),
       amount: microToNumber(entry.amount),

@@ -25,6 +25,8 @@ export interface MarketOfStatement {
   readonly marketId: string;
   readonly title: string;
   /** `null`: not known. */
+  readonly outcomes: readonly string[] | null;
+  /** `null`: not known. */
   readonly category: string | null;
   readonly venue: string | null;
 }
@@ -197,13 +199,16 @@ export function createStatementStore(sql: Sql) {
     /** The markets that wallets traded, by condition id. */
     async markets(wallets: readonly WalletAddress[]): Promise<ReadonlyMap<string, MarketOfStatement>> {
       const rows = await sql<
-        Pick<TradedMarketsRow, 'condition_id' | 'market_id' | 'question' | 'category' | 'venue'>[]
-      >`select condition_id, market_id, question, category, venue from traded_markets
+        Pick<
+          TradedMarketsRow,
+          'condition_id' | 'market_id' | 'question' | 'outcomes' | 'category' | 'venue'
+        >[]
+      >`select condition_id, market_id, question, outcomes, category, venue from traded_markets
         where condition_id in (select condition_id from positions where wallet = any(${[...wallets]}::text[]))`;
       return new Map(
-        rows.map(({ condition_id, market_id, question, category, venue }) => [
+        rows.map(({ condition_id, market_id, question, outcomes, category, venue }) => [
           condition_id,
-          { marketId: market_id, title: question, category, venue },
+          { marketId: market_id, title: question, outcomes, category, venue },
         ]),
       );
     },

@@ -9,6 +9,7 @@ import {
   type DeltaEventData,
   type FreshEventData,
   type GapEventData,
+  outcomeName,
   STREAM_LIMITS,
 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
@@ -216,6 +217,7 @@ const bookData = (watched: Watched, book: Book): BookEventData => ({
   venue: watched.token.venue.id,
   conditionId: book.conditionId,
   outcome: book.outcome,
+  outcomeName: outcomeName(watched.token.market.outcomes, book.outcome),
   bids: levels(book.bids),
   asks: levels(book.asks),
 });

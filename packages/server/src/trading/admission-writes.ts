@@ -57,6 +57,7 @@ const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) =
   ['question', 'text', ({ recorded }) => recorded.order.question],
   ['token_id', 'text', ({ recorded }) => recorded.order.tokenId],
   ['outcome', 'text', ({ recorded }) => recorded.order.outcome],
+  ['outcome_name', 'text', ({ recorded }) => recorded.order.outcomeName],
   ['side', 'text', ({ recorded }) => recorded.order.side],
   ['is_limit', 'bool', ({ recorded }) => recorded.order.isLimitOrder],
   ['time_in_force', 'text', ({ recorded }) => recorded.order.timeInForce],

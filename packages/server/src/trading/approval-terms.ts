@@ -1,4 +1,5 @@
 /** Terms of a signed order that waits for approval, as the owner sees them. */
+import { outcomeName } from '@bellwether/contract';
 import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import type { ApprovalNeeded, ApprovalSubject, ApprovalTerms } from '../approvals/index.ts';
 import { boundTerms, signedLimit } from '../domain/draft.ts';
@@ -30,6 +31,7 @@ async function termsOf(sound: SoundTrade, needed: ApprovalNeeded): Promise<Appro
     marketConditionId: market.conditionId,
     tokenId: draft.fields.tokenId.toString(),
     outcome: draft.outcome,
+    outcomeName: outcomeName(market.outcomes, draft.outcome),
     side: draft.side,
     binds: boundTerms(draft),
     price: pipsToNumber(limit),

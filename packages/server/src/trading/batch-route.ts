@@ -5,6 +5,7 @@ import {
   TradeRequest as TradeSchema,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
+import { outcomeFaults } from '../markets/index.ts';
 import { noteRefusal } from '../platform/http/metrics.ts';
 import { describeFault, problemOf } from '../platform/http/problem.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
@@ -19,10 +20,13 @@ const VALIDATED = 200;
 const isTrade = compileFor(withUnknownFields(TradeSchema, batchTrade.unknownFields), 'body');
 
 /** Every order is judged as POST /markets/trade would judge it. */
-const itemOf = (order: unknown): BatchItem =>
-  isTrade(order)
-    ? { request: order as TradeRequest }
-    : { fault: { validation: isTrade.errors, validationContext: 'order' } };
+const itemOf =
+  (faultsOf: ReturnType<typeof outcomeFaults>) =>
+  async (order: unknown): Promise<BatchItem> => {
+    if (isTrade(order)) return { request: order as TradeRequest };
+    const { errors: validation } = isTrade;
+    return { fault: { validation, validationContext: 'order', further: await faultsOf(order) } };
+  };
 
 function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index: number): BatchTradeResult {
   if (trade !== null) {
@@ -40,7 +44,7 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
     const outcomes = await placeBatch(needs, {
       caller,
       validateOnly: body.validateOnly === true,
-      items: (body.orders as readonly unknown[]).map(itemOf),
+      items: await Promise.all((body.orders as readonly unknown[]).map(itemOf(outcomeFaults(needs)))),
       requestId: request.id,
       deadline: deadlineOf(request),
       newTrace: request.trace?.trade,

@@ -145,12 +145,13 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     market_id: market.marketId,
     slug: market.slug,
     question: market.question,
+    outcomes: market.outcomes,
     end_date: iso(market.endDate),
     venue: market.venue,
   }));
-  return tx`insert into traded_markets (condition_id, market_id, slug, question, end_date, venue)
-    select condition_id, market_id, slug, question, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
-      as t(condition_id text, market_id text, slug text, question text, end_date timestamptz, venue text)
+  return tx`insert into traded_markets (condition_id, market_id, slug, question, outcomes, end_date, venue)
+    select condition_id, market_id, slug, question, outcomes, end_date, venue from jsonb_to_recordset(${tx.json(batch)})
+      as t(condition_id text, market_id text, slug text, question text, outcomes text[], end_date timestamptz, venue text)
     on conflict (condition_id) do nothing`;
 }
 

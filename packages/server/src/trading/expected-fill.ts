@@ -2,7 +2,7 @@
 import type { PreparedTrade } from '@bellwether/contract';
 import { divide, MICRO, microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import { type Sweep, sweep } from '../domain/book-sweep.ts';
-import { type Draft, isImmediate } from '../domain/draft.ts';
+import { isImmediate, type MarketDraft } from '../domain/draft.ts';
 import type { Book, MarketRecord } from '../domain/market.ts';
 
 /** Depth of the book at which no order ends. */
@@ -11,7 +11,7 @@ export const DEPTH = 1_000;
 /** Expected fill of the order in the present book. */
 export function expectationOf(
   market: MarketRecord,
-  draft: Draft,
+  draft: MarketDraft,
   book: Book | null,
   limit: Pips,
 ): Pick<PreparedTrade, 'fill' | 'expectedRefusal'> {
@@ -57,7 +57,7 @@ const fillRecord = ({ side, shares, cost, fee, worst }: Sweep) => ({
 });
 
 function refusalOf(
-  { timeInForce, postOnly }: Draft,
+  { timeInForce, postOnly }: MarketDraft,
   { crosses, complete }: { readonly crosses: boolean; readonly complete: boolean },
 ): PreparedTrade['expectedRefusal'] {
   if (postOnly && crosses) return 'post_only_would_cross';

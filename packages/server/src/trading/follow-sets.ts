@@ -152,8 +152,8 @@ function evidenceOf(
       },
     ],
     fills: kind === 'convert' ? conversionFills(order, { market, others, at }) : setFills(order, market, at),
-    markets: [market, ...others].map(({ conditionId, id: marketId, slug, question, endDate }) => ({
-      ...{ conditionId, marketId, slug, question, endDate, venue: order.venue },
+    markets: [market, ...others].map(({ conditionId, id: marketId, slug, question, outcomes, endDate }) => ({
+      ...{ conditionId, marketId, slug, question, outcomes, endDate, venue: order.venue },
     })),
   };
 }

@@ -1,11 +1,12 @@
 /** Reasons to refuse a signed order: first those that need no lock, then those that are judged while the agent's lock is held. */
+import { outcomeName } from '@bellwether/contract';
 import { formatMicro, type Micro, microToNumber, type Pips } from '@bellwether/contract/decimals';
 import type { Address, RecoverPublicKey, VerifiedOrder } from '@bellwether/protocol';
 import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
 import { mostBuilderFee } from '../domain/builder.ts';
-import { incoherences } from '../domain/coherence.ts';
+import { incoherences, outcomeOf } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
-import { boundTerms, type Draft, signedLimit, takesOf } from '../domain/draft.ts';
+import { boundTerms, type Draft, type MarketDraft, signedLimit, takesOf } from '../domain/draft.ts';
 import { type ExitTerms, exitPriceDenial, isNearBid } from '../domain/exits.ts';
 import { highestTakerFee, takerFee } from '../domain/fees.ts';
 import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
@@ -41,7 +42,7 @@ export interface JudgeTradeNeeds extends FundingNeeds {
 /** A signed order in which nothing is wrong by itself. */
 export interface SoundTrade {
   readonly venue: VenueWith<'signedOrders'>;
-  readonly draft: Draft;
+  readonly draft: MarketDraft;
   readonly market: MarketRecord;
   readonly verified: VerifiedOrder;
 }
@@ -59,7 +60,7 @@ export function judgeDraft(
     venue,
     draft,
     market,
-  }: Omit<SoundTrade, 'market' | 'verified'> & { readonly market: MarketRecord | null },
+  }: Pick<SoundTrade, 'venue'> & { readonly draft: Draft; readonly market: MarketRecord | null },
 ): SoundTrade {
   const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
@@ -70,11 +71,17 @@ export function judgeDraft(
         detail: 'The venue lists no market with this condition id.',
       },
     ]);
-  const faults = incoherences(draft, termsOf(market), rules, needs.clock.now());
-  if (faults.length > 0) throw asRefusal(faults);
+  const of = requireSound(draft, market, incoherences(draft, termsOf(market), rules, needs.clock.now()));
   const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
   if (!verdict.ok) throw asRefusal([verdict.denial]);
-  return { venue, draft, market, verified: verdict };
+  return { venue, draft: of, market, verified: verdict };
+}
+
+/** @throws Refusal with these faults */
+export function requireSound(draft: Draft, market: MarketRecord, faults: readonly Denial[]): MarketDraft {
+  const outcome = outcomeOf(draft, market);
+  if (faults.length > 0 || outcome === null) throw asRefusal(faults);
+  return { ...draft, outcome };
 }
 
 /** With what only the venue knows. */
@@ -192,6 +199,7 @@ export function judgeTrade(
     marketId: market.id,
     conditionId: market.conditionId,
     question: market.question,
+    outcomeName: outcomeName(market.outcomes, draft.outcome),
     tokenId: draft.fields.tokenId.toString(),
     outcome: draft.outcome,
     side: draft.side,

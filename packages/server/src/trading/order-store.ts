@@ -28,7 +28,7 @@ import { openStatuses } from './open-statuses.ts';
 import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow } from './order-rows.ts';
 
 type FillOfAgent = FillsRow &
-  Pick<OrdersRow, 'venue' | 'market_id'> & { readonly transaction: string | null };
+  Pick<OrdersRow, 'venue' | 'market_id' | 'outcome_name'> & { readonly transaction: string | null };
 
 type OpenQuestion = OrderFilter & { readonly agentId: string };
 type OpenRow = ListedOrdersRow & Answering;
@@ -155,7 +155,8 @@ export function createOrderStore(sql: Sql) {
         select f.*, o.venue, c.fills[f.trade_id::integer + 1] as transaction,
           -- A conversion has fills in other markets than its order's own.
           case when f.condition_id = o.condition_id then o.market_id else (
-            select market_id from traded_markets m where m.condition_id = f.condition_id) end as market_id ${wanted}
+            select market_id from traded_markets m where m.condition_id = f.condition_id) end as market_id,
+          outcome_name(f.condition_id, f.outcome) ${wanted}
           ${
             after === undefined
               ? sql``
@@ -176,6 +177,7 @@ export function createOrderStore(sql: Sql) {
         conditionId: row.condition_id,
         tokenId: row.token_id,
         outcome: row.outcome,
+        outcomeName: row.outcome_name,
         side: row.side,
         wallet: row.wallet,
         transaction: row.transaction,

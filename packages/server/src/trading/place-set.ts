@@ -289,7 +289,7 @@ function approvalSubject(
     ...{ caller, orderId, binds, endsAt: null },
     terms: async (needed) => ({
       ...{ venue: venue.id, marketId: market.id, marketConditionId: market.conditionId, tokenId: '', binds },
-      ...{ outcome: 'BOTH', side: 'BUY', price: 1, orderSize: request.amount },
+      ...{ outcome: 'BOTH', outcomeName: null, side: 'BUY', price: 1, orderSize: request.amount },
       ...{ amount: microToNumber(needed.amount), feeAtMost: 0, walletAddress: funder, book: null },
       approvalAbove: microToNumber(needed.limit),
       checks: needed.checks,

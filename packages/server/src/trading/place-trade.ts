@@ -72,10 +72,15 @@ export interface ExitCall extends Pick<TradeCall, 'caller' | 'request' | 'reques
 
 export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
   const turn = turnOf(needs.ordersUnderWay, call.caller);
+  let { outcome } = call.request;
+  const begin = (orderId: string, side: string): void => {
+    outcome = side;
+    turn.begin(orderId);
+  };
   try {
     return await notingRefusals(
-      (refused) => noteRefusal(needs, call, refused),
-      () => placeOrder(needs, call, placementOf(needs, call, turn.begin)),
+      (refused) => noteRefusal(needs, { ...call, outcome }, refused),
+      () => placeOrder(needs, call, placementOf(needs, call, begin)),
     );
   } finally {
     turn.end();
@@ -155,7 +160,7 @@ type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & { readonly exit?: Exit
 function placementOf(
   needs: PlaceTradeNeeds,
   { caller, request, requestId, submit = submitAlone, exit = null }: PlacedCall,
-  begin: (orderId: string) => void = () => {},
+  begin: (orderId: string, outcome: 'YES' | 'NO') => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
   const draft = readDraft(request, venue.signedOrders.signing.profile);
@@ -168,7 +173,7 @@ function placementOf(
     judgeRequest: async () => {
       const market = await venue.markets.find(draft.conditionId);
       const sound = judgeDraft(needs, { venue, draft, market });
-      begin(sound.verified.orderId);
+      begin(sound.verified.orderId, sound.draft.outcome);
       return withBalance(sound);
     },
     question: questionOf,

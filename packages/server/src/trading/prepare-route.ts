@@ -5,6 +5,7 @@ import {
   prepareTrade,
   type TradeIntent,
 } from '@bellwether/contract';
+import { outcomeFaults } from '../markets/index.ts';
 import { requireTime } from '../platform/http/deadline.ts';
 import { describeFault, problemOf } from '../platform/http/problem.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
@@ -15,14 +16,18 @@ import { type PrepareTradeNeeds, prepareTrade as prepare } from './prepare-trade
 const isIntent = compileFor(withUnknownFields(IntentSchema, prepareBatch.unknownFields), 'body');
 
 export function bindPrepareTrade(bind: Bind, needs: PrepareTradeNeeds): void {
-  bind(prepareTrade, ({ caller, body }) => prepare(needs, caller, body));
+  const faultsOf = outcomeFaults(needs);
+  bind(prepareTrade, ({ caller, body }) => prepare(needs, caller, body), faultsOf);
 
   bind(prepareBatch, async ({ caller, body, request }) => {
     const deadline = deadlineOf(request);
     const results: PrepareBatchResult[] = [];
     for (const [index, intent] of (body.intents as readonly unknown[]).entries()) {
       try {
-        if (!isIntent(intent)) throw { validation: isIntent.errors, validationContext: 'intent' };
+        if (!isIntent(intent)) {
+          const { errors: validation } = isIntent;
+          throw { validation, validationContext: 'intent', further: await faultsOf(intent) };
+        }
         requireTime(deadline);
         const prepared = await prepare(needs, caller, intent as TradeIntent);
         results.push({ index, status: prepareBatch.status, prepared, problem: null });

@@ -2,7 +2,13 @@
  * Makes an order ready for signing: what to sign and to post, what the book would fill now, and what every safeguard says
  * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
  */
-import type { PreparedTrade, TradeCheck, TradeIntent, UnsignedTrade } from '@bellwether/contract';
+import {
+  outcomeName,
+  type PreparedTrade,
+  type TradeCheck,
+  type TradeIntent,
+  type UnsignedTrade,
+} from '@bellwether/contract';
 import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import {
   type Address,
@@ -31,13 +37,13 @@ import type { AgentStore } from '../agents/index.ts';
 import { approvalOf, type LookForApprovalNeeds } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
-import { boundTerms, type Draft, readDraft, signedLimit } from '../domain/draft.ts';
+import { boundTerms, type Draft, type MarketDraft, readDraft, signedLimit } from '../domain/draft.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
 import { type Book, type MarketRecord, termsOf, tickSizeText } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
-import { requireMarket } from '../markets/index.ts';
+import { requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
@@ -56,6 +62,7 @@ import {
   fundsFor,
   mostFee,
   pickCredential,
+  requireSound,
   shortageOf,
 } from './judge-trade.ts';
 import { nameTaken, requireReady, requireTaken } from './place-order.ts';
@@ -93,7 +100,8 @@ export async function prepareTrade(
   const orderVersion = intent.orderVersion ?? 2;
   requireCoherent(intent, signsExtras(orderVersion, profile));
   const { market } = await requireMarket(needs, intent.marketId, venue.id);
-  const tokenId = market.tokenIds[intent.outcome === 'YES' ? 0 : 1];
+  const outcome = requireSide(market, intent.outcome);
+  const tokenId = market.tokenIds[outcome === 'YES' ? 0 : 1];
   const version = exchangeVersionOf(BigInt(tokenId), orderVersion);
   const hasExtras = signsExtras(version, profile);
   requireFitting(intent, version);
@@ -102,14 +110,14 @@ export async function prepareTrade(
   const { conditionId, question, tokenIds, tickSize: tick, negRisk } = market;
   const body = unsignedOf(intent, {
     ...parties,
-    ...{ venue: venue.id, conditionId, question, tokenIds, tick, negRisk, hasExtras },
+    ...{ venue: venue.id, conditionId, question, tokenIds, outcome, tick, negRisk, hasExtras },
     ...(intent.builder === undefined ? {} : { builder: intent.builder }),
     salt: saltOf(caller.agentId, intent.clientOrderId),
   });
-  const draft = draftOf(body, profile);
+  const read = draftOf(body, profile);
   const now = needs.clock.now();
-  const faults = incoherences(draft, termsOf(market), venue.signedOrders.rules, now);
-  if (faults.length > 0) throw asRefusal(faults.map(inIntent));
+  const faults = incoherences(read, termsOf(market), venue.signedOrders.rules, now);
+  const draft = requireSound(read, market, faults.map(inIntent));
   const signing = signingOf({ venue, market, draft, parties });
   const book = await venue.markets.book(market.conditionId, draft.outcome, DEPTH);
   const amount = amountOf({ venue, draft, market }, book);
@@ -135,7 +143,8 @@ export async function prepareTrade(
     marketId: market.id,
     marketConditionId: market.conditionId,
     tokenId: body.order.tokenId,
-    outcome: draft.outcome,
+    outcome,
+    outcomeName: outcomeName(market.outcomes, outcome),
     side: draft.side,
     orderVersion,
     ...saysExchange(tokenId),
@@ -234,7 +243,7 @@ function draftOf(body: UnsignedTrade, profile: OrderProfile): Draft {
 interface Signable {
   readonly venue: SigningVenue;
   readonly market: MarketRecord;
-  readonly draft: Draft;
+  readonly draft: MarketDraft;
   readonly parties: Parties;
 }
 

@@ -5,7 +5,6 @@
 
 import type { Micro } from '@bellwether/contract/decimals';
 import { withOrigin } from '@bellwether/durable';
-import type { OrderOutcome } from '../domain/records.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { RepeatedRefusals } from './repeated-refusals.ts';
 
@@ -89,7 +88,8 @@ export interface RefusedAttempt {
   readonly venue: string;
   readonly conditionId: string;
   readonly question: string;
-  readonly outcome: OrderOutcome;
+  /** YES, NO or BOTH; as the request said it, where that is none of its market's. */
+  readonly outcome: string;
   readonly side: 'BUY' | 'SELL';
   readonly shares: Micro;
   readonly money: Micro;

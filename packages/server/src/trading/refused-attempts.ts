@@ -48,12 +48,14 @@ export async function notingRefusals<T>(
 interface TradeAttempt {
   readonly caller: Caller;
   readonly request: TradeRequest;
+  /** YES or NO; as the request says it, where its market was not found or has no such outcome. */
+  readonly outcome: string;
   readonly requestId: string;
 }
 
 export function noteRefusal(
   needs: NoteRefusalNeeds,
-  { caller, request, requestId }: TradeAttempt,
+  { caller, request, outcome, requestId }: TradeAttempt,
   refused: Refusal,
 ): number | null {
   const [{ code, detail }] = refused.denials;
@@ -68,7 +70,7 @@ export function noteRefusal(
     venue: request.venue ?? needs.venues.default.id,
     conditionId: conditionIdOfBothWidths(request.marketConditionId),
     question: request.marketQuestion,
-    outcome: request.outcome,
+    outcome,
     side: order.side === 'BUY' || order.side === 0 ? 'BUY' : 'SELL',
     shares,
     // The signed amounts may not fit the column; what was asked for in the request's own fields does.

@@ -61,6 +61,7 @@ export function setOrder(
     // A set has no token of its own.
     tokenId: '',
     outcome: 'BOTH',
+    outcomeName: null,
     side: SIDE[kind],
     timeInForce: FORCE[kind],
     ...{ isLimitOrder: false, postOnly: false, deferExec: false },

@@ -97,6 +97,8 @@ export interface VenueTools {
   /** Also counts the calls to external services that fail. */
   readonly log: OutboundLog & { error(context: object, message: string): void };
   readonly chainId: number;
+  /** Markets whose outcomes stay in the venue's order, because what is stored of them has it. */
+  readonly keepsOrder: (conditionId: string) => boolean;
   /** Names this replica in leases. */
   readonly replicaId: string;
   /** Where it writes what became of orders. */

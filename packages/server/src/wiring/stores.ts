@@ -7,7 +7,7 @@ import { createAgentFacts, createRiskWatches } from '../briefing/index.ts';
 import { createEquityStore, createOwnerReads } from '../console/index.ts';
 import { createExitStore } from '../exits/index.ts';
 import { createFeeStore } from '../fees/index.ts';
-import { createPriceRetention } from '../markets/index.ts';
+import { createPriceRetention, openStoredNames } from '../markets/index.ts';
 import { createOperatorReads, createQueueDepths } from '../operator/index.ts';
 import { createResultStore } from '../orders/index.ts';
 import { createOwnerStore } from '../owners/index.ts';
@@ -42,9 +42,9 @@ interface Parts {
   readonly journal: VenueJournal | null;
 }
 
-export type Stores = ReturnType<typeof createStores>;
+export type Stores = Awaited<ReturnType<typeof createStores>>;
 
-const createStores = ({ sql, clock, log, journal }: Parts) => ({
+const createStores = async ({ sql, clock, log, journal }: Parts) => ({
   agents: createAgentStore(sql, clock.now),
   wallets: createWalletStore(sql),
   walletLinks: createWalletLinkStore(sql),
@@ -76,12 +76,13 @@ const createStores = ({ sql, clock, log, journal }: Parts) => ({
   statements: createStatementStore(sql),
   factLog: createFactLog(sql),
   priceRetention: createPriceRetention(sql),
+  storedNames: await openStoredNames(sql),
   statistics: createStatistics(sql),
 });
 
 /** The stores, with this release's official skills in theirs. */
 export async function openStores({ stops, ...parts }: Parts & { readonly stops: Stops }): Promise<Stores> {
-  const stores = createStores(parts);
+  const stores = await createStores(parts);
   stops.push('refusals', STOP_REFUSALS_MS, () => stores.refusals.flush());
   await writeOfficialSkills(parts.sql, readOfficialSkills(parts.clock.now()));
   const suspended = await stores.exits.suspendRestored(parts.clock.now(), false);

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { VenueId } from '../domain/market.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
+import type { StoredNames } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import type { TokenBank } from '../platform/database/replica-watch.ts';
@@ -33,6 +34,7 @@ export interface VenueParts {
   readonly log: Logger;
   readonly meters: Pick<Meters, 'callFailed'>;
   readonly secrets: Pick<Secrets, 'open'>;
+  readonly storedNames: Pick<StoredNames, 'isUnnamed'>;
   readonly replicaId: string;
   readonly stops: Stops;
   readonly bank: TokenBank;
@@ -77,6 +79,7 @@ const toolsOf = (parts: VenueParts): VenueTools => ({
   bucketsOf: (policies) => createRateLimits({ policies, clock: parts.clock, bank: parts.bank }),
   log: countingLog(parts),
   chainId: parts.config.chainId,
+  keepsOrder: parts.storedNames.isUnnamed,
   replicaId: parts.replicaId,
   evidence: createEvidenceLog(parts.sql),
   liveOrders: (venue) => createLiveOrderLog(parts.sql, venue),

@@ -198,6 +198,7 @@ export interface ExitsRow {
   readonly reviewed_at: Date;
   readonly created_at: Date;
   readonly updated_at: Date;
+  readonly outcome_name: string | null;
 }
 
 export interface FactLogRow {
@@ -387,6 +388,7 @@ export interface OrdersRow {
   readonly client_order_id: string | null;
   readonly cancel_at: Date | null;
   readonly cancel_cause: string | null;
+  readonly outcome_name: string | null;
 }
 
 export interface OrdersBeforeReceiptsRow {
@@ -482,6 +484,7 @@ export interface QuotesRow {
   readonly expires_at: Date;
   readonly withdrawn_at: Date | null;
   readonly withheld: Buffer | null;
+  readonly outcomes: string[] | null;
 }
 
 export interface RaisedAlertsRow {
@@ -698,6 +701,12 @@ export interface TradedMarketsRow {
   readonly swept_at: Date | null;
   readonly venue: string | null;
   readonly category: string | null;
+  readonly outcomes: string[] | null;
+}
+
+export interface UnnamedMarketsRow {
+  readonly condition_id: string;
+  readonly venue: string;
 }
 
 export interface UsedLinkChallengesRow {

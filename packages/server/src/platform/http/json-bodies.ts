@@ -1,7 +1,7 @@
 /**
  * Reads a request's body as JSON, for every operation. What two readers could understand differently is refused: a key
- * that changes what an object is, and a key that an object has twice, of which `JSON.parse` would keep the last value,
- * while whoever looked at the request before may have read the first. Never quotes a value.
+ * that changes what an object is, and a key that an object has twice: `JSON.parse` keeps its last value, a proxy that looked at
+ * the request before may have read the first. Never quotes a value.
  */
 import type { FastifyInstance } from 'fastify';
 import { refusal } from '../refusal.ts';

@@ -69,11 +69,13 @@ export interface Gate extends Identities {
   readonly paperOnly: boolean;
 }
 
+type Judge = (body: unknown) => readonly Denial[] | Promise<readonly Denial[]>;
+
 export type Bind = <const O extends Operation>(
   operation: O,
   handler: (input: Input<O>) => Promise<Static<O['response']> | FastifyReply>,
   /** Looks at a body that its schema refuses, too, so that every invalid field is reported at once. */
-  judge?: (body: unknown) => readonly Denial[],
+  judge?: Judge,
 ) => void;
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
@@ -117,7 +119,7 @@ function bindRoute(
     operation,
     path,
     judge,
-  }: { readonly operation: Operation; readonly path: string; readonly judge: Parameters<Bind>[2] },
+  }: { readonly operation: Operation; readonly path: string; readonly judge: Judge | undefined },
   handler: Handler,
 ): void {
   const isAlias = path !== operation.path;
@@ -290,10 +292,12 @@ const refuseInRecovery =
   };
 
 const refuseTogether =
-  (judge: (body: unknown) => readonly Denial[]): Step =>
-  (request) => {
-    if (request.validationError === undefined) return undefined;
-    throw Object.assign(request.validationError, { further: judge(request.body) });
+  (judge: Judge): Step =>
+  ({ validationError, body }) => {
+    if (validationError === undefined) return undefined;
+    return Promise.resolve(judge(body)).then((further) => {
+      throw Object.assign(validationError, { further });
+    });
   };
 
 /** Leaves the items of an array to the handler; the document shows them all the same. */

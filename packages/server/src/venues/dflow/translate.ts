@@ -2,7 +2,7 @@
  * Translates DFlow's markets, books and refusals into the desk's terms. Pure. An unknown state is never tradable; a price
  * that cannot be read exactly is ignored, and so is a market whose tokens cannot be determined.
  */
-import type { QuoteErrorCode } from '@bellwether/contract';
+import { LIMITS, type OutcomeNames, type QuoteErrorCode } from '@bellwether/contract';
 import {
   divide,
   MICRO,
@@ -67,6 +67,7 @@ export function toTickerMarket(
     conditionId: ticker,
     slug: ticker,
     tokenIds: [yesMint, noMint],
+    outcomes: namesOf(wire),
     question: questionOf(wire),
     description: [wire.rulesPrimary, wire.rulesSecondary].filter((text) => !!text).join('\n\n'),
     // Kalshi files series, not markets, under categories.
@@ -99,6 +100,14 @@ export function toTickerMarket(
 function questionOf({ title, yesSubTitle }: WireMarket): string {
   const yes = yesSubTitle?.trim() ?? '';
   return yes === '' || yes === title || yes.toLowerCase() === 'yes' ? title : `${title} (${yes})`;
+}
+
+/** Often both sides have the same subtitle: then it is about the question, which says it, too. */
+function namesOf({ yesSubTitle, noSubTitle }: WireMarket): OutcomeNames {
+  const [yes, no] = [yesSubTitle, noSubTitle].map((name) =>
+    plainText(name ?? '', LIMITS.outcomeChars).trim(),
+  );
+  return yes === no ? ['Yes', 'No'] : [yes || 'Yes', no || 'No'];
 }
 
 /** Payout of YES in pips; `null` until the market is decided. */

@@ -21,6 +21,7 @@ const Market = Type.Object({
   title: Type.String(),
   subtitle: maybe(Type.String()),
   yesSubTitle: maybe(Type.String()),
+  noSubTitle: maybe(Type.String()),
   openTime: maybe(Type.Number()),
   closeTime: maybe(Type.Number()),
   status: Type.String(),

@@ -330,6 +330,7 @@ const listedOf = (market: MarketRecord): Extract<MirrorChange, { kind: 'list' }>
   tokenIds: market.tokenIds,
   slug: market.slug,
   question: market.question,
+  outcomes: market.outcomes,
   description: market.description,
   category: market.category,
   eventId: market.eventId,

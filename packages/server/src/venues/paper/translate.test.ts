@@ -14,6 +14,7 @@ const facts = (payout?: MarketFacts['payout']): MarketFacts => ({
   tokenIds: ['11', '22'],
   slug: 'will-it',
   question: 'Will it?',
+  outcomes: ['Yes', 'No'],
   endDate: 5_000,
   ...(payout === undefined ? {} : { payout }),
 });
@@ -90,6 +91,7 @@ describe('markets', () => {
         marketId: '7',
         slug: 'will-it',
         venue: VENUE,
+        outcomes: ['Yes', 'No'],
         question: 'Will it?',
         endDate: 5_000,
       },

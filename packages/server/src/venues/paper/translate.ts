@@ -197,8 +197,8 @@ function applyFill(draft: Draft, event: Event<'fill'>): void {
 }
 
 function marketEvidence(entry: Entry, conditionId: string, venue: VenueId): MarketEvidence {
-  const { id, slug, question, endDate } = factsOf(entry.markets, conditionId);
-  return { conditionId, marketId: id, slug, question, endDate, venue };
+  const { id, slug, question, outcomes, endDate } = factsOf(entry.markets, conditionId);
+  return { conditionId, marketId: id, slug, question, outcomes, endDate, venue };
 }
 
 const fillEvidence = (event: Event<'fill'>, { at, markets }: Entry): FillEvidence => ({

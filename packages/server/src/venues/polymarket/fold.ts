@@ -502,6 +502,7 @@ const marketEvidence = (market: MarketRecord, venue: string) => ({
   marketId: market.id,
   slug: market.slug,
   question: market.question,
+  outcomes: market.outcomes,
   endDate: market.endDate,
   venue,
 });

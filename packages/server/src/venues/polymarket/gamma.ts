@@ -4,7 +4,7 @@ import { positionIds, shortConditionId } from '@bellwether/protocol';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { VenueCall, VenueHttp } from './http.ts';
 import { nextOf } from './paging.ts';
-import { type ListedMarket, toListedMarket } from './translate-market.ts';
+import { type KeepsOrder, type ListedMarket, toListedMarket } from './translate-market.ts';
 import { READ, type WireEvent } from './wire.ts';
 
 const MAX_IDS_PER_QUESTION = 50;
@@ -36,10 +36,11 @@ export interface Gamma {
 export interface GammaOptions {
   readonly http: VenueHttp;
   readonly clock: { now(): number };
+  readonly keepsOrder?: KeepsOrder | undefined;
   readonly log: OutboundLog;
 }
 
-export function createGamma({ http, clock, log }: GammaOptions): Gamma {
+export function createGamma({ http, clock, log, keepsOrder = () => false }: GammaOptions): Gamma {
   let malformed = 0;
 
   const leftOut = (): null => {
@@ -52,7 +53,7 @@ export function createGamma({ http, clock, log }: GammaOptions): Gamma {
     const wire = READ.gammaMarket(item);
     if (wire === null) return leftOut();
     // A placeholder has no tokens yet: that is no fault.
-    return toListedMarket(wire, { now: clock.now(), ...(event === undefined ? {} : { event }) });
+    return toListedMarket(wire, { now: clock.now(), keepsOrder, ...(event === undefined ? {} : { event }) });
   };
   const marketsOf = (items: readonly unknown[], event?: WireEvent): ListedMarket[] =>
     items.map((item) => marketOf(item, event)).filter((market) => market !== null);

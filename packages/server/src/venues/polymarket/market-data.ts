@@ -4,6 +4,7 @@
  * Entries leave by age and by bound; nothing that a caller sends becomes part of an entry.
  */
 
+import { listsNoFirst } from '@bellwether/contract';
 import type { Pips } from '@bellwether/contract/decimals';
 import { conditionOfPosition } from '@bellwether/protocol';
 import { BoundedCache } from '../../domain/bounded-cache.ts';
@@ -21,7 +22,7 @@ import type { BookTop, LiveBooks } from './books.ts';
 import { topOf } from './books.ts';
 import type { Gamma } from './gamma.ts';
 import type { Resolutions } from './resolutions.ts';
-import { conditionOf, isTokenId, type ListedMarket } from './translate-market.ts';
+import { conditionOf, isTokenId, type KeepsOrder, type ListedMarket } from './translate-market.ts';
 
 const MARKETS_KEPT = 20_000;
 const TEXTS_KEPT = 60_000;
@@ -52,6 +53,7 @@ export interface LiveMarketDataOptions {
   readonly books: LiveBooks;
   readonly resolutions: Resolutions;
   readonly clock: { now(): number };
+  readonly keepsOrder?: KeepsOrder | undefined;
   /** How long an entry of the catalogue is taken as it is; a minute when omitted. */
   readonly marketLifeMs?: number;
 }
@@ -70,7 +72,7 @@ function keyOf(text: string): MarketKeyKind | null {
 
 export function createLiveMarketData(options: LiveMarketDataOptions): MarketData {
   const { gamma, books, resolutions, marketLifeMs = MARKET_LIFE_MS } = options;
-  const known = createKnownMarkets(gamma, marketLifeMs);
+  const known = createKnownMarkets(gamma, { lifeMs: marketLifeMs, keepsOrder: options.keepsOrder });
   const lists = createLists(options, known.keep);
 
   /** With the terms and prices of the CLOB, and the outcome where it is proved. */
@@ -210,7 +212,16 @@ const conditionOfToken = (name: string): string | null =>
   isTokenId(name) ? conditionOfPosition(BigInt(name)) : null;
 
 /** Markets by any of their ids. Questions of one turn of the event loop for the same kind of id go out together. */
-function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
+function createKnownMarkets(
+  gamma: Gamma,
+  {
+    lifeMs,
+    keepsOrder = () => false,
+  }: Pick<LiveMarketDataOptions, 'keepsOrder'> & { readonly lifeMs: number },
+): KnownMarkets {
+  /** Its outcomes were kept in the venue's order, and are not any more. */
+  const isOutdated = ({ record: { conditionId, tokenIds, outcomes } }: ListedMarket): boolean =>
+    listsNoFirst(outcomes) && !keepsOrder(conditionId, tokenIds[0]);
   const of = <V>(entries: number) => new BoundedCache<V>({ entries, weight: entries, weightOf: () => 1 });
   const markets = of<{ readonly at: number; readonly listed: ListedMarket }>(MARKETS_KEPT);
   const conditionOfText = of<string>(TEXTS_KEPT);
@@ -274,7 +285,7 @@ function createKnownMarkets(gamma: Gamma, lifeMs: number): KnownMarkets {
     const now = performance.now();
     const entry = markets.get(key === 'condition' ? text : (conditionOfText.get(text) ?? ''));
     const age = entry === undefined ? Number.POSITIVE_INFINITY : now - entry.at;
-    if (entry !== undefined && age < USABLE_MS) {
+    if (entry !== undefined && age < USABLE_MS && !isOutdated(entry.listed)) {
       // The CLOB's book says what changed in a hurry; the catalogue's part may be a little old.
       if (age >= lifeMs) ask(key, text).catch(() => {});
       return entry.listed;

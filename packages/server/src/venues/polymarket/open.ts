@@ -30,10 +30,10 @@ export function openPolymarket(settings: PolymarketSettings, tools: VenueTools):
 }
 
 function openLive(settings: PolymarketSettings, live: LivePolymarket, tools: VenueTools): OpenVenue {
-  const { clock, log, openSecrets } = tools;
+  const { clock, log, openSecrets, keepsOrder } = tools;
   const pooled = createPooledSend();
   const { venue, stop } = createPolymarketVenue({
-    ...{ id: settings.name, clock, log, openSecrets, send: pooled.send, ...live },
+    ...{ id: settings.name, clock, log, openSecrets, keepsOrder, send: pooled.send, ...live },
     signing: signingOf(settings, tools),
     rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S, builder: settings.builder },
     orders: tools.liveOrders(settings.name),

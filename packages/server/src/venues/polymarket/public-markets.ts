@@ -10,6 +10,7 @@ import { createVenueHttp, type VenueHttp } from './http.ts';
 import { createLiveMarketData } from './market-data.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
 import { createResolutions } from './resolutions.ts';
+import type { KeepsOrder } from './translate-market.ts';
 
 export interface PolymarketUrls {
   readonly clob: string;
@@ -30,6 +31,7 @@ export interface PublicMarketsOptions {
   readonly clock: { now(): number };
   readonly log: OutboundLog;
   readonly governor?: Governor;
+  readonly keepsOrder?: KeepsOrder | undefined;
   readonly socketTimes?: SocketTimes;
   /** Shorter ones for tests. */
   readonly times?: { readonly marketLifeMs?: number; readonly askAgainMs?: number };
@@ -49,7 +51,7 @@ export interface PublicMarkets {
 }
 
 export function createPublicMarkets(options: PublicMarketsOptions): PublicMarkets {
-  const { name, urls, send, clock, log, socketTimes, governor, times = {} } = options;
+  const { name, urls, send, clock, log, socketTimes, governor, keepsOrder, times = {} } = options;
   const service = (what: string, baseUrl: string, limits?: VenueService) =>
     createVenueHttp({
       ...{ service: `${name}'s ${what}`, baseUrl, send, clock, log },
@@ -59,7 +61,7 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
   const clob = service('order book', urls.clob, 'clob');
   const data = service('data service', urls.data, 'data');
   const catalogue = service('catalogue', urls.gamma, 'gamma');
-  const gamma = createGamma({ http: catalogue, clock, log });
+  const gamma = createGamma({ http: catalogue, clock, log, keepsOrder });
   const books = createLiveBooks({
     clob,
     socketUrl: `${urls.sockets}/market`,
@@ -74,7 +76,7 @@ export function createPublicMarkets(options: PublicMarketsOptions): PublicMarket
     site: service('site', urls.site),
     relayer: service('relayer', urls.relayer, 'relayer'),
     books,
-    markets: createLiveMarketData({ gamma, books, resolutions, clock, ...times }),
+    markets: createLiveMarketData({ gamma, books, resolutions, clock, keepsOrder, ...times }),
     status: clob.status,
     counts: () => ({
       ...books.counts(),

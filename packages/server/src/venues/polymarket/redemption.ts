@@ -5,7 +5,7 @@
 import type { Micro } from '@bellwether/contract/decimals';
 import { paysOf } from '@bellwether/contract/positions';
 import type { Address, ContractCall } from '@bellwether/protocol';
-import { ownerCalls, redeemCall, redeemPositionCall } from '@bellwether/protocol';
+import { ownerCalls, positionIds, redeemCall, redeemPositionCall } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, RedeemAnswer, Redemption, UnsignedCall } from '../venue.ts';
@@ -89,14 +89,16 @@ interface WantedRedemption {
 
 /** Protocol V2 redeems one outcome at a time, and by amount: those that pay, or, where none does, what is held. */
 function redemptionCalls({ market, held }: Pick<WantedRedemption, 'market' | 'held'>): ContractCall[] {
-  const { conditionId, negRisk, payout, version } = market;
+  const { conditionId, negRisk, payout, tokenIds, version } = market;
   if (version !== 'v2') return [redeemCall(conditionId, negRisk)];
   const owned = ([0, 1] as const).filter((outcome) => held[outcome] > 0n);
   const paying = owned.filter(
     (outcome) => payout !== undefined && paysOf(payout, outcome === 0 ? 'YES' : 'NO') > 0n,
   );
+  // The contract counts by its own order, which the venue's names may turn around.
+  const first = positionIds(conditionId)?.[0] === tokenIds[0] ? 0 : 1;
   return (paying.length > 0 ? paying : owned).map((outcome) =>
-    redeemPositionCall(conditionId, { outcome, amount: held[outcome] }),
+    redeemPositionCall(conditionId, { outcome: outcome === first ? 0 : 1, amount: held[outcome] }),
   );
 }
 

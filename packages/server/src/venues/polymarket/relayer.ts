@@ -151,9 +151,12 @@ export function createRelayer({ http, credentials, clock }: RelayerOptions): Rel
       for (const row of rows ?? []) {
         const read = READ.relayTransaction(row);
         if (!read?.transactionID || !read.signature) continue;
+        const from = read.from?.toLowerCase();
+        // Another's, of many that the same credentials send.
+        if (from !== undefined && from !== owner.eoa) continue;
         const isOfNonce =
           read.type === terms.type &&
-          read.from?.toLowerCase() === owner.eoa &&
+          from === owner.eoa &&
           read.nonce != null &&
           BigInt(read.nonce) === terms.nonce;
         if (isSignedBy(owner.eoa, digest, read.signature)) transactionId = read.transactionID;

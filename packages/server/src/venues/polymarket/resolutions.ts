@@ -18,7 +18,7 @@ const FINAL = 'resolved';
 /** Two sources may round a part of a collateral differently. */
 const SAME_WITHIN = MICRO / 10_000n;
 
-type Ended = Pick<ListedMarket, 'saidPayout'> & {
+type Ended = Pick<ListedMarket, 'saidPayout' | 'isTurned'> & {
   readonly record: Pick<ListedMarket['record'], 'conditionId' | 'tokenIds' | 'status'>;
 };
 
@@ -46,15 +46,17 @@ export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: Res
     weightOf: () => 1,
   });
 
-  const fromData = async (conditionIds: readonly string[]): Promise<Map<string, Payout>> => {
+  const fromData = async (markets: readonly Ended[]): Promise<Map<string, Payout>> => {
     const said = new Map<string, Payout>();
+    const asked = new Map(markets.map((market) => [market.record.conditionId, market]));
     const page = await data
-      .read({ path: '/v2/resolutions', query: { condition: conditionIds.join(',') } }, READ.dataPage)
+      .read({ path: '/v2/resolutions', query: { condition: [...asked.keys()].join(',') } }, READ.dataPage)
       .catch(() => null);
     for (const row of page?.data ?? []) {
       const wire = READ.resolution(row);
-      const payout = wire === null ? null : payoutOfRow(wire);
-      if (wire !== null && payout !== null) said.set(conditionOf(wire.condition_id), payout);
+      const market = wire === null ? undefined : asked.get(conditionOf(wire.condition_id));
+      const payout = wire === null || market === undefined ? null : payoutOfRow(wire, market.isTurned);
+      if (market !== undefined && payout !== null) said.set(market.record.conditionId, payout);
     }
     return said;
   };
@@ -67,11 +69,7 @@ export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: Res
   const ask = async (markets: readonly Ended[]): Promise<void> => {
     const questions: Promise<Map<string, Payout>>[] = [];
     for (let start = 0; start < markets.length; start += CONDITIONS_PER_QUESTION)
-      questions.push(
-        fromData(
-          markets.slice(start, start + CONDITIONS_PER_QUESTION).map(({ record }) => record.conditionId),
-        ),
-      );
+      questions.push(fromData(markets.slice(start, start + CONDITIONS_PER_QUESTION)));
     const said = new Map((await Promise.all(questions)).flatMap((part) => [...part]));
     let singles = 0;
     await Promise.all(
@@ -128,9 +126,9 @@ function isSame(a: Payout, b: Payout): boolean {
   return a === b || (isPart(a) && isPart(b) && apart <= SAME_WITHIN && apart >= -SAME_WITHIN);
 }
 
-function payoutOfRow({ status, payouts }: WireResolution): Payout | null {
+function payoutOfRow({ status, payouts }: WireResolution, isTurned: boolean): Payout | null {
   if (status !== FINAL || payouts == null) return null;
-  return proportionOf(payouts.map(exactOf));
+  return proportionOf(payouts.map(exactOf), isTurned);
 }
 
 function payoutByWinner(wire: WireClobMarket, [yes, no]: readonly [string, string]): Payout | null {

@@ -49,21 +49,26 @@ const APPROVALS: Readonly<Record<Approval, string>> = {
     'The wallet must have approved this contract once (pUSD for a split, outcome tokens for a merge or a conversion); the venue does not say whether it has. npm run doctor prints the approvals.',
 };
 
+/** A conversion goes by the contract's NO: of a market that the venue's names turn around it is not one of NO shares. */
+const isConvertible = ({ conditionId, tokenIds }: MarketRecord): boolean =>
+  conditionsOfEvent(conditionId) !== null && positionIds(conditionId)?.[1] === tokenIds[1];
+
 const WITHOUT_GAS =
   ' Without the network’s price it goes through the venue’s relayer, for which the operator of this service sets POLYMARKET_RELAYER_API_KEY or POLYMARKET_BUILDER_API_KEY.';
 
 export function createLiveSets(options: LiveSetsOptions): Sets {
   const { markets, accounts, keysOf, chainId, sends, relayer } = options;
   // Of an event of Protocol V1 the catalogue need not list every question; ids of Protocol V2 say how many there are.
-  const others = async ({ conditionId }: MarketRecord): Promise<readonly MarketRecord[] | null> => {
+  const others = async (market: MarketRecord): Promise<readonly MarketRecord[] | null> => {
+    const { conditionId } = market;
     const wanted = (conditionsOfEvent(conditionId) ?? []).filter((one) => one !== conditionId);
-    if (wanted.length === 0) return null;
+    if (wanted.length === 0 || !isConvertible(market)) return null;
     const found = new Map((await markets.findAll(wanted)).map((market) => [market.conditionId, market]));
     const all = wanted.flatMap((one) => found.get(one) ?? []);
-    return all.length === wanted.length ? all : null;
+    return all.length === wanted.length && all.every(isConvertible) ? all : null;
   };
   return {
-    converts: ({ conditionId }) => conditionsOfEvent(conditionId) !== null,
+    converts: isConvertible,
     others,
     ...(relayer === null ? {} : { relayed: relayer }),
     async balance(account, question) {

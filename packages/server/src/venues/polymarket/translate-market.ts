@@ -2,6 +2,8 @@
  * The venue's markets in the desk's terms. Pure. A market whose tokens or outcomes cannot be read is left out; one that
  * cannot be traded is listed as closed. Gamma's prices are minutes old and are never a market's prices here.
  */
+
+import { LIMITS, listsNoFirst, type OutcomeNames } from '@bellwether/contract';
 import {
   MICRO,
   type Micro,
@@ -16,6 +18,7 @@ import {
 import { type Payout, payoutOf } from '@bellwether/contract/positions';
 import { isPositionId, positionIds } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
+import { plainText } from '../../domain/untrusted-text.ts';
 import { timeAt } from '../../domain/utc-day.ts';
 import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 
@@ -23,6 +26,9 @@ const DEFAULT_TICK: Pips = 100;
 const DEFAULT_MIN_SIZE: Micro = 5n * MICRO;
 const CONDITION_HEX_DIGITS = 64;
 const UMA_FINAL: ReadonlySet<string> = new Set(['resolved', 'settled']);
+
+/** Whether a market's outcomes stay in the venue's order. @param first the token that the venue lists first */
+export type KeepsOrder = (conditionId: string, first: string) => boolean;
 
 /** A market as Gamma lists it, without the CLOB's terms and prices. */
 export interface ListedMarket {
@@ -32,28 +38,41 @@ export interface ListedMarket {
   /** Payout of the market by Gamma; believed only when another source agrees. */
   readonly saidPayout: Payout | null;
   readonly readAt: number;
+  /** The venue lists NO's token, name and price first. */
+  readonly isTurned: boolean;
 }
 
 /** @returns `null` when it cannot be a market of this desk: not two outcomes, or tokens that cannot be read */
 export function toListedMarket(
   wire: WireMarket,
-  context: { readonly now: number; readonly event?: WireEvent },
+  context: {
+    readonly now: number;
+    readonly event?: WireEvent;
+    readonly keepsOrder?: KeepsOrder;
+  },
 ): ListedMarket | null {
   const tokens = tokensOf(wire);
-  if (tokens === null || listOf(wire.outcomes)?.length !== 2) return null;
+  const names = namesOf(wire);
+  if (tokens === null || names === null) return null;
+  const conditionId = conditionOf(wire.conditionId);
+  const isTurned = listsNoFirst(names) && context.keepsOrder?.(conditionId, tokens[0]) !== true;
+  const inOrder = <T>([first, second]: readonly [T, T]) =>
+    isTurned ? ([second, first] as const) : ([first, second] as const);
   const event = context.event ?? firstEvent(wire);
   const version = versionOf(wire, tokens);
   const createdAt = timeOf(wire.createdAt) || timeOf(wire.startDate);
   const fees = feesOf(wire);
   const prices = pricesOf(wire);
   return {
-    roughPrice: prices?.[0] ?? null,
-    saidPayout: saidPayout(wire),
+    roughPrice: prices === null ? null : inOrder(prices)[0],
+    saidPayout: saidPayout(wire, isTurned),
     readAt: context.now,
+    isTurned,
     record: {
       id: String(wire.id),
-      conditionId: conditionOf(wire.conditionId),
-      tokenIds: tokens,
+      conditionId,
+      tokenIds: inOrder(tokens),
+      outcomes: inOrder(names),
       slug: wire.slug,
       question: wire.question,
       description: wire.description ?? '',
@@ -116,6 +135,15 @@ function tokensOf(wire: WireMarket): readonly [string, string] | null {
 export const isTokenId = (text: string | undefined): text is string =>
   text !== undefined && /^[1-9]\d{0,77}$/.test(text);
 
+/** What cannot be read is called by its place alone. */
+function namesOf(wire: WireMarket): OutcomeNames | null {
+  const [first, second, ...others] = listOf(wire.outcomes) ?? [];
+  if (first === undefined || second === undefined || others.length > 0) return null;
+  const plain = (name: unknown) =>
+    typeof name === 'string' ? plainText(name, LIMITS.outcomeChars).trim() : '';
+  return [plain(first) || 'YES', plain(second) || 'NO'];
+}
+
 function firstEvent(wire: WireMarket): WireEvent | null {
   const [first] = listOf(wire.events) ?? [];
   return READ.gammaEvent(first);
@@ -132,7 +160,7 @@ const pricesOf = (wire: WireMarket): readonly [Pips, Pips] | null => {
   return yes === undefined || no === undefined || yes === null || no === null ? null : [yes, no];
 };
 
-function saidPayout(wire: WireMarket): Payout | null {
+function saidPayout(wire: WireMarket, isTurned: boolean): Payout | null {
   const isFinal =
     wire.closed === true &&
     (UMA_FINAL.has(wire.umaResolutionStatus ?? '') ||
@@ -144,13 +172,16 @@ function saidPayout(wire: WireMarket): Payout | null {
   // Parts may be rounded, a whole collateral is not.
   const rounded = yes === 0n || no === 0n ? 0n : EXACT_ONE / BigInt(PIPS);
   const off = yes + no - EXACT_ONE;
-  return off <= rounded && off >= -rounded ? proportionOf([yes, no]) : null;
+  return off <= rounded && off >= -rounded ? proportionOf([yes, no], isTurned) : null;
 }
 
-/** @param pair what the outcomes pay, in a unit of both; `null` where it cannot be read */
-export function proportionOf([yes, no, ...others]: readonly (bigint | null)[]): Payout | null {
-  if (yes == null || no == null || others.length > 0 || yes + no === 0n) return null;
-  return payoutOf((yes * MICRO) / (yes + no));
+/** @param pair what the outcomes pay, in the venue's order and a unit of both; `null` where it cannot be read */
+export function proportionOf(
+  [first, second, ...others]: readonly (bigint | null)[],
+  isTurned: boolean,
+): Payout | null {
+  if (first == null || second == null || others.length > 0 || first + second === 0n) return null;
+  return payoutOf(((isTurned ? second : first) * MICRO) / (first + second));
 }
 
 const EXACT_DIGITS = 18;

@@ -18,6 +18,7 @@ import type { SocketTimes } from './reconnecting-socket.ts';
 import { createLiveRedemption } from './redemption.ts';
 import { createRelayer, createRelaying, type RelayerCredentials } from './relayer.ts';
 import { createLiveSets } from './sets.ts';
+import type { KeepsOrder } from './translate-market.ts';
 import { startVenueClock } from './venue-clock.ts';
 
 export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
@@ -38,6 +39,7 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   readonly doubtMs: number;
   /** Buckets for the venue's limits, which all replicas share. */
   readonly bucketsOf: GovernorOptions['bucketsOf'];
+  readonly keepsOrder?: KeepsOrder;
   /** Shorter ones for tests. */
   readonly times?: FollowerTimes;
   readonly socketTimes?: SocketTimes;
@@ -55,7 +57,9 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     ...(options.socketTimes === undefined ? {} : { socketTimes: options.socketTimes }),
   };
   const governor = createGovernor({ venue: id, bucketsOf: options.bucketsOf });
-  const open = createPublicMarkets({ name: id, urls, send, clock, log, governor, ...sockets });
+  const open = createPublicMarkets({
+    ...{ name: id, urls, send, clock, log, governor, keepsOrder: options.keepsOrder, ...sockets },
+  });
   const { clob, data, site, books, markets } = open;
   const geoblock = watchGeoblock({ http: site, log });
   const venueClock = startVenueClock({ http: clob, clock, log });

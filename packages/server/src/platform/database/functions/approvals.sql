@@ -18,7 +18,7 @@ $$;
 create or replace function approval_told(a approvals, status text) returns jsonb language sql stable as $$
   select jsonb_build_object('approvalId', a.approval_id, 'orderId', a.order_id, 'status', status,
     'venue', a.terms -> 'venue', 'marketId', a.terms -> 'marketId', 'marketConditionId', a.terms -> 'marketConditionId',
-    'outcome', a.terms -> 'outcome', 'side', a.terms -> 'side', 'amount', a.terms -> 'amount',
+    'outcome', a.terms -> 'outcome', 'outcomeName', a.terms -> 'outcomeName', 'side', a.terms -> 'side', 'amount', a.terms -> 'amount',
     'waitsUntil', iso_time(a.waits_until), 'approvedUntil', iso_time(a.approved_until))
 $$;
 

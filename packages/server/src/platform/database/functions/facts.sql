@@ -43,7 +43,7 @@ create or replace function log_resolutions(batch jsonb) returns void language pl
 begin
   insert into facts (agent_id, kind, subject, at, payload)
   select c.agent_id, 'resolution', r.condition_id, r.at, jsonb_build_object('marketId', m.market_id,
-    'marketConditionId', r.condition_id, 'marketQuestion', m.question, 'payout', r.payout)
+    'marketConditionId', r.condition_id, 'marketQuestion', m.question, 'payout', r.payout, 'outcomes', m.outcomes)
   from jsonb_to_recordset(batch) as r(condition_id text, payout text, at timestamptz)
   cross join lateral (
     -- The length, which is always greater, makes the index on open orders by market fit, and only here.
@@ -63,9 +63,9 @@ begin
       select 1 from order_wallets k where k.user_id = a.user_id and k.address = p.wallet)
     offset 0) c
   left join lateral (
-    select market_id, question from traded_markets where condition_id = r.condition_id
+    select market_id, question, outcomes from traded_markets where condition_id = r.condition_id
     union all
-    select market_id, question from orders where agent_id = c.agent_id and condition_id = r.condition_id
+    select market_id, question, null from orders where agent_id = c.agent_id and condition_id = r.condition_id
       and order_is_open(status)
     limit 1) m on true
   order by r.condition_id, c.agent_id;

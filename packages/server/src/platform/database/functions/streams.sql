@@ -62,7 +62,7 @@ begin
     from given g where g.kind = 'reversal'
   ), placed as materialized (
     -- A conversion has fills in other markets than its order's own.
-    select m.*, coalesce(o.venue, t.venue) as venue,
+    select m.*, coalesce(o.venue, t.venue) as venue, case m.outcome when 'YES' then t.outcomes[1] else t.outcomes[2] end as outcome_name,
       coalesce(case when o.condition_id = m.condition_id then o.market_id end, t.market_id) as market_id
     from moved m left join lateral (select * from orders x where x.order_id = m.order_id offset 0) o on true
     left join lateral (select * from traded_markets x where x.condition_id = m.condition_id offset 0) t on true
@@ -71,7 +71,7 @@ begin
   union all
   select m.seq, 3, 'position', event_id('position ' || m.seq), jsonb_build_object('walletAddress', m.wallet,
     'venue', m.venue, 'marketId', m.market_id, 'marketConditionId', m.condition_id, 'tokenId', m.token_id,
-    'outcome', m.outcome, 'reason', m.reason, 'size', micro_number(coalesce(h.size, 0)),
+    'outcome', m.outcome, 'outcomeName', m.outcome_name, 'reason', m.reason, 'size', micro_number(coalesce(h.size, 0)),
     'cost', micro_number(coalesce(h.cost, 0)),
     'avgPrice', coalesce(trim_scale(round(h.cost::numeric / nullif(h.size, 0), 6)), 0),
     'realizedPnl', micro_number(coalesce(h.realized, 0)))
@@ -84,7 +84,7 @@ begin
   union all
   select m.seq, 5, 'redemption', event_id('redemption ' || m.seq), jsonb_build_object('walletAddress', m.wallet,
     'venue', m.venue, 'marketId', m.market_id, 'marketConditionId', m.condition_id, 'tokenId', m.token_id,
-    'outcome', m.outcome, 'size', micro_number(m.size), 'payout', micro_number(m.cost))
+    'outcome', m.outcome, 'outcomeName', m.outcome_name, 'size', micro_number(m.size), 'payout', micro_number(m.cost))
   from placed m where m.reason = 'redemption'
   union all
   select g.seq, 1, 'balance', event_id('balance ' || g.seq), jsonb_build_object('walletAddress', p -> 'walletAddress',

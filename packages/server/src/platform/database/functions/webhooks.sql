@@ -18,7 +18,7 @@ create or replace function whole_payload(fact facts) returns jsonb language sql 
   select case fact.kind
     when 'order' then coalesce((
       select jsonb_build_object('orderId', o.order_id, 'venue', o.venue, 'marketId', o.market_id,
-        'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'side', o.side,
+        'marketConditionId', o.condition_id, 'tokenId', o.token_id, 'outcome', o.outcome, 'outcomeName', o.outcome_name, 'side', o.side,
         'orderType', o.time_in_force, 'price', o.price, 'orderSize', o.shares::text, 'filledSize', '0',
         'filledAmount', '0', 'feePaid', '0', 'errorCode', null, 'source', o.source, 'skillSlug', o.skill_slug)
       from orders o where o.order_id = fact.subject), '{}')
@@ -27,7 +27,8 @@ create or replace function whole_payload(fact facts) returns jsonb language sql 
       select jsonb_build_object('orderId', f.order_id, 'venue', o.venue, 'marketId',
         case when o.condition_id <> f.condition_id then (
           select t.market_id from traded_markets t where t.condition_id = f.condition_id) else o.market_id end,
-        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'price', f.price,
+        'marketConditionId', f.condition_id, 'tokenId', f.token_id, 'outcome', f.outcome,
+        'outcomeName', outcome_name(f.condition_id, f.outcome), 'side', f.side, 'price', f.price,
         'size', f.size::text, 'cost', f.cost::text, 'fee', f.fee::text, 'liquidity', f.liquidity,
         'matchKind', f.match_kind, 'realized', f.realized::text)
       from fills f left join orders o on o.order_id = f.order_id

@@ -1,0 +1,64 @@
+/**
+ * Names the outcomes in what earlier releases stored: their records have no names, and say YES of the outcome that the venue lists first.
+ * Each market is read once more; until then it stays in the venue's order, here and in what is stored.
+ */
+import { listsNoFirst } from '@bellwether/contract';
+import type { Sql } from '../platform/database/connection.ts';
+import type { UnnamedMarketsRow } from '../platform/database/rows.generated.ts';
+import type { Venue, Venues } from '../venues/venue.ts';
+
+const MARKETS_PER_TURN = 200;
+
+export type StoredNames = Awaited<ReturnType<typeof openStoredNames>>;
+
+export async function openStoredNames(sql: Sql) {
+  const read = async (): Promise<Set<string>> => {
+    const rows = await sql<
+      Pick<UnnamedMarketsRow, 'condition_id'>[]
+    >`select condition_id from unnamed_markets`;
+    return new Set(rows.map(({ condition_id }) => condition_id));
+  };
+  let unnamed = await read();
+  /** Of these the venue has said that it does not list them now. */
+  const missing = new Set<string>();
+
+  /** Markets in which somebody holds something first. @throws VenueUnavailable */
+  const nameAt = async (venue: Venue): Promise<void> => {
+    const rows = await sql<Pick<UnnamedMarketsRow, 'condition_id'>[]>`
+      select u.condition_id from unnamed_markets u
+      where u.venue = ${venue.id} and not u.condition_id = any(${[...missing]}::text[])
+      order by exists (select from positions p where p.condition_id = u.condition_id and p.is_held) desc, u.condition_id
+      limit ${MARKETS_PER_TURN}`;
+    if (rows.length === 0) return;
+    const found = await venue.markets.findAll(rows.map(({ condition_id }) => condition_id));
+    const batch = found.map(({ conditionId, tokenIds: [first, second], outcomes: [yes, no] }) => {
+      const inOrder = {
+        condition_id: conditionId,
+        yes_token: first,
+        no_token: second,
+        yes_name: yes,
+        no_name: no,
+      };
+      // On paper a market stays as the exchange's journal has it.
+      return venue.backend === 'live' && listsNoFirst([yes, no])
+        ? { ...inOrder, yes_token: second, no_token: first, yes_name: no, no_name: yes }
+        : inOrder;
+    });
+    await sql`select name_outcomes(${sql.json(batch)}::jsonb)`;
+    const isNamed = new Set(found.map(({ conditionId }) => conditionId));
+    for (const { condition_id } of rows) if (!isNamed.has(condition_id)) missing.add(condition_id);
+  };
+
+  return {
+    isUnnamed: (conditionId: string): boolean => unnamed.has(conditionId),
+
+    /** One turn. Another replica may have named some. @throws AggregateError of venues that do not answer, once the others have */
+    async name(venues: Venues): Promise<void> {
+      if (unnamed.size === 0) return;
+      const turns = await Promise.allSettled([...venues.values()].map(nameAt));
+      unnamed = await read();
+      const failures = turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : []));
+      if (failures.length > 0) throw new AggregateError(failures, 'names of outcomes were not read');
+    },
+  };
+}
