@@ -79,7 +79,7 @@ async function takeProfit({ client, signer, markets }: Turn, source: string): Pr
     const order = await buildMarketOrder({
       signer,
       market,
-      outcome: outcome as 'YES' | 'NO',
+      outcome,
       side: 'SELL',
       shares: size.toFixed(2),
       worstPrice: onGrid(market, currentPrice - 0.03),

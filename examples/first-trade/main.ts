@@ -79,7 +79,9 @@ async function findMarket(client: BellwetherClient): Promise<Market> {
     );
     if (market === undefined) continue;
     say(`"${market.question}" (${market.category})`);
-    say(`YES ${market.bestBid} bid, ${market.bestAsk} asked, tick ${market.tickSize}`);
+    say(
+      `YES (${market.outcomes[0]}) ${market.bestBid} bid, ${market.bestAsk} asked, tick ${market.tickSize}`,
+    );
     return market;
   }
   throw new CheckFailed('no open market with a two-sided book was found');

@@ -132,7 +132,9 @@ def expected_order(intent, agent_id, wallet, market):
     price = int(Decimal(str(intent["worstPrice"])) * 10_000)
     spend = int((Decimal(str(intent["amount"])) * 100).to_integral_value(ROUND_FLOOR)) * 10_000
     shares = spend * 10_000 // price // 100 * 100
-    token = market["clobTokenIds"][0 if intent["outcome"] == "YES" else 1]
+    # YES and NO are the sides; what the venue calls them is the desk's word, and it has to say the same as before.
+    side = 0 if intent["outcome"] == "YES" else 1
+    token, outcome_name = market["clobTokenIds"][side], (market["outcomes"] + [None, None])[side]
     zero = "0x" + "0" * 40
     order = {
         "salt": salt_of(agent_id, intent["clientOrderId"]), "maker": wallet.address, "signer": wallet.address,
@@ -158,7 +160,7 @@ def expected_order(intent, agent_id, wallet, market):
     return digest, {
         "clientOrderId": intent["clientOrderId"], "agentId": agent_id, "venue": market["venue"],
         "marketId": market["id"], "marketConditionId": market["conditionId"], "tokenId": token,
-        "outcome": intent["outcome"], "side": "BUY", "orderVersion": 2, "orderProfile": "interface",
+        "outcome": intent["outcome"], "outcomeName": outcome_name, "side": "BUY", "orderVersion": 2, "orderProfile": "interface",
         "exchangeVersion": 3 if is_v2 else "missing", "verifyingContract": contract, "negRisk": market["negRisk"], "tickSize": market["tickSize"],
         "maker": wallet.address, "signer": wallet.address, "eoa": wallet.address, "signatureType": 0,
         "orderId": "0x" + digest.hex(), "digest": "0x" + digest.hex(), "signatureSuffix": None,

@@ -28,6 +28,7 @@ interface Details {
 const TRANSACTION_FIXES: Readonly<Record<string, string>> = {
   action: 'Give what the wallet holds with --held-yes and --held-no, as the explorer or the venue shows it.',
   wallet: 'Use the key that the wallet belongs to.',
+  market: 'Sell the shares instead.',
 };
 
 export class CliError extends Error {
@@ -84,6 +85,15 @@ function apiFailure(error: BellwetherApiError): Failure {
   };
 }
 
+const ORDER_FIXES: Readonly<Record<string, string>> = {
+  tokens_differ:
+    'Look the market up at the venue itself. If this desk is wrong about it, do not trade with it.',
+  outcome_name_mismatch: 'Say YES or NO: the message says which is which.',
+  market_version_not_supported: 'Look the market up again; if it says the same, install the latest version.',
+};
+const orderFix = ({ code }: OrderBuildError): string =>
+  ORDER_FIXES[code] ?? 'Change the numbers of the order.';
+
 /** Every error that a run can end with. What is not known is `unexpected`, with its message alone. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) {
@@ -136,9 +146,12 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof PreparedOrderError)
     return {
       exit: 'unverified',
-      code: 'prepared_order_differs',
+      code: error.cause instanceof OrderBuildError ? error.cause.code : 'prepared_order_differs',
       message: error.message,
-      fix: 'Run the command again. If it happens again, do not trade with this desk.',
+      fix:
+        error.cause instanceof OrderBuildError
+          ? orderFix(error.cause)
+          : 'Run the command again. If it happens again, do not trade with this desk.',
     };
   if (error instanceof WalletCallsError)
     return {
@@ -161,7 +174,7 @@ export function failureOf(error: unknown): Failure {
       exit: 'refused',
       code: error.code,
       message: error.message,
-      fix: 'Change the numbers of the order.',
+      fix: orderFix(error),
     };
   if (error instanceof QuoteError)
     return {

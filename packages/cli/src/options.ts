@@ -1,5 +1,5 @@
 /** Values of options and arguments, read strictly: what is not one is refused before anything happens. */
-import { InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 
 const DECIMAL = /^(\d+(\.\d*)?|\.\d+)$/;
 
@@ -72,6 +72,18 @@ export const upper =
   };
 
 export const outcome = upper('YES', 'NO');
+
+/** YES and NO in any case, and anything else as it is: the market tells whose name it is. */
+export function outcomeWord(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Give YES, NO, or a name of an outcome.');
+  return (['YES', 'NO'] as const).find((side) => side === text.toUpperCase()) ?? text;
+}
+
+/** The choices are for help and completion: a name is taken, too. */
+export const outcomeArgument = (): Argument =>
+  new Argument('<outcome>', "the venue's name of an outcome, or its side")
+    .choices(['YES', 'NO'])
+    .argParser(outcomeWord);
 
 const WALLET_TYPES = { eoa: 0, proxy: 1, safe: 2, deposit: 3 } as const;
 export const WALLET_NAMES = Object.keys(WALLET_TYPES);

@@ -14,6 +14,22 @@ export const oneLine = (text: string): string =>
     .trim()
     .replaceAll(UNPRINTABLE, REPLACEMENT);
 
+const NAME_CHARS = 100;
+const PLAIN_NAMES: Readonly<Record<string, string | undefined>> = { YES: 'yes', NO: 'no' };
+
+/** A name of an outcome on one line, as long as the desk may make it. */
+export function outcomeName(name: string | null | undefined): string {
+  const shown = [...oneLine(name ?? '')];
+  return shown.length > NAME_CHARS ? `${shown.slice(0, NAME_CHARS).join('')}…` : shown.join('');
+}
+
+/** A side with the venue's name of it, which is left out where it says no more. */
+export function outcomeText(outcome: string, name: string | null | undefined, between = ' '): string {
+  const shown = outcomeName(name);
+  const isPlain = shown === '' || shown.toLowerCase() === PLAIN_NAMES[outcome];
+  return isPlain ? outcome : `${outcome}${between}${shown}`;
+}
+
 /** Parts of a line, two spaces apart. */
 export const columns = (...parts: readonly string[]): string =>
   parts

@@ -1,6 +1,7 @@
 /** Facts that this machine decides for itself before it signs anything, about a desk's answers. */
-import type { KeyUse, Market, Me } from '@bellwether/sdk';
+import { type KeyUse, type Market, type Me, outcomeMismatch, sideCalled } from '@bellwether/sdk';
 import { CliError } from './cli-error.ts';
+import { outcomeName } from './terminal-text.ts';
 
 /** A key signs only for what it was made for; one without a mark signs for both, under every check. @throws CliError */
 export function requireUse(venues: Me['venues'], venue: string, use: KeyUse | null): void {
@@ -14,6 +15,15 @@ export function requireUse(venues: Me['venues'], venue: string, use: KeyUse | nu
       fix: `Use keys of their own for ${backend}: name another folder in BELLWETHER_HOME and run bellwether init. If this key is for ${backend}: bellwether keys mark ${backend}`,
     },
   );
+}
+
+/** The side that a word of the command line means in this market. @throws CliError with both names */
+export function sideIn(word: string, { outcomes }: Pick<Market, 'outcomes'>): 'YES' | 'NO' {
+  const side = sideCalled(word, outcomes);
+  if (side !== null) return side;
+  throw new CliError('refused', 'outcome_name_mismatch', outcomeMismatch(word, outcomes.map(outcomeName)), {
+    fix: 'Say YES or NO: the message says which is which.',
+  });
 }
 
 const CONDITION = /^0x[0-9a-f]{64}$/i;

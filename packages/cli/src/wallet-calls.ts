@@ -9,6 +9,7 @@ import {
   type WalletAction,
   type WalletTransaction,
 } from '@bellwether/sdk';
+import { KnownMints } from '@bellwether/sdk/keystore';
 import type { Run } from './run.ts';
 
 type Answer = Parameters<typeof verifyWalletCalls>[0];
@@ -44,7 +45,8 @@ export async function relayAsked(
       readRelayTerms({ ...own, ...relayerOf(run) }),
     ]),
   );
-  const verified = verifyRelay(answer, action, { ...own, market, terms });
+  const tokenIds = new KnownMints(run.place).tokensOf(market);
+  const verified = verifyRelay(answer, action, { ...own, market, terms, tokenIds });
   const signed = await signRelay(verified, own.signer);
   return run.waiting('Sending the signature', client.relaySet(signed));
 }
@@ -71,7 +73,8 @@ export async function requireAsked(
     'Reading the market',
     client.getMarket(marketId, venue === undefined ? {} : { venue }),
   );
-  return { market, transactions: verifyWalletCalls(answer, action, { ...own, market }) };
+  const tokenIds = new KnownMints(run.place).tokensOf(market);
+  return { market, transactions: verifyWalletCalls(answer, action, { ...own, market, tokenIds }) };
 }
 
 /** For a person: what to sign, and where from. */

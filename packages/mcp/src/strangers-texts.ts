@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 /** Guessed once in 2⁴⁸ answers, and a longer word would make small answers large. */
 const BOUNDARY_BYTES = 6;
 const DEFAULT_CHARS = 300;
+const NAME_CHARS = 100;
 
 /** The part of an answer in which texts of strangers are. */
 export interface Untrusted {
@@ -30,6 +31,19 @@ export class StrangersTexts {
   /** @param place where it belongs, made of our own names and of positions, such as `markets.0.title` */
   add(place: string, text: unknown, maxChars = DEFAULT_CHARS): void {
     if (typeof text === 'string' && text.trim() !== '') this.#texts[place] = this.mark(text, maxChars);
+  }
+
+  /** The venue's name of an outcome, where it says more than the side. */
+  addName(place: string, outcome: unknown, name: unknown): void {
+    const plain = outcome === 'YES' ? 'yes' : outcome === 'NO' ? 'no' : null;
+    if (typeof name === 'string' && name.trim().toLowerCase() !== plain) this.add(place, name, NAME_CHARS);
+  }
+
+  /** Those of a market, YES's first. */
+  addNames(place: string, names: unknown): void {
+    if (!Array.isArray(names)) return;
+    for (const [at, side] of (['YES', 'NO'] as const).entries())
+      this.addName(`${place}outcomes.${side}`, side, names[at]);
   }
 
   mark(text: string, maxChars = DEFAULT_CHARS): string {

@@ -61,6 +61,9 @@ const FIXES: Readonly<Record<string, string>> = {
   market_not_found:
     'Find the market with search_markets; use its market, and its venue where the tool takes one.',
   unknown_market: 'Find the market with search_markets and use the id that it gives.',
+  outcome_name_mismatch: 'Use YES or NO: look_at_market says which is which.',
+  tokens_differ:
+    'Tell the person. Where the venue itself lists No before Yes, they confirm the token of YES in a terminal with "bellwether mint confirm <condition id> YES <token id>"; else the desk is wrong or compromised, and this market is not to be traded there.',
   market_not_active: 'Choose another market with search_markets.',
   wrong_venue_route:
     'Use quote_venue_b and trade_venue_b for markets of venue B, place_order for the others.',
@@ -193,8 +196,19 @@ export function problemOf(error: unknown, texts: StrangersTexts): Problem {
   return sdkProblem(error, texts);
 }
 
+const orderProblem = ({ code }: OrderBuildError): Problem => ({
+  code,
+  message:
+    code === 'tokens_differ'
+      ? 'Only the desk says which tokens these outcomes are, so nothing was signed.'
+      : 'No order can be made of these terms.',
+  fix: entry(FIXES, code) ?? 'Correct the terms: error.detail in untrusted.texts says which.',
+});
+
 function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
   if (error instanceof Error) texts.add('error.detail', error.message, 800);
+  if (error instanceof PreparedOrderError && error.cause instanceof OrderBuildError)
+    return orderProblem(error.cause);
   if (error instanceof PreparedOrderError)
     return {
       code: 'prepared_order_differs',
@@ -213,12 +227,7 @@ function sdkProblem(error: unknown, texts: StrangersTexts): Problem {
       message: 'The transaction would do something else than what was asked for, so it was not signed.',
       fix: 'Ask for a new quote. If it happens again, stop and tell the person: the desk may be wrong or compromised.',
     };
-  if (error instanceof OrderBuildError)
-    return {
-      code: error.code,
-      message: 'No order can be made of these terms.',
-      fix: entry(FIXES, error.code) ?? 'Correct the terms: error.detail in untrusted.texts says which.',
-    };
+  if (error instanceof OrderBuildError) return orderProblem(error);
   if (error instanceof QuoteError && error.code === 'approval_waiting')
     return {
       code: 'approval_required',

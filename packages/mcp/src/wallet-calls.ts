@@ -8,6 +8,7 @@ import {
   type WalletAction,
   type WalletTransaction,
 } from '@bellwether/sdk';
+import { KnownMints } from '@bellwether/sdk/keystore';
 import type { Call } from './tool.ts';
 
 interface Asked {
@@ -24,7 +25,9 @@ export async function requireAsked(
 ): Promise<readonly WalletTransaction[]> {
   const { signer, signatureType } = desk.wallet();
   const market = await desk.client.getMarket(name, venue === undefined ? {} : { venue }, { signal });
-  return verifyWalletCalls(answer, action, { signer, wallet: signer.wallet(signatureType), market });
+  const wallet = signer.wallet(signatureType);
+  const tokenIds = new KnownMints(desk.config.place).tokensOf(market);
+  return verifyWalletCalls(answer, action, { signer, wallet, market, tokenIds });
 }
 
 /**
@@ -50,6 +53,7 @@ export async function relayAsked(
     desk.client.getMarket(name, venue === undefined ? {} : { venue }, { signal }),
     readRelayTerms({ ...own, ...(relayerUrl === null ? {} : { relayerUrl }) }),
   ]);
-  const verified = verifyRelay(answer, action, { ...own, market, terms });
+  const tokenIds = new KnownMints(desk.config.place).tokensOf(market);
+  const verified = verifyRelay(answer, action, { ...own, market, terms, tokenIds });
   return desk.client.relaySet(await signRelay(verified, signer), { signal });
 }

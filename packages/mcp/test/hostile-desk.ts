@@ -1,29 +1,10 @@
 /** A desk and venues whose every text was written by an attacker. Ids that the tools work with stay honest where they have to. */
 
+import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
-import {
-  type Operation,
-  type PreparedTrade,
-  type TradeIntent,
-  tickOf,
-  unsignedTrade,
-} from '@bellwether/contract';
-import {
-  asAddress,
-  bytesToHex,
-  exchangeDomain,
-  exchangeDomains,
-  orderDigest,
-  orderStructHash,
-  orderTypedData,
-  POLYGON_CHAIN_ID,
-  POLYGON_EXCHANGES,
-  saltOf,
-  ZERO_ADDRESS,
-} from '@bellwether/protocol';
 import { type Fetch, type Market, type Quote, Signer, SolanaSigner } from '@bellwether/sdk';
 import type { TSchema } from 'typebox';
-import { buyQuote } from '../../sdk/test/dishonest-desk.ts';
+import { buyQuote, honestPrepared } from '../../sdk/test/dishonest-desk.ts';
 
 export const AGENT_ID = 'agent-of-the-test';
 export const SIGNER = Signer.fromPrivateKey(`0x${'17'.repeat(32)}`, { use: 'paper' });
@@ -94,85 +75,6 @@ function operationFor(method: string, path: string) {
   return found;
 }
 
-/** An honest desk's answers about an intent; `verifyPrepared` accepts nothing else. */
-function honestPrepared(
-  intent: TradeIntent,
-  market: Market,
-): { readonly [Field in keyof PreparedTrade]?: PreparedTrade[Field] | undefined } {
-  const { address } = SIGNER;
-  const tokenIds = market.clobTokenIds as [string, string];
-  const body = unsignedTrade(intent, {
-    maker: address,
-    signer: address,
-    signatureType: 0,
-    venue: intent.venue ?? market.venue,
-    conditionId: market.conditionId,
-    question: market.question,
-    tokenIds,
-    tick: tickOf(market.tickSize),
-    negRisk: false,
-    salt: saltOf(AGENT_ID, intent.clientOrderId),
-    hasExtras: false,
-  });
-  const { order } = body;
-  const fields = {
-    salt: BigInt(order.salt),
-    maker: asAddress(address),
-    signer: asAddress(address),
-    taker: ZERO_ADDRESS,
-    tokenId: BigInt(order.tokenId),
-    makerAmount: BigInt(order.makerAmount),
-    takerAmount: BigInt(order.takerAmount),
-    expiration: 0n,
-    nonce: 0n,
-    feeRateBps: 0n,
-    side: order.side === 'BUY' ? (0 as const) : (1 as const),
-    signatureType: 0 as const,
-  };
-  const domain = exchangeDomain(exchangeDomains(POLYGON_CHAIN_ID, POLYGON_EXCHANGES), 2, false);
-  const digest = bytesToHex(orderDigest(domain.separator, orderStructHash(fields)));
-  const [shares, money] =
-    intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
-  return {
-    // An order that it would refuse is not signed at all.
-    expectedRefusal: null,
-    checks: [],
-    preparedAt: new Date().toISOString(),
-    clientOrderId: intent.clientOrderId,
-    agentId: AGENT_ID,
-    venue: market.venue,
-    marketId: market.id,
-    marketConditionId: market.conditionId,
-    tokenId: order.tokenId,
-    outcome: intent.outcome,
-    side: intent.side,
-    orderVersion: 2,
-    exchangeVersion: undefined,
-    orderProfile: 'interface',
-    verifyingContract: domain.verifyingContract,
-    negRisk: false,
-    tickSize: '0.01',
-    maker: address,
-    signer: address,
-    eoa: address,
-    signatureType: 0,
-    amounts: {
-      makerAmount: order.makerAmount,
-      takerAmount: order.takerAmount,
-      shares: Number(shares) / 1e6,
-      collateral: Number(money) / 1e6,
-      limit: body.price,
-    },
-    typedData: orderTypedData({ domain, chainId: POLYGON_CHAIN_ID, fields, extras: null }) as never,
-    orderId: digest,
-    digest,
-    counted: Number(money) / 1e6,
-    signatureSuffix: null,
-    body,
-    feeAtMost: 0.1,
-  };
-}
-
 const json = (value: unknown, status = 200): Response =>
   new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
 
@@ -187,10 +89,14 @@ function eventStream(attacker: Attacker): Response {
   });
 }
 
-/** Answers every call of the client, or refuses every call where `refuses` says so. */
+/**
+ * Answers every call of the client, or refuses every call where `refuses` says so.
+ * @param listed what its market is like; @param prepares the side that it prepares, whatever was asked
+ */
 export function hostileFetch(
   attacker: Attacker,
   refuses: (operationId: string) => boolean = () => false,
+  { listed = {}, prepares }: { readonly listed?: Partial<Market>; readonly prepares?: 'YES' | 'NO' } = {},
 ): Fetch {
   let market: Market | null = null;
   return async (url, init) => {
@@ -221,11 +127,17 @@ export function hostileFetch(
     if (operation.id === 'events') return eventStream(attacker);
     const answer = hostile(operation.response, attacker);
     if (operation.id === 'getMarket') {
-      market = { ...(answer as Market), ...MARKET_IDS };
+      market = { ...(answer as Market), ...MARKET_IDS, ...listed };
       return json(market);
     }
     if (operation.id === 'prepareTrade' && market !== null)
-      return json({ ...(answer as object), ...honestPrepared(JSON.parse(String(init.body)), market) });
+      return json({
+        ...(answer as object),
+        ...honestPrepared(
+          { ...JSON.parse(String(init.body)), ...(prepares === undefined ? {} : { outcome: prepares }) },
+          { market, signer: SIGNER, agentId: AGENT_ID },
+        ),
+      });
     if (operation.id === 'quoteVenueB') {
       const { title, status } = answer as Quote;
       return json({ ...buyQuote(SOLANA.address), title, status, quoteErrorMessage: attacker.text() });

@@ -62,5 +62,6 @@ export function priceToReach(
     const ticks = buy ? Math.ceil((from + slippage) / tick) : Math.floor((from - slippage) / tick);
     return Math.max(tick, Math.min(PIPS - tick, ticks * tick));
   };
-  return { price: reached === null ? null : pipsToNumber(beyond(reached)), complete: left <= 0n };
+  if (reached === null) return { price: null, complete: false };
+  return { price: pipsToNumber(beyond(reached)), complete: left <= 0n };
 }

@@ -21,7 +21,7 @@ import {
   tickOf,
 } from '@bellwether/contract';
 import { exchangeVersionOf, orderVersionOf } from '@bellwether/protocol';
-import { knownTokens } from './known-tokens.ts';
+import { knownTokens, sideOf } from './known-tokens.ts';
 import { type OrderConnection, type OrderTerms, signOrder } from './sign-order.ts';
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
@@ -30,6 +30,8 @@ import { NEED, needOptions } from './usage-error.ts';
 export interface MarketTerms {
   readonly conditionId: string;
   readonly question: string;
+  /** The venue's names, YES's first: without them an outcome is named YES or NO. */
+  readonly outcomes?: readonly string[];
   /** [YES, NO] */
   readonly clobTokenIds: readonly string[];
   readonly tickSize: string;
@@ -59,7 +61,10 @@ export interface TradeLabels {
 interface CommonOrder extends TradeLabels, OrderConnection {
   readonly signer: Signer;
   readonly market: MarketTerms;
-  readonly outcome: 'YES' | 'NO';
+  /** YES, NO, or one of the market's `outcomes`; what is posted says YES or NO. */
+  readonly outcome: string;
+  /** The market's [YES, NO] tokens, as you know them from another source than this service. */
+  readonly tokenIds?: readonly [yes: string, no: string];
 }
 
 export interface LimitOrder extends CommonOrder {
@@ -101,7 +106,7 @@ export type MarketOrder = MarketBuy | MarketSell;
 const ORDER_NEEDS = {
   signer: NEED.signer,
   market: NEED.market,
-  outcome: NEED.oneOf('YES', 'NO'),
+  outcome: NEED.text("YES, NO, or one of the market's outcomes"),
   side: NEED.oneOf('BUY', 'SELL'),
 } as const;
 
@@ -207,8 +212,9 @@ interface Parts {
 }
 
 async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest> {
-  const { market, signer, version = 2, signatureType = 0 } = order;
-  const tokenId = knownTokens(market, signer.use)[order.outcome === 'YES' ? 0 : 1];
+  const { market, signer, tokenIds, version = 2, signatureType = 0 } = order;
+  const outcome = sideOf(order.outcome, market);
+  const tokenId = knownTokens(market, { use: signer.use, tokenIds })[outcome === 'YES' ? 0 : 1];
   const terms: OrderTerms = {
     tokenId: BigInt(tokenId),
     side: parts.side,
@@ -221,7 +227,7 @@ async function assemble(order: CommonOrder, parts: Parts): Promise<TradeRequest>
     ...labelsOf(order),
     marketConditionId: market.conditionId,
     marketQuestion: questionLabel(market.question),
-    outcome: order.outcome,
+    outcome,
     orderSize: microToNumber(sharesOf(parts.side, parts.amounts)),
     price: pipsToNumber(parts.price),
     ...parts.options,

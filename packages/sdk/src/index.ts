@@ -58,7 +58,12 @@ export type {
   WebhookEvent,
   WebhookRequest,
 } from '@bellwether/contract';
-export { type OrderBuildCode, OrderBuildError, type OrderSide } from '@bellwether/contract';
+export {
+  type OrderBuildCode,
+  OrderBuildError,
+  type OrderSide,
+  type OutcomeNames,
+} from '@bellwether/contract';
 export type {
   Address,
   ExchangeContracts,
@@ -101,6 +106,7 @@ export {
 export { BellwetherClient, type ClientOptions } from './client.ts';
 export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
 export type { KeyUse } from './key-use.ts';
+export { outcomeMismatch, sideCalled } from './known-tokens.ts';
 export {
   createPaperCredentials,
   linkSignersWallet,

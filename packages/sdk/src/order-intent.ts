@@ -89,7 +89,7 @@ type RequiredField = 'clientOrderId' | 'marketId' | 'outcome' | 'side';
 const INTENT_NEEDS = {
   clientOrderId: NEED.text('your own name for the order'),
   marketId: NEED.text('a market id, condition id, slug or token id'),
-  outcome: NEED.oneOf('YES', 'NO'),
+  outcome: NEED.text("YES, NO, or one of the market's outcomes"),
   side: NEED.oneOf('BUY', 'SELL'),
 };
 

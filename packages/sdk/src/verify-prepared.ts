@@ -41,10 +41,10 @@ import {
   wrappedOrderTypedData,
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
-import { knownTokens } from './known-tokens.ts';
+import { knownTokens, sideOf } from './known-tokens.ts';
 import type { OrderConnection } from './sign-order.ts';
 import type { Signer } from './signer.ts';
-import { NEED, needOptions } from './usage-error.ts';
+import { NEED, type Need, needOptions } from './usage-error.ts';
 
 /** Facts that the client knows without asking the service again. */
 export interface PreparedPins
@@ -56,8 +56,18 @@ export interface PreparedPins
   /** As it was looked up before. */
   readonly market: Pick<
     Market,
-    'id' | 'venue' | 'conditionId' | 'question' | 'clobTokenIds' | 'tickSize' | 'negRisk' | 'version'
+    | 'id'
+    | 'venue'
+    | 'conditionId'
+    | 'question'
+    | 'outcomes'
+    | 'clobTokenIds'
+    | 'tickSize'
+    | 'negRisk'
+    | 'version'
   >;
+  /** The market's [YES, NO] tokens, as you know them from another source than this service. */
+  readonly tokenIds?: readonly [yes: string, no: string] | undefined;
   /** A builder code that the order may carry beside none, 0x and 64 hex digits: the venue pays its owner a fee of the order. */
   readonly builder?: string;
   /** An answer that is older is refused. Default 60,000. */
@@ -69,11 +79,11 @@ export interface PreparedPins
 /** The answer is not the order of this intent, or it is too old. */
 export class PreparedOrderError extends Error {
   override readonly name = 'PreparedOrderError';
-  /** The path of the field that differs, such as `typedData.message.makerAmount`. */
+  /** The path of the field that differs, such as `typedData.message.makerAmount`; the cause says why no order may be made of the market. */
   readonly field: string;
 
-  constructor(field: string, message: string) {
-    super(message);
+  constructor(field: string, message: string, cause?: OrderBuildError) {
+    super(message, { cause });
     this.field = field;
   }
 }
@@ -97,8 +107,8 @@ const INTENT_NEEDS = { clientOrderId: NEED.text('your own name for the order') }
 const PIN_NEEDS = {
   agentId: NEED.text('the agentId of the registration'),
   signer: NEED.object('a Signer', 'address', 'wallet'),
-  market: NEED.market,
-} as const;
+  market: { ...NEED.market, fits: (value) => NEED.market.fits(value) && 'outcomes' in (value as object) },
+} satisfies Readonly<Record<string, Need>>;
 const SIGN_NEEDS = {
   verified: NEED.object('what verifyPrepared returned', 'digest', 'body'),
   signer: NEED.signer,
@@ -158,6 +168,7 @@ function builderOf({ body }: PreparedTrade, { builder }: PreparedPins): string |
 function computed(intent: TradeIntent, pins: PreparedPins, builder: string | undefined) {
   const { market, signer, agentId, profile = 'interface', depositKind } = pins;
   const { chainId = POLYGON_CHAIN_ID, contracts = POLYGON_EXCHANGES } = pins;
+  const outcome = sideOf(intent.outcome, market);
   const tokenIds = tokensOf(pins);
   const orderVersion = intent.orderVersion ?? 2;
   const version = exchangeVersionOf(BigInt(tokenIds[0]), orderVersion);
@@ -178,6 +189,7 @@ function computed(intent: TradeIntent, pins: PreparedPins, builder: string | und
     conditionId: market.conditionId,
     question: market.question,
     tokenIds,
+    outcome,
     tick: tickOf(market.tickSize),
     negRisk: market.negRisk,
     salt: saltOf(agentId, intent.clientOrderId),
@@ -196,7 +208,8 @@ function computed(intent: TradeIntent, pins: PreparedPins, builder: string | und
     marketId: market.id,
     marketConditionId: market.conditionId,
     tokenId: order.tokenId,
-    outcome: intent.outcome,
+    outcome,
+    outcomeName: market.outcomes[outcome === 'YES' ? 0 : 1] ?? null,
     side: intent.side,
     orderVersion,
     exchangeVersion: version === 3 ? version : undefined,
@@ -227,11 +240,11 @@ function computed(intent: TradeIntent, pins: PreparedPins, builder: string | und
 }
 
 /** @throws PreparedOrderError */
-function tokensOf({ market, signer }: PreparedPins): readonly [string, string] {
+function tokensOf({ market, signer, tokenIds }: PreparedPins): readonly [string, string] {
   try {
-    return knownTokens(market, signer.use);
+    return knownTokens(market, { use: signer.use, tokenIds });
   } catch (error) {
-    if (error instanceof OrderBuildError) throw new PreparedOrderError('tokenId', error.message);
+    if (error instanceof OrderBuildError) throw new PreparedOrderError('tokenId', error.message, error);
     throw error;
   }
 }

@@ -189,7 +189,11 @@ interface Checked {
 
 function check(quote: Quote, ask: QuoteAsk, options: VerifyOptions): Checked {
   needOptions('verify', quote, { quoteId: NEED.text('a quote of this client') });
-  needOptions('verify', ask, { ticker: NEED.text('the id of a market of venue B') });
+  needOptions('verify', ask, {
+    ticker: NEED.text('the id of a market of venue B'),
+    // A name of an outcome would pass for NO.
+    side: NEED.oneOf('YES', 'NO'),
+  });
   needOptions('verify', options, { wallet: NEED.text('the wallet that pays and signs') });
   const { unsignedTransaction, quoteErrorCode } = quote;
   if (unsignedTransaction === undefined || quoteErrorCode !== undefined || quote.previewOnly)

@@ -22,7 +22,7 @@ import {
   splitCall,
   type WalletOwner,
 } from '@bellwether/protocol';
-import { knownTokens } from './known-tokens.ts';
+import { isTurned, knownTokens } from './known-tokens.ts';
 import type { Signer } from './signer.ts';
 import { NEED, needOptions } from './usage-error.ts';
 
@@ -48,7 +48,10 @@ export interface WalletPins {
   /** The wallet that is to act: the key itself, its proxy wallet, its Safe or its deposit wallet. */
   readonly wallet: string;
   /** As it was looked up before. */
-  readonly market: Pick<Market, 'conditionId' | 'clobTokenIds' | 'negRisk' | 'version'>;
+  readonly market: Pick<Market, 'conditionId' | 'clobTokenIds' | 'negRisk' | 'version'> &
+    Partial<Pick<Market, 'outcomes'>>;
+  /** The market's [YES, NO] tokens, as you know them from another source than this service. */
+  readonly tokenIds?: readonly [yes: string, no: string] | undefined;
   /** Default 137. */
   readonly chainId?: number;
 }
@@ -105,13 +108,21 @@ export function walletCalls(
   needOptions('walletTransactions', action, ACTION_NEEDS);
   needOptions('walletTransactions', pins, PIN_NEEDS);
   const { signer, market, chainId = POLYGON_CHAIN_ID } = pins;
+  const contract = { conditionId: market.conditionId, negRisk: market.negRisk };
+  // A split, a merge and a redemption of everything are about both: which of them is YES changes nothing.
+  const isOfOne = action.kind === 'convert' || (action.kind === 'redeem' && isRouted(contract));
+  const [yes = '', no = ''] = market.clobTokenIds;
   // A market that lies about its kind would send collateral to another contract.
-  knownTokens(market, signer.use);
+  knownTokens(market, { use: signer.use, tokenIds: pins.tokenIds ?? (isOfOne ? undefined : [yes, no]) });
+  if (action.kind === 'convert' && isTurned(market))
+    throw new WalletCallsError(
+      'market',
+      'The venue lists No first in this market, and converts the shares of what it lists second: its NO shares cannot be converted.',
+    );
   const owner = ownerOf(signer.address, pins.wallet);
   if (owner === null)
     throw new WalletCallsError('wallet', `${pins.wallet} is no wallet of the key ${signer.address}.`);
-  const contract = { conditionId: market.conditionId, negRisk: market.negRisk };
-  const calls = actionCalls(action, contract);
+  const calls = actionCalls(action, contract, isTurned(market));
   return { owner, calls: isApproved ? calls : [approvalOf(action, contract), ...calls], chainId };
 }
 
@@ -173,7 +184,7 @@ function firstDifference(
 /** Hex has two spellings; a number and its text are different things. */
 const plainly = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
-function actionCalls(action: WalletAction, market: ContractMarket): readonly ContractCall[] {
+function actionCalls(action: WalletAction, market: ContractMarket, turned: boolean): readonly ContractCall[] {
   try {
     switch (action.kind) {
       case 'split':
@@ -183,7 +194,7 @@ function actionCalls(action: WalletAction, market: ContractMarket): readonly Con
       case 'convert':
         return [convertCall(market, micro(action.amount), action.questionId ?? null)];
       case 'redeem':
-        return redeemCalls(action, market);
+        return redeemCalls(action, market, turned);
     }
   } catch (error) {
     if (error instanceof RangeError) throw new WalletCallsError('action', `${error.message}.`);
@@ -194,9 +205,12 @@ function actionCalls(action: WalletAction, market: ContractMarket): readonly Con
 function redeemCalls(
   { shares }: Extract<WalletAction, { readonly kind: 'redeem' }>,
   market: ContractMarket,
+  turned: boolean,
 ): readonly ContractCall[] {
   if (!isRouted(market)) return [redeemCall(market.conditionId, market.negRisk)];
-  const wanted = (['YES', 'NO'] as const).flatMap((name, nth) => {
+  // In the order of the condition.
+  const names = turned ? (['NO', 'YES'] as const) : (['YES', 'NO'] as const);
+  const wanted = names.flatMap((name, nth) => {
     const amount = shares?.[name] ?? 0;
     return amount === 0 ? [] : [{ outcome: nth as 0 | 1, amount: micro(amount) }];
   });

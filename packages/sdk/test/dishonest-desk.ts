@@ -1,14 +1,26 @@
-/** Quotes of an honest service, and of a dishonest one that takes more than was asked. */
+/** Quotes and prepared orders of an honest service, and quotes of a dishonest one that takes more than was asked. */
+import { type PreparedTrade, type TradeIntent, tickOf, unsignedTrade } from '@bellwether/contract';
 import {
+  asAddress,
   asSolanaAddress,
   associatedTokenAddress,
+  bytesToHex,
+  exchangeDomain,
+  exchangeDomains,
+  orderDigest,
+  orderStructHash,
+  orderTypedData,
+  POLYGON_CHAIN_ID,
+  POLYGON_EXCHANGES,
   paperEscrowAddress,
   SOLANA_PROGRAMS,
   type SolanaAddress,
+  saltOf,
   toBase58,
   USDC_MINT,
+  ZERO_ADDRESS,
 } from '@bellwether/protocol';
-import type { Quote } from '@bellwether/sdk';
+import { type Market, type Quote, type Signer, sideCalled } from '@bellwether/sdk';
 import {
   type Address,
   address,
@@ -87,6 +99,7 @@ export const buyQuote = (wallet: SolanaAddress, changed: Partial<Quote> = {}): Q
   title: 'A test',
   status: 'active',
   side: 'YES',
+  outcomeName: null,
   action: 'BUY',
   amount: '5',
   yesPrice: '0.5',
@@ -142,5 +155,87 @@ export function handovers(wallet: SolanaAddress): {
     newOwner: authority(AuthorityType.AccountOwner),
     newCloser: authority(AuthorityType.CloseAccount),
     close: getCloseAccountInstruction({ account, destination: stranger, owner }),
+  };
+}
+
+/** An honest desk's answers about an intent; `verifyPrepared` accepts nothing else. */
+export function honestPrepared(
+  intent: TradeIntent,
+  { market, signer, agentId }: { readonly market: Market; readonly signer: Signer; readonly agentId: string },
+): { readonly [Field in keyof PreparedTrade]?: PreparedTrade[Field] | undefined } {
+  const { address } = signer;
+  const outcome = sideCalled(intent.outcome, market.outcomes) ?? 'YES';
+  const tokenIds = market.clobTokenIds as [string, string];
+  const body = unsignedTrade(intent, {
+    maker: address,
+    signer: address,
+    signatureType: 0,
+    venue: intent.venue ?? market.venue,
+    conditionId: market.conditionId,
+    question: market.question,
+    tokenIds,
+    outcome,
+    tick: tickOf(market.tickSize),
+    negRisk: false,
+    salt: saltOf(agentId, intent.clientOrderId),
+    hasExtras: false,
+  });
+  const { order } = body;
+  const fields = {
+    salt: BigInt(order.salt),
+    maker: asAddress(address),
+    signer: asAddress(address),
+    taker: ZERO_ADDRESS,
+    tokenId: BigInt(order.tokenId),
+    makerAmount: BigInt(order.makerAmount),
+    takerAmount: BigInt(order.takerAmount),
+    expiration: 0n,
+    nonce: 0n,
+    feeRateBps: 0n,
+    side: order.side === 'BUY' ? (0 as const) : (1 as const),
+    signatureType: 0 as const,
+  };
+  const domain = exchangeDomain(exchangeDomains(POLYGON_CHAIN_ID, POLYGON_EXCHANGES), 2, false);
+  const digest = bytesToHex(orderDigest(domain.separator, orderStructHash(fields)));
+  const [shares, money] =
+    intent.side === 'BUY' ? [order.takerAmount, order.makerAmount] : [order.makerAmount, order.takerAmount];
+  return {
+    // An order that it would refuse is not signed at all.
+    expectedRefusal: null,
+    checks: [],
+    preparedAt: new Date().toISOString(),
+    clientOrderId: intent.clientOrderId,
+    agentId,
+    venue: market.venue,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: order.tokenId,
+    outcome,
+    outcomeName: market.outcomes[outcome === 'YES' ? 0 : 1] ?? null,
+    side: intent.side,
+    orderVersion: 2,
+    exchangeVersion: undefined,
+    orderProfile: 'interface',
+    verifyingContract: domain.verifyingContract,
+    negRisk: false,
+    tickSize: '0.01',
+    maker: address,
+    signer: address,
+    eoa: address,
+    signatureType: 0,
+    amounts: {
+      makerAmount: order.makerAmount,
+      takerAmount: order.takerAmount,
+      shares: Number(shares) / 1e6,
+      collateral: Number(money) / 1e6,
+      limit: body.price,
+    },
+    typedData: orderTypedData({ domain, chainId: POLYGON_CHAIN_ID, fields, extras: null }) as never,
+    orderId: digest,
+    digest,
+    counted: Number(money) / 1e6,
+    signatureSuffix: null,
+    body,
+    feeAtMost: 0.1,
   };
 }

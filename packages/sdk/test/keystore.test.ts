@@ -325,6 +325,30 @@ test('a token is known from the venue itself, then from a purchase, and from a p
   ).toBeUndefined();
 });
 
+test('tokens of a market of venue A are those that a person said last, whatever else the file says', () => {
+  const conditionId = `0x${'aB'.repeat(32)}`;
+  const market = { conditionId, clobTokenIds: ['11', '22'] };
+  const place = newPlace();
+  const mints = new KnownMints(place);
+  const say = (side: 'YES' | 'NO', mint: string, ticker = conditionId) =>
+    mints.remember({ ticker, side, mint, source: 'person' });
+  expect(mints.tokensOf(market)).toBeUndefined();
+  say('YES', '22');
+  expect(mints.tokensOf(market)).toEqual(['22', '11']);
+  expect(mints.tokensOf({ ...market, clobTokenIds: ['22', '11'] })).toEqual(['22', '11']);
+  say('NO', '22', conditionId.toLowerCase());
+  expect(mints.tokensOf(market)).toEqual(['11', '22']);
+  say('YES', '22');
+  expect(new KnownMints(place).tokensOf(market)).toEqual(['22', '11']);
+  // A desk that says other tokens, or none.
+  for (const clobTokenIds of [['11', '33'], []])
+    expect(mints.tokensOf({ conditionId, clobTokenIds })).toEqual(['22', '']);
+  expect(mints.tokensOf({ ...market, conditionId: 'KXTEST' })).toBeUndefined();
+  // A market of venue B that a desk calls like the condition.
+  rememberPurchase(place, { ticker: conditionId.toLowerCase(), side: 'YES', mint: `1${'2'.repeat(40)}` });
+  expect(mints.tokensOf(market)).toEqual(['22', '11']);
+});
+
 test('without a terminal no caller is a person, with any environment', async () => {
   const place = await placeWithKeys();
   await expect(requirePerson(place, 'The spending limit is set', undefined)).rejects.toMatchObject({

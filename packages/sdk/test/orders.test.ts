@@ -326,6 +326,7 @@ test('the worst price of a market order', () => {
     price: null,
     complete: false,
   });
+  expect(priceToReach({ bids: [], asks: [] }, { side: 'BUY', amount: 0 }).complete).toBe(false);
 });
 
 test('the price to reach goes beyond the slippage to the grid of now, within it', () => {

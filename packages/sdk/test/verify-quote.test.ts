@@ -275,6 +275,14 @@ describe('nothing to sign', () => {
     expect(codeOf(buyQuote(wallet), { ...BUY, amount } as QuoteAsk)).toBe('invalid_amount');
   });
 
+  test('a name instead of a side: it would pass for NO', () => {
+    const named = { side: 'FaZe' } as unknown as { side: 'YES' };
+    const quote = buyQuote(wallet, { ...named, outputMint: NO_MINT });
+    expect(() => venueB.verify(quote, { ...BUY, ...named }, { wallet, mints: MINTS })).toThrow(
+      'verify needs side: "YES" or "NO"',
+    );
+  });
+
   test('an invalid wallet', () => {
     expect(() => venueB.verify(buyQuote(wallet), BUY, { wallet: 'abc', mints: MINTS })).toThrow(QuoteError);
   });

@@ -131,6 +131,43 @@ test('a market that lies about its kind gets no transaction', () => {
   expect(() => walletTransactions(SPLIT, pinsOf(0, lie))).toThrow(OrderBuildError);
 });
 
+describe('in a market whose venue lists No first', () => {
+  const turned = (market: (typeof MARKETS)['binary']) => {
+    const [first = '', second = ''] = market.clobTokenIds;
+    return { ...market, clobTokenIds: [second, first], outcomes: ['Yes', 'No'] };
+  };
+  const tokenIdsOf = ({ clobTokenIds }: { readonly clobTokenIds: string[] }) =>
+    clobTokenIds as unknown as readonly [string, string];
+
+  test('sets, and what is redeemed as a whole, take both tokens: nothing has to be known', () => {
+    for (const kind of ['split', 'merge'] as const)
+      for (const market of Object.values(MARKETS))
+        expect(walletTransactions({ kind, amount: 3 }, pinsOf(0, turned(market)))).toEqual(
+          walletTransactions({ kind, amount: 3 }, pinsOf(0, market)),
+        );
+    expect(walletTransactions({ kind: 'redeem' }, pinsOf(0, turned(MARKETS.exclusive)))).toEqual(
+      walletTransactions({ kind: 'redeem' }, pinsOf(0, MARKETS.exclusive)),
+    );
+  });
+
+  test('shares of YES are redeemed as what the condition lists second, by who knows the tokens', () => {
+    const market = turned(MARKETS.binary);
+    const redeem = (YES: number, NO: number): WalletAction => ({ kind: 'redeem', shares: { YES, NO } });
+    expect(() => walletTransactions(redeem(4, 0.5), pinsOf(0, market))).toThrow(OrderBuildError);
+    expect(
+      walletTransactions(redeem(4, 0.5), { ...pinsOf(0, market), tokenIds: tokenIdsOf(market) }),
+    ).toEqual(walletTransactions(redeem(0.5, 4), pinsOf(0, MARKETS.binary)));
+  });
+
+  test('no NO shares are converted: the contract converts the other ones', () => {
+    const market = turned(MARKETS.ofSeveral);
+    const pins = { ...pinsOf(0, market), tokenIds: tokenIdsOf(market) };
+    expect(() => walletTransactions({ kind: 'convert', amount: 2 }, pins)).toThrow(
+      expect.objectContaining({ name: 'WalletCallsError', field: 'market' }),
+    );
+  });
+});
+
 test('the contracts are the pinned ones of the market’s kind', () => {
   const to = (market: WalletPins['market'], action = SPLIT) =>
     walletTransactions(action, pinsOf(0, market))[0]?.to;

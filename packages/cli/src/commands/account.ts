@@ -7,7 +7,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count, positive } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
-import { oneLine, paragraphs } from '../terminal-text.ts';
+import { oneLine, outcomeText, paragraphs } from '../terminal-text.ts';
 import { ownWallet, relayAsked, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
 
 interface PositionsOptions {
@@ -22,7 +22,7 @@ interface PositionsOptions {
 const POSITIONS: readonly Column<Position>[] = [
   { title: 'MARKET ID', value: ({ marketId }) => marketId },
   { title: 'MARKET', value: ({ title }) => title, shrinks: true },
-  { title: 'OUTCOME', value: ({ outcome }) => outcome },
+  { title: 'OUTCOME', value: ({ outcome, outcomeName }) => outcomeText(outcome, outcomeName), shrinks: true },
   { title: 'SHARES', value: ({ size }) => size, align: 'right' },
   { title: 'COST', value: ({ avgPrice }) => avgPrice, align: 'right' },
   { title: 'NOW', value: ({ currentPrice }) => currentPrice, align: 'right' },
@@ -236,7 +236,8 @@ function briefingText(run: Run, found: Briefing): string {
         { title: 'STATUS', value: ({ status }) => status },
         {
           title: 'ORDER',
-          value: ({ side, outcome, orderSize, price }) => `${side} ${orderSize} ${outcome} at ${price}`,
+          value: ({ side, outcome, outcomeName: name, orderSize, price }) =>
+            `${side} ${orderSize} ${outcomeText(outcome, name)} at ${price}`,
         },
         { title: 'MARKET', value: ({ marketQuestion }) => marketQuestion, shrinks: true },
       ],
@@ -336,7 +337,6 @@ function statementText(run: Run, found: StatementFound): string {
 }
 
 const GROUPS_SHOWN = 15;
-
 const VENUE = ['--venue <name>', 'only of this venue'] as const;
 
 export function addAccountCommands(program: Command, start: Start): void {

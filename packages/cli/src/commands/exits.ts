@@ -6,6 +6,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count, price, time } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
+import { outcomeText } from '../terminal-text.ts';
 
 export interface TriggerOptions {
   readonly below?: number;
@@ -114,7 +115,10 @@ export const exitFacts = (exit: GuardedExit) =>
     ['exit id', exit.exitId],
     ['status', statusText(exit)],
     ['market', exit.marketId],
-    ['sells', `${exit.size} ${exit.outcome}, at ${exit.worstPrice} or more a share`],
+    [
+      'sells',
+      `${exit.size} ${outcomeText(exit.outcome, exit.outcomeName)}, at ${exit.worstPrice} or more a share`,
+    ],
     ['when', triggerText(exit)],
     ['the book pays now', exit.watch?.price ?? '–'],
     ['distance', exit.watch?.distance ?? '–'],
@@ -130,7 +134,7 @@ const EXITS: readonly Column<GuardedExit>[] = [
   { title: 'EXIT ID', value: ({ exitId }) => exitId, shrinks: true },
   { title: 'STATUS', value: statusText },
   { title: 'MARKET', value: ({ marketId }) => marketId },
-  { title: 'OUTCOME', value: ({ outcome }) => outcome },
+  { title: 'OUTCOME', value: ({ outcome, outcomeName }) => outcomeText(outcome, outcomeName), shrinks: true },
   { title: 'SIZE', value: ({ size }) => size, align: 'right' },
   { title: 'WORST', value: ({ worstPrice }) => worstPrice, align: 'right' },
   { title: 'WHEN', value: triggerText, shrinks: true },

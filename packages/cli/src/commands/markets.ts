@@ -5,7 +5,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count, fraction, positive, upper } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
-import { paragraphs } from '../terminal-text.ts';
+import { outcomeName, outcomeText, paragraphs } from '../terminal-text.ts';
 
 interface SearchOptions {
   readonly venue?: string;
@@ -17,9 +17,23 @@ interface SearchOptions {
   readonly page: number;
 }
 
+/** The venue's names of both outcomes; none where they are simply Yes and No. */
+function namesOf({ outcomes }: Pick<Market, 'outcomes'>): readonly (readonly [string, string])[] {
+  const names = (['YES', 'NO'] as const).map((side, at) => [side, outcomeName(outcomes[at])] as const);
+  return names.some(([side, name]) => outcomeText(side, name) !== side) ? names : [];
+}
+
 const MARKETS: readonly Column<Market>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'QUESTION', value: ({ question }) => question, shrinks: true },
+  {
+    title: 'YES / NO',
+    value: (market) =>
+      namesOf(market)
+        .map(([, name]) => name)
+        .join(' / '),
+    shrinks: true,
+  },
   { title: 'BID', value: ({ bestBid }) => bestBid, align: 'right' },
   { title: 'ASK', value: ({ bestAsk }) => bestAsk, align: 'right' },
   { title: '24H VOLUME', value: ({ volume24hr }) => Math.round(Number(volume24hr)), align: 'right' },
@@ -55,6 +69,7 @@ const marketFacts = (market: Market) =>
     ['category', market.category],
     ['status', market.status],
     ['ends', market.endDate],
+    ...namesOf(market),
     ['YES bid / ask', `${market.bestBid} / ${market.bestAsk}`],
     ['tick size', market.tickSize],
     ['smallest order', `${market.minOrderSize} shares`],
@@ -83,7 +98,7 @@ interface ContextOptions {
 
 const SLIPPAGE: readonly Column<MarketContext['slippage'][number]>[] = [
   { title: 'SIDE', value: ({ side }) => side },
-  { title: 'OUTCOME', value: ({ outcome }) => outcome },
+  { title: 'OUTCOME', value: ({ outcome, outcomeName }) => outcomeText(outcome, outcomeName), shrinks: true },
   { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
   { title: 'AVERAGE', value: ({ averagePrice }) => averagePrice, align: 'right' },
   { title: 'WORST', value: ({ worstPrice }) => worstPrice, align: 'right' },
@@ -124,6 +139,7 @@ function contextText(run: Run, { market, orderbook, account, ...context }: Marke
       ['id', market.id],
       ['status', market.status],
       ['ends', market.endDate],
+      ...namesOf(market),
       ['spread', orderbook.spread],
       ...mine,
     ]),

@@ -80,7 +80,7 @@ export function checkOptions(options: Wanted): void {
 }
 
 /** The worst price of a market order: what the book reaches now, and some more, on the tick grid. */
-async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wanted): Promise<number> {
+async function worstPriceOf(client: BellwetherClient, market: Market, intent: WantedSide): Promise<number> {
   const tokenId = market.clobTokenIds[intent.outcome === 'YES' ? 0 : 1];
   if (tokenId === undefined)
     throw new CliError('refused', 'market_incomplete', 'The market names no token of this outcome.');
@@ -106,9 +106,13 @@ async function worstPriceOf(client: BellwetherClient, market: Market, intent: Wa
 
 export interface Wanted extends OrderOptions {
   readonly side: Side;
-  readonly outcome: 'YES' | 'NO';
+  /** YES, NO, or a name that the market tells. */
+  readonly outcome: string;
   readonly market: string;
 }
+
+/** Once the market is known. */
+export type WantedSide = Wanted & { readonly outcome: 'YES' | 'NO' };
 
 export interface Wallet {
   readonly signer: Signer;
@@ -123,7 +127,7 @@ export async function walletOf(run: Run, named: WalletType | undefined): Promise
 
 export async function intentOf(
   client: BellwetherClient,
-  wanted: Wanted,
+  wanted: WantedSide,
   market: Market,
   wallet: Wallet,
 ): Promise<TradeIntent> {
@@ -163,12 +167,12 @@ function timestampOf(
 
 /** The same order again, as a command for the same desk: it has no second effect. @param url as the command line gave it */
 export function repetition(
-  { side, market, outcome: which, venue, walletType: type, live }: Wanted,
+  { side, market, venue, walletType: type, live }: Wanted,
   intent: TradeIntent,
   url: string | null,
 ): string {
   const { worstPrice, price: limit, amount, size, orderType, expiration, postOnly, timestamp } = intent;
-  const { cancelAfterMs } = intent;
+  const { cancelAfterMs, outcome } = intent;
   const options = [
     ['amount', amount],
     ['size', size],
@@ -185,7 +189,7 @@ export function repetition(
   ].flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
   const flags = [...(postOnly === true ? ['--post-only'] : []), ...(live === true ? ['--live'] : [])];
   const quoted = `'${market.replaceAll("'", '')}'`;
-  return ['bellwether', side.toLowerCase(), quoted, which, ...options, ...flags].join(' ');
+  return ['bellwether', side.toLowerCase(), quoted, outcome, ...options, ...flags].join(' ');
 }
 
 /**

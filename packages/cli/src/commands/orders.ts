@@ -6,7 +6,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
-import { columns, oneLine } from '../terminal-text.ts';
+import { columns, oneLine, outcomeText } from '../terminal-text.ts';
 
 interface ListOptions {
   readonly all?: boolean;
@@ -21,7 +21,7 @@ const ORDERS: readonly Column<Order>[] = [
   { title: 'ORDER ID', value: ({ orderId }) => orderId, shrinks: true },
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'SIDE', value: ({ side }) => side },
-  { title: 'OUTCOME', value: ({ outcome }) => outcome },
+  { title: 'OUTCOME', value: ({ outcome, outcomeName }) => outcomeText(outcome, outcomeName), shrinks: true },
   { title: 'PRICE', value: ({ price }) => price, align: 'right' },
   { title: 'SIZE', value: ({ orderSize }) => orderSize, align: 'right' },
   { title: 'FILLED', value: ({ filledSize }) => filledSize, align: 'right' },
@@ -68,8 +68,8 @@ const orderFacts = (order: OrderDetail | QuotedOrderDetail) =>
     [
       'order',
       isQuoted(order)
-        ? `${order.action} ${order.side}`
-        : `${order.side} ${order.orderSize} ${order.outcome} at ${order.price} (${order.orderType})`,
+        ? `${order.action} ${outcomeText(order.side, order.outcomeName)}`
+        : `${order.side} ${order.orderSize} ${outcomeText(order.outcome, order.outcomeName)} at ${order.price} (${order.orderType})`,
     ],
     ['filled', order.filledSize],
     ['average price', order.avgPrice],

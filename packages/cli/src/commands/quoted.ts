@@ -16,11 +16,12 @@ import type { Command } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError, usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
-import { duration, outcome, positive, upper } from '../options.ts';
+import { duration, outcomeArgument, positive, upper } from '../options.ts';
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { requireSpending, reserveSpending } from '../spending.ts';
-import { requireUse } from '../trusted.ts';
+import { outcomeText } from '../terminal-text.ts';
+import { requireUse, sideIn } from '../trusted.ts';
 import { orderText } from './orders.ts';
 
 interface AskOptions {
@@ -43,14 +44,33 @@ type Action = 'BUY' | 'SELL';
 /** A transaction that does not land is dead by then, and its end is recorded soon after. */
 const TRADE_TIMEOUT_S = 240;
 
-function askOf(side: Action, ticker: string, which: 'YES' | 'NO', { amount, size }: AskOptions): QuoteAsk {
+/** What is asked for; which side a name means, its market tells. */
+type Asking = (client: BellwetherClient) => Promise<QuoteAsk>;
+
+/** @throws CliError for options that contradict each other, before anything is asked */
+function askOf(side: Action, ticker: string, which: string, { amount, size }: AskOptions): Asking {
   if (side === 'BUY' && (amount === undefined || size !== undefined))
     throw usage('A purchase takes --amount in collateral, fees included, and no --size.');
   if (side === 'SELL' && (size === undefined || amount !== undefined))
     throw usage('A sale takes --size in contracts, and no --amount.');
   const asked =
     side === 'BUY' ? { action: 'BUY', amount: amount as number } : { action: 'SELL', shares: size as number };
-  return { ticker, side: which, ...asked } as QuoteAsk;
+  return async (client) => ({ ticker, side: await sideOf(client, ticker, which), ...asked }) as QuoteAsk;
+}
+
+/** The market is looked up for a name alone, at each of the venues: the desk has names of its own for them. */
+async function sideOf(client: BellwetherClient, ticker: string, which: string): Promise<'YES' | 'NO'> {
+  if (which === 'YES' || which === 'NO') return which;
+  const { venues } = await client.getMe();
+  let unknown: unknown;
+  for (const { name: venue } of venues)
+    try {
+      return sideIn(which, await client.getMarket(ticker, { venue }));
+    } catch (error) {
+      if (!isProblem(error, 'market_not_found')) throw error;
+      unknown = error;
+    }
+  throw unknown;
 }
 
 const MICRO = 1e6;
@@ -62,7 +82,10 @@ function quoteText(run: Run, quote: Quote, on: 'stdout' | 'stderr'): string {
     [
       ['market', quote.title],
       ['ticker', quote.marketTicker],
-      ['order', `${quote.action} ${quote.side}${quote.isRedemption ? ' (redeems it)' : ''}`],
+      [
+        'order',
+        `${quote.action} ${outcomeText(quote.side, quote.outcomeName, ' = ')}${quote.isRedemption ? ' (redeems it)' : ''}`,
+      ],
       ['quoted: takes', inWhole(quote.inAmount)],
       ['quoted: gives', inWhole(quote.outAmount)],
       ['quoted: at least', inWhole(quote.minOutAmount)],
@@ -81,12 +104,15 @@ async function quote(
   run: Run,
   side: Action,
   ticker: string,
-  which: 'YES' | 'NO',
+  which: string,
   options: AskOptions,
 ): Promise<void> {
-  const ask = askOf(side, ticker, which, options);
+  const asking = askOf(side, ticker, which, options);
   const client = await run.client();
-  const found = await run.waiting('Asking for a quote', client.venueB.quote(ask));
+  const found = await run.waiting(
+    'Asking for a quote',
+    asking(client).then((ask) => client.venueB.quote(ask)),
+  );
   run.output.answer(found, () => quoteText(run, found, 'stdout'));
 }
 
@@ -250,13 +276,17 @@ const signedText = (run: Run, { quote, takes, promises, mint, mintIsBelieved }: 
     'stderr',
   );
 
-async function trade(run: Run, wanted: WantedQuote): Promise<void> {
-  const { ask } = wanted;
+async function trade(
+  run: Run,
+  { asking, ...options }: TradeOptions & { readonly side: Action; readonly asking: Asking },
+): Promise<void> {
   const signer = await run.solanaSigner();
   const client = await run.client();
   const { keys } = await run.keys();
   const { venues } = await run.waiting('Asking for the agent', client.getMe());
   requireUse(venues, keys.solana?.venue ?? '', signer.use);
+  const ask = await run.waiting('Reading the market', asking(client));
+  const wanted: WantedQuote = { ...options, ask };
   let found = await run.waiting('Asking for a quote', client.venueB.quote(ask, signer.address));
   const asksOwner = waitsForOwner(found) && wanted.validateOnly !== true;
   if (!asksOwner) requireExecutable(found);
@@ -274,10 +304,11 @@ async function trade(run: Run, wanted: WantedQuote): Promise<void> {
   requireSpending(run, mostOf(wanted, verified), verified === null ? undefined : spendingIdOf(verified));
   if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(shown());
+    const which = outcomeText(ask.side, found.outcomeName, ' = ');
     await run.confirm(
       asksOwner
-        ? 'Ask the owner, and sign and submit this transaction once it is approved?'
-        : 'Sign and submit this transaction?',
+        ? `Ask the owner, and sign and submit this transaction (${which}) once it is approved?`
+        : `Sign and submit this transaction (${which})?`,
     );
   }
   if (verified === null) {
@@ -296,7 +327,7 @@ function addAsk(command: Command, program: Command): Command {
         .argParser(upper('BUY', 'SELL')),
     )
     .argument('<ticker>', 'id of a market of venue B')
-    .addArgument(program.createArgument('<outcome>', 'YES or NO').choices(['YES', 'NO']).argParser(outcome))
+    .addArgument(outcomeArgument())
     .option('--amount <collateral>', 'buy: spend at most so much, fees included', positive)
     .option('--size <contracts>', 'sell: how many', positive);
 }
@@ -305,7 +336,7 @@ export function addQuotedCommands(program: Command, start: Start): void {
   examples(
     addAsk(program.command('quote').description('venue B: what a trade would give now'), program).action(
       action(start, {
-        run: (run: Run, options: AskOptions, side: Action, ticker: string, which: 'YES' | 'NO') =>
+        run: (run: Run, options: AskOptions, side: Action, ticker: string, which: string) =>
           quote(run, side, ticker, which, options),
       }),
     ),
@@ -330,8 +361,8 @@ export function addQuotedCommands(program: Command, start: Start): void {
       .action(
         action(start, {
           timeoutS: TRADE_TIMEOUT_S,
-          run: (run: Run, options: TradeOptions, side: Action, ticker: string, which: 'YES' | 'NO') =>
-            trade(run, { ...options, side, ask: askOf(side, ticker, which, options) }),
+          run: (run: Run, options: TradeOptions, side: Action, ticker: string, which: string) =>
+            trade(run, { ...options, side, asking: askOf(side, ticker, which, options) }),
         }),
       ),
     'bellwether trade buy TICKER YES --amount 5',

@@ -17,7 +17,7 @@ import {
   type VerifiedPrepared,
   verifyPrepared,
 } from '@bellwether/sdk';
-import { provesNoEffect } from '@bellwether/sdk/keystore';
+import { KnownMints, provesNoEffect } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
 import { adviceFor } from '../advice.ts';
 import { CliError } from '../cli-error.ts';
@@ -26,7 +26,7 @@ import {
   count,
   duration,
   fraction,
-  outcome,
+  outcomeArgument,
   positive,
   price,
   time,
@@ -37,7 +37,8 @@ import {
 import { place } from '../place.ts';
 import type { Run } from '../run.ts';
 import { reserveSpending } from '../spending.ts';
-import { requireSameMarket, requireUse } from '../trusted.ts';
+import { outcomeText } from '../terminal-text.ts';
+import { requireSameMarket, requireUse, sideIn } from '../trusted.ts';
 import {
   addTriggerOptions,
   type ExitTerms,
@@ -93,7 +94,8 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
   );
   requireUse(me.venues, market.venue, wallet.signer.use);
   requireSameMarket(wanted.market, market);
-  const intent = await run.waiting('Reading the book', intentOf(client, wanted, market, wallet));
+  const asked = { ...wanted, outcome: sideIn(wanted.outcome, market) };
+  const intent = await run.waiting('Reading the book', intentOf(client, asked, market, wallet));
   const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent)).catch((error) => {
     throw aboutLive(error, wanted);
   });
@@ -101,16 +103,25 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
     agentId: me.agentId,
     signer: wallet.signer,
     market,
+    tokenIds: new KnownMints(run.place).tokensOf(market),
     profile: wanted.live === true ? 'polymarket' : 'interface',
   });
   return { client, market, intent, prepared, verified, signer: wallet.signer };
 }
 
+/** The side, and what the venue calls it where that says more. */
+function namedOutcome({ market, verified }: Ready): string {
+  const { outcome } = verified.body;
+  return outcomeText(outcome, market.outcomes[outcome === 'YES' ? 0 : 1], ' = ');
+}
+
 /** Text of the verified order; figures that the desk expects are marked as such. */
-function orderText(run: Run, { market, intent, prepared, verified }: Ready): string {
+function orderText(run: Run, ready: Ready): string {
+  const { market, intent, prepared, verified } = ready;
   const { fill, feeAtMost, amounts, counted, expectedRefusal } = prepared;
-  const { side, outcome: which, price: limit, orderType } = intent;
+  const { side, price: limit, orderType } = intent;
   const { order, orderSize, price: signedPrice } = verified.body;
+  const which = namedOutcome(ready);
   const what =
     limit === undefined
       ? side === 'BUY'
@@ -223,13 +234,16 @@ async function send(run: Run, ready: Ready, wanted: Wanted): Promise<TradeRespon
 
 /** For programs: what was asked and what the desk expects of it, without the typed data. */
 function summaryOf({ intent, prepared, verified }: Ready) {
-  const { marketId, tokenId, amounts, fill, feeAtMost, expectedRefusal, checks } = prepared;
+  const { marketId, tokenId, outcome, outcomeName, amounts, fill, feeAtMost, expectedRefusal, checks } =
+    prepared;
   const { orderId } = verified;
   return {
     clientOrderId: intent.clientOrderId,
     orderId,
     marketId,
     tokenId,
+    outcome,
+    outcomeName,
     amounts,
     fill,
     feeAtMost,
@@ -295,7 +309,7 @@ async function tradeOrLeave(run: Run, given: Wanted, options: TriggerOptions): P
   }
   if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(text);
-    await run.confirm('Sign this order, and leave it with the desk?');
+    await run.confirm(`Sign this order (${namedOutcome(ready)}), and leave it with the desk?`);
   }
   const again = `${repetition(wanted, ready.intent, run.givenUrl)} ${triggerFlags(options)}`;
   const exit = await leave(run, ready, { terms, again });
@@ -318,7 +332,8 @@ async function trade(run: Run, given: Wanted): Promise<void> {
   }
   if (wanted.yes !== true) {
     if (run.output.json) run.output.tell(orderText(run, ready));
-    await run.confirm(`Place this order${prepared.signatureType === 0 ? '' : ` from ${prepared.maker}`}?`);
+    const from = prepared.signatureType === 0 ? '' : ` from ${prepared.maker}`;
+    await run.confirm(`Place this order (${namedOutcome(ready)})${from}?`);
   }
   const answer = await send(run, ready, wanted);
   run.output.answer({ ...summaryOf(ready), trade: answer }, () =>
@@ -337,7 +352,7 @@ export function addTradeCommands(program: Command, start: Start): void {
           : 'sell shares of an outcome: at once, or at a price',
       )
       .argument('<market>', 'market id, condition id, slug or token id')
-      .addArgument(program.createArgument('<outcome>', 'YES or NO').choices(['YES', 'NO']).argParser(outcome))
+      .addArgument(outcomeArgument())
       .option('--size <shares>', 'how many shares', positive);
     if (side === 'BUY')
       command.option('--amount <collateral>', 'market order: spend at most so much, fees apart', positive);
@@ -390,8 +405,8 @@ export function addTradeCommands(program: Command, start: Start): void {
       .option('--yes', 'do not ask; for programs')
       .action(
         action(start, {
-          run: (run: Run, options: OrderOptions & TriggerOptions, market: string, which: 'YES' | 'NO') => {
-            const wanted = { ...options, side, market, outcome: which };
+          run: (run: Run, options: OrderOptions & TriggerOptions, market: string, outcome: string) => {
+            const wanted = { ...options, side, market, outcome };
             return side === 'BUY' ? trade(run, wanted) : tradeOrLeave(run, wanted, options);
           },
         }),
@@ -401,6 +416,7 @@ export function addTradeCommands(program: Command, start: Start): void {
       ...(side === 'BUY'
         ? [
             'bellwether buy 101 YES --amount 25',
+            'bellwether buy 101 "Team Spirit" --amount 25',
             'bellwether buy 101 NO --price 0.4 --size 50 --post-only',
             'bellwether buy 101 YES --amount 25 --worst-price 0.63 --yes --json',
           ]

@@ -3,14 +3,16 @@ import { type AgentEvent, type BellwetherClient, isProblem, type MarketEvent } f
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
-import { count, outcome } from '../options.ts';
+import { count, outcomeWord } from '../options.ts';
 import type { Run } from '../run.ts';
-import { columns, oneLine } from '../terminal-text.ts';
+import { columns, oneLine, outcomeText } from '../terminal-text.ts';
+import { sideIn } from '../trusted.ts';
 
 interface WatchOptions {
   readonly after?: string;
   readonly count?: number;
-  readonly outcome?: 'YES' | 'NO';
+  /** YES, NO, or a name of the market's. */
+  readonly outcome?: string;
   readonly venue?: string;
 }
 
@@ -37,8 +39,12 @@ const SHOWN_FIELDS = [
 ] as const;
 
 function fieldsOf(data: Readonly<Record<string, unknown>>): string[] {
+  const { outcomeName } = data;
   return SHOWN_FIELDS.flatMap((name) => {
-    const value = data[name];
+    const value =
+      name === 'outcome' && typeof data.outcome === 'string' && typeof outcomeName === 'string'
+        ? outcomeText(data.outcome, outcomeName)
+        : data[name];
     return typeof value === 'string' || typeof value === 'number' ? [`${name} ${value}`] : [];
   });
 }
@@ -131,10 +137,11 @@ async function watchMarkets(
   const names = new Map<string, string>();
   for (const id of markets) {
     const market = await client.getMarket(id, venue === undefined ? {} : { venue });
-    for (const [i, name] of (['YES', 'NO'] as const).entries()) {
+    const only = which === undefined ? null : sideIn(which, market);
+    for (const [i, side] of (['YES', 'NO'] as const).entries()) {
       const tokenId = market.clobTokenIds[i];
-      if (tokenId !== undefined && (which === undefined || which === name))
-        names.set(tokenId, `${market.id} ${name}`);
+      if (tokenId !== undefined && (only === null || only === side))
+        names.set(tokenId, `${market.id} ${outcomeText(side, market.outcomes[i])}`);
     }
   }
   const books = new Map<string, Best>();
@@ -173,7 +180,11 @@ export function addWatchCommand(program: Command, start: Start): void {
       .argument('[markets...]', 'books of these; without them the events of the agent')
       .option('--after <cursor>', 'begin after this event, without a gap')
       .option('--count <n>', 'end after so many', count)
-      .option('--outcome <outcome>', 'only the book of YES or of NO', outcome)
+      .option(
+        '--outcome <outcome>',
+        "only the book of YES or of NO; also by the venue's name of it",
+        outcomeWord,
+      )
       .option('--venue <name>', 'where the markets are')
       .action(
         action(start, {

@@ -10,6 +10,7 @@ import { Exits } from './exits.tsx';
 import { Gain, money, price, shares, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
 import { Choices } from './interval.tsx';
+import { outcomeWords } from './outcome-words.ts';
 import { Pager, useHistory, usePages } from './pages.tsx';
 import { Badge, Card, State, Table, useAction } from './pieces.tsx';
 
@@ -90,7 +91,12 @@ function Positions({ positions, priceNow }: Prices & { readonly positions: Resou
           none="It holds nothing. What it buys appears here."
           columns={[
             { head: 'Market', width: 3, cell: (row) => <MarketCell {...row} /> },
-            { head: 'Held', width: 1.2, cell: ({ outcome, size }) => `${shares(size)} ${outcome}` },
+            {
+              head: 'Held',
+              width: 1.2,
+              cell: ({ outcome, outcomeName, size }) =>
+                `${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
+            },
             { head: 'Cost', numeric: true, cell: ({ avgPrice }) => price(avgPrice) },
             { head: 'Price', numeric: true, cell: (row) => price(now(row)) },
             { head: 'Value', numeric: true, cell: (row) => money(now(row) * row.size) },
@@ -113,7 +119,8 @@ interface OpenOrdersProps extends Prices {
 }
 
 const orderKey = ({ orderId }: Order): string => orderId;
-const orderWords = ({ side, outcome, orderType }: Order): string => `${side} ${outcome} ${orderType}`;
+const orderWords = ({ side, outcome, outcomeName, orderType }: Order): string =>
+  `${side} ${outcomeWords(outcome, outcomeName)} ${orderType}`;
 const filledOf = ({ filledSize, orderSize }: Order): string =>
   `${shares(filledSize)} of ${shares(orderSize)}`;
 

@@ -5,6 +5,7 @@ import { Link } from '../desk/router.tsx';
 import { money, price, shares, Time } from './figures.tsx';
 import { Further } from './held.tsx';
 import { Choices } from './interval.tsx';
+import { outcomeWords } from './outcome-words.ts';
 import { Pager, useHistory } from './pages.tsx';
 import { Badge, State, Untrusted } from './pieces.tsx';
 
@@ -15,10 +16,10 @@ const kindOf = (status: string): 'go' | 'stop' | 'warn' | '' => {
 };
 
 function Wanted({ wanted }: Pick<Decision, 'wanted'>) {
-  const { side, outcome, size, amount, orderType } = wanted;
+  const { side, outcome, outcomeName, size, amount, orderType } = wanted;
   return (
     <strong>
-      {side} {shares(size)} {outcome}
+      {side} {shares(size)} {outcomeWords(outcome, outcomeName)}
       {wanted.price === null ? '' : ` at ${price(wanted.price)}`}, {money(amount)} {orderType ?? ''}
     </strong>
   );

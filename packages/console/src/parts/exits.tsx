@@ -8,6 +8,7 @@ import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
 import { price, shares, signed, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
+import { outcomeWords } from './outcome-words.ts';
 import { Badge, Facts, State, useAction } from './pieces.tsx';
 
 interface ExitsProps {
@@ -116,8 +117,13 @@ export function Exits({ agentId, held }: ExitsProps) {
       {exits.data !== null && bare.length > 0 && (
         <p class="note">
           No exit is left for{' '}
-          {bare.map(({ size, outcome, title }) => `${shares(size)} ${outcome} of “${title}”`).join('; ')}. Ask
-          the agent to sign one: without it only the agent can sell them.
+          {bare
+            .map(
+              ({ size, outcome, outcomeName, title }) =>
+                `${shares(size)} ${outcomeWords(outcome, outcomeName)} of “${title}”`,
+            )
+            .join('; ')}
+          . Ask the agent to sign one: without it only the agent can sell them.
         </p>
       )}
     </>
@@ -132,11 +138,12 @@ interface ExitProps {
 }
 
 function Exit({ exit, title, onDone }: ExitProps) {
-  const { size, outcome, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
+  const { size, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
+  const what = `${shares(size)} ${outcomeWords(exit.outcome, exit.outcomeName)}`;
   return (
-    <article aria-label={`Exit: ${shares(size)} ${outcome} of ${title}`}>
+    <article aria-label={`Exit: ${what} of ${title}`}>
       <h3>
-        Sell {shares(size)} {outcome} <span class="title">{title}</span>
+        Sell {what} <span class="title">{title}</span>
       </h3>
       <p class="badges">
         <StatusBadge exit={exit} />
@@ -235,7 +242,7 @@ function Acts({ exit, title, onDone }: ExitProps) {
       </div>
       {asking === 'sell' && (
         <Confirm
-          title={`Sell ${shares(exit.size)} ${exit.outcome} now?`}
+          title={`Sell ${shares(exit.size)} ${outcomeWords(exit.outcome, exit.outcomeName)} now?`}
           yes="Sell, with your passkey"
           onNo={() => setAsking(null)}
           onYes={() => run(sell)}

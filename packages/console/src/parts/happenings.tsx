@@ -4,10 +4,13 @@ import { type DeskEvent, onDeskEvent } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
 import { money, price, shares, signed, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
+import { outcomeWords } from './outcome-words.ts';
 
 const KEPT = 30;
 
 const ORDER = /^order\.(.+)$/;
+
+const SIDES = ['YES', 'NO'];
 
 const SETS: Readonly<Record<string, string>> = {
   SPLIT: 'Split',
@@ -18,27 +21,29 @@ const SETS: Readonly<Record<string, string>> = {
 /** Words for a person about an event; `null`: it says nothing that others do not say. */
 function wordsFor({ type, data }: DeskEvent): string | null {
   const [, status] = ORDER.exec(type) ?? [];
+  // Not every event has data.
+  const which = () => outcomeWords(data.outcome, data.outcomeName);
   if (status !== undefined && data.outcome === 'BOTH')
     return `${SETS[data.orderType]} ${shares(data.orderSize)} ${data.orderType === 'CONVERT' ? 'NO' : 'full sets'}: ${status}${
       data.errorCode ? ` (${data.errorCode})` : ''
     }`;
   if (status !== undefined)
-    return `${data.side} ${shares(data.orderSize)} ${data.outcome} at ${price(data.price)}: ${status.replaceAll('_', ' ')}${
+    return `${data.side} ${shares(data.orderSize)} ${which()} at ${price(data.price)}: ${status.replaceAll('_', ' ')}${
       data.errorCode ? ` (${data.errorCode})` : ''
     }`;
   switch (type) {
     case 'fill':
-      return `${data.side === 'BUY' ? 'Bought' : 'Sold'} ${shares(data.size)} ${data.outcome} at ${price(data.price)} for ${money(data.cost)}, fee ${price(data.fee)}`;
+      return `${data.side === 'BUY' ? 'Bought' : 'Sold'} ${shares(data.size)} ${which()} at ${price(data.price)} for ${money(data.cost)}, fee ${price(data.fee)}`;
     case 'fill.reversed':
-      return `The settlement of a fill of ${shares(data.size)} ${data.outcome} failed: it does not count`;
+      return `The settlement of a fill of ${shares(data.size)} ${which()} failed: it does not count`;
     case 'market.resolved':
-      return `A market was decided: ${data.payout}`;
+      return `A market was decided: ${outcomeWords(data.payout, data.outcomes?.[SIDES.indexOf(data.payout)])}`;
     case 'risk':
       return data.message;
     case 'fee':
       return `A fee of ${price(data.amount)} was charged`;
     case 'redemption':
-      return `${shares(data.size)} ${data.outcome} were redeemed for ${money(data.payout)}`;
+      return `${shares(data.size)} ${which()} were redeemed for ${money(data.payout)}`;
     case 'balance':
       return data.reason === 'trade' || data.reason === 'split' || data.reason === 'merge'
         ? null

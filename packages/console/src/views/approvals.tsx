@@ -12,6 +12,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { money, precise, price, shares, Time } from '../parts/figures.tsx';
 import { Further, useHeld } from '../parts/held.tsx';
 import { Choices } from '../parts/interval.tsx';
+import { outcomeWords } from '../parts/outcome-words.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 import { say } from '../parts/toast.tsx';
@@ -182,6 +183,9 @@ function useNow(): number {
   return now;
 }
 
+const orderWords = ({ side, orderSize, outcome, outcomeName, price: limit }: Approval): string =>
+  `${side} ${shares(orderSize)} ${outcomeWords(outcome, outcomeName)} at ${price(limit)}`;
+
 interface LineProps {
   readonly approval: Approval;
   /** It waits no more. */
@@ -195,8 +199,7 @@ function Line({ approval, isGone, isOpen, onDone }: LineProps) {
   return (
     <details class="line" open={isOpen}>
       <summary>
-        <strong>{money(approval.amount)}</strong>{' '}
-        {`${approval.side} ${shares(approval.orderSize)} ${approval.outcome} at ${price(approval.price)}`}{' '}
+        <strong>{money(approval.amount)}</strong> {orderWords(approval)}{' '}
         <span class="note">
           asked <Time at={approval.askedAt} short />
         </span>{' '}
@@ -312,14 +315,12 @@ function Decided({ approvals }: { readonly approvals: readonly Approval[] }) {
           {
             head: 'Order',
             width: 2,
-            cell: ({ agentId, orderId, status, side, orderSize, outcome, price: limit }) => {
-              const words = `${side} ${shares(orderSize)} ${outcome} at ${price(limit)}`;
-              return status === 'used' ? (
-                <Link to={`/agents/${agentId}/orders/${orderId}`}>{words}</Link>
+            cell: (one) =>
+              one.status === 'used' ? (
+                <Link to={`/agents/${one.agentId}/orders/${one.orderId}`}>{orderWords(one)}</Link>
               ) : (
-                words
-              );
-            },
+                orderWords(one)
+              ),
           },
           { head: 'Amount', numeric: true, cell: ({ amount }) => money(amount) },
           {

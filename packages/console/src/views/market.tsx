@@ -8,6 +8,7 @@ import { Link } from '../desk/router.tsx';
 import { Gain, money, price, roundShares, shares, Time } from '../parts/figures.tsx';
 import { Further, useHeld } from '../parts/held.tsx';
 import { Choices } from '../parts/interval.tsx';
+import { outcomeWords } from '../parts/outcome-words.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Badge, Card, Facts, State, Table, Untrusted } from '../parts/pieces.tsx';
 import { Plot } from '../parts/plot.tsx';
@@ -22,7 +23,13 @@ const RANGES: readonly (readonly [HistoryInterval, string])[] = [
   ['1m', 'Month'],
 ];
 
-function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: string }) {
+interface PricesProps {
+  readonly tokenId: string;
+  readonly venue: string;
+  readonly title: string;
+}
+
+function Prices({ tokenId, venue, title }: PricesProps) {
   const [range, setRange] = useState<HistoryInterval>('1d');
   const history = useResource<PricesHistory>(
     `/owner/markets/prices-history?market=${encodeURIComponent(tokenId)}&venue=${encodeURIComponent(venue)}&interval=${range}`,
@@ -34,7 +41,7 @@ function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: 
   const points = last === undefined ? [] : [...known, { t: Date.now() / 1000, p: last.p }];
   const choices = <Choices name="Prices of the last" choices={RANGES} value={range} onChange={setRange} />;
   return (
-    <Card title="Price of YES" aside={choices} wide>
+    <Card title={title} aside={choices} wide>
       <PlotPlace>
         {history.code === 'invalid_request' ? (
           <p class="note">There are no past prices of {venue} here.</p>
@@ -46,7 +53,7 @@ function Prices({ tokenId, venue }: { readonly tokenId: string; readonly venue: 
         )}
         {points.length > 0 && (
           <Plot
-            name="Price of YES"
+            name={title}
             times={points.map(({ t }) => t * 1000)}
             lines={[{ label: 'YES', colour: '--accent', values: points.map(({ p }) => p), stepped: true }]}
             format={price}
@@ -89,14 +96,20 @@ const Side = ({ name, levels }: { readonly name: string; readonly levels: readon
 const asLevels = (levels: readonly { readonly price: string; readonly size: string }[]): readonly Level[] =>
   levels.map(({ price, size }) => ({ price: Number(price), size: Number(size) }));
 
-function Depth({ market, live }: { readonly market: OwnerMarket; readonly live: Book | undefined }) {
+interface DepthProps {
+  readonly market: OwnerMarket;
+  readonly live: Book | undefined;
+  readonly title: string;
+}
+
+function Depth({ market, live, title }: DepthProps) {
   const book = live ?? {
     bids: asLevels(market.books.yes?.bids ?? []),
     asks: asLevels(market.books.yes?.asks ?? []),
   };
   return (
     <Card
-      title="Depth of YES"
+      title={title}
       aside={<Badge kind={live ? 'go' : ''}>{live ? 'as it moves' : 'when it was read'}</Badge>}
     >
       <div class="depth">
@@ -155,7 +168,10 @@ function Positions({ positions, whose }: Whose & { readonly positions: readonly 
             width: 1.6,
             cell: ({ agentIds }) => agentIds.map((agentId, i) => [i === 0 ? '' : ', ', whose(agentId)]),
           },
-          { head: 'Held', cell: ({ outcome, size }) => `${shares(size)} ${outcome}` },
+          {
+            head: 'Held',
+            cell: ({ outcome, outcomeName, size }) => `${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
+          },
           { head: 'Cost', numeric: true, cell: ({ avgPrice }) => price(avgPrice) },
           { head: 'Value', numeric: true, cell: ({ currentValue }) => money(currentValue) },
           { head: 'Unrealised', numeric: true, cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} /> },
@@ -184,9 +200,9 @@ function OpenOrders({ orders, whose }: Whose & Pick<OwnerMarket, 'orders'>) {
           {
             head: 'Order',
             width: 1.6,
-            cell: ({ agentId, orderId, side, outcome }) => (
+            cell: ({ agentId, orderId, side, outcome, outcomeName }) => (
               <Link to={`/agents/${agentId}/orders/${orderId}`}>
-                {side} {outcome}
+                {side} {outcomeWords(outcome, outcomeName)}
               </Link>
             ),
           },
@@ -217,7 +233,8 @@ function Fills({ fills, whose }: Whose & Pick<OwnerMarket, 'fills'>) {
           {
             head: 'Fill',
             width: 1.6,
-            cell: ({ side, size, outcome }) => `${side} ${shares(size)} ${outcome}`,
+            cell: ({ side, size, outcome, outcomeName }) =>
+              `${side} ${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
           },
           { head: 'Price', numeric: true, cell: (fill) => price(fill.price) },
           { head: 'Fee', numeric: true, cell: ({ fee }) => price(fee) },
@@ -247,6 +264,8 @@ export function Market({ marketId, venue }: { readonly marketId: string; readonl
       </main>
     );
   const { market: facts, untrustedText } = data;
+  const sides = ['YES', 'NO'].map((side, at) => outcomeWords(side, facts.outcomes[at]));
+  const [yesWords = 'YES'] = sides;
   const yesPrice = (live === undefined ? null : middleOf(live)) ?? facts.yesPrice;
   return (
     <main id="content" class="columns">
@@ -255,11 +274,12 @@ export function Market({ marketId, venue }: { readonly marketId: string; readonl
         <Badge kind={facts.active ? 'go' : ''}>{facts.status}</Badge>
       </div>
       {market.trouble !== null && <State of={market} what="the market" />}
-      {yes !== undefined && <Prices tokenId={yes} venue={facts.venue} />}
-      <Depth market={data} live={live} />
+      {yes !== undefined && <Prices tokenId={yes} venue={facts.venue} title={`Price of ${yesWords}`} />}
+      <Depth market={data} live={live} title={`Depth of ${yesWords}`} />
       <Card title="Figures">
         <Facts
           rows={[
+            ...(sides.join() === 'YES,NO' ? [] : [['Outcomes', sides.join(', ')] as const]),
             ['Price of YES', price(yesPrice)],
             ['Venue', facts.venue],
             ['Volume of 24 hours', money(facts.volume24hr)],

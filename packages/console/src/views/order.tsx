@@ -6,6 +6,7 @@ import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
 import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { money, price, shares, Time, timeOf } from '../parts/figures.tsx';
+import { outcomeWords } from '../parts/outcome-words.ts';
 import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 
 interface OrderViewProps {
@@ -244,7 +245,7 @@ function Terms({ order }: { readonly order: OrderDetail }) {
         rows={[
           [
             'Order',
-            `${order.side} ${shares(order.orderSize)} ${order.outcome} at ${price(order.price)}, ${order.orderType}`,
+            `${order.side} ${shares(order.orderSize)} ${outcomeWords(order.outcome, order.outcomeName)} at ${price(order.price)}, ${order.orderType}`,
           ],
           ['Status', <Badge>{order.status}</Badge>],
           [

@@ -31,6 +31,7 @@ const triggersOf = ({ whenBelow, whenAbove, at, minutesBeforeEnd, onSilence }: P
 
 function exitFacts(exit: GuardedExit, texts: StrangersTexts, place: string) {
   texts.add(`${place}.trouble`, exit.trouble?.message);
+  texts.addName(`${place}.outcomeName`, exit.outcome, exit.outcomeName);
   const { trigger, watch } = exit;
   return {
     exitId: idOf(exit.exitId),

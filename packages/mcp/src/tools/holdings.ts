@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { flagOf, idOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import { ACTS, READS, tool } from '../tool.ts';
 import { relayAsked, requireAsked } from '../wallet-calls.ts';
+import { sideOf } from './orders.ts';
 import { EITHER_VENUE, limitOf, MARKET, OUTCOME, quantityOf, spendingOf, VENUE } from './terms.ts';
 
 export const listPositions = tool({
@@ -26,6 +27,7 @@ export const listPositions = tool({
     return {
       positions: positions.slice(0, limit).map((position, at) => {
         texts.add(`positions.${at}.title`, position.title);
+        texts.addName(`positions.${at}.outcomeName`, position.outcome, position.outcomeName);
         return {
           market: idOf(position.marketId),
           venue: wordOf(position.venue),
@@ -96,11 +98,12 @@ export const redeem = tool({
     heldYes: HELD.describe('YES shares that the wallet holds; only for Protocol V2 markets of a live venue'),
     heldNo: HELD.describe('NO shares, likewise'),
   }),
-  async run({ market, venue, outcome, heldYes: YES, heldNo: NO }, { desk, signal }) {
+  async run({ market, venue, outcome, heldYes: YES, heldNo: NO }, call) {
+    const { desk, signal } = call;
     const request = {
       marketId: market,
       ...(venue === undefined ? {} : { venue }),
-      ...(outcome === undefined ? {} : { side: outcome }),
+      ...(outcome === undefined ? {} : { side: await sideOf(outcome, { market, venue }, call) }),
     };
     const answer = await desk.client.redeemPosition(request, { signal });
     const facts = {

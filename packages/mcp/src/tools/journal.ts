@@ -23,6 +23,7 @@ export const readJournal = tool({
       total: numberOf(total),
       entries: trades.slice(0, limit).map((trade, at) => {
         texts.add(`entries.${at}.title`, trade.marketConditionName);
+        texts.addName(`entries.${at}.outcomeName`, trade.direction, trade.outcomeName);
         // The agent's own words may repeat what a stranger wrote.
         texts.add(`entries.${at}.reasoning`, trade.reasoning);
         texts.add(`entries.${at}.error`, trade.errorMessage);

@@ -10,11 +10,13 @@ import {
   type VerifiedPrepared,
   verifyPrepared,
 } from '@bellwether/sdk';
+import { KnownMints } from '@bellwether/sdk/keystore';
 import { z } from 'zod';
 import type { AskedOrder } from '../approval.ts';
 import { idOf, money, wordOf } from '../facts.ts';
 import type { Call } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
+import { sideIn } from './orders.ts';
 import {
   CANCEL_AFTER_MS,
   CLIENT_ORDER_ID,
@@ -102,14 +104,15 @@ const newName = (): string => `mcp-${Date.now()}-${randomBytes(6).toString('hex'
 export async function readyOrder(
   terms: OrderTermsInput,
   asked: AskedOrder | null,
-  { desk, signal }: Call,
+  { desk, texts, signal }: Call,
 ): Promise<ReadyOrder> {
   const { signer, signatureType } = desk.wallet();
   const { profile } = desk.config;
   const clientOrderId = asked?.clientOrderId ?? terms.clientOrderId ?? newName();
   const { venue } = terms;
   const market = await desk.client.getMarket(terms.market, venue === undefined ? {} : { venue }, { signal });
-  const { outcome, side } = terms;
+  const outcome = sideIn(terms.outcome, market, texts);
+  const { side } = terms;
   const intent = tradeIntent({
     ...intentTerms(terms),
     ...{ outcome, side, clientOrderId, marketId: market.id, source: 'mcp' },
@@ -118,7 +121,9 @@ export async function readyOrder(
     timestamp: profile === 'polymarket' || market.version === 'v2' ? timestampOf(clientOrderId) : undefined,
   });
   const prepared = await desk.client.prepareTrade(intent, { signal });
-  const verified = verifyPrepared(prepared, intent, { agentId: desk.agentId, signer, market, profile });
+  const tokenIds = new KnownMints(desk.config.place).tokensOf(market);
+  const known = { agentId: desk.agentId, signer, market, tokenIds, profile };
+  const verified = verifyPrepared(prepared, intent, known);
   const { order, orderSize } = verified.body;
   const fee = parseMicro(Math.max(0, prepared.feeAtMost), 'ceil');
   const cost = order.side === 'BUY' ? BigInt(order.makerAmount) + fee : 0n;

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { isProblem, type Order } from '@bellwether/sdk';
+import { isProblem, type Market, type Order, sideCalled } from '@bellwether/sdk';
 import { z } from 'zod';
 import { idOf, listOf, numberOf, recordOf, timeOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
+import { ToolProblem } from '../tool-problem.ts';
 import { EITHER_VENUE, limitOf, MARKET } from './terms.ts';
 
 export function orderFacts(order: Order, texts: StrangersTexts, place: string) {
   texts.add(`${place}.title`, order.marketQuestion);
+  texts.addName(`${place}.outcomeName`, order.outcome, order.outcomeName);
   texts.add(`${place}.error`, order.errorMessage);
   return {
     orderId: idOf(order.orderId),
@@ -29,20 +31,20 @@ export function orderFacts(order: Order, texts: StrangersTexts, place: string) {
 
 const CONDITION_ID = /^0x[0-9a-f]{64}$/i;
 
-/**
- * Orders are listed and canceled by the condition of their market, which is its ticker on venue B.
- * @throws BellwetherApiError market_not_found when no venue knows the market
- */
-async function conditionOf(
+/** Orders are listed and canceled by the condition of their market, which is its ticker on venue B. */
+const conditionOf = async (market: string, venue: string | undefined, call: Call): Promise<string> =>
+  CONDITION_ID.test(market) ? market : (await findMarket(market, venue, call)).conditionId;
+
+/** @throws BellwetherApiError market_not_found when no venue knows the market */
+async function findMarket(
   market: string,
   venue: string | undefined,
   { desk, signal }: Call,
-): Promise<string> {
-  if (CONDITION_ID.test(market)) return market;
+): Promise<Market> {
   let unknown: unknown;
   for (const name of venue === undefined ? desk.backends.venues() : [venue]) {
     try {
-      return (await desk.client.getMarket(market, { venue: name }, { signal })).conditionId;
+      return await desk.client.getMarket(market, { venue: name }, { signal });
     } catch (error) {
       if (!isProblem(error, 'market_not_found')) throw error;
       unknown = error;
@@ -50,6 +52,30 @@ async function conditionOf(
   }
   throw unknown;
 }
+
+/** The side that a word of the model means in this market. @throws ToolProblem, with both names among the texts */
+export function sideIn(
+  word: string,
+  { outcomes }: Pick<Market, 'outcomes'>,
+  texts: StrangersTexts,
+): 'YES' | 'NO' {
+  const side = sideCalled(word, outcomes);
+  if (side !== null) return side;
+  texts.addNames('', outcomes);
+  throw new ToolProblem({
+    code: 'outcome_name_mismatch',
+    message: 'This market has no outcome of this name.',
+    fix: 'Use YES or NO: outcomes.YES and outcomes.NO in untrusted.texts say which is which.',
+  });
+}
+
+/** The market is looked up for a name alone. @throws ToolProblem, BellwetherApiError */
+export const sideOf = async (
+  word: string,
+  { market, venue }: { readonly market: string; readonly venue?: string | undefined },
+  call: Call,
+): Promise<'YES' | 'NO'> =>
+  word === 'YES' || word === 'NO' ? word : sideIn(word, await findMarket(market, venue, call), call.texts);
 
 export const listOrders = tool({
   name: 'list_orders',

@@ -81,11 +81,13 @@ export const placeOrder = tool({
     const order = await readyOrder(terms, approval.asked, call);
     const { verified, clientOrderId } = order;
     const { orderId } = verified;
+    const side = sideOrdered(order, texts);
     const isRetry = terms.clientOrderId !== undefined;
     const known = isRetry ? await knownOrder(call, orderId) : null;
     if (known !== null)
       return {
         ...placedFacts({ ...known, success: known.status !== 'rejected' } as never, texts),
+        ...side,
         repeated: true,
         clientOrderId,
         spendingLimit: spendingOf(desk.limit.standing()),
@@ -94,6 +96,7 @@ export const placeOrder = tool({
     if (refused !== null)
       return {
         ...refused,
+        ...side,
         repeated: false,
         clientOrderId,
         spendingLimit: spendingOf(desk.limit.standing()),
@@ -108,12 +111,20 @@ export const placeOrder = tool({
     if ('ask' in spent) return spent.ask;
     return {
       ...placedFacts(spent.answer, texts),
+      ...side,
       repeated: false,
       clientOrderId,
       spendingLimit: spendingOf(desk.limit.standing()),
     };
   },
 });
+
+/** The side that was ordered; its name goes among the texts. */
+function sideOrdered({ market, verified }: ReadyOrder, texts: StrangersTexts) {
+  const { outcome } = verified.body;
+  texts.addName('outcomeName', outcome, market.outcomes[outcome === 'YES' ? 0 : 1]);
+  return { outcome };
+}
 
 function preview({ prepared, verified, cost, clientOrderId }: ReadyOrder) {
   const { fill, checks, expectedRefusal } = prepared;
@@ -157,6 +168,10 @@ export const checkOrder = tool({
     const { checks } = order.prepared;
     for (const [at, { message, fix }] of checks.slice(0, 30).entries())
       call.texts.add(`checks.${at}.detail`, [message, fix].filter((text) => text !== undefined).join(' '));
-    return { ...preview(order), spendingLimit: spendingOf(call.desk.limit.standing()) };
+    return {
+      ...preview(order),
+      ...sideOrdered(order, call.texts),
+      spendingLimit: spendingOf(call.desk.limit.standing()),
+    };
   },
 });

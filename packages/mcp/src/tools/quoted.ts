@@ -13,6 +13,7 @@ import { atomsOf, flagOf, idOf, numberOf, wordOf } from '../facts.ts';
 import type { StrangersTexts } from '../strangers-texts.ts';
 import { ACTS, type Call, READS, tool } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
+import { sideOf } from './orders.ts';
 import { spend } from './spend.ts';
 import { CANCEL_AFTER_MS, CLIENT_ORDER_ID, OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
 
@@ -55,6 +56,7 @@ const TICKER = z
 
 function quoteFacts(quote: Quote, texts: StrangersTexts) {
   texts.add('title', quote.title);
+  texts.addName('outcomeName', quote.side, quote.outcomeName);
   texts.add('notice', quote.quoteErrorMessage);
   return {
     quoteId: idOf(quote.quoteId),
@@ -92,8 +94,9 @@ export const quoteTool = (shelf: QuoteShelf) =>
       (side === 'SELL' ? size : amount) === undefined || (side === 'SELL' ? amount : size) !== undefined
         ? ['a BUY takes amount, a SELL takes size, and neither takes the other']
         : [],
-    async run({ market, outcome, side, amount = 0, size = 0 }, { desk, texts, signal }: Call) {
-      const terms = { ticker: market, side: outcome };
+    async run({ market, outcome, side, amount = 0, size = 0 }, call: Call) {
+      const { desk, texts, signal } = call;
+      const terms = { ticker: market, side: await sideOf(outcome, { market }, call) };
       const ask: QuoteAsk =
         side === 'BUY' ? { ...terms, action: side, amount } : { ...terms, action: side, shares: size };
       const quote = await desk.client.venueB.quote(ask, desk.solana().address, { signal });

@@ -5,9 +5,10 @@ import type { StrangersTexts } from '../strangers-texts.ts';
 import { READS, tool } from '../tool.ts';
 import { limitOf, VENUE } from './terms.ts';
 
-/** Prices are of YES. The title goes among the texts, at `place`. */
+/** Prices are of YES. The title and the names of the outcomes go among the texts, at `place`. */
 export function marketFacts(market: Market, texts: StrangersTexts, place: string) {
   texts.add(`${place}title`, market.question === '' ? market.title : market.question);
+  texts.addNames(place, market.outcomes);
   return {
     market: idOf(market.id),
     venue: wordOf(market.venue),
@@ -27,7 +28,7 @@ export const searchMarkets = tool({
   name: 'search_markets',
   title: 'Search markets',
   description:
-    'Finds prediction markets by words ("*" finds everything). Answers their names (market) and prices of YES; titles are in untrusted.texts. Follow with look_at_market.',
+    'Finds prediction markets by words ("*" finds everything). Answers their names (market) and prices of YES; titles and names of outcomes are in untrusted.texts. Follow with look_at_market.',
   annotations: READS,
   input: z.strictObject({
     query: z.string().min(1).max(100).describe('words of the title, or *'),

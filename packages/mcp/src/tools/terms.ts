@@ -14,7 +14,7 @@ export const VENUE = z
   .optional()
   .describe('such as polymarket or kalshi; the first venue when left out');
 export const EITHER_VENUE = VENUE.describe('all venues when left out');
-export const OUTCOME = z.enum(['YES', 'NO']);
+export const OUTCOME = z.string().min(1).max(100).describe('YES, NO, or its name in untrusted.texts');
 export const SIDE = z.enum(['BUY', 'SELL']);
 export const limitOf = (fallback: number, most: number) => z.int().min(1).max(most).default(fallback);
 export const CLIENT_ORDER_ID = z

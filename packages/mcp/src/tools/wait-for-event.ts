@@ -74,6 +74,8 @@ function eventFacts(event: AgentEvent, texts: StrangersTexts, place: string) {
       const value = Object.hasOwn(data, name) ? shownBy[kind](data[name]) : null;
       if (value !== null) shown[nameOf(name)] = value;
     }
+  texts.addName(`${place}.outcomeName`, data.outcome, data.outcomeName);
+  texts.addNames(`${place}.`, data.outcomes);
   for (const name of FIELDS.text) texts.add(`${place}.${nameOf(name)}`, data[name]);
   return {
     type: wordOf(event.type),

@@ -1,6 +1,7 @@
 /**
- * Which token an outcome of venue B is, as this machine knows it: what a person confirmed, what the venue's own host said, and
- * what was bought by either. The desk writes nothing here. A line for each, only appended to; the last one of an outcome counts.
+ * Which token an outcome is, as this machine knows it: what a person confirmed, what the venue's own host said, and what was bought by
+ * either. The desk writes nothing here. A line for each, only appended to; the last one of an outcome counts. A market of venue B goes
+ * by its ticker, one of venue A by its condition id, about which a person alone is believed.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { KeystoreError } from './keystore-error.ts';
@@ -10,15 +11,18 @@ import { createFile } from './whole-file.ts';
 export type MintSource = 'person' | 'venue' | 'purchase';
 
 export interface KnownMint {
+  /** Of venue A: the condition id. */
   readonly ticker: string;
   readonly side: 'YES' | 'NO';
-  /** Base58. */
+  /** Base58; of venue A in decimal. */
   readonly mint: string;
   readonly source: MintSource;
 }
 
 const SOURCES: readonly unknown[] = ['person', 'venue', 'purchase'] satisfies MintSource[];
 const MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const TOKEN = /^\d{1,78}$/;
+const CONDITION = /^0x[0-9a-f]{64}$/i;
 
 export class KnownMints {
   readonly #path: string;
@@ -34,13 +38,34 @@ export class KnownMints {
     return this.#read().findLast((known) => known.ticker === ticker && known.side === side) ?? null;
   }
 
+  /**
+   * The [YES, NO] tokens of a market of venue A, as a person confirmed one of them last; where the desk says others, a pair that fits none.
+   * @throws KeystoreError `keystore_permissions`, `keystore_damaged`
+   */
+  tokensOf({
+    conditionId,
+    clobTokenIds,
+  }: {
+    readonly conditionId: string;
+    readonly clobTokenIds: readonly string[];
+  }): readonly [yes: string, no: string] | undefined {
+    const name = conditionId.toLowerCase();
+    const said = this.#read().findLast(({ ticker, source }) => source === 'person' && ticker === name);
+    if (said === undefined) return undefined;
+    const [first, second] = clobTokenIds;
+    const other = said.mint === first ? second : said.mint === second ? first : '';
+    return said.side === 'YES' ? [said.mint, other ?? ''] : [other ?? '', said.mint];
+  }
+
   /** @throws KeystoreError `keystore_permissions`, `keystore_damaged` */
   remember(known: KnownMint): void {
-    const before = this.find(known.ticker, known.side);
-    if (before?.mint === known.mint) return;
+    const { side, mint, source } = known;
+    const isOfA = CONDITION.test(known.ticker) && source === 'person';
+    const ticker = isOfA ? known.ticker.toLowerCase() : known.ticker;
+    // Of a market of venue A the last word counts, about whichever outcome it was.
+    if (!isOfA && this.find(ticker, side)?.mint === mint) return;
     requirePrivateFolder(this.#folder);
     if (!requirePrivateFile(this.#path)) createFile(this.#path, '');
-    const { ticker, side, mint, source } = known;
     appendFileSync(this.#path, `\n${JSON.stringify({ ticker, side, mint, source })}\n`, { mode: 0o600 });
   }
 
@@ -60,7 +85,7 @@ function parsed(line: string, path: string): KnownMint {
     const isWhole =
       typeof value.ticker === 'string' &&
       (value.side === 'YES' || value.side === 'NO') &&
-      MINT.test(value.mint ?? '') &&
+      (MINT.test(value.mint ?? '') || TOKEN.test(value.mint ?? '')) &&
       SOURCES.includes(value.source);
     if (isWhole) return value as KnownMint;
   } catch {
@@ -68,7 +93,7 @@ function parsed(line: string, path: string): KnownMint {
   }
   throw new KeystoreError(
     'keystore_damaged',
-    `${path} is damaged, so it is not known which tokens are meant and nothing of venue B is signed.`,
+    `${path} is damaged, so it is not known which tokens are meant, and nothing is signed that depends on them.`,
     'Restore the file from a copy, or delete it and confirm the tokens again: bellwether mint confirm <ticker> <outcome> <mint>.',
   );
 }
