@@ -146,6 +146,7 @@ export function fakeMarket(ticker: string, given: Partial<TickerMarket> = {}): T
     id: ticker,
     conditionId: ticker,
     tokenIds: [randomKey(), randomKey()],
+    outcomes: ['Yes', 'No'],
     slug: ticker,
     question: `Will ${ticker} happen?`,
     description: 'Resolves YES when it does.',

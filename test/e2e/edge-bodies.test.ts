@@ -225,7 +225,7 @@ describe('a key that an object has twice', () => {
       });
       if (body.code !== 'invalid_json') taken.push(`${method} ${path}: ${body.code}`);
     }
-    // Of a callback the bytes are signed: whoever holds the secret says what they mean.
+    // A callback's signature covers its bytes: what they mean is agreed with the holder of the secret.
     expect(taken).toEqual(['POST /webhooks/inbound/1: webhook_signature_invalid']);
   });
 });

@@ -37,6 +37,7 @@ export const ORDER_ROWS: readonly Case[] = [
     'a token of another market',
     () => changed({}, { tokenId: other.clobTokenIds[0] }),
   ],
+  ['outcome_name_mismatch', 'a name of no outcome', () => changed({ outcome: 'MAYBE' })],
   ['outcome_token_mismatch', 'the other outcome', () => changed({ outcome: 'NO' })],
   ['taker_not_supported', 'a private taker', () => changed({}, { taker: stranger.signer.address })],
   ['salt_out_of_range', 'a salt above 2^53−1', () => changed({}, { salt: '9007199254740992' })],

@@ -102,7 +102,9 @@ export async function placed(
           ...{ size: shares, cost: money, fee, liquidity: 'taker', matchKind: 'DFLOW', at },
         },
       ],
-      markets: [{ conditionId: id, marketId: id, slug: id, question, endDate, venue: 'kalshi' }],
+      markets: [
+        { conditionId: id, marketId: id, slug: id, question, outcomes: null, endDate, venue: 'kalshi' },
+      ],
       resolutions: [],
       deposits: [],
     }),

@@ -158,7 +158,7 @@ test('the same body twice is one transaction with one effect', async () => {
   expect((await submit(wallet, bodyOf(wallet, [split(5)], 7n))).status).toBe(400);
 });
 
-test('a request to deploy a wallet is told that none is needed', async () => {
+test('a request to deploy a wallet is refused: none needs it', async () => {
   const wallet = await newOfficialWallet(service, 3);
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
   await expect(clientOf(wallet).deployDepositWallet()).rejects.toThrow(

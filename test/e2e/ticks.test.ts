@@ -116,8 +116,8 @@ describe.each(['0.005', '0.0025'])('a tick of %s', (tickSize) => {
 test('an exit that was left in ticks of a cent sells when ticks are finer', async () => {
   const trader = await newTrader(paper);
   const markets = await trader.client.listMarkets({ q: '*', limit: 500, order: 'createdAt' });
-  // The last of the plan: its tick changes near an end, with this seed after a minute.
-  const market = markets.reduce((last, one) => (Number(one.id) > Number(last.id) ? one : last));
+  // The 130th of the plan: its tick changes near an end, with this seed after a minute.
+  const market = markets.toSorted((a, b) => Number(a.id) - Number(b.id))[129]!;
   expect(market.tickSize).toBe('0.01');
   await hold(trader, market, 20);
   const outcome = Number(market.bestBid) > 0.5 ? 'YES' : 'NO';

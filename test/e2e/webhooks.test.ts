@@ -134,6 +134,7 @@ describe('events', () => {
     expect(types(stood!.path)).toEqual([]);
     expect(at(rested!.path)[0]?.event.data).toEqual({
       marketId: market.id,
+      outcomes: market.outcomes,
       marketConditionId: market.conditionId,
       marketQuestion: market.question,
       payout,

@@ -56,7 +56,8 @@ describe('the command line itself', () => {
       'buy --help',
     ],
     [['positons'], /unknown command 'positons'\n\(Did you mean positions\?\)/, 'bellwether --help'],
-    [['buy', '1', 'MAYBE', '--amount', '3'], /It is one of YES, NO/, 'buy --help'],
+    [['buy', '1', ' ', '--amount', '3'], /Give YES, NO, or a name/, 'buy --help'],
+    [['mint', 'confirm', 'T', 'MAYBE', '1'], /It is one of YES, NO/, 'mint --help'],
     [['buy', '1', 'YES', '--amount', '-3'], /amount/, 'buy --help'],
     [['buy', '1', 'YES', '--amount', '3', '--size', '3'], /--amount in collateral, not --size/, 'buy --help'],
     [

@@ -8,6 +8,7 @@ export const houseMarket = (): MarketRecord => ({
   id: 'house-1',
   conditionId: `0x${'7'.repeat(64)}`,
   tokenIds: ['700000000000000001', '700000000000000002'],
+  outcomes: ['Yes', 'No'],
   slug: 'house-one',
   question: 'Will the house win?',
   description: 'It does.',
