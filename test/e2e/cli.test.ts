@@ -335,7 +335,9 @@ describe('watch', () => {
 
   test('the books of a market', async () => {
     const lines = await text('watch', market.id, '--outcome', 'YES', '--count', '1');
-    expect(lines).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}${market.id} YES {2}bid 0\\.\\d+ × `));
+    expect(lines).toMatch(
+      new RegExp(`^\\d\\d:\\d\\d:\\d\\d {2}${market.id} YES( \\S.*)? {2}bid 0\\.\\d+ × `),
+    );
     const { stdout } = await cli(['watch', market.id, '--outcome', 'NO', '--count', '1', '--json'], env);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'book', data: { tokenId: market.clobTokenIds[1] } });
   });

@@ -34,7 +34,8 @@ beforeAll(async () => {
 
 /** A market with a book in the middle, and what an amount costs there. */
 async function findTrade(model: Model, amount: number) {
-  const { markets } = await model.call('search_markets', { query: '*', order: 'liquidity', limit: 50 });
+  const wanted = { query: '*', order: 'liquidity', minPrice: 0.25, maxPrice: 0.75, limit: 50 };
+  const { markets } = await model.call('search_markets', wanted);
   const market = markets.find((one: Facts) => one.tradable && one.bestAsk > 0.2 && one.bestAsk < 0.8);
   const look = await model.call('look_at_market', { market: market.market, amount });
   expect(look.costs).toContainEqual(expect.objectContaining({ side: 'BUY', outcome: 'YES', amount }));

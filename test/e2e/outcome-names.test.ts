@@ -181,15 +181,31 @@ describe('a market whose outcomes have other names', () => {
   });
 });
 
-test('on paper a market is bought by the name of its outcome, computed and signed by the SDK', async () => {
-  const paper = await newTrader(await startTestService());
+test('on paper a market is bought by the name of its outcome, and the doors say it as the venue does', async () => {
+  const service = await startTestService();
+  const paper = await newTrader(service);
   const markets = await paper.client.listMarkets({ q: '*', limit: 500 });
   const withNames = markets.filter(({ outcomes }) => outcomes.join() !== 'Yes,No');
   expect(withNames.length / markets.length).toBeGreaterThanOrEqual(0.1);
-  const market = withNames.find(({ bestAsk, tickSize }) => bestAsk !== '0' && tickSize === '0.01')!;
-  const [name] = market.outcomes as [string];
-  await paper.client.placeTrade(await marketBuy(paper, market, 5, { outcome: name.toUpperCase() }));
-  expect(await paper.client.getCurrentPositions()).toMatchObject([{ outcome: 'YES', outcomeName: name }]);
+  const { conditionId, clobTokenIds, outcomes, ...market } = withNames.find(
+    ({ bestAsk, tickSize, version }) => bestAsk !== '0' && tickSize === '0.01' && version === 'v1',
+  )!;
+  const [yes, no] = outcomes as [string, string];
+  const named = { ...market, conditionId, clobTokenIds, outcomes };
+  await paper.client.placeTrade(await marketBuy(paper, named, 5, { outcome: yes.toUpperCase() }));
+  expect(await paper.client.getCurrentPositions()).toMatchObject([{ outcome: 'YES', outcomeName: yes }]);
+  const door = async (path: string) => (await call(service, 'GET', `/paper/${path}`)).body;
+  expect(await door(`gamma/markets?condition_ids=${conditionId}`)).toMatchObject([
+    { outcomes: JSON.stringify(outcomes) },
+  ]);
+  expect((await door(`clob/markets/${conditionId}`)).tokens).toMatchObject([
+    { token_id: clobTokenIds[0], outcome: yes },
+    { token_id: clobTokenIds[1], outcome: no },
+  ]);
+  const user = paper.signer.address.toLowerCase();
+  const held = { asset: clobTokenIds[0], outcome: yes, outcomeIndex: 0 };
+  expect(await door(`data/positions?user=${user}`)).toMatchObject([{ ...held, oppositeOutcome: no }]);
+  await expect.poll(() => door(`data/trades?user=${user}&limit=1`)).toMatchObject([held]);
 });
 
 /** As an earlier release had it: without names, and before the migration that asks for them. */

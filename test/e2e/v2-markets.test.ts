@@ -41,7 +41,7 @@ const get = async (path: string) => {
 describe('the doors', () => {
   test('the catalogue has 62 digits, position ids and a resolution status of its own', async () => {
     const listed = ofV2();
-    expect(listed).toHaveLength(6);
+    expect(listed).toHaveLength(8);
     for (const market of listed) {
       const { conditionId, tokenIds } = market;
       const short = shortConditionId(conditionId);

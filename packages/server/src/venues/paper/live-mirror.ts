@@ -308,13 +308,16 @@ const rowsOf = ({ bids, asks }: LiveBook): MirroredLevel[] => [
   ...asks.slice(0, DEPTH).map(([price, size]): MirroredLevel => ['ask', price, size]),
 ];
 
-type LiveTerms = Pick<MarketRecord, 'tickSize' | 'minOrderSize' | 'endDate'>;
+type LiveTerms = Pick<MarketRecord, 'tickSize' | 'minOrderSize' | 'endDate' | 'outcomes'>;
 
 function termsOf(market: MarketRecord, listed: LiveTerms): MirrorChange[] {
-  const { conditionId, tickSize, minOrderSize, endDate } = market;
+  const { conditionId, tickSize, minOrderSize, endDate, outcomes } = market;
   const isSame =
-    listed.tickSize === tickSize && listed.minOrderSize === minOrderSize && listed.endDate === endDate;
-  return isSame ? [] : [{ kind: 'terms', conditionId, terms: { tickSize, minOrderSize, endDate } }];
+    listed.tickSize === tickSize &&
+    listed.minOrderSize === minOrderSize &&
+    listed.endDate === endDate &&
+    listed.outcomes.every((name, nth) => name === outcomes[nth]);
+  return isSame ? [] : [{ kind: 'terms', conditionId, terms: { tickSize, minOrderSize, endDate, outcomes } }];
 }
 
 function fateOf(market: MarketRecord, listed: LiveTerms | undefined): MirrorChange[] {
