@@ -226,7 +226,8 @@ test('what an earlier release stored is named, and each outcome computed anew fr
   const trader = await newLiveTrader(earlier, venue);
   const market = await trader.client.getMarket(conditionId);
   const order = (fields: Parameters<typeof liveOrder>[2]) => liveOrder(trader, market, fields);
-  const resting = await trader.client.placeTrade(await order({ side: 'BUY', price: '0.01', size: 10 }));
+  const inside = (Number(market.bestBid) + 0.01).toFixed(2);
+  const resting = await trader.client.placeTrade(await order({ side: 'BUY', price: inside, size: 10 }));
   const bought = await trader.client.placeTrade(
     await order({ side: 'BUY', price: market.bestAsk, size: 20 }),
   );
@@ -259,6 +260,21 @@ test('what an earlier release stored is named, and each outcome computed anew fr
   expect(await client.listReceipts()).toEqual(receipts);
   expect((await auditReceipts(sql, { sha256 })).faults).toEqual([]);
 
+  // What waited on the book is filled now.
+  const seller = await newLiveTrader(desk, venue);
+  const whole = { conditionId: conditionId as never, amount: 10_000_000n };
+  await venue.exchange.execute({ kind: 'split', account: seller.funder as never, ...whole });
+  const turned = await client.getMarket(conditionId);
+  const offered = { side: 'SELL', outcome: 'NO', price: inside, size: 10 } as const;
+  await seller.client.placeTrade(await liveOrder(seller, turned, offered));
+  await expect
+    .poll(() => client.listFills())
+    .toMatchObject([
+      { ...no, orderId: resting.orderId, size: 10 },
+      { ...no, orderId: bought.orderId },
+    ]);
+  expect(await client.getCurrentPositions()).toMatchObject([{ ...no, size: 30 }]);
+
   clock.moveTo(Date.parse(trigger.at));
   await expect
     .poll(async () => {
@@ -266,7 +282,7 @@ test('what an earlier release stored is named, and each outcome computed anew fr
       return client.getExit(exitId);
     })
     .toMatchObject({ status: 'fired', trouble: null });
-  expect(await client.getCurrentPositions()).toEqual([]);
+  expect(await client.getCurrentPositions()).toMatchObject([{ ...no, size: 10 }]);
   await sql`select decide_approval(${approvalId}, user_id, 'approved', now(), now() + interval '1 hour', null)
     from agents where agent_id = ${trader.agentId}`;
   const { status, body } = await call(desk, 'POST', '/markets/trade', { key: trader.apiKey, body: big });

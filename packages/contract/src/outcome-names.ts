@@ -3,14 +3,13 @@
  * `outcomes` and of `clobTokenIds`.
  */
 
+import { LIMITS } from './fields.ts';
+
 /** [YES's, NO's]: text of strangers, made plain. */
 export type OutcomeNames = readonly [yes: string, no: string];
 
-/** What could mean a side in a request, beside YES and NO themselves: such a name of the other side would be mistaken. */
-const READS_AS: Readonly<Record<'YES' | 'NO', readonly string[]>> = {
-  YES: ['yes', '0', '1'],
-  NO: ['no', '0', '1'],
-};
+/** Which side it means depends on who counts. */
+const COUNTS: ReadonlySet<string> = new Set(['0', '1']);
 
 const folded = (name: string): string =>
   name
@@ -34,9 +33,8 @@ export function listsNoFirst([first, second]: OutcomeNames): boolean {
 }
 
 /** Whether a request may name the outcomes: not where the names could be mistaken for each other, or for YES and NO. */
-function areTold([yes, no]: readonly [string, string]): boolean {
-  return yes !== no && yes !== '' && no !== '' && !READS_AS.NO.includes(yes) && !READS_AS.YES.includes(no);
-}
+const areTold = (yes: string, no: string): boolean =>
+  yes !== no && yes !== 'no' && no !== 'yes' && [yes, no].every((name) => name !== '' && !COUNTS.has(name));
 
 /**
  * The side that a request's word means; `null`: none of this market's.
@@ -47,7 +45,7 @@ function areTold([yes, no]: readonly [string, string]): boolean {
 export function sideCalled(word: string, outcomes: readonly string[]): 'YES' | 'NO' | null {
   if (word === 'YES' || word === 'NO') return word;
   const [yes = '', no = ''] = outcomes.map(folded);
-  if (!areTold([yes, no])) return null;
+  if (!areTold(yes, no)) return null;
   const wanted = folded(word);
   return wanted === yes ? 'YES' : wanted === no ? 'NO' : null;
 }
@@ -59,7 +57,7 @@ export function sideCalled(word: string, outcomes: readonly string[]): 'YES' | '
  */
 export function outcomeMismatch(word: string, outcomes: readonly string[]): string {
   const [asked = '', yes = 'YES', no = 'NO'] = [word, ...outcomes].map((name) =>
-    [...name].slice(0, 100).join(''),
+    [...name].slice(0, LIMITS.outcomeChars).join(''),
   );
   return `This market has no outcome "${asked}": YES is "${yes}", NO is "${no}".`;
 }

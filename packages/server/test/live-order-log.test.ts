@@ -1,5 +1,7 @@
 /** Orders at a live venue: the record is the same for any news, in any order and number. */
+import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import { openTransaction } from '@bellwether/durable';
+import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import type { TradeStatus } from '../src/venues/live-orders.ts';
@@ -186,7 +188,10 @@ describe('the life of a settlement', () => {
       'order.settlement_failed',
     ]);
     await sql`select queue_webhook_events(true)`;
-    const sent = await sql`select type from webhook_deliveries where endpoint_id = ${endpoint} order by id`;
+    const sent =
+      await sql`select type, data from webhook_deliveries where endpoint_id = ${endpoint} order by id`;
+    for (const { type, data } of sent)
+      expect([type, Check(WEBHOOK_EVENTS[type]!.data, data)]).toEqual([type, true]);
     expect(sent.map(({ type }) => type)).toEqual([
       ...['order.matched', 'fill', 'fee', 'fill.reversed', 'order.settlement_failed'],
     ]);

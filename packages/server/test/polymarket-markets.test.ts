@@ -266,6 +266,7 @@ describe('an outcome', () => {
     ['of one source is asked of the CLOB', { outcomePrices: '["0","1"]' }, null, NO, ['resolved', 'NO']],
     ['that another source contradicts is no proof', {}, row(no), YES, unproved],
     ['of a market that lists No first is by its names', turned, row(yes), null, ['resolved', 'NO']],
+    ['… one of which cannot be read', { outcomes: '[null,"Yes"]' }, row(yes), null, ['resolved', 'NO']],
     ['… in the words of the CLOB, too', { ...turned, ...said('["0","1"]') }, null, NO, ['resolved', 'YES']],
     ['… and in parts', { ...turned, ...said('["0.24","0.76"]') }, row([24, 76]), null, ['resolved', '0.76']],
     ['that is proposed is none', { umaResolutionStatus: 'proposed' }, row(yes, 'proposed'), YES, unproved],

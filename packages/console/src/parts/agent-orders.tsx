@@ -7,10 +7,9 @@ import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
 import { CancelOrders } from './cancel-orders.tsx';
 import { Exits } from './exits.tsx';
-import { Gain, money, price, shares, Time } from './figures.tsx';
+import { Gain, money, outcomeWords, price, shares, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
 import { Choices } from './interval.tsx';
-import { outcomeWords } from './outcome-words.ts';
 import { Pager, useHistory, usePages } from './pages.tsx';
 import { Badge, Card, State, Table, useAction } from './pieces.tsx';
 

@@ -2,10 +2,9 @@
 import type { Decision, Decisions as Page } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { Link } from '../desk/router.tsx';
-import { money, price, shares, Time } from './figures.tsx';
+import { money, outcomeWords, price, shares, Time } from './figures.tsx';
 import { Further } from './held.tsx';
 import { Choices } from './interval.tsx';
-import { outcomeWords } from './outcome-words.ts';
 import { Pager, useHistory } from './pages.tsx';
 import { Badge, State, Untrusted } from './pieces.tsx';
 

@@ -6,9 +6,8 @@ import type { DeskEvent } from '../desk/live.ts';
 import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Confirm } from './confirm.tsx';
-import { price, shares, signed, Time } from './figures.tsx';
+import { outcomeWords, price, shares, signed, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
-import { outcomeWords } from './outcome-words.ts';
 import { Badge, Facts, State, useAction } from './pieces.tsx';
 
 interface ExitsProps {

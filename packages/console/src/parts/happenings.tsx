@@ -2,9 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type DeskEvent, onDeskEvent } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { money, price, shares, signed, Time } from './figures.tsx';
+import { money, outcomeWords, price, shares, signed, Time } from './figures.tsx';
 import { Further, useHeld } from './held.tsx';
-import { outcomeWords } from './outcome-words.ts';
 
 const KEPT = 30;
 

@@ -5,8 +5,7 @@ import { read } from '../desk/call.ts';
 import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
 import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
-import { money, price, shares, Time, timeOf } from '../parts/figures.tsx';
-import { outcomeWords } from '../parts/outcome-words.ts';
+import { money, outcomeWords, price, shares, Time, timeOf } from '../parts/figures.tsx';
 import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 
 interface OrderViewProps {

@@ -22,11 +22,12 @@ export async function openStoredNames(sql: Sql) {
   /** Of these the venue has said that it does not list them now. */
   const missing = new Set<string>();
 
-  /** Markets in which somebody holds something first. @throws VenueUnavailable */
-  const nameAt = async (venue: Venue): Promise<void> => {
+  /** Markets in which something is held first. A venue that has another name now is the first one. @throws VenueUnavailable */
+  const nameAt = async (venue: Venue, venues: Venues): Promise<void> => {
+    const known = venue === venues.default ? [...venues.keys()].filter((id) => id !== venue.id) : null;
     const rows = await sql<Pick<UnnamedMarketsRow, 'condition_id'>[]>`
       select u.condition_id from unnamed_markets u
-      where u.venue = ${venue.id} and not u.condition_id = any(${[...missing]}::text[])
+      where (u.venue = ${venue.id} or u.venue <> all(${known}::text[])) and u.condition_id <> all(${[...missing]}::text[])
       order by exists (select from positions p where p.condition_id = u.condition_id and p.is_held) desc, u.condition_id
       limit ${MARKETS_PER_TURN}`;
     if (rows.length === 0) return;
@@ -55,7 +56,7 @@ export async function openStoredNames(sql: Sql) {
     /** One turn. Another replica may have named some. @throws AggregateError of venues that do not answer, once the others have */
     async name(venues: Venues): Promise<void> {
       if (unnamed.size === 0) return;
-      const turns = await Promise.allSettled([...venues.values()].map(nameAt));
+      const turns = await Promise.allSettled([...venues.values()].map((venue) => nameAt(venue, venues)));
       unnamed = await read();
       const failures = turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : []));
       if (failures.length > 0) throw new AggregateError(failures, 'names of outcomes were not read');

@@ -183,7 +183,7 @@ const RECOUNT = `with changed as materialized (
     insert into facts (agent_id, kind, subject, at, payload)
     select f.agent_id, 'reversal', f.order_id, $3::timestamptz, jsonb_build_object('orderId', f.order_id, 'tradeId', f.trade_id::text,
       'walletAddress', f.wallet, 'venue', o.venue, 'marketId', o.market_id, 'marketConditionId', f.condition_id,
-      'tokenId', f.token_id, 'outcome', f.outcome, 'side', f.side, 'size', f.size::text, 'cost', f.cost::text,
+      'tokenId', f.token_id, 'outcome', f.outcome, 'outcomeName', o.outcome_name, 'side', f.side, 'size', f.size::text, 'cost', f.cost::text,
       'fee', f.fee::text)
     from fills f join changed c using (order_id, trade_id) join orders o using (order_id)
     where f.wallet = $1::text and c.is_gone and f.agent_id is not null order by f.order_id, f.trade_id

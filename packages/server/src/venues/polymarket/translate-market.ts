@@ -58,6 +58,7 @@ export function toListedMarket(
   const isTurned = listsNoFirst(names) && context.keepsOrder?.(conditionId, tokens[0]) !== true;
   const inOrder = <T>([first, second]: readonly [T, T]) =>
     isTurned ? ([second, first] as const) : ([first, second] as const);
+  const [yes, no] = inOrder(names);
   const event = context.event ?? firstEvent(wire);
   const version = versionOf(wire, tokens);
   const createdAt = timeOf(wire.createdAt) || timeOf(wire.startDate);
@@ -72,7 +73,7 @@ export function toListedMarket(
       id: String(wire.id),
       conditionId,
       tokenIds: inOrder(tokens),
-      outcomes: inOrder(names),
+      outcomes: [yes || 'YES', no || 'NO'],
       slug: wire.slug,
       question: wire.question,
       description: wire.description ?? '',
@@ -135,13 +136,13 @@ function tokensOf(wire: WireMarket): readonly [string, string] | null {
 export const isTokenId = (text: string | undefined): text is string =>
   text !== undefined && /^[1-9]\d{0,77}$/.test(text);
 
-/** What cannot be read is called by its place alone. */
+/** In the venue's order; empty where it cannot be read. */
 function namesOf(wire: WireMarket): OutcomeNames | null {
   const [first, second, ...others] = listOf(wire.outcomes) ?? [];
   if (first === undefined || second === undefined || others.length > 0) return null;
   const plain = (name: unknown) =>
     typeof name === 'string' ? plainText(name, LIMITS.outcomeChars).trim() : '';
-  return [plain(first) || 'YES', plain(second) || 'NO'];
+  return [plain(first), plain(second)];
 }
 
 function firstEvent(wire: WireMarket): WireEvent | null {

@@ -33,8 +33,10 @@ create or replace function whole_payload(fact facts) returns jsonb language sql 
         'matchKind', f.match_kind, 'realized', f.realized::text)
       from fills f left join orders o on o.order_id = f.order_id
       where f.wallet = fact.payload ->> 'walletAddress' and f.order_id = fact.subject
-        and f.trade_id = (fact.payload ->> 'tradeId')::bigint), '{}')
-    else '{}' end || fact.payload
+        and f.trade_id = (fact.payload ->> 'tradeId')::bigint), '{"outcomeName": null}')
+    -- Those of earlier releases name no outcome.
+    when 'reversal' then '{"outcomeName": null}' when 'approval' then '{"outcomeName": null}'
+    when 'resolution' then '{"outcomes": null}' else '{}' end || fact.payload
 $$;
 
 -- What webhooks tell of a fact, in this order. Nothing of an order that no venue has answered yet, nor of fills without an

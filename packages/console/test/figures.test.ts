@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeWords } from './outcome-words.ts';
+import { outcomeWords } from '../src/parts/figures.tsx';
 
 test('a side has the venue’s name of it in quotes, cut, where that says more', () => {
   expect(outcomeWords('YES', 'FaZe')).toBe('YES “FaZe”');
