@@ -175,7 +175,7 @@ describe('is refused, and says what to do,', () => {
   test('for a wallet of another agent', async () => {
     const [trader, stranger] = [await holder(), await newAgent(service)];
     const body = { ...of(1), walletAddress: trader.funder };
-    expect((await raw(stranger, body)).body).toMatchObject({ code: 'wallet_not_found' });
+    expect((await raw(stranger, body)).body).toMatchObject({ code: 'credentials_not_registered' });
   });
 });
 

@@ -72,6 +72,42 @@ describe('size, then type, then syntax', () => {
     },
   );
 
+  test.each(['gzip', 'br', 'x-of-its-own'])(
+    'a body in the coding %s is of no type that is taken, and the answer says which coding is',
+    async (coding) => {
+      const { status, body, headers } = await call(service, 'POST', '/agents/settings', {
+        key,
+        body: { maxTradesPerDay: 5 },
+        headers: { 'content-encoding': coding },
+      });
+      expect({ status, code: body.code, fix: body.fix }).toEqual({
+        status: 415,
+        code: 'unsupported_media_type',
+        fix: expect.stringContaining('not compressed'),
+      });
+      expect(headers.get('accept-encoding')).toBe('identity');
+      const other = await post('/agents/settings', 'text/plain', 'x');
+      expect(other.headers.get('accept-encoding')).toBeNull();
+    },
+  );
+
+  test.each([
+    ['Latin-1', Buffer.from('{"name":"Ren\xe9"}', 'latin1')],
+    ['half a letter', Buffer.from('{"name":"é"}').subarray(0, 10)],
+    ['half a surrogate pair', Buffer.from([...Buffer.from('{"name":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d])],
+  ])('bytes that are no UTF-8 are not taken: %s', async (_name, bytes) => {
+    const answer = await fetch(`${service.url}/agents/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: bytes,
+    });
+    expect({ status: answer.status, ...((await answer.json()) as object) }).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+      detail: expect.stringContaining('UTF-8'),
+    });
+  });
+
   test('also without Content-Length', async () => {
     const chunk = `${(70_000).toString(16)}\r\n${LARGE}\r\n0\r\n\r\n`;
     const { status, body } = await rawRequest(

@@ -231,8 +231,8 @@ describe('is refused', () => {
     await give(trader, 1);
     const body = { clientOrderId: name(), marketId: market.id, amount: 1 };
     expect(await raw(stranger, { ...body, walletAddress: trader.funder })).toMatchObject({
-      status: 404,
-      body: { code: 'wallet_not_found' },
+      status: 403,
+      body: { code: 'credentials_not_registered' },
     });
     expect(await raw(stranger, { ...body, marketId: 'nothing-like-this' })).toMatchObject({
       status: 404,

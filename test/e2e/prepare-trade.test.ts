@@ -171,14 +171,18 @@ describe('the verdict of every safeguard', () => {
     expect(check(prepared, 'insufficient_balance')).toBeUndefined();
     expect(check(prepared, 'max_position_value_exceeded')).toMatchObject({ used: 0 });
     const without = await stranger.post('/markets/trade/prepare', marketBuy());
-    expect(without).toMatchObject({ status: 400, body: { code: 'wallet_required' } });
+    expect(without).toMatchObject({ status: 403, body: { code: 'credentials_not_registered' } });
   });
 
   test('what the venue would refuse on the present book', async () => {
     const crossing = await trader.client.prepareTrade(limitBuy({ price: 0.95, postOnly: true }));
-    expect(crossing).toMatchObject({ expectedRefusal: 'post_only_would_cross', fill: { shares: 0 } });
+    expect(crossing).toMatchObject({
+      expectedRefusal: 'post_only_would_cross',
+      accepted: false,
+      fill: { shares: 0 },
+    });
     const killed = await trader.client.prepareTrade(marketBuy({ worstPrice: 0.01 }));
-    expect(killed.expectedRefusal).toBe('fak_no_match');
+    expect(killed).toMatchObject({ expectedRefusal: 'fak_no_match', accepted: false });
   });
 });
 

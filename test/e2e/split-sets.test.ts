@@ -184,7 +184,7 @@ test('without the collateral it says what there is; without a wallet, which fiel
   expect(refused).toMatchObject({ status: 400, body: { code: 'insufficient_balance' } });
   expect(refused.body.detail).toContain('10000 is available');
   expect(await raw(await newAgent(service), of(1))).toMatchObject({
-    status: 400,
-    body: { code: 'wallet_required' },
+    status: 403,
+    body: { code: 'credentials_not_registered', fix: expect.stringContaining('nonce') },
   });
 });

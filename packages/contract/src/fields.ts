@@ -82,6 +82,17 @@ export const nameText = (maxLength: number) =>
     'x-not-blank': 'send a name that people can read',
   });
 
+/**
+ * A text of one form. Where another comes, the validator says `words` in place of the pattern.
+ * @example
+ * const digits = formed('^[0-9]+$', 'digits');
+ */
+export const formed = (
+  pattern: string,
+  words: string,
+  options: { minLength?: number; maxLength?: number; description?: string; examples?: string[] } = {},
+) => Type.String({ pattern, 'x-form': words, ...options });
+
 const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 
@@ -115,18 +126,42 @@ export const CancelAfterMs = Type.Integer({
 /** Hexadecimal identifiers may come in any case; the validator makes them lower case first. */
 export const HEX = { 'x-hex': true } as const;
 
-export const Address = Type.String({
-  pattern: '^0x[a-fA-F0-9]{40}$',
+export const Address = {
+  ...formed('^0x[a-fA-F0-9]{40}$', 'an EVM address: 0x and 40 hex digits', {
+    description: 'EVM address, 0x and 40 hex digits',
+    examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+  }),
   ...HEX,
-  description: 'EVM address, 0x and 40 hex digits',
-  examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+};
+
+/** The id of an agent, an approval, a skill or a webhook. */
+export const Uuid = {
+  ...formed(
+    '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+    'an id of 32 hex digits in groups of 8-4-4-4-12',
+  ),
+  ...HEX,
+};
+
+/** The id of a key, a passkey or a delivery. */
+export const CountedId = formed('^[1-9][0-9]{0,17}$', 'a whole number from 1 on, in digits');
+
+/** Where a page of a list begins. */
+export const cursor = (maxLength: number, description: string) =>
+  Type.Optional(
+    formed('^[A-Za-z0-9_-]+$', 'a cursor of an answer, unchanged', { minLength: 1, maxLength, description }),
+  );
+
+/** Of a challenge that a wallet signs. */
+export const Nonce = formed('^[0-9a-z]+$', 'the nonce of the challenge, unchanged', {
+  minLength: 1,
+  maxLength: 128,
 });
 
 /** Base58 of 32 bytes; the length of the decoded key is checked where it is used. */
 export const SOLANA_ADDRESS = '^[1-9A-HJ-NP-Za-km-z]{32,44}$';
 
-export const SolanaAddress = Type.String({
-  pattern: SOLANA_ADDRESS,
+export const SolanaAddress = formed(SOLANA_ADDRESS, 'a Solana address: base58 of 32 bytes', {
   description: 'Solana address: base58 of an Ed25519 public key',
   examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
 });
@@ -145,10 +180,11 @@ export const SignatureType = Type.Union(
 );
 
 /** An unsigned integer that may have 256 bits, so it travels as text. */
-export const UintText = Type.String({
-  pattern: '^(0|[1-9][0-9]{0,77})$',
-  description: 'decimal integer as text',
-});
+export const UintText = formed(
+  '^(0|[1-9][0-9]{0,77})$',
+  'a whole number as text: decimal digits without a leading zero',
+  { description: 'decimal integer as text' },
+);
 
 /** Decimals of a micro-unit; the validator's keyword refuses numbers that are finer. */
 export const EXACT = { 'x-decimals': 6 } as const;
@@ -199,7 +235,7 @@ export const VenueQuery = Type.Optional(
 
 /** Path parameter: an agent of the signed-in owner. */
 export const OwnedAgent = Type.Object({
-  agentId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
+  agentId: Uuid,
 });
 
 /** The name of "both venues" in answers and requests. */
@@ -241,8 +277,7 @@ export const OrderType = Type.Union([
   Type.Literal('GTD'),
   Type.Literal('FAK'),
 ]);
-export const TickSizeText = Type.String({
-  pattern: '^0?\\.[0-9]{1,18}$',
+export const TickSizeText = formed('^0?\\.[0-9]{1,18}$', 'a decimal below 1 as text, such as "0.01"', {
   description:
     'the least step of a price, as the venue lists it: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 or another',
 });

@@ -1,5 +1,6 @@
 /** What is wrong with a request: fields by their schema, and an order that does not agree with itself or its market. */
-import { PRINTABLE, TradeRequest } from '@bellwether/contract';
+import * as contract from '@bellwether/contract';
+import { LINES, NAME, type Operation, PRINTABLE, TradeRequest } from '@bellwether/contract';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { incoherences, type MarketTerms } from '../src/domain/coherence.ts';
@@ -159,9 +160,11 @@ function messages(schema: object, value: unknown, part = 'body'): string[] {
 const SCHEMA = Type.Object(
   {
     name: Type.String({ maxLength: 3, pattern: PRINTABLE }),
-    code: Type.Optional(Type.String({ minLength: 2, pattern: '^[a-z]*$' })),
+    code: Type.Optional(Type.String({ minLength: 2, pattern: '^[a-z]*$', 'x-form': 'lower-case letters' })),
     side: Type.Optional(Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])),
-    salt: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]+$' })])),
+    salt: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]+$', 'x-form': 'digits' })]),
+    ),
     inner: Type.Optional(Type.Object({ size: Type.Number({ exclusiveMinimum: 0 }) })),
   },
   { additionalProperties: false },
@@ -172,7 +175,7 @@ test.for([
   ['a wrong type', { name: 5 }, ['name must be string']],
   ['too many characters', { name: 'abcd' }, ['name must have at most 3 characters']],
   ['too few', { name: 'a', code: 'x' }, ['code must have at least 2 characters']],
-  ['a pattern', { name: 'a', code: 'XX' }, ['code must match ^[a-z]*$']],
+  ['a pattern', { name: 'a', code: 'XX' }, ['code must be lower-case letters']],
   [
     'a control character',
     { name: 'a\u0007' },
@@ -180,7 +183,7 @@ test.for([
   ],
   ['a choice', { name: 'a', side: 'HOLD' }, ['side must be one of BUY, SELL']],
   ['a choice of types, in the matching branch', { name: 'a', salt: -1 }, ['salt must be >= 0']],
-  ['a choice of types, in its other branch', { name: 'a', salt: 'x' }, ['salt must match ^[0-9]+$']],
+  ['a choice of types, in its other branch', { name: 'a', salt: 'x' }, ['salt must be digits']],
   ['none of the types', { name: 'a', salt: null }, ['salt must be integer or string']],
   ['an unknown field', { name: 'a', nmae: 'b' }, ['nmae is not a known field (did you mean "name"?)']],
   [
@@ -212,4 +215,24 @@ test('the error for an entirely wrong trade names every field once and repeats n
   for (const path of ['outcome', 'orderSize', 'order.signatureType', 'order.maker', 'order.salt'])
     expect(said.filter((text) => text.startsWith(`${path} `))).toHaveLength(1);
   expect(said.join()).not.toContain('hunter2');
+});
+
+const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(
+  (value): value is Operation =>
+    typeof value === 'object' && value !== null && 'rateClass' in value && 'path' in value,
+);
+
+test('each form that a request must have is said in words', () => {
+  const bare: string[] = [];
+  const walk = (place: string, node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { pattern, format, 'x-form': form } = node as Record<string, unknown>;
+    if (typeof pattern === 'string' && ![PRINTABLE, LINES, NAME].includes(pattern) && form === undefined)
+      bare.push(`${place}: ${pattern}`);
+    if (typeof format === 'string' && format !== 'date-time') bare.push(`${place}: ${format}`);
+    for (const [key, inner] of Object.entries(node)) walk(`${place}.${key}`, inner);
+  };
+  for (const { id, params, query, body } of OPERATIONS) walk(id, { params, query, body });
+  expect(OPERATIONS.length).toBeGreaterThan(100);
+  expect(bare).toEqual([]);
 });

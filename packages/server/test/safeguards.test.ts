@@ -11,6 +11,7 @@ import {
 
 const FACTS: TradeFacts = {
   hasCredentials: true,
+  claimed: false,
   claimMissing: false,
   addsExposure: true,
   mayRest: true,

@@ -160,7 +160,7 @@ export const ACCOUNT_ERRORS = {
   wallet_not_found: {
     status: 404,
     title: 'Wallet not found',
-    fix: 'Use a wallet that this agent registered, linked or traded with, or ask the owner to grant it on the page /owner.',
+    fix: 'Use a wallet that this agent registered, linked or traded with; register or link another one first, or ask the owner to grant it on the page /owner.',
   },
 
   wallet_required: {

@@ -208,7 +208,7 @@ export const ORDER_ERRORS = {
   credentials_not_registered: {
     status: 403,
     title: 'Wallet credentials not registered',
-    fix: 'Register them with POST /wallet/credentials first.',
+    fix: 'Register them with POST /wallet/credentials first; on paper POST /wallet/credentials/paper makes them for a signed text.',
   },
   claim_required: {
     status: 403,
@@ -218,7 +218,7 @@ export const ORDER_ERRORS = {
   max_trade_amount_exceeded: {
     status: 403,
     title: 'Trade above maxTradeAmount',
-    fix: 'Order less, or raise maxTradeAmount in POST /agents/settings.',
+    fix: 'Trade less at a time, or raise maxTradeAmount in POST /agents/settings.',
   },
   max_trades_per_day_exceeded: {
     status: 403,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
+import { CountedId, EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN, EXIT_RULE } from '../safeguards.ts';
 
@@ -134,7 +134,7 @@ export const ApiKeyRecord = Type.Object({
   lastCalledAt: Nullable({ ...EpochMs, description: 'epoch milliseconds as text; null: never used' }),
 });
 
-const ApiKeyId = Type.Object({ id: Type.String({ pattern: '^[0-9]{1,18}$' }) });
+const ApiKeyId = Type.Object({ id: CountedId });
 
 /** The answer's `apiKeyCode` is shown once: keep it. */
 export const registerAgent = operation({

@@ -16,6 +16,7 @@ import {
   OwnedAgent,
   PRINTABLE,
   Side,
+  Uuid,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { words } from '../order-words.ts';
@@ -125,7 +126,7 @@ export const AgentApproval = Type.Object({
 });
 
 const ApprovalParams = Type.Object({
-  approvalId: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
+  approvalId: Uuid,
 });
 
 const page = {

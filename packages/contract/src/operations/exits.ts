@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox';
 import {
   EitherVenueQuery,
+  formed,
   HEX,
   Iso,
   Nullable,
@@ -74,7 +75,10 @@ export const ExitTrigger = Type.Object(
 );
 export type ExitTrigger = Static<typeof ExitTrigger>;
 
-export const ExitIdText = Type.String({ minLength: 1, maxLength: 64, pattern: '^[\\w-]+$' });
+export const ExitIdText = formed('^[\\w-]+$', 'the exitId of an answer, unchanged', {
+  minLength: 1,
+  maxLength: 64,
+});
 
 export const ExitRequest = Type.Object({
   ...TradeRequest.properties,

@@ -3,7 +3,17 @@
  * is accepted from these pages only.
  */
 import { type Static, Type } from 'typebox';
-import { EpochMs, Iso, Nullable, nameText, OwnedAgent, text, WalletOfEitherVenue } from '../fields.ts';
+import {
+  CountedId,
+  EpochMs,
+  formed,
+  Iso,
+  Nullable,
+  nameText,
+  OwnedAgent,
+  text,
+  WalletOfEitherVenue,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CAPS_LOCKABLE, EXIT_RULE, lockable } from '../safeguards.ts';
 import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
@@ -13,7 +23,7 @@ const OWNER_NAME_CHARS = 100;
 const PASSKEY_FIELD_CHARS = 16_384;
 const CREDENTIAL_ID_CHARS = 1400;
 
-const Base64Url = (maxLength: number) => Type.String({ pattern: '^[A-Za-z0-9_-]+={0,2}$', maxLength });
+const Base64Url = (maxLength: number) => formed('^[A-Za-z0-9_-]+={0,2}$', 'base64url', { maxLength });
 
 const passkeyAnswer = <T extends Parameters<typeof Type.Object>[0]>(response: T) =>
   Type.Object({
@@ -339,7 +349,7 @@ export const revokeOwnerAgentKey = operation({
   rateClass: 'exit',
   params: Type.Object({
     ...OwnedAgent.properties,
-    keyId: Type.String({ pattern: '^[1-9][0-9]{0,17}$' }),
+    keyId: CountedId,
   }),
   response: ApiKeyRecord,
   errors: ['agent_not_found', 'api_key_not_found'],

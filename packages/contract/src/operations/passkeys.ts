@@ -1,6 +1,6 @@
 /** An owner's passkeys and recovery code. What adds, removes or makes one needs the word of a passkey, not only the session. */
 import { type Static, Type } from 'typebox';
-import { Iso, Nullable, nameText } from '../fields.ts';
+import { CountedId, Iso, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { OwnerSession, PasskeyOptions, PasskeyRegistration, PasskeySignIn } from './owners.ts';
 
@@ -46,7 +46,7 @@ const change = { ...shared, method: 'POST', sameOrigin: true, rateClass: 'exit' 
 const word = { ...change, response: PasskeyOptions } as const;
 const WORD_DENIALS = ['passkey_challenge_expired', 'passkey_rejected'] as const;
 
-const PasskeyParams = Type.Object({ passkeyId: Type.String({ pattern: '^[1-9][0-9]{0,17}$' }) });
+const PasskeyParams = Type.Object({ passkeyId: CountedId });
 const passkeyName = nameText(PASSKEY_LIMITS.nameChars);
 
 export const listOwnerPasskeys = operation({

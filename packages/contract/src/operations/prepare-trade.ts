@@ -5,6 +5,7 @@ import {
   CancelAfterMs,
   ClientOrderId,
   ExchangeV3,
+  formed,
   HEX,
   Iso,
   LAST_SECOND,
@@ -77,8 +78,7 @@ export const TradeIntent = Type.Object({
   ),
   orderVersion: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)], { default: 2 })),
   builder: Type.Optional(
-    Type.String({
-      pattern: '^0x[a-fA-F0-9]{64}$',
+    formed('^0x[a-fA-F0-9]{64}$', 'a builder code: 0x and 64 hex digits', {
       ...HEX,
       description:
         'a builder code, 0x and 64 hex digits: the venue pays its owner a fee of the order. Only the one that the operator allows, and only where orders sign such a field',
@@ -197,7 +197,9 @@ export const PreparedTrade = Type.Object({
   checks: Type.Array(TradeCheck, {
     description: 'the verdict of every safeguard, and of the balance, in the order of refusal',
   }),
-  accepted: Type.Boolean({ description: 'every check is passed now' }),
+  accepted: Type.Boolean({
+    description: 'every check is passed now, and the venue would not refuse it on the present book',
+  }),
   body: UnsignedTrade,
 });
 
@@ -219,7 +221,7 @@ const errors = [
   'expiration_required',
   'expiration_too_soon',
   'expiration_not_allowed',
-  'wallet_required',
+  'credentials_not_registered',
   'wallet_owner_mismatch',
   'service_unavailable',
 ] as const;

@@ -7,6 +7,7 @@ import {
   alias,
   CancelAfterMs,
   ClientOrderId,
+  formed,
   HEX,
   Iso,
   LIMITS,
@@ -125,7 +126,9 @@ export const quoteVenueB = operation({
 });
 
 const quotedAtoms = Type.Optional(
-  Type.String({ pattern: '^[0-9]{1,20}$', description: 'as the quote says it; checked when sent' }),
+  formed('^[0-9]{1,20}$', 'a whole number as text', {
+    description: 'as the quote says it; checked when sent',
+  }),
 );
 
 export const SubmitRequest = Type.Object({

@@ -3,7 +3,7 @@
  * of one chain per agent: each entry holds the hash of the one before it. The format is in docs/receipts.md.
  */
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, Nullable } from '../fields.ts';
+import { Iso, Nullable, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { OrderIdText } from './trading.ts';
 
@@ -134,7 +134,7 @@ const pageQuery = Type.Object({
     }),
   ),
 });
-const AgentId = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX });
+const AgentId = Uuid;
 
 export const getOrderReceipt = operation({
   ...read,

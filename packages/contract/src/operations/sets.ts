@@ -8,6 +8,7 @@ import {
   alias,
   ClientOrderId,
   EXACT,
+  formed,
   HEX,
   Iso,
   LIMITS,
@@ -107,8 +108,7 @@ const ERRORS_OF_SETS = [
   'wrong_venue_route',
   'market_not_found',
   'market_not_active',
-  'wallet_required',
-  'wallet_not_found',
+  'credentials_not_registered',
   'insufficient_balance',
   'client_order_id_already_used',
   'order_outcome_unknown',
@@ -124,13 +124,7 @@ export const splitSets = operation({
   description:
     'Each set is one YES and one NO share, for one collateral and without a fee. It is an entry: a pause stops it, and it counts as one trade of its collateral under every safeguard but maxOpenOrders. Above approvalAbove it asks the owner: once it is approved, send the same body again. On a live venue nothing is split yet: the answer is `unsigned`, with the transactions that the owner of the wallet signs. The budget is reserved from then on, until the split is seen on the chain, or for a day; what was counted for its day stays counted.',
   rateClass: 'trade',
-  errors: [
-    ...ERRORS_OF_SETS,
-    'trading_paused',
-    'credentials_not_registered',
-    'claim_required',
-    ...CAP_DENIALS,
-  ],
+  errors: [...ERRORS_OF_SETS, 'trading_paused', 'claim_required', ...CAP_DENIALS],
 });
 
 /** Makes collateral of full sets: an exit. */
@@ -155,14 +149,7 @@ export const convertSets = operation({
   description:
     'Exactly one market of a negative-risk event resolves YES, so both pay the same, and no collateral moves. It is an entry: a pause stops it, and it counts as one trade of one collateral a share under maxTradeAmount, dailyTradeAmountLimit, maxTradesPerDay, dailyLossLimit and approvalAbove. It makes positions in several markets at once, so it is refused while maxPositionValue is set. For NO shares of several markets convert one after another, and merge the pairs that come of it. On a live venue, in markets of version v2 alone, the answer is `unsigned`, as of a split.',
   rateClass: 'trade',
-  errors: [
-    ...ERRORS_OF_SETS,
-    'conversion_not_supported',
-    'trading_paused',
-    'credentials_not_registered',
-    'claim_required',
-    ...CAP_DENIALS,
-  ],
+  errors: [...ERRORS_OF_SETS, 'conversion_not_supported', 'trading_paused', 'claim_required', ...CAP_DENIALS],
 });
 
 export const RelayRequest = Type.Object({
@@ -172,8 +159,7 @@ export const RelayRequest = Type.Object({
     pattern: PRINTABLE,
     description: 'of the split, merge or redemption',
   }),
-  signature: Type.String({
-    pattern: '^0x[0-9a-fA-F]{130}$',
+  signature: formed('^0x[0-9a-fA-F]{130}$', 'a signature of 65 bytes: 0x and 130 hex digits', {
     description: 'of the digest, by the key of the wallet’s owner: 65 bytes',
   }),
 });

@@ -1,6 +1,6 @@
 /** Skills: strategies in words that an agent can follow. Agents submit them, the operator approves them. */
 import { type Static, Type } from 'typebox';
-import { EpochMs, HEX, lines, nameText, text } from '../fields.ts';
+import { EpochMs, formed, lines, nameText, text, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const SKILL_LIMITS = {
@@ -16,11 +16,11 @@ export const SKILL_LIMITS = {
   perOwner: 100,
 } as const;
 
-const HttpsUrl = Type.String({
-  maxLength: SKILL_LIMITS.urlChars,
-  pattern: '^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
-  description: 'https only',
-});
+const HttpsUrl = formed(
+  '^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  'an https:// URL without spaces',
+  { maxLength: SKILL_LIMITS.urlChars, description: 'https only' },
+);
 
 const Category = Type.Union([Type.Literal(1), Type.Literal(2)], { description: '1 official, 2 partner' });
 
@@ -83,7 +83,7 @@ export const SubmitSkill = Type.Object({
 });
 
 const SkillParams = Type.Object({
-  skillCode: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
+  skillCode: Uuid,
 });
 
 const list = {

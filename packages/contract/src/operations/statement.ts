@@ -3,7 +3,7 @@
  * for it, and the balances at both ends. The same figures as JSON, page by page, and as CSV, whole.
  */
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, Nullable, Outcome, OutcomeName } from '../fields.ts';
+import { cursor, formed, Iso, Nullable, Outcome, OutcomeName, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const STATEMENT_LIMITS = {
@@ -38,7 +38,11 @@ const StatementKind = Type.Union(
 export type StatementKind = Static<typeof StatementKind>;
 
 const TIME = '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?$';
-const Time = (description: string) => Type.String({ maxLength: 30, pattern: TIME, description });
+const Time = (description: string) =>
+  formed(TIME, 'a day or a moment in UTC, such as 2026-01-01 or 2026-01-01T00:00:00Z', {
+    maxLength: 30,
+    description,
+  });
 
 const statementFields = {
   from: Type.Optional(
@@ -66,14 +70,7 @@ const statementFields = {
       description: 'events of one page; json only',
     }),
   ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 600,
-      pattern: '^[A-Za-z0-9_-]+$',
-      description: '`next` of the page before; json only',
-    }),
-  ),
+  cursor: cursor(600, '`next` of the page before; json only'),
 };
 
 const signed = (description: string) => Type.Number({ description });
@@ -215,9 +212,7 @@ export const getOwnerStatement = operation({
   description: DESCRIPTION,
   query: Type.Object({
     ...statementFields,
-    agentId: Type.Optional(
-      Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', ...HEX }),
-    ),
+    agentId: Type.Optional(Uuid),
   }),
   errors: ['agent_not_found', 'contradictory_filter'],
 });

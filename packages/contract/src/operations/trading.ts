@@ -5,8 +5,10 @@ import {
   alias,
   CancelAfterMs,
   ClientOrderId,
+  cursor,
   EitherVenueQuery,
   ExchangeV3,
+  formed,
   HEX,
   Iso,
   LIMITS,
@@ -55,8 +57,7 @@ export const SignedOrder = Type.Object({
   expiration: Type.Optional(UintText),
   nonce: Type.Optional(UintText),
   feeRateBps: Type.Optional(UintText),
-  signature: Type.String({
-    pattern: '^0x([a-fA-F0-9]{2})+$',
+  signature: formed('^0x([a-fA-F0-9]{2})+$', '0x and hex digits, two for each byte', {
     maxLength: 4096,
     description: 'EIP-712 signature: 65 bytes, or the wrapped ERC-7739 form for deposit wallets',
   }),
@@ -251,11 +252,14 @@ export const OrderDetail = Type.Object({
   journal: Type.Array(JournalEntry),
 });
 
-export const OrderIdText = Type.String({
-  pattern: '^(0x[a-fA-F0-9]{64}|[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12})$',
-  description: "order id: 0x and 64 hex digits; on venue B the quote's id",
+export const OrderIdText = {
+  ...formed(
+    '^(0x[a-fA-F0-9]{64}|[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12})$',
+    'an order id: 0x and 64 hex digits; on venue B the id of its quote, 32 hex digits in groups of 8-4-4-4-12',
+    { description: "order id: 0x and 64 hex digits; on venue B the quote's id" },
+  ),
   ...HEX,
-});
+};
 const NotCanceled = Type.Record(Type.String(), Type.String());
 
 /**
@@ -339,14 +343,9 @@ const page = {
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: '^[A-Za-z0-9_-]+$',
-      description:
-        'opaque, from the Link header: the next page without gaps or repeats while orders come in; instead of offset',
-    }),
+  cursor: cursor(
+    200,
+    'opaque, from the Link header: the next page without gaps or repeats while orders come in; instead of offset',
   ),
 };
 
@@ -401,14 +400,7 @@ export const listFills = operation({
     venue: page.venue,
     marketConditionId: page.marketConditionId,
     limit: page.limit,
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        pattern: '^[A-Za-z0-9_-]+$',
-        description: 'opaque, from the Link header: where the next page begins',
-      }),
-    ),
+    cursor: cursor(200, 'opaque, from the Link header: where the next page begins'),
   }),
   unknownFields: 'refuse',
   status: 200,

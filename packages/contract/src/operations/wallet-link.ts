@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Address, Iso, SolanaAddress } from '../fields.ts';
+import { Address, formed, Iso, Nonce, SolanaAddress } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 const AnyAddress = Type.Union([Address, SolanaAddress], {
@@ -28,11 +28,10 @@ const SAME = { 'x-aliases': { walletAddress: 'address', wallet_address: 'address
 
 const linkFields = {
   ...bothNames,
-  nonce: Type.String({ minLength: 1, maxLength: 128, pattern: '^[0-9a-z]+$' }),
-  signature: Type.String({
+  nonce: Nonce,
+  signature: formed('^[0-9A-Za-z+/=_-]+$', 'a signature in hex, base58 or base64', {
     minLength: 1,
     maxLength: 200,
-    pattern: '^[0-9A-Za-z+/=_-]+$',
     description: 'EVM: 65 bytes as 0x hex. Solana: 64 bytes as base58, base64 or 0x hex',
   }),
 };

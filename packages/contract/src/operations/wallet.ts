@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Address, alias, EXACT, Iso, Nullable, PRINTABLE, SignatureType } from '../fields.ts';
+import { Address, alias, EXACT, formed, Iso, Nonce, Nullable, PRINTABLE, SignatureType } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { LinkChallenge } from './wallet-link.ts';
 
@@ -90,9 +90,8 @@ const SAME = alias('walletAddress', 'address');
 export const PaperCredentialRequest = Type.Object(
   {
     ...challengeFields,
-    nonce: Type.String({ minLength: 1, maxLength: 128, pattern: '^[0-9a-z]+$' }),
-    signature: Type.String({
-      pattern: '^0x[a-fA-F0-9]{130}$',
+    nonce: Nonce,
+    signature: formed('^0x[a-fA-F0-9]{130}$', 'a signature of 65 bytes: 0x and 130 hex digits', {
       description: "EIP-191 personal_sign of the challenge's message with the EOA: 65 bytes",
     }),
     signatureType: Type.Optional(SignatureType),

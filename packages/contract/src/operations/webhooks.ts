@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { HEX, Iso, lines, Nullable } from '../fields.ts';
+import { formed, Iso, lines, Nullable, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
@@ -21,10 +21,9 @@ const Subscription = Type.Unsafe<(typeof WEBHOOK_SUBSCRIPTIONS)[number]>(
 );
 
 export const WebhookRequest = Type.Object({
-  url: Type.String({
+  url: formed('^[!-~]+$', 'a URL in ASCII without spaces', {
     minLength: 1,
     maxLength: WEBHOOK_LIMITS.urlChars,
-    pattern: '^[!-~]+$',
     description: 'https, on port 443, on a public address',
     examples: ['https://hooks.example.com/bellwether'],
   }),
@@ -77,7 +76,7 @@ export const WebhookDelivery = Type.Object({
 });
 
 const WebhookId = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', ...HEX }),
+  id: Uuid,
 });
 
 const shared = { tag: 'webhooks', permission: 'agent', rateClass: 'read', status: 200 } as const;
@@ -160,8 +159,7 @@ export const listWebhookDeliveries = operation({
       Type.Integer({ minimum: 1, maximum: WEBHOOK_LIMITS.deliveriesPerPage, default: 20 }),
     ),
     before: Type.Optional(
-      Type.String({
-        pattern: '^[0-9]{1,18}$',
+      formed('^[0-9]{1,18}$', 'the id of a delivery, in digits', {
         description: 'only deliveries with a smaller id: the next page',
       }),
     ),

@@ -73,7 +73,7 @@ const WORDING: Readonly<Record<Trading, Wording>> = {
 const PAPER_CREDENTIALS: NextStep = {
   code: 'register_credentials',
   message:
-    'Sign the text of GET /wallet/credentials/challenge?address=<your EOA> and send the signature; without credentials no trade is taken.',
+    'Sign the message of GET /wallet/credentials/challenge?address=<your EOA> and send address, nonce and signature; without credentials no trade is taken.',
   method: 'POST',
   path: '/wallet/credentials/paper',
 };

@@ -275,7 +275,8 @@ function expirationFaults(draft: Draft, rules: VenueRules, now: number): Denial[
     expiration > BigInt(LAST_SECOND) && {
       code: 'amount_out_of_range',
       path: 'order.expiration',
-      detail: 'order.expiration is no time in seconds before the year 10000.',
+      detail:
+        'order.expiration is in seconds, and before the year 10000: milliseconds are divided by 1000 before the order is signed.',
     },
   ]);
 }

@@ -20,6 +20,7 @@ const LOCKS: OwnerLocks = {
 
 const FACTS: TradeFacts = {
   hasCredentials: true,
+  claimed: false,
   claimMissing: false,
   addsExposure: true,
   mayRest: true,

@@ -8,7 +8,7 @@ import type { TimeInForce } from './draft.ts';
 import type { FirstAnswer } from './evidence.ts';
 import type { OrderStatus } from './lifecycle.ts';
 import type { VenueId } from './market.ts';
-import type { CheckedFigures, Restriction, Safeguards, UsedFacts } from './safeguards.ts';
+import type { CheckedFigures, LockedSafeguards, Restriction, UsedFacts } from './safeguards.ts';
 
 /** An agent and its owner, for what either of them may ask. */
 export interface ActingAgent {
@@ -175,7 +175,7 @@ export type FillPlace = Pick<AgentFillRow, 'filledAt' | 'orderId' | 'tradeId'>;
 /** The facts that a trade is assessed against. */
 export interface Standing extends UsedFacts {
   readonly claimed: boolean;
-  readonly safeguards: Safeguards;
+  readonly safeguards: LockedSafeguards;
   /** Locks of other owners that bind the wallet, because their agents had it before. */
   readonly restrictions: readonly (Restriction & { readonly agentId: string })[];
 }

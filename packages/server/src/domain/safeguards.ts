@@ -4,7 +4,14 @@
  *
  * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
-import { CAPS, type CapName, type ErrorCode, EXIT_DISTANCE, type JudgedCap } from '@bellwether/contract';
+import {
+  CAPS,
+  type CapName,
+  ERRORS,
+  type ErrorCode,
+  EXIT_DISTANCE,
+  type JudgedCap,
+} from '@bellwether/contract';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
@@ -29,6 +36,9 @@ export interface Safeguards extends Caps {
 
 /** A ceiling for each cap; `null`: not locked. */
 export type Ceilings = { readonly [N in CapName]: Figure<N> | null };
+
+/** With what their owner has locked; missing: nothing. */
+export type LockedSafeguards = Safeguards & { readonly locks?: Ceilings };
 
 /** The agent's reserved and spent budget on this UTC day. */
 export interface Usage {
@@ -76,6 +86,8 @@ export interface TradeFacts extends UsedFacts {
   readonly hasCredentials: boolean;
   /** The venue makes them for who signs a text. */
   readonly credentialsBySignature?: boolean;
+  /** The agent has an owner. */
+  readonly claimed: boolean;
   /** Live venues only. */
   readonly claimMissing: boolean;
   /** A BUY adds exposure, and so does a split; selling held tokens does not. */
@@ -176,7 +188,7 @@ const RULES: { readonly [N in JudgedCap]: Rule<N> } = {
       `The position with its open BUYs is worth ${used} and this trade asks ${asked}; maxPositionValue is ${limit}.`,
     spreadDenial: {
       detail: 'A conversion makes positions in all other markets of the event, and maxPositionValue is set.',
-      fix: 'Sell the NO shares and buy the YES shares that you want, or ask your owner to lift maxPositionValue.',
+      fix: 'Sell the NO shares and buy the YES shares that you want, or set maxPositionValue to null in POST /agents/settings; where it is locked, only your owner can lift it.',
     },
   },
   dailyLossLimit: {
@@ -297,7 +309,14 @@ const FORMER = {
 };
 
 const PAPER_CREDENTIALS_FIX =
-  'Sign the text of GET /wallet/credentials/challenge and POST the signature to /wallet/credentials/paper; or register venue credentials with POST /wallet/credentials.';
+  'Sign the message of GET /wallet/credentials/challenge?address=<your EOA>, and send address, nonce and signature to POST /wallet/credentials/paper; or register venue credentials with POST /wallet/credentials.';
+
+/** @param bySignature of paper: credentials come for a signed text */
+export const withoutCredentials = (bySignature: boolean, detail: string): Denial => ({
+  code: 'credentials_not_registered',
+  detail,
+  ...(bySignature ? { fix: PAPER_CREDENTIALS_FIX } : {}),
+});
 
 type Gate = (safeguards: Safeguards, facts: TradeFacts) => Denial | null;
 
@@ -325,11 +344,10 @@ const GATES: { readonly [Code in 'trading_paused' | 'credentials_not_registered'
     credentials_not_registered: (_safeguards, { hasCredentials, credentialsBySignature }) =>
       hasCredentials
         ? null
-        : {
-            code: 'credentials_not_registered',
-            detail: 'No venue credentials are registered for the wallet of this order.',
-            ...(credentialsBySignature === true ? { fix: PAPER_CREDENTIALS_FIX } : {}),
-          },
+        : withoutCredentials(
+            credentialsBySignature === true,
+            'No venue credentials are registered for the wallet of this order.',
+          ),
     claim_required: (_safeguards, { claimMissing }) =>
       claimMissing
         ? {
@@ -344,7 +362,7 @@ const GATE_CODES = Object.keys(GATES) as readonly (keyof typeof GATES)[];
  * Without the caps beyond which an owner can approve an order: see `approvalNeeded`.
  * @returns the first denial in the documented order, or `null`; of several bounds the strictest applies
  */
-export function assess(safeguards: Safeguards, facts: TradeFacts): Denial | null {
+export function assess(safeguards: LockedSafeguards, facts: TradeFacts): Denial | null {
   for (const code of GATE_CODES) {
     const denial = GATES[code](safeguards, facts);
     if (denial !== null) return denial;
@@ -365,7 +383,7 @@ export interface ApprovalNeed {
 }
 
 /** Whether an order that `assess` lets pass needs its owner's approval. */
-export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): ApprovalNeed | null {
+export function approvalNeeded(safeguards: LockedSafeguards, facts: TradeFacts): ApprovalNeed | null {
   // A former owner's lock first: no approval of the present owner lifts it.
   const bounds = boundsOf(safeguards, facts)
     .toReversed()
@@ -382,7 +400,7 @@ export function approvalNeeded(safeguards: Safeguards, facts: TradeFacts): Appro
 function denialOf(
   name: JudgedCap,
   bounds: readonly Bound[],
-  safeguards: Safeguards,
+  safeguards: LockedSafeguards,
   facts: TradeFacts,
 ): Denial | null {
   if (!binds(name, facts)) return null;
@@ -392,16 +410,31 @@ function denialOf(
     if (denial === null) continue;
     if (bound.isFormer)
       return { ...denial, detail: denial.detail.replace(/\.$/, `${FORMER.said}.`), fix: FORMER.fix };
-    const isOfExit = !facts.addsExposure && RULES[name].mayBeApproved !== true;
-    return isOfExit ? { ...denial, fix: exitFix(safeguards) } : denial;
+    return { fix: capFix(name, safeguards, facts), ...denial };
   }
   return null;
 }
 
-const exitFix = ({ capsBindExits, exitDistancePercent }: Safeguards): string =>
-  capsBindExits
-    ? 'Sell less, or tomorrow; or ask your owner to let exits pass this limit (capsBindExits, on the console).'
-    : `Sell at no less than ${100 - exitDistancePercent} % of the best bid, while there is one: an exit at such a price passes this limit.`;
+/** The next step after a denial by a cap of the agent's own. */
+function capFix(name: JudgedCap, safeguards: LockedSafeguards, facts: TradeFacts): string {
+  const { capsBindExits, exitDistancePercent, locks } = safeguards;
+  const { denial, used, asked, mayBeApproved } = RULES[name];
+  const isOfExit = !facts.addsExposure && mayBeApproved !== true;
+  if (isOfExit && !capsBindExits)
+    return `Sell at no less than ${100 - exitDistancePercent} % of the best bid, while there is one: an exit at such a price passes this limit.`;
+  const lock = locks?.[name] ?? null;
+  const isLocked = lock !== null && BigInt(lock) < used(facts) + asked(facts.amount);
+  const { fix } = ERRORS[denial];
+  const own = isLocked
+    ? fix.replace(
+        `raise ${name} in POST /agents/settings`,
+        `ask your owner, who has locked ${name} at ${figureText(name, lock)}`,
+      )
+    : fix;
+  return isOfExit && facts.claimed
+    ? `${own} Your owner can let exits pass this limit (capsBindExits, on the console).`
+    : own;
+}
 
 /** A safeguard's verdict on one order. */
 export interface Verdict {
@@ -415,7 +448,7 @@ export interface Verdict {
 }
 
 /** Verdict of every safeguard on an order, not only the first denial; in the order of assessment. */
-export function verdicts(safeguards: Safeguards, facts: TradeFacts): Verdict[] {
+export function verdicts(safeguards: LockedSafeguards, facts: TradeFacts): Verdict[] {
   const bounds = boundsOf(safeguards, facts);
   const { caps } = allowances(safeguards, facts);
   return [

@@ -20,7 +20,7 @@ import {
   type MarketSortField,
 } from '../domain/market-search.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
-import { refusal } from '../platform/refusal.ts';
+import { type Refusal, refusal } from '../platform/refusal.ts';
 import { parseTime } from '../platform/times.ts';
 import { type HasVenues, namedVenue, silentVenue } from '../venues/asking.ts';
 import type { Venue } from '../venues/venue.ts';
@@ -225,8 +225,23 @@ export async function requireMarket(
   venue: string | undefined,
 ): Promise<Located> {
   const located = await findMarket(needs, id, venue);
-  if (located === null) throw refusal('market_not_found');
+  if (located === null) throw await notFound(needs, id, venue);
   return located;
+}
+
+/** With the venue that does know the market, where another one was asked. */
+async function notFound(needs: HasVenues, id: string, venue: string | undefined): Promise<Refusal> {
+  const elsewhere =
+    venue === undefined ? null : await within(READ_PATIENCE_MS, findMarket(needs, id, undefined));
+  if (elsewhere === null) return refusal('market_not_found');
+  const of = JSON.stringify(elsewhere.venue.id);
+  return refusal(
+    'market_not_found',
+    `It is a market of venue ${of}, and venue ${JSON.stringify(venue)} was asked.`,
+    {
+      fix: `Send "venue": ${of}. A call that takes no such venue says which routes do.`,
+    },
+  );
 }
 
 export async function getMarket(needs: HasVenues, id: string, venue: string | undefined): Promise<Market> {

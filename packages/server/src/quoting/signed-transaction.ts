@@ -9,6 +9,9 @@ import {
   MalformedTransaction,
   parseTransaction,
   parseTransactionBytes,
+  readTransaction,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
   type SolanaTransaction,
   signatureFaults,
   toBase58,
@@ -52,7 +55,7 @@ export function requireSigned(
   if (!equalBytes(tx.message, quote.transaction.message)) {
     throw refuse({
       code: 'transaction_mismatch',
-      detail: 'The message of this transaction is not, byte for byte, the one that was quoted.',
+      ...mismatchOf(tx, unsigned(quote.transaction.message)),
       context: firstDifference(tx.message, quote.transaction.message),
     });
   }
@@ -88,6 +91,38 @@ function readSigned(text: string): SolanaTransaction {
       context: { fault: error.fault },
     });
   }
+}
+
+const VERSION_FLAG = 0x80;
+const MISMATCH = 'The message of this transaction is not, byte for byte, the one that was quoted.';
+
+/** Wallets add instructions to what they sign: a fee for priority, a guard, a memo. */
+function mismatchOf(sent: SolanaTransaction, quoted: SolanaTransaction): Pick<Denial, 'detail' | 'fix'> {
+  const added = new Map<SolanaAddress, number>();
+  for (const { program } of sent.instructions) added.set(program, (added.get(program) ?? 0) + 1);
+  for (const { program } of quoted.instructions) added.set(program, (added.get(program) ?? 0) - 1);
+  const named = [...added].filter(([, count]) => count > 0).map(([program]) => programName(program));
+  if (named.length > 0)
+    return {
+      detail: `${MISMATCH} It has instructions more than that, of ${named.join(', ')}.`,
+      fix: 'Your wallet added them. Switch off what it adds to a transaction (priority fees, guards), or sign the bytes of unsignedTransaction with a signer that changes nothing.',
+    };
+  const isRenewed = sent.recentBlockhash !== quoted.recentBlockhash;
+  return { detail: isRenewed ? `${MISMATCH} It has another blockhash.` : MISMATCH };
+}
+
+/** A message with the room of its signatures, as it is handed out to be signed. */
+function unsigned(message: Uint8Array): SolanaTransaction {
+  const [first = 0, second = 0] = message;
+  // A version precedes the count of signing keys.
+  const count = first & VERSION_FLAG ? second : first;
+  const signatures = new Uint8Array(count * ED25519_SIGNATURE_BYTES);
+  return readTransaction(Uint8Array.from([count, ...signatures, ...message]));
+}
+
+function programName(address: SolanaAddress): string {
+  const [name] = Object.entries(SOLANA_PROGRAMS).find(([, known]) => known === address) ?? [];
+  return name === undefined ? address : `${name} (${address})`;
 }
 
 /** Where two messages begin to differ, for a person who looks for the reason. */

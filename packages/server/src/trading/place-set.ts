@@ -17,7 +17,14 @@ import {
 } from '../approvals/index.ts';
 import type { MarketRecord } from '../domain/market.ts';
 import type { NewSetOrder } from '../domain/records.ts';
-import { approvalNeeded, assess, checkedFigures, type TradeFacts, verdicts } from '../domain/safeguards.ts';
+import {
+  approvalNeeded,
+  assess,
+  checkedFigures,
+  type TradeFacts,
+  verdicts,
+  withoutCredentials,
+} from '../domain/safeguards.ts';
 import { NOT_GRANTED } from '../domain/trade-checks.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { requireMarket } from '../markets/index.ts';
@@ -139,16 +146,17 @@ async function soundSet(
   const { market } = await requireMarket(needs, request.marketId, venue.id);
   requireOpenFor(kind, market);
   const own = request.walletAddress ?? (await needs.agents.byId(caller.agentId))?.walletAddress;
-  if (own == null)
-    throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
-      path: 'walletAddress',
-    });
+  const bySignature = venue.paper?.credentials !== undefined;
+  if (own == null) throw new Refusal([withoutCredentials(bySignature, 'The agent has no wallet yet.')]);
   const wallet = asAddress(own);
   const [credential, reached] = await Promise.all([
     needs.wallets.credentialOf(caller, wallet),
     needs.wallets.wallets(caller),
   ]);
-  if (!reached.includes(wallet)) throw refusal('wallet_not_found', undefined, { path: 'walletAddress' });
+  if (!reached.includes(wallet)) {
+    const denial = withoutCredentials(bySignature, `The agent has not registered the wallet ${wallet}.`);
+    throw new Refusal([{ ...denial, path: 'walletAddress' }]);
+  }
   if (kind === 'convert' && !market.negRisk)
     throw refusal('conversion_not_supported', undefined, { path: 'marketId' });
   if (kind === 'convert' && !venue.sets.converts(market))

@@ -41,7 +41,7 @@ import { boundTerms, type Draft, type MarketDraft, readDraft, signedLimit } from
 import { saysExchange } from '../domain/exchange-version.ts';
 import { type Book, type MarketRecord, termsOf, tickSizeText } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
-import { type Verdict, verdicts } from '../domain/safeguards.ts';
+import { type Verdict, verdicts, withoutCredentials } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
 import { requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -106,7 +106,7 @@ export async function prepareTrade(
   const hasExtras = signsExtras(version, profile);
   requireFitting(intent, version);
   if (intent.builder !== undefined && !hasExtras) throw noBuilderField();
-  const { parties, isProved } = await partiesOf(needs, caller, intent, profile === 'polymarket');
+  const { parties, isProved } = await partiesOf(needs, caller, intent, venue);
   const { conditionId, question, tokenIds, tickSize: tick, negRisk } = market;
   const body = unsignedOf(intent, {
     ...parties,
@@ -135,6 +135,7 @@ export async function prepareTrade(
   };
   const checks = await checksOf(needs, judged);
   const limit = signedLimit(draft, market.tickSize);
+  const expectation = expectationOf(market, draft, book, limit);
   return {
     clientOrderId: intent.clientOrderId,
     preparedAt: new Date(now).toISOString(),
@@ -163,28 +164,26 @@ export async function prepareTrade(
       collateral: microToNumber(draft.money),
       limit: pipsToNumber(limit),
     },
-    ...expectationOf(market, draft, book, limit),
+    ...expectation,
     feeAtMost: microToNumber(mostFee({ venue, draft, market }, limit)),
     counted: microToNumber(amount),
     checks,
-    accepted: checks.every(({ passed }) => passed),
+    accepted: expectation.expectedRefusal === null && checks.every(({ passed }) => passed),
     body,
   };
 }
 
-/** @throws Refusal wallet_required, wallet_owner_mismatch */
+/** @throws Refusal credentials_not_registered, wallet_owner_mismatch */
 async function partiesOf(
   { agents, wallets }: PrepareTradeNeeds,
   caller: Caller,
   intent: TradeIntent,
-  wrapsByDefault: boolean,
+  { signedOrders, paper }: SigningVenue,
 ): Promise<{ readonly parties: Parties; readonly isProved: boolean }> {
   const named =
     intent.walletAddress ?? intent.signer ?? (await agents.byId(caller.agentId))?.walletAddress ?? undefined;
   if (named === undefined)
-    throw refusal('wallet_required', 'The agent has no wallet yet: name walletAddress.', {
-      path: 'walletAddress',
-    });
+    throw new Refusal([withoutCredentials(paper?.credentials !== undefined, 'The agent has no wallet yet.')]);
   const wallet = asAddress(named);
   const signer = intent.signer === undefined ? null : asAddress(intent.signer);
   const own = await wallets.credential(caller, wallet);
@@ -196,7 +195,7 @@ async function partiesOf(
     throw notItsWallet('walletAddress', `${wallet} is no wallet that is derived from ${eoa}.`);
   const signatureType = derived;
   const maker = makerOf({ eoa, wallet, signatureType, own });
-  const wrapped = signatureType === 3 && (intent.wrapped ?? wrapsByDefault);
+  const wrapped = signatureType === 3 && (intent.wrapped ?? signedOrders.signing.profile === 'polymarket');
   if (intent.wrapped === true && !wrapped)
     throw refusal('invalid_request', `The wallet's signatureType is ${signatureType}; only 3 is wrapped.`, {
       path: 'wrapped',

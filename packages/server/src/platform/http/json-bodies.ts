@@ -3,7 +3,8 @@
  * that changes what an object is, and a key that an object has twice: `JSON.parse` keeps its last value, a proxy that looked at
  * the request before may have read the first. Never quotes a value.
  */
-import type { FastifyInstance } from 'fastify';
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refusal } from '../refusal.ts';
 
 class UnsupportedMediaType extends Error {
@@ -14,8 +15,11 @@ class UnsupportedMediaType extends Error {
 export function parseBodies(scope: FastifyInstance): void {
   const parse = scope.getDefaultJsonParser('error', 'error');
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string;
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isCoded(request)) return done(new UnsupportedMediaType());
+    // Decoded all the same, a wrong byte would be stored as the sign that stands for it.
+    if (!isUtf8(body as Buffer)) return done(refusal('invalid_json', 'The body is not encoded as UTF-8.'));
+    const text = body.toString('utf8');
     const finish = (value: unknown): void => {
       const path = repeatedKey(text, value);
       if (path === null) done(null, value);
@@ -32,6 +36,12 @@ export function parseBodies(scope: FastifyInstance): void {
     if (body === '') done(null, undefined);
     else done(new UnsupportedMediaType(), undefined);
   });
+}
+
+/** Whether the body is compressed, or encoded in another way. */
+export function isCoded({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  const coding = headers['content-encoding'] ?? 'identity';
+  return coding !== '' && coding.toLowerCase() !== 'identity';
 }
 
 const BRACE = '{'.charCodeAt(0);

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Denial } from '../../domain/denial.ts';
 import { Refusal } from '../refusal.ts';
+import { isCoded } from './json-bodies.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
 
 declare module 'fastify' {
@@ -67,6 +68,8 @@ export function sendProblem(
   const status = ERRORS[code].status;
   request.problemCode = code;
   if (status === 401) reply.header('www-authenticate', CHALLENGE);
+  // RFC 9110, section 12.5.3: only where the type is not what is wrong.
+  if (status === 415 && isCoded(request)) reply.header('accept-encoding', 'identity');
   if (typeof details.retryAfterS === 'number') reply.header('retry-after', details.retryAfterS);
   return reply
     .code(status)
@@ -97,6 +100,11 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'body_required',
   FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
+};
+
+const CODED = {
+  detail: 'The body has a Content-Encoding.',
+  fix: 'Send the body as it is, not compressed, and without Content-Encoding.',
 };
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -143,6 +151,7 @@ export function describeFault(
     return [codeOf(errors, request), { detail, errors }];
   }
   const known = FRAMEWORK[fault.code];
+  if (known === 'unsupported_media_type' && isCoded(request)) return [known, CODED];
   if (known !== undefined) return [known, {}];
   if (fault instanceof SyntaxError) return ['invalid_json', {}];
   if (typeof fault.statusCode === 'number' && fault.statusCode < 500) return ['invalid_request', {}];

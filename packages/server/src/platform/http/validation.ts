@@ -1,5 +1,5 @@
 /** Validator messages as one entry per field, in words that say what is wanted. Never quotes what was sent. */
-import { LINES, NAME, PRINTABLE } from '@bellwether/contract';
+import { LAST_SECOND, LINES, NAME, PRINTABLE } from '@bellwether/contract';
 import type { FastifySchemaValidationError } from 'fastify';
 import { nearestName } from './field-names.ts';
 
@@ -17,6 +17,7 @@ interface Verbose extends FastifySchemaValidationError {
     readonly properties?: Readonly<Record<string, unknown>>;
     readonly description?: string;
     readonly 'x-not-blank'?: string;
+    readonly 'x-form'?: string;
   };
 }
 
@@ -43,6 +44,11 @@ const CODES: Readonly<Record<string, string>> = {
   'x-refused': 'not_taken_here',
   'x-not-blank': 'blank',
 };
+
+/** Python writes them with a capital. */
+const BOOLEAN = 'true or false, in lower case';
+/** The one format that requests have. */
+const DATE_TIME = 'an ISO 8601 time with zone, such as 2026-01-31T12:00:00Z';
 
 const REVERSING = 'must not contain control characters, bidirectional overrides or broken Unicode';
 
@@ -87,7 +93,13 @@ function pathOf(error: Verbose, part: string): string {
 }
 
 function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean): string {
-  const { limit, pattern } = error.params as { limit?: number; pattern?: string };
+  const { limit, pattern, type, allowedValue, allowedValues } = error.params as {
+    limit?: number;
+    pattern?: string;
+    type?: string;
+    allowedValue?: unknown;
+    allowedValues?: readonly unknown[];
+  };
   switch (error.keyword) {
     case 'required':
       return 'is required';
@@ -107,7 +119,17 @@ function messageOf(error: Verbose, limits: readonly Verbose[], mayGuess: boolean
       if (pattern === PRINTABLE) return CONTROL;
       if (pattern === LINES) return CONTROL_IN_LINES;
       if (pattern === NAME) return REVERSING;
-      return `must match ${pattern}`;
+      return `must be ${error.parentSchema?.['x-form']}`;
+    case 'enum':
+      return `must be one of ${allowedValues?.join(', ')}`;
+    case 'const':
+      return `must be ${allowedValue}`;
+    case 'format':
+      return `must be ${DATE_TIME}`;
+    case 'type':
+      return `must be ${type === 'boolean' ? BOOLEAN : type}`;
+    case 'maximum':
+      return `must be <= ${limit}${limit === LAST_SECOND ? ': it is in seconds, not milliseconds' : ''}`;
     case 'maxLength':
       return `must have at most ${limit} characters`;
     case 'minLength':
@@ -155,6 +177,9 @@ function choiceMessage(error: Verbose, limits: readonly Verbose[]): string {
       ? limits.map((limit) => messageOf(limit, [], false)).join(' or ')
       : `must be ${description}`;
   }
-  const types = options.map((option) => (option.const === undefined ? option.type : String(option.const)));
+  const types = options.map(({ const: only, type }) => {
+    if (only !== undefined) return String(only);
+    return type === 'boolean' ? BOOLEAN : type;
+  });
   return `must be ${[...new Set(types)].join(' or ')}`;
 }

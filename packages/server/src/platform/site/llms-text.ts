@@ -27,7 +27,7 @@ export const FIRST_STEPS = `1. \`POST /agents/register\` {"name": "…"} gives \
 
 **Venue A (orders that you sign, EIP-712)**
 
-4. Credentials. On paper: sign the text of \`GET /wallet/credentials/challenge?address=<your EOA>\` (EIP-191) and \`POST\` the signature to \`/wallet/credentials/paper\`. On a live venue: make credentials by the venue's own protocol and register them with \`POST /wallet/credentials\`.
+4. Credentials. On paper: sign the \`message\` of \`GET /wallet/credentials/challenge?address=<your EOA>\` (EIP-191) and send \`address\`, \`nonce\` and \`signature\` to \`POST /wallet/credentials/paper\`. On a live venue: make credentials by the venue's own protocol and register them with \`POST /wallet/credentials\`.
 5. \`POST /markets/trade/prepare\` turns an intent into the typed data to sign and the body to post; hash it yourself and compare it with \`GET /venues/{id}/signing\` before you sign.
 6. \`POST /markets/trade\` with the signed order; with \`validateOnly: true\` it is only checked. 201 means accepted for judgement: read \`success\`. The same signed order is never executed twice.
 
