@@ -13,12 +13,14 @@ import {
   type TestService,
 } from '../harness.ts';
 
+const OPERATOR_KEY = 'an-operator-key-of-decent-length';
 let service: TestService;
 let sql: Sql;
 
 beforeAll(async () => {
   service = await startTestService({
     RATE_LIMITS: 'on',
+    OPERATOR_KEY,
     RATE_LIMIT_READ_BURST: '1000',
     RATE_LIMIT_READ_PER_SECOND: '1000',
     RATE_LIMIT_SEARCH_BURST: '5',
@@ -118,6 +120,9 @@ describe('wallets', () => {
       body: { code: 'wallet_limit_reached' },
     });
     expect((await register(trader.signer)).status).toBe(200);
+    // One wallet less makes room for another.
+    expect((await trader.post('/wallet/unlink', { address: trader.funder })).status).toBe(200);
+    expect((await register(trader.signer)).status).toBe(200);
     const signer = Signer.generate();
     const link = async (key: string, wallet: Signer) => {
       const challenge = await call(service, 'GET', `/wallet/link/challenge?address=${wallet.address}`, {
@@ -148,7 +153,7 @@ describe('skills', () => {
   test('an owner has at most a hundred: refused ones are replaced, others are not', async () => {
     const { apiKey, agentId } = await newAgent(service);
     const submit = () => call(service, 'POST', '/agent/skill/submit-skill', { key: apiKey, body: skill });
-    expect((await submit()).status).toBe(200);
+    const { skillCode } = (await submit()).body;
     await sql`insert into skills (skill_code, slug, skill_name, user_id, agent_id, category, version, author,
         description, difficulty_level, how_it_works, hub_url, github_url, create_source, review_status, review_remark,
         is_visible, created_at, updated_at)
@@ -157,6 +162,9 @@ describe('skills', () => {
       from agents, generate_series(1, 99) i where agent_id = ${agentId}`;
     expect((await submit()).status).toBe(200);
     expect(await submit()).toMatchObject({ status: 409, body: { code: 'skill_limit_reached' } });
+    const body = { reviewRemark: 'no' };
+    await call(service, 'POST', `/operator/skills/${skillCode}/refuse`, { key: OPERATOR_KEY, body });
+    expect((await submit()).status).toBe(200);
   });
 });
 

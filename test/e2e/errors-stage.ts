@@ -1,7 +1,6 @@
 /** A service, its agents and helpers that send invalid requests, for the tests of error codes. */
 import type { ErrorCode } from '@bellwether/contract';
-import { parseTransactionBytes, toBase64 } from '@bellwether/protocol';
-import { createVenueCredentials, type Market, type Signer, SolanaSigner } from '@bellwether/sdk';
+import { createVenueCredentials, type Market, type Signer } from '@bellwether/sdk';
 import { beforeAll } from 'vitest';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {
@@ -19,7 +18,6 @@ import {
 import { BUY_TEN, newQuoteTrader, type TraderB } from '../quote-trader.ts';
 
 export let service: TestService;
-export let limited: TestService;
 export let trader: Trader;
 export let stranger: Trader;
 export let market: Market;
@@ -31,6 +29,18 @@ export const quoteVenue = createFakeQuoteVenue();
 
 export type Case = readonly [code: ErrorCode, why: string, run: () => Promise<RawAnswer>];
 
+/** Takes the refusal, which must have the code that is followed. */
+export type Refused = (answer: RawAnswer) => RawAnswer;
+/** Is refused, does what the `fix` says, and answers what came of it. */
+export type Followed = (refused: Refused) => Promise<RawAnswer>;
+
+/** The nth route that a text names, with what stands for its parameters. */
+export function routeIn(text: string, params: Readonly<Record<string, string>> = {}, nth = 0) {
+  const [, method = '', path = ''] =
+    [...text.matchAll(/\b(GET|POST|DELETE) (\/[\w{}/.-]*[\w}])/g)][nth] ?? [];
+  return [method, path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')] as const;
+}
+
 export const post = (
   path: string,
   body: unknown,
@@ -40,7 +50,6 @@ export const post = (
 export const get = (path: string, key = trader.apiKey) => call(service, 'GET', path, { key });
 export const trade = (body: unknown, key = trader.apiKey) => post('/markets/trade', body, key);
 
-export const A_WALLET = SolanaSigner.generate().address;
 export const fee = (body: unknown, key = trader.apiKey) => post('/venueb/agent/charge-fee', body, key);
 
 /** A valid resting order with changes; changes inside the signed order invalidate its signature. */
@@ -70,28 +79,10 @@ export const credentialBody = async (agent: { signer: Signer }, fields: Record<s
 
 export const quoting = (fields: Record<string, unknown>) =>
   onChain.post('/venueb/agent/quote', { ...BUY_TEN, ...fields });
-/** A quote's signed transaction with one byte of it changed. */
-export const changedSubmit = async (
-  byte: number,
-  change: (before: number) => number = (before) => before ^ 1,
-) => {
-  const quote = await onChain.quote();
-  const wire = parseTransactionBytes(onChain.wallet.sign(quote.unsignedTransaction));
-  const at = byte < 0 ? wire.length + byte : byte;
-  wire[at] = change(wire[at] as number);
-  return onChain.submit(quote, { signedTransaction: toBase64(wire) });
-};
-
 /** For the top of a test file. */
 export function useStage(): void {
   beforeAll(async () => {
     service = await startTestService({ PAPER_WORLD: 'off' }, { venues: () => [quoteVenue] });
-    limited = await startTestService({
-      PAPER_WORLD: 'off',
-      RATE_LIMITS: 'on',
-      RATE_LIMIT_READ_PER_SECOND: '1',
-      RATE_LIMIT_READ_BURST: '2',
-    });
     trader = await newTrader(service);
     stranger = await newTrader(service);
     onChain = await newQuoteTrader(service);

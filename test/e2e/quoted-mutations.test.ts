@@ -29,6 +29,9 @@ const KEY_BYTES = 32;
 /** The order of the curve's base point, whose multiples turn one valid S into others. */
 const GROUP_ORDER = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
 
+/** Guards the transactions of several wallets. */
+const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+
 /** Stands still, so that no quote expires during the test. */
 const clock = manualClock();
 let service: TestService;
@@ -92,8 +95,9 @@ function rebuilt(quote: Signed, change: (message: Compiled) => Compiled): Uint8A
 
 interface Compiled {
   readonly version: 'legacy' | 0;
+  readonly header: { readonly numReadonlyNonSignerAccounts: number };
   readonly staticAccounts: readonly string[];
-  readonly instructions: readonly { readonly data?: Uint8Array }[];
+  readonly instructions: readonly { readonly programAddressIndex?: number; readonly data?: Uint8Array }[];
 }
 
 const pick = <T>(items: readonly T[], { at }: Dice): T => items[at % items.length] as T;
@@ -309,6 +313,22 @@ test('a changed transaction is refused with its fault, without effect', {
   const { trades } = await owner.client.listAgentTrades({ venue: 'kalshi', limit: 200 });
   const noted = trades.filter(({ status, errorCode }) => `${status} ${errorCode}` === `denied ${MISMATCH}`);
   expect(noted.length).toBeGreaterThanOrEqual(3);
+});
+
+test('a program that a wallet added to the transaction is named', async () => {
+  const quote = quotes[0] as Signed;
+  const wire = rebuilt(quote, ({ header, staticAccounts, instructions, ...rest }) => ({
+    ...rest,
+    header: { ...header, numReadonlyNonSignerAccounts: header.numReadonlyNonSignerAccounts + 1 },
+    staticAccounts: [...staticAccounts, LIGHTHOUSE],
+    instructions: [...instructions, { programAddressIndex: staticAccounts.length, data: new Uint8Array(3) }],
+  }));
+  const { body } = await quote.by.submit(quote.quoteId, toBase64(wire));
+  expect(body).toMatchObject({
+    code: 'transaction_mismatch',
+    detail: expect.stringContaining(`of ${LIGHTHOUSE}.`),
+    fix: expect.stringContaining('Your wallet added them.'),
+  });
 });
 
 test('afterwards the quoted transaction is accepted, once', async () => {
