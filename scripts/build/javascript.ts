@@ -24,6 +24,8 @@ export async function writeJavaScript(built: Package, folder: string): Promise<R
     dir: join(folder, 'dist'),
     format: 'esm',
     chunkFileNames: 'shared-[name].js',
+    // The types beside it hold the documentation.
+    comments: { jsdoc: false },
   });
   await bundle.close();
   const written = new Set(output.map(({ fileName }) => fileName));

@@ -1,4 +1,5 @@
 /** Trades above approvalAbove: they wait for the owner, who approves one order with the passkey, and nothing weaker. */
+import { randomUUID } from 'node:crypto';
 import { linkSignersWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { approve, begin, claim, decline, ownerOf } from '../approving.ts';
@@ -225,6 +226,10 @@ describe('who decides', () => {
     const path = `/owner/approvals/${approvalId}`;
     expect((await stranger.send('GET', path)).body.code).toBe('approval_not_found');
     expect((await stranger.send('GET', '/owner/approvals')).body).toEqual([]);
+    for (const agentId of [trader.agentId, randomUUID()]) {
+      const { status, body } = await stranger.send('GET', `/owner/approvals?agentId=${agentId}`);
+      expect({ status, code: body.code }).toEqual({ status: 404, code: 'agent_not_found' });
+    }
     expect((await begin(stranger, approvalId)).body.code).toBe('approval_not_found');
     expect((await decline(stranger, approvalId)).body.code).toBe('approval_not_found');
     const { body } = await begin(owner, approvalId);

@@ -61,6 +61,7 @@ const FOLLOWED_IN: Readonly<Partial<Record<ErrorCode, string>>> = {
   event_cursor_gone: 'events.test.ts',
   stream_limit_reached: 'events.test.ts',
   webhook_disabled: 'webhooks.test.ts',
+  kept_trade_not_found: 'kept-trades.test.ts: the list',
   paper_only: 'live-desk.test.ts: another route',
   blocked_by_policy: 'charge-fee.test.ts: the policy of the provider',
   signing_failed: 'charge-fee.test.ts: the same request again',

@@ -248,6 +248,8 @@ describe('several', () => {
     expect(canceled).toMatchObject({ status: 'canceled', because: 'by_agent' });
     expect(await trader.client.cancelExit({ exitId: second.exitId })).toEqual(canceled);
     expect((await refused({ worst }, below(stop), { replaces: second.exitId })).code).toBe('exit_gone');
+    const checked = { replaces: second.exitId, validateOnly: true };
+    expect((await refused({ worst }, below(stop), checked)).code).toBe('exit_gone');
     expect(await trader.client.listExits({ status: 'open' })).toEqual([]);
   });
 
@@ -279,10 +281,33 @@ describe('what is left twice, or wrongly', () => {
     const request = await requestFor({ worst }, below(stop));
     const exit = await trader.client.leaveExit(request);
     expect((await trader.client.leaveExit(request)).exitId).toBe(exit.exitId);
+    const [known, checked] = await Promise.all([
+      trader.post('/markets/exits', request),
+      trader.post('/markets/exits', { ...request, validateOnly: true }),
+    ]);
+    expect([known.status, known.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect([checked.status, checked.headers.get('idempotency-replayed')]).toEqual([200, null]);
     const other = { ...request, trigger: below(tick(stop - 0.01)) };
     await expect(trader.client.leaveExit(other)).rejects.toMatchObject({ code: 'exit_order_already_used' });
     await trader.client.placeTrade(await exitOrder(trader, market, { worst: 0.9 }));
     expect(await trader.client.listExits({})).toHaveLength(1);
+  });
+
+  test('the first answer is no repetition; that of a repeated request, of its twin and of a second cancel is one', async () => {
+    const { stop, worst } = stopPrices();
+    const old = await leave({ worst }, below(stop));
+    const request = await requestFor({ worst }, below(stop), { replaces: old.exitId });
+    const answers = await Promise.all([1, 2].map(() => trader.post('/markets/exits', request)));
+    answers.push(await trader.post('/markets/exits', request));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map(({ body }) => body.exitId)).size).toBe(1);
+    const marks = answers.map(({ headers }) => headers.get('idempotency-replayed'));
+    expect(marks.filter((mark) => mark === null)).toHaveLength(1);
+    expect(marks[2]).toBe('true');
+    for (const mark of [null, 'true']) {
+      const canceled = await trader.post('/markets/exits/cancel', { exitId: answers[2]?.body.exitId });
+      expect([canceled.status, canceled.headers.get('idempotency-replayed')]).toEqual([200, mark]);
+    }
   });
 
   test('checking alone leaves nothing', async () => {
@@ -343,5 +368,15 @@ describe('what is left twice, or wrongly', () => {
     await expect(
       seller.client.leaveExit(await requestFor({ worst }, below(stop), {}, trader)),
     ).rejects.toMatchObject({ status: 403 });
+    await hold(seller, market, 10);
+    for (const replaces of [exitId, 'no-such-exit'])
+      for (const validateOnly of [false, true]) {
+        const request = await requestFor({ worst }, below(stop), { replaces, validateOnly }, seller);
+        const { status, body } = await seller.post('/markets/exits', request);
+        expect({ status, code: body.code, path: body.errors[0].path }).toEqual({
+          ...{ status: 404, code: 'exit_not_found', path: 'replaces' },
+        });
+      }
+    expect(await trader.client.getExit(exitId)).toMatchObject({ status: 'armed' });
   });
 });

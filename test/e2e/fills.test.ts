@@ -164,7 +164,8 @@ describe('GET /markets/fills', () => {
     ['?cursor=MS4weA_1', 'cursor'],
     ['?limit=0', 'limit'],
     ['?limit=101', 'limit'],
-    ['?offset=5', 'offset'],
+    ['?offset=5&cursor=MS4weA_1', 'offset'],
+    ['?before=5', 'before'],
     ['?markedConditionId=0x00', 'markedConditionId'],
     ['?orderStatus=1', 'orderStatus'],
   ])('%s is refused', async (query, path) => {

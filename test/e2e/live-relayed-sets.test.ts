@@ -125,7 +125,9 @@ describe.each([1, 2, 3] as const)('from a wallet of type %i', (type) => {
     expect((await trader.client.splitSets(body)).status).toBe('submitted');
     expect(held(trader)).toEqual([micro(10), micro(10)]);
     await becomes(trader, answer.orderId, 'filled');
-    expect(await trader.client.relaySet(request)).toMatchObject({ status: 'filled', amount: 10 });
+    const again = await post(trader, request);
+    expect(again).toMatchObject({ status: 200, body: { status: 'filled', amount: 10 } });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
     const merge = await relayed(trader, 'merge', 4);
     expect(merge.answer.relay?.nonce).toBe('1');
     await trader.client.relaySet(merge.request);
@@ -165,6 +167,8 @@ test('many at once are forwarded once', async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => post(trader, request)));
   expect(submits - before).toBe(1);
   expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['submitted']));
+  const firsts = answers.filter(({ headers }) => headers.get('idempotency-replayed') === null);
+  expect(firsts).toHaveLength(1);
   await becomes(trader, answer.orderId, 'filled');
   expect(held(trader)).toEqual([micro(3), micro(3)]);
 });

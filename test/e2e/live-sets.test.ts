@@ -2,6 +2,7 @@
 import { type Market, verifyWalletCalls, type WalletPins } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import type { Sets } from '../../packages/server/src/venues/venue.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { micro } from '../world.ts';
@@ -88,6 +89,49 @@ describe.each([0, 1, 2, 3] as const)('of a wallet of type %i', (type) => {
         { event: 'handed_out', status: 'live' },
         { event: 'filled_completely', detail: expect.stringMatching(/^0x/) },
       ],
+    });
+  });
+});
+
+describe('asked for again', () => {
+  test('while its transactions cannot be made, it is no order in doubt: it stays unsigned', async () => {
+    const trader = await newLiveTrader(desk, venue);
+    const body = of(5);
+    const first = await trader.client.splitSets(body);
+    const { sets } = desk.needs.venues.default as { sets: Sets };
+    for (const answer of [
+      { kind: 'rejected', reason: 'venue_unavailable' },
+      // The service has credentials of the relayer since: with a digest, too, the owner could sign twice.
+      { kind: 'unsigned', transactions: [], relay: {} },
+    ]) {
+      const spied = vi.spyOn(sets, 'submit').mockResolvedValueOnce(answer as never);
+      const again = await ask(trader, 'split', body);
+      spied.mockRestore();
+      expect(again).toMatchObject({
+        status: 503,
+        body: { code: 'service_unavailable', orderId: first.orderId },
+      });
+      expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const again = await ask(trader, 'split', body);
+    expect(again).toMatchObject({ status: 200, body: first });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  test('while it ends, it answers how it ended', async () => {
+    const trader = await newLiveTrader(desk, venue);
+    const body = of(5);
+    const first = await trader.client.splitSets(body);
+    const { handedOutSets } = desk.needs;
+    const { find } = handedOutSets;
+    vi.spyOn(handedOutSets, 'find').mockImplementationOnce(async (orderId) => {
+      await onChain(trader, 'split', 5);
+      await ended(trader, first.orderId);
+      return find(orderId);
+    });
+    expect(await ask(trader, 'split', body)).toMatchObject({
+      status: 200,
+      body: { status: 'filled', amount: 5 },
     });
   });
 });

@@ -92,6 +92,15 @@ test('a claimed agent buys, sells, and is charged a fee that Fireblocks signs', 
   expect(bought).toMatchObject({ status: 'filled', venue: 'kalshi' });
   const sold = await trader.trade({ ticker: market.id, side: 'YES', action: 'SELL', shares: 3 });
   expect(sold).toMatchObject({ status: 'filled', filledSize: 3 });
+  const page = (path: string) => call(live, 'GET', path, { key: apiKey });
+  const latest = await page('/venueb/agent/orders?limit=1');
+  expect([latest.body[0].orderId, latest.headers.get('x-total-count')]).toEqual([sold.orderId, '2']);
+  const [, next = ''] = /<(.+cursor=.+)>; rel="next"/.exec(latest.headers.get('link') ?? '') ?? [];
+  const last = await page(next);
+  expect([last.body.map(({ orderId }: { orderId: string }) => orderId), last.headers.get('link')]).toEqual([
+    [bought.orderId],
+    null,
+  ]);
   await expectChainToAgree(sql, [trader]);
 
   const delegate = fireblocks.address;

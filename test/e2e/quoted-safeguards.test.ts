@@ -167,9 +167,9 @@ describe('a quote above approvalAbove', () => {
     const quote = await trader.quote();
     expect(quote).toMatchObject({ quoteErrorCode: 'approval_required' });
     expect(quote.unsignedTransaction).toBeUndefined();
-    const ask = async () =>
-      (await trader.post('/venueb/agent/approval', { quoteId: quote.quoteId, reasoning: 'cheap' })).body;
-    const asked = await ask();
+    const ask = () => trader.post('/venueb/agent/approval', { quoteId: quote.quoteId, reasoning: 'cheap' });
+    const { body: asked, headers } = await ask();
+    expect(headers.get('idempotency-replayed')).toBeNull();
     expect(asked).toMatchObject({
       status: 'waiting',
       orderId: quote.quoteId,
@@ -178,7 +178,9 @@ describe('a quote above approvalAbove', () => {
     });
     const { approvalId } = asked;
     const approval = async () => (await trader.get(`/agents/approvals/${approvalId}`)).body;
-    expect((await ask()).approvalId).toBe(approvalId);
+    const again = await ask();
+    expect(again.body.approvalId).toBe(approvalId);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect((await approval()).unsignedTransaction).toBeUndefined();
     await approve(owner, approvalId);
     const { unsignedTransaction } = await approval();

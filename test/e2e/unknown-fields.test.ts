@@ -192,6 +192,83 @@ describe('other fields', () => {
   });
 });
 
+const OPERATIONS = (Object.values(contract) as unknown[]).filter(
+  (value): value is contract.Operation => typeof value === 'object' && value !== null && 'rateClass' in value,
+);
+
+/** Each second name of a field that an operation takes, with the first one. */
+const SECOND_NAMES = OPERATIONS.filter(({ permission }) => permission !== 'owner').flatMap(
+  ({ id, method, path, query, body }) =>
+    [query, body].flatMap((schema) => {
+      const names = (schema as { 'x-aliases'?: Record<string, string> } | undefined)?.['x-aliases'] ?? {};
+      return Object.entries(names).map(([second, first]) => ({ id, method, path, schema, second, first }));
+    }),
+);
+
+describe('a field of two names', () => {
+  const sent = (method: string, path: string, fields: Record<string, string>) => {
+    const isQuery = method === 'GET';
+    const query = isQuery ? `?${new URLSearchParams(fields)}` : '';
+    return call(service, method, path + query, {
+      key: trader.apiKey,
+      ...(isQuery ? {} : { body: fields }),
+    });
+  };
+  const pathsOf = ({ body }: RawAnswer) => body.errors.map(({ path }: { path: string }) => path);
+
+  test.each(SECOND_NAMES)('$method $path names $second, where that was sent', async (one) => {
+    const { method, path, second, first } = one;
+    const answer = await sent(method, path, { [second]: '' });
+    expect(answer.status).toBe(400);
+    expect(pathsOf(answer)).toContain(second);
+    expect(pathsOf(answer)).not.toContain(first);
+    expect(answer.body.detail).toContain(`${second} must`);
+    const both = await sent(method, path, { [first]: 'one', [second]: 'another' });
+    expect(both.body.errors).toContainEqual(expect.objectContaining({ path: second, code: 'contradiction' }));
+    const own = await sent(method, path, { [first]: '' });
+    expect(pathsOf(own)).toContain(first);
+    expect(pathsOf(own)).not.toContain(second);
+  });
+
+  test('is named as it was sent by what is found out later, too, and in each item of a batch', async () => {
+    const stranger = await newTrader(service);
+    const set = { clientOrderId: 'two-names', marketConditionId: market.conditionId, amount: 1 };
+    for (const name of ['address', 'walletAddress']) {
+      const { status, body } = await post('/markets/split', { ...set, [name]: stranger.funder });
+      expect([status, body.code, body.errors[0].path]).toEqual([404, 'wallet_not_found', name]);
+      const unlinked = await post('/wallet/unlink', { [name]: stranger.funder });
+      expect([unlinked.body.code, pathsOf(unlinked)]).toEqual(['wallet_not_found', [name]]);
+    }
+    for (const name of ['marketId', 'marketConditionId']) {
+      const redeemed = await post('/markets/redeem', { [name]: 'no such market' });
+      expect([redeemed.body.code, pathsOf(redeemed)]).toEqual(['market_not_found', [name]]);
+    }
+    const intent = { clientOrderId: 'i', outcome: 'YES', side: 'BUY' };
+    const { body } = await post('/markets/batch-trade/prepare', {
+      intents: [{ ...intent, marketId: '' }, { ...intent, marketConditionId: '' }, intent],
+    });
+    const paths = body.results.map(({ problem }: { problem: RawAnswer['body'] }) => problem.errors[0].path);
+    expect(paths).toEqual(['marketId', 'marketConditionId', 'marketConditionId']);
+  });
+
+  test('a market is named by marketConditionId, or by the older word, for one and the same order', async () => {
+    const set = { clientOrderId: 'one-set', amount: 2 };
+    const first = await post('/markets/split', { ...set, marketConditionId: market.conditionId });
+    const again = await post('/markets/split', { ...set, marketId: market.conditionId });
+    expect(first).toMatchObject({ status: 200, body: { marketConditionId: market.conditionId } });
+    expect(again).toMatchObject({ status: 200, body: { orderId: first.body.orderId } });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    for (const name of ['marketId', 'marketConditionId'])
+      expect((await get(`/markets/check?${name}=${market.id}`)).body).toEqual({ exists: true });
+    const neither = await post('/markets/split', set);
+    expect(pathsOf(neither)).toEqual(['marketConditionId']);
+    const positions = (await get('/markets/current-positions')).body;
+    for (const one of positions) expect(one.marketConditionId).toBe(one.conditionId);
+    const book = (await get(`/markets/orderbook/${market.clobTokenIds[0]}`)).body;
+    expect(book.marketConditionId).toBe(market.conditionId);
+  });
+});
+
 describe('names that look alike', () => {
   test('the distance counts edits', () => {
     expect(edits('postonly', 'postonly', 2)).toBe(0);
@@ -214,14 +291,10 @@ describe('names that look alike', () => {
 });
 
 test('every operation that changes money or lists by filter is strict', () => {
-  const operations = (Object.values(contract) as unknown[]).filter(
-    (value): value is contract.Operation =>
-      typeof value === 'object' && value !== null && 'rateClass' in value,
-  );
   const strict = new Set(
-    operations.filter(({ unknownFields }) => unknownFields === 'refuse').map(({ id }) => id),
+    OPERATIONS.filter(({ unknownFields }) => unknownFields === 'refuse').map(({ id }) => id),
   );
-  for (const { id, method, response, query, body, permission } of operations) {
+  for (const { id, method, response, query, body, permission } of OPERATIONS) {
     const isList =
       method === 'GET' && query !== undefined && (response as { type?: string }).type === 'array';
     if (isList && permission === 'agent') expect(strict.has(id), id).toBe(true);

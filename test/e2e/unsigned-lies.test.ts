@@ -47,7 +47,7 @@ function relayRecord(action: WalletAction): RelayRecord {
   const owner = { eoa: signer.address, wallet: signer.wallet(2), type: 2 } as const;
   const [only] = walletTransactions(action, { signer, wallet: signer.address, market });
   const { body, digest } = relayRequest(owner, [only!], { type: 'SAFE', nonce: 0n });
-  const deadline = Math.floor(Date.now() / 1000) + 200;
+  const deadline = new Date(Math.floor(Date.now() / 1000 + 200) * 1000).toISOString();
   const terms = { type: 'SAFE', nonce: '0', relay: null, deadline, chainId: 137 };
   return { ...terms, digest: bytesToHex(digest), body };
 }
@@ -193,7 +193,10 @@ describe('for the relayer', () => {
     ['relay.nonce', () => ({ nonce: '1' })],
     ['relay.type', () => ({ type: 'WALLET' })],
     ['relay.chainId', () => ({ chainId: 1 })],
-    ['relay.deadline', ({ deadline }) => ({ deadline: deadline + 400 })],
+    [
+      'relay.deadline',
+      ({ deadline }) => ({ deadline: new Date(Date.parse(deadline) + 400_000).toISOString() }),
+    ],
     ['relay.digest', ({ digest }) => ({ digest: other(digest) })],
     ['relay.body.nonce', inBody(() => ({ nonce: '1' }))],
     ['relay.body.to', inBody(() => ({ to: one }))],

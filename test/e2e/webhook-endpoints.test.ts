@@ -47,7 +47,7 @@ describe('endpoints', () => {
       const now = Date.now() + stage.clockAhead;
       await sql`update webhook_endpoints set lease_until = ${new Date(now + 60_000)} where id = ${id}`;
       const endpoint = await webhooks.byId(agent.agentId, id);
-      const { rows } = await webhooks.deliveries(agent.agentId, id, { limit: 1 });
+      const { rows } = await webhooks.deliveries(agent.agentId, id, { offset: 0, limit: 1 });
       expect(String(rows[0]?.id)).toBe(delivery.id);
       // The job's next step: its attempt was broken off, and its turn is over.
       await webhooks.failed(rows[0]!, {

@@ -206,6 +206,41 @@ export const alias = (from: 'address' | 'walletAddress', to: 'address' | 'wallet
   'x-aliases': { [from]: to },
 });
 
+const MarketReference = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: PRINTABLE,
+  ...HEX,
+  description: 'condition id, market id, slug or token id',
+};
+
+/**
+ * How a request names a market. The type has both names as optional for those that send the older one; the validator moves it
+ * over, and requires the other.
+ */
+export const MARKET_NAMES = {
+  marketConditionId: Type.Optional(Type.String(MarketReference)),
+  marketId: Type.Optional(
+    Type.String({ ...MarketReference, description: 'the same: an older word for marketConditionId' }),
+  ),
+};
+
+/** In answers, beside `marketConditionId`. */
+export const OLDER_WORD = Type.String({ description: 'the same as marketConditionId' });
+
+/**
+ * Options of an object that has {@link MARKET_NAMES}.
+ * @example
+ * const options = namesMarket(['amount']);
+ */
+export const namesMarket = (
+  others: readonly string[] = [],
+  aliases: Readonly<Record<string, string>> = {},
+) => ({
+  required: ['marketConditionId', ...others],
+  'x-aliases': { marketId: 'marketConditionId', ...aliases },
+});
+
 /** Redundant fields of other public clients. Every value is accepted and ignored. */
 export const unused = Type.Optional(
   Type.Unknown({ description: 'taken from other public clients, and not used' }),
@@ -251,6 +286,20 @@ export const EitherVenueQuery = Type.Optional(
     'x-left-out-as': ALL_VENUES,
   }),
 );
+
+/**
+ * How a list is paged, newest first: its Link header names the next page.
+ * @example
+ * const { limit, cursor } = pageQuery(100);
+ */
+export const pageQuery = (most: number, usual = 50) => ({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: usual })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  cursor: cursor(
+    200,
+    'opaque, from the Link header: the next page without gaps or repeats while items come in; instead of offset',
+  ),
+});
 
 export const Outcome = Type.Union([Type.Literal('YES'), Type.Literal('NO')]);
 /** In a request. Which names a market has is known once it is found. */

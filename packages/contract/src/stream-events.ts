@@ -4,7 +4,7 @@
  * added; a client ignores what it does not know.
  */
 import { type Static, type TSchema, Type } from 'typebox';
-import { Iso, Nullable, Outcome, OutcomeName } from './fields.ts';
+import { Iso, Nullable, OLDER_WORD, Outcome, OutcomeName } from './fields.ts';
 import { WEBHOOK_EVENTS } from './webhook-events.ts';
 
 export const STREAM_LIMITS = {
@@ -164,7 +164,8 @@ const bookFields = {
 export const BookEventData = Type.Object({
   ...bookFields,
   venue: Type.String(),
-  conditionId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
   outcome: Outcome,
   outcomeName: OutcomeName,
   bids: Type.Array(Level, { description: 'best first' }),

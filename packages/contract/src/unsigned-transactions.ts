@@ -1,6 +1,6 @@
 /** What the owner of a wallet signs: transactions to send, or a request for the venue's relayer. The service holds no key that could. */
 import { type Static, Type } from 'typebox';
-import { Nullable } from './fields.ts';
+import { Iso, Nullable } from './fields.ts';
 import { words } from './order-words.ts';
 
 export const UnsignedTransaction = Type.Object({
@@ -17,9 +17,11 @@ export const RelayRecord = Type.Object(
     type: words(['PROXY', 'SAFE', 'WALLET'], 'by the kind of the wallet'),
     nonce: Type.String(),
     relay: Nullable(Type.String({ description: 'PROXY: the only account that may deliver it' })),
-    deadline: Type.Integer({
-      description: 'epoch seconds: the desk does not forward it later; part of what is signed for WALLET',
-    }),
+    deadline: {
+      ...Iso,
+      description:
+        'a whole second: the desk does not forward it later. For WALLET its epoch seconds are part of what is signed',
+    },
     chainId: Type.Integer(),
     digest: Type.String({ description: '32 bytes: what the key of the owner signs, as it is' }),
     body: Type.Record(Type.String(), Type.Unknown(), {

@@ -117,11 +117,12 @@ export function verifyRelay(
   const { status, relay: given, orderId } = answer;
   if (status !== 'unsigned' || typeof given !== 'object' || given === null)
     throw new WalletCallsError('relay', 'The service has prepared nothing for the relayer.');
-  requireInTime(given.deadline, pins.now ?? Date.now);
-  const plain = built(given.deadline, action, pins, true);
+  const deadlineS = Date.parse(given.deadline) / SECOND_MS;
+  requireInTime(deadlineS, pins.now ?? Date.now);
+  const plain = built(deadlineS, action, pins, true);
   const difference = firstDifference(given, plain);
   if (difference === null) return { orderId, digest: plain.digest };
-  const approved = built(given.deadline, action, pins, false);
+  const approved = built(deadlineS, action, pins, false);
   if (firstDifference(given, approved) === null) return { orderId, digest: approved.digest };
   throw difference;
 }
@@ -143,10 +144,10 @@ export async function signRelay(
   return { orderId: verified.orderId, signature: await signer.signDigest(verified.digest) };
 }
 
-function requireInTime(deadline: unknown, now: () => number): void {
-  const aheadS = Number(deadline) - now() / SECOND_MS;
+function requireInTime(deadlineS: number, now: () => number): void {
+  const aheadS = deadlineS - now() / SECOND_MS;
   const isGood =
-    Number.isSafeInteger(deadline) &&
+    Number.isInteger(deadlineS) &&
     aheadS > -CLOCK_TOLERANCE_S &&
     aheadS <= RELAY_DEADLINE_MOST_S + CLOCK_TOLERANCE_S;
   if (!isGood)

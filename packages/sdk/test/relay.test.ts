@@ -60,7 +60,8 @@ function answerOf(
   const { calls } = walletCalls(action, pinsOf(type), isApproved);
   const { body, digest } = relayRequest(owner, calls, terms);
   const relay: Record = {
-    ...{ type: terms.type, nonce: terms.nonce.toString(), deadline: DEADLINE, chainId: 137 },
+    ...{ type: terms.type, nonce: terms.nonce.toString(), chainId: 137 },
+    deadline: new Date(DEADLINE * 1000).toISOString(),
     ...{ relay: terms.type === 'PROXY' ? terms.relay : null, digest: bytesToHex(digest), body },
   };
   return { orderId: '0xabc', status: 'unsigned', relay } as const;
@@ -76,6 +77,8 @@ function changedAt(value: unknown, [name, ...rest]: readonly string[]): unknown 
   if (name === undefined) {
     if (typeof value === 'number') return value + 1;
     if (typeof value !== 'string') return OTHER;
+    if (value.endsWith('Z'))
+      return value.replace(/\d\.000Z$/, (end) => (end[0] === '1' ? '2.000Z' : '1.000Z'));
     return value.endsWith('1') ? `${value.slice(0, -1)}2` : `${value.slice(0, -1)}1`;
   }
   const copy = structuredClone(value) as { [name: string]: unknown };
@@ -122,6 +125,15 @@ describe.each([1, 2, 3] as const)('of a wallet of type %i', (type) => {
     refused(answerOf(type, { action: { kind: 'merge', amount: 25 } }));
     for (const now of [NOW - 91_000, NOW + 271_000])
       refused(answerOf(type), { ...pinsOf(type), now: () => now });
+    for (const deadline of [
+      DEADLINE,
+      String(DEADLINE),
+      'soon',
+      new Date(DEADLINE * 1000 + 500).toISOString(),
+    ]) {
+      const { relay, ...rest } = answerOf(type);
+      refused({ ...rest, relay: { ...relay, deadline } as Record });
+    }
     if (type === 1) refused(answerOf(1, { terms: { type: 'PROXY', nonce: 5n, relay: OTHER as never } }));
   });
 });

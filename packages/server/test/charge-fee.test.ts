@@ -31,7 +31,7 @@ import {
 useStage();
 
 test('takes the amount from the wallet, once per call without an Idempotency-Key', async () => {
-  const { answer, replayed } = await charge();
+  const { answer, isRepeated } = await charge();
   expect(answer).toEqual({
     id: signs[0],
     status: 'BROADCASTED',
@@ -40,7 +40,7 @@ test('takes the amount from the wallet, once per call without an Idempotency-Key
     toAddress: needs.feeWallet,
     amount: '0.25',
   });
-  expect(replayed).toBe(false);
+  expect(isRepeated).toBe(false);
   expect(parseBase58(answer.txSignature)?.length).toBe(64);
   await charge();
   expect(total()).toBe(500_000n);
@@ -172,7 +172,7 @@ describe('with an Idempotency-Key', () => {
     await link(await newCaller(), wallet);
     for (const blocks of [0, DEAD_BLOCKS]) {
       chain.height += blocks;
-      expect(await charge({}, 'k')).toEqual({ answer: first.answer, replayed: true });
+      expect(await charge({}, 'k')).toEqual({ answer: first.answer, isRepeated: true });
     }
     expect((await rows())[0]?.status).toBe('landed');
     expect(signs.length).toBe(1);
@@ -251,7 +251,7 @@ describe('with an Idempotency-Key', () => {
     chain.height += 1;
     chain.sendings = ['land'];
     const second = await charge({}, 'k');
-    expect(second.replayed).toBe(false);
+    expect(second.isRepeated).toBe(false);
     expect(second.answer.txSignature).not.toBe(first.answer.txSignature);
     expect([...chain.landed.keys()]).toEqual([second.answer.txSignature]);
   });
@@ -353,7 +353,7 @@ describe('with an Idempotency-Key', () => {
     expect(await codeOf(charge({}, 'k', { venues }))).toBe('fee_outcome_unknown');
     expect((await rows())[0]?.status).toBe('broadcast');
     chain.sendings = ['land'];
-    expect((await charge({}, 'k')).replayed).toBe(true);
+    expect((await charge({}, 'k')).isRepeated).toBe(true);
     expect(total()).toBe(250_000n);
   });
 });

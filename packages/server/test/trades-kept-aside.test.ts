@@ -22,7 +22,9 @@ import {
 beforeAll(openWorlds);
 
 const heldOf = async (orderId: string) =>
-  (await keeper().trades()).filter(({ order }) => order.orderId === orderId);
+  (await keeper().held({ limit: 200, offset: 0 })).orders.flatMap(({ order, trades }) =>
+    order.orderId === orderId ? trades : [],
+  );
 const journalOf = async (orderId: string) => {
   const live = (await log.find([orderId])).get(orderId);
   return (live?.order.journal ?? []).map(({ event, status, detail }) => ({ event, status, detail }));

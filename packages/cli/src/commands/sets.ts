@@ -44,7 +44,7 @@ const KINDS = {
   },
 } as const;
 type SetKind = keyof typeof KINDS;
-type SetRequest = Parameters<BellwetherClient['splitSets']>[0];
+type SetRequest = Parameters<BellwetherClient['splitSets']>[0] & { readonly marketId: string };
 
 const MICRO = 1e6;
 

@@ -29,6 +29,13 @@ export const ACCOUNT_ERRORS = {
     fix: 'Create another key first, or revoke with ?force=true and lose access.',
   },
 
+  // The operator
+  kept_trade_not_found: {
+    status: 404,
+    title: 'Kept trade not found',
+    fix: 'List what is kept aside with GET /operator/kept-trades; what was decided is there no longer.',
+  },
+
   // Owners and what they lock
   locked_by_owner: {
     status: 403,

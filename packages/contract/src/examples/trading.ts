@@ -55,7 +55,7 @@ const signedExit = {
 
 const intent = {
   clientOrderId: fill('clientOrderId'),
-  marketId: fill('marketId'),
+  marketConditionId: fill('marketId'),
   outcome: 'YES',
   side: 'BUY',
   price: 0.01,
@@ -68,9 +68,12 @@ const fee = { amount: '0.25', fromAddress: fill('delegatingWallet') };
 export const TRADING_EXAMPLES = {
   listMarkets: { query: { q: 'will', limit: 5, order: 'volume24hr' } },
   getMarket: { path: { id: fill('marketId') } },
-  getMarketContext: { path: { marketId: fill('marketId') }, query: { myProbability: 0.6, size: 25 } },
+  getMarketContext: {
+    path: { marketId: fill('marketId') },
+    query: { myProbability: 0.6, size: 25 },
+  },
   getOrderBook: { path: { tokenId: fill('tokenId') } },
-  checkMarket: { query: { marketId: fill('marketId') } },
+  checkMarket: { query: { marketConditionId: fill('marketId') } },
   getPricesHistory: { query: { market: fill('tokenId'), interval: '1d' } },
   getBriefing: {},
   listVenues: {},
@@ -104,13 +107,17 @@ export const TRADING_EXAMPLES = {
   getExpiringPositions: { query: { hours: 8760 } },
   getPortfolio: {},
   getStatement: { query: { from: '2026-01-01', limit: 3 } },
-  redeemPosition: { body: { marketId: fill('resolvedMarketId') } },
-  splitSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
+  redeemPosition: { body: { marketConditionId: fill('resolvedMarketId') } },
+  splitSets: {
+    body: { clientOrderId: fill('clientOrderId'), marketConditionId: fill('marketId'), amount: 5 },
+  },
   convertSets: {
-    body: { clientOrderId: fill('clientOrderId'), marketId: fill('eventMarketId'), amount: 5 },
+    body: { clientOrderId: fill('clientOrderId'), marketConditionId: fill('eventMarketId'), amount: 5 },
   },
   relaySet: { body: { orderId: fill('setOrderId'), signature: fill('signature') } },
-  mergeSets: { body: { clientOrderId: fill('clientOrderId'), marketId: fill('marketId'), amount: 5 } },
+  mergeSets: {
+    body: { clientOrderId: fill('clientOrderId'), marketConditionId: fill('marketId'), amount: 5 },
+  },
 
   quoteVenueB: {
     body: {

@@ -15,6 +15,7 @@ import {
   OutcomeName,
   OwnedAgent,
   PRINTABLE,
+  pageQuery,
   Side,
   Uuid,
 } from '../fields.ts';
@@ -131,7 +132,7 @@ const ApprovalParams = Type.Object({
 
 const page = {
   status: Type.Optional(words(APPROVAL_STATUSES, 'only those')),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: APPROVAL_LIMITS.perPage, default: 50 })),
+  ...pageQuery(APPROVAL_LIMITS.perPage),
 };
 
 const ofAgent = { tag: 'trading', permission: 'agent', rateClass: 'read', status: 200 } as const;
@@ -146,7 +147,7 @@ export const listApprovals = operation({
   query: Type.Object(page),
   unknownFields: 'refuse',
   response: Type.Array(Approval),
-  errors: [],
+  errors: ['contradictory_filter'],
 });
 
 export const getApproval = operation({
@@ -206,7 +207,7 @@ export const listOwnerApprovals = operation({
   query: Type.Object({ ...page, agentId: Type.Optional(ApprovalParams.properties.approvalId) }),
   unknownFields: 'refuse',
   response: Type.Array(Approval),
-  errors: [],
+  errors: ['agent_not_found', 'contradictory_filter'],
 });
 
 export const getOwnerApproval = operation({

@@ -13,6 +13,7 @@ import {
   OutcomeWord,
   OwnedAgent,
   PRINTABLE,
+  pageQuery,
   text,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -196,7 +197,7 @@ export const leaveExit = operation({
   body: ExitRequest,
   unknownFields: 'refuse',
   validatesOnly: { when: 'validateOnly', status: 200 },
-  status: 201,
+  status: 200,
   response: GuardedExit,
   errors: [
     ...placeTrade.errors,
@@ -224,12 +225,12 @@ export const listExits = operation({
     ),
     outcome: Type.Optional(OutcomeWord),
     status: Type.Optional(words([...EXIT_STATUSES, 'open'], 'open: armed, suspended or firing')),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: EXIT_LIMITS.perPage, default: 50 })),
+    ...pageQuery(EXIT_LIMITS.perPage),
   }),
   unknownFields: 'refuse',
   status: 200,
   response: Type.Array(GuardedExit),
-  errors: ['unknown_venue', 'market_not_found', 'outcome_name_mismatch'],
+  errors: ['unknown_venue', 'market_not_found', 'outcome_name_mismatch', 'contradictory_filter'],
 });
 
 export const getExit = operation({

@@ -1,6 +1,6 @@
 /** Whether a market exists, and its price history. */
 import { type Static, Type } from 'typebox';
-import { HEX, LAST_SECOND, PRINTABLE, VenueQuery } from '../fields.ts';
+import { LAST_SECOND, MARKET_NAMES, namesMarket, PRINTABLE, VenueQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 /** `1m` is one month of 30 days; `max` and `all` cover the whole history. */
@@ -10,8 +10,6 @@ export type HistoryInterval = 'max' | 'all' | '1m' | '1w' | '1d' | '6h' | '1h';
 export const MAX_HISTORY_POINTS = 10_000;
 /** One month. */
 export const MAX_FIDELITY_MINUTES = 43_200;
-
-const MarketReference = Type.String({ minLength: 1, maxLength: 200, pattern: PRINTABLE, ...HEX });
 
 export const PricesHistoryQuery = Type.Object({
   market: Type.String({
@@ -83,7 +81,7 @@ export const checkMarket = operation({
   tag: 'markets',
   permission: 'agent',
   rateClass: 'read',
-  query: Type.Object({ marketId: MarketReference, venue: VenueQuery }),
+  query: Type.Object({ ...MARKET_NAMES, venue: VenueQuery }, namesMarket()),
   status: 200,
   response: Type.Object({
     exists: Type.Boolean({ description: 'by market id, condition id, slug or token id' }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable, OutcomeName } from '../fields.ts';
+import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable, OutcomeName, pageQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from '../order-words.ts';
 
@@ -50,13 +50,12 @@ export const listAgentTrades = operation({
   rateClass: 'search',
   query: Type.Object({
     venue: EitherVenueQuery,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.agentTradesPerPage, default: 50 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+    ...pageQuery(LIMITS.agentTradesPerPage),
   }),
   unknownFields: 'refuse',
   status: 200,
   response: AgentTrades,
-  errors: ['unknown_venue'],
+  errors: ['unknown_venue', 'contradictory_filter'],
 });
 
 /** Beyond the interface. */

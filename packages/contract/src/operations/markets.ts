@@ -6,6 +6,7 @@ import {
   Iso,
   LIMITS,
   Nullable,
+  OLDER_WORD,
   OutcomeName,
   PRINTABLE,
   Side,
@@ -133,7 +134,8 @@ const Level = Type.Object({ price: Type.String(), size: Type.String() });
 
 export const OrderBook = Type.Object({
   tokenId: Type.String(),
-  conditionId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
   outcome: Type.String(),
   outcomeName: OutcomeName,
   bids: Type.Array(Level, { description: 'best first' }),
@@ -184,7 +186,8 @@ const SizedEdge = Type.Object({
 export const Position = Type.Object({
   venue: Type.String(),
   marketId: Type.String(),
-  conditionId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
   tokenId: Type.String(),
   title: Type.String(),
   outcome: Type.String(),

@@ -1,6 +1,6 @@
 /** How the service fares, for its operator. */
 import { type Static, Type } from 'typebox';
-import { Iso, Nullable } from '../fields.ts';
+import { Iso, Nullable, pageQuery } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { VenueInfo } from './agents.ts';
 
@@ -99,6 +99,8 @@ export const getOperatorStatus = operation({
 
 const Decimal = Type.String({ description: 'decimal text: it can be larger than any number of JSON' });
 
+const KEPT_ORDERS_PER_PAGE = 200;
+
 export const KeptTrade = Type.Object({
   venue: Type.String(),
   orderId: Type.String(),
@@ -125,7 +127,9 @@ export const KeptTrade = Type.Object({
 });
 
 export const KeptTrades = Type.Object({
-  trades: Type.Array(KeptTrade, { description: 'of at most 200 orders, the oldest orders first' }),
+  trades: Type.Array(KeptTrade, {
+    description: 'those of `limit` orders, the oldest orders first; X-Total-Count counts the trades of all',
+  }),
 });
 
 export const listKeptTrades = operation({
@@ -137,8 +141,10 @@ export const listKeptTrades = operation({
   summary: 'Trades that a live venue says and no order can have: they count nothing until they are explained',
   permission: 'operator',
   rateClass: 'read',
+  query: Type.Object(pageQuery(KEPT_ORDERS_PER_PAGE)),
+  unknownFields: 'refuse',
   response: KeptTrades,
-  errors: [],
+  errors: ['contradictory_filter'],
 });
 
 export const KeptTradeDecision = Type.Object({
@@ -152,10 +158,8 @@ export const KeptTradeDecision = Type.Object({
 
 export const KeptTradeDecided = Type.Object({
   ...KeptTradeDecision.properties,
-  decided: Type.Boolean({
-    description: 'false: no order of this service has such a trade that is kept aside, or has it no longer',
-  }),
-  orderStatus: Nullable(Type.String({ description: 'the status of its order now' })),
+  decided: Type.Literal(true),
+  orderStatus: Type.String({ description: 'the status of its order now' }),
 });
 
 export const decideKeptTrade = operation({
@@ -173,7 +177,7 @@ export const decideKeptTrade = operation({
   unknownFields: 'refuse',
   body: KeptTradeDecision,
   response: KeptTradeDecided,
-  errors: [],
+  errors: ['kept_trade_not_found'],
 });
 
 export type KeptTrade = Static<typeof KeptTrade>;

@@ -207,7 +207,7 @@ export const listOwnerAgentDecisions = operation({
   query: listAgentTrades.query,
   unknownFields: 'refuse',
   response: Decisions,
-  errors: ['agent_not_found', 'unknown_venue'],
+  errors: ['agent_not_found', 'unknown_venue', 'contradictory_filter'],
 });
 
 export const OwnerAgentDetail = Type.Object({

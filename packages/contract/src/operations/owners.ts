@@ -5,7 +5,6 @@
 import { type Static, Type } from 'typebox';
 import {
   CountedId,
-  EpochMs,
   formed,
   Iso,
   Nullable,
@@ -75,7 +74,7 @@ export const OwnerAgent = Type.Object({
   description: Type.String(),
   onlineStatus: Type.Integer({ description: '1 called within 5 minutes, 2 within 24 hours, 3 offline' }),
   walletAddress: Nullable(Type.String()),
-  claimedAt: Nullable(EpochMs),
+  claimedAt: Nullable(Iso),
   tradesToday: Type.Integer(),
   tradeAmountToday: Type.Number({ description: 'collateral reserved or spent on this UTC day' }),
   settings: Settings,

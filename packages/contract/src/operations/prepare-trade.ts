@@ -11,13 +11,14 @@ import {
   LAST_SECOND,
   LIMITS,
   label,
+  MARKET_NAMES,
   Nullable,
+  namesMarket,
   note,
   OrderType,
   Outcome,
   OutcomeName,
   OutcomeWord,
-  PRINTABLE,
   Problem,
   Side,
   SignatureType,
@@ -32,70 +33,68 @@ const quantity = (description: string) =>
 const limit = (description: string) =>
   Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1, description }));
 
-export const TradeIntent = Type.Object({
-  clientOrderId: {
-    ...ClientOrderId,
-    description:
-      'your own name for this order. The salt is the first 53 bits of keccak256("bellwether order salt v1\\n" + agentId + "\\n" + clientOrderId), so the same intent is the same order, and placing it again places nothing new. Another order under this name is refused while the first one is recorded, unless that was refused',
+export const TradeIntent = Type.Object(
+  {
+    clientOrderId: {
+      ...ClientOrderId,
+      description:
+        'your own name for this order. The salt is the first 53 bits of keccak256("bellwether order salt v1\\n" + agentId + "\\n" + clientOrderId), so the same intent is the same order, and placing it again places nothing new. Another order under this name is refused while the first one is recorded, unless that was refused',
+    },
+    venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
+    ...MARKET_NAMES,
+    outcome: OutcomeWord,
+    side: Side,
+    price: limit('makes a limit order: on the tick grid, nothing is rounded. Either this or worstPrice'),
+    worstPrice: limit(
+      'makes a market order: the worst price to accept, on the tick grid. Either this or price',
+    ),
+    size: quantity('shares, cut to 2 decimals: of every order but a market BUY'),
+    amount: quantity('collateral to spend at most, fees apart, cut to 2 decimals: of a market BUY'),
+    orderType: Type.Optional(OrderType),
+    expiration: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LAST_SECOND, description: 'epoch seconds, of a GTD order' }),
+    ),
+    cancelAfterMs: Type.Optional(CancelAfterMs),
+    postOnly: Type.Optional(Type.Boolean({ default: false })),
+    deferExec: Type.Optional(Type.Boolean({ default: false })),
+    walletAddress: Type.Optional({
+      ...Address,
+      description: "whose money it is: the EOA or a wallet derived from it. Default: the agent's own wallet",
+    }),
+    signer: Type.Optional({
+      ...Address,
+      description:
+        'the EOA that will sign. Default: that of the registered credential, else walletAddress itself',
+    }),
+    signatureType: Type.Optional(SignatureType),
+    wrapped: Type.Optional(
+      Type.Boolean({
+        description:
+          "of signatureType 3: the wallet signs by ERC-7739. Default: true under the order profile 'polymarket', else false",
+      }),
+    ),
+    orderVersion: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)], { default: 2 })),
+    builder: Type.Optional(
+      formed('^0x[a-fA-F0-9]{64}$', 'a builder code: 0x and 64 hex digits', {
+        ...HEX,
+        description:
+          'a builder code, 0x and 64 hex digits: the venue pays its owner a fee of the order. Only the one that the operator allows, and only where orders sign such a field',
+      }),
+    ),
+    timestamp: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          "epoch milliseconds. Signed by version 2 under the order profile 'polymarket', and in markets of version v2 always, and required there: repeat the value of the first try",
+      }),
+    ),
+    reasoning: note(LIMITS.reasoningChars),
+    source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
+    skillSlug: label(LIMITS.skillSlugChars),
   },
-  venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
-  marketId: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    pattern: PRINTABLE,
-    description: 'market id, condition id, slug or token id',
-  }),
-  outcome: OutcomeWord,
-  side: Side,
-  price: limit('makes a limit order: on the tick grid, nothing is rounded. Either this or worstPrice'),
-  worstPrice: limit(
-    'makes a market order: the worst price to accept, on the tick grid. Either this or price',
-  ),
-  size: quantity('shares, cut to 2 decimals: of every order but a market BUY'),
-  amount: quantity('collateral to spend at most, fees apart, cut to 2 decimals: of a market BUY'),
-  orderType: Type.Optional(OrderType),
-  expiration: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LAST_SECOND, description: 'epoch seconds, of a GTD order' }),
-  ),
-  cancelAfterMs: Type.Optional(CancelAfterMs),
-  postOnly: Type.Optional(Type.Boolean({ default: false })),
-  deferExec: Type.Optional(Type.Boolean({ default: false })),
-  walletAddress: Type.Optional({
-    ...Address,
-    description: "whose money it is: the EOA or a wallet derived from it. Default: the agent's own wallet",
-  }),
-  signer: Type.Optional({
-    ...Address,
-    description:
-      'the EOA that will sign. Default: that of the registered credential, else walletAddress itself',
-  }),
-  signatureType: Type.Optional(SignatureType),
-  wrapped: Type.Optional(
-    Type.Boolean({
-      description:
-        "of signatureType 3: the wallet signs by ERC-7739. Default: true under the order profile 'polymarket', else false",
-    }),
-  ),
-  orderVersion: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)], { default: 2 })),
-  builder: Type.Optional(
-    formed('^0x[a-fA-F0-9]{64}$', 'a builder code: 0x and 64 hex digits', {
-      ...HEX,
-      description:
-        'a builder code, 0x and 64 hex digits: the venue pays its owner a fee of the order. Only the one that the operator allows, and only where orders sign such a field',
-    }),
-  ),
-  timestamp: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description:
-        "epoch milliseconds. Signed by version 2 under the order profile 'polymarket', and in markets of version v2 always, and required there: repeat the value of the first try",
-    }),
-  ),
-  reasoning: note(LIMITS.reasoningChars),
-  source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
-  skillSlug: label(LIMITS.skillSlugChars),
-});
+  namesMarket(['clientOrderId', 'outcome', 'side']),
+);
 
 const TypedDataField = Type.Object({ name: Type.String(), type: Type.String() });
 

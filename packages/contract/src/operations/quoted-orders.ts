@@ -16,6 +16,7 @@ import {
   note,
   OutcomeName,
   PRINTABLE,
+  pageQuery,
   text,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -281,13 +282,12 @@ export const listVenueBOrders = operation({
     marketTicker: Type.Optional(text(LIMITS.marketTickerChars, { minLength: 1 })),
     orderStatus: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
     clientOrderId: Type.Optional(ClientOrderId),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+    ...pageQuery(LIMITS.ordersPerPage),
   }),
   unknownFields: 'refuse',
   status: 200,
   response: Type.Array(QuotedOrder),
-  errors: [],
+  errors: ['contradictory_filter'],
 });
 
 /** @param orderId the quote's id, or the transaction's signature */

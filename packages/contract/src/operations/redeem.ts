@@ -1,23 +1,26 @@
 import { type Static, Type } from 'typebox';
-import { Address, alias, HEX, LIMITS, Nullable, Outcome, PRINTABLE, text } from '../fields.ts';
+import {
+  Address,
+  LIMITS,
+  MARKET_NAMES,
+  Nullable,
+  namesMarket,
+  OLDER_WORD,
+  Outcome,
+  text,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RelayRecord, UnsignedTransaction } from '../unsigned-transactions.ts';
 
 const fields = {
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
-  marketId: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    pattern: PRINTABLE,
-    ...HEX,
-    description: 'market id, condition id, slug or token id',
-  }),
+  ...MARKET_NAMES,
   side: Type.Optional(Outcome),
   walletAddress: Type.Optional(Address),
   address: Type.Optional(Type.String({ ...Address, description: 'the same as walletAddress' })),
 };
 
-export const RedeemRequest = Type.Object(fields, alias('address', 'walletAddress'));
+export const RedeemRequest = Type.Object(fields, namesMarket([], { address: 'walletAddress' }));
 
 export const RedeemResponse = Type.Object({
   success: Type.Boolean(),
@@ -25,7 +28,8 @@ export const RedeemResponse = Type.Object({
   redeemedAmount: Type.Number({ description: 'collateral received; 0 for tokens that lost' }),
   txHash: Nullable(Type.String({ description: 'null on paper' })),
   marketId: Type.String(),
-  conditionId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
   wallets: Type.Array(
     Type.Object({
       walletAddress: Type.String(),

@@ -5,16 +5,17 @@
 import { type Static, Type } from 'typebox';
 import {
   Address,
-  alias,
   ClientOrderId,
   EXACT,
   formed,
-  HEX,
   Iso,
   LIMITS,
   label,
+  MARKET_NAMES,
   Nullable,
+  namesMarket,
   note,
+  OLDER_WORD,
   PRINTABLE,
   text,
 } from '../fields.ts';
@@ -33,13 +34,7 @@ export const SetRequest = Type.Object(
         'your own name for it. The same body under the same name is the same order: sent again, it answers what became of it and changes nothing. Another one under a name that is taken is 409 client_order_id_already_used, unless the first was refused',
     },
     venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
-    marketId: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      pattern: PRINTABLE,
-      ...HEX,
-      description: 'market id, condition id, slug or token id',
-    }),
+    ...MARKET_NAMES,
     amount: Type.Number({
       exclusiveMinimum: 0,
       maximum: SETS_MAX,
@@ -56,7 +51,7 @@ export const SetRequest = Type.Object(
     source: label(LIMITS.sourceChars, 'suggested form sdk:<strategy-name>'),
     skillSlug: label(LIMITS.skillSlugChars),
   },
-  alias('address', 'walletAddress'),
+  namesMarket(['clientOrderId', 'amount'], { address: 'walletAddress' }),
 );
 
 export const SetResponse = Type.Object({
@@ -65,11 +60,12 @@ export const SetResponse = Type.Object({
   clientOrderId: Type.String({ description: 'empty for a redemption' }),
   status: words(
     ['filled', 'rejected', 'unsigned', 'submitted', 'expired'],
-    'completely, or not at all. unsigned (live venues): the owner of the wallet has something to sign; submitted: the relayer has it, or may have it; expired: nothing was seen in time',
+    'completely, or not at all. unsigned (live venues): the owner of the wallet has something to sign; submitted: the relayer has it, or may have it; expired: nothing was seen in time. The record of an order that is unsigned or submitted says live',
   ),
   venue: Type.String(),
   marketId: Type.String(),
-  conditionId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
   walletAddress: Type.String({ description: 'the account that paid, or was paid' }),
   amount: Type.Number({
     description:

@@ -5,7 +5,6 @@ import {
   alias,
   CancelAfterMs,
   ClientOrderId,
-  cursor,
   EitherVenueQuery,
   ExchangeV3,
   formed,
@@ -20,6 +19,7 @@ import {
   OutcomeName,
   OutcomeWord,
   PRINTABLE,
+  pageQuery,
   SignatureType,
   TickSizeText,
   text,
@@ -341,12 +341,7 @@ const page = {
       description: 'on venue B the ticker',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.ordersPerPage, default: 50 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-  cursor: cursor(
-    200,
-    'opaque, from the Link header: the next page without gaps or repeats while orders come in; instead of offset',
-  ),
+  ...pageQuery(LIMITS.ordersPerPage),
 };
 
 export const listOpenOrders = operation({
@@ -396,16 +391,11 @@ export const listFills = operation({
   tag: 'trading',
   permission: 'agent',
   rateClass: 'search',
-  query: Type.Object({
-    venue: page.venue,
-    marketConditionId: page.marketConditionId,
-    limit: page.limit,
-    cursor: cursor(200, 'opaque, from the Link header: where the next page begins'),
-  }),
+  query: Type.Object(page),
   unknownFields: 'refuse',
   status: 200,
   response: Type.Array(AgentFill),
-  errors: ['unknown_venue'],
+  errors: ['unknown_venue', 'contradictory_filter'],
 });
 
 export const getOrder = operation({

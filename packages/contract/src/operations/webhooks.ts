@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { formed, Iso, lines, Nullable, Uuid } from '../fields.ts';
+import { formed, Iso, lines, Nullable, pageQuery, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
@@ -155,18 +155,16 @@ export const listWebhookDeliveries = operation({
     status: Type.Optional(
       Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
     ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: WEBHOOK_LIMITS.deliveriesPerPage, default: 20 }),
-    ),
+    ...pageQuery(WEBHOOK_LIMITS.deliveriesPerPage, 20),
     before: Type.Optional(
       formed('^[0-9]{1,18}$', 'the id of a delivery, in digits', {
-        description: 'only deliveries with a smaller id: the next page',
+        description: 'only deliveries with a smaller id',
       }),
     ),
   }),
   unknownFields: 'refuse',
   response: Type.Array(WebhookDelivery),
-  errors: ['webhook_not_found'],
+  errors: ['webhook_not_found', 'contradictory_filter'],
 });
 
 export const receiveWebhook = operation({

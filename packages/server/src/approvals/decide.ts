@@ -11,11 +11,20 @@ import {
 } from '@bellwether/contract';
 import type { Caller, Owner } from '../domain/records.ts';
 import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
-import { askForPasskey, pause, requirePasskey } from '../owners/index.ts';
+import { askForPasskey, ownedAgent, pause, requirePasskey } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import { approvalRecord } from './records.ts';
-import type { ApprovalRow, ApprovalStore, Decision } from './store.ts';
+import type { ApprovalRow, ApprovalScope, ApprovalStore, Decision } from './store.ts';
 
 export interface ReadApprovalsNeeds {
   readonly clock: Clock;
@@ -24,37 +33,34 @@ export interface ReadApprovalsNeeds {
   readonly transactionToSign: (agentId: string, quoteId: string) => Promise<string | null>;
 }
 
-interface ListQuery {
+interface ListQuery extends PageQuery {
   readonly status?: string;
   readonly agentId?: string;
-  readonly limit?: number;
 }
 
-const DEFAULT_PAGE = 50;
-
-const filterOf = (needs: Pick<ReadApprovalsNeeds, 'clock'>, { status, limit, agentId }: ListQuery) => ({
-  at: needs.clock.now(),
-  limit: limit ?? DEFAULT_PAGE,
-  ...(status === undefined ? {} : { status: status as ApprovalStatus }),
-  ...(agentId === undefined ? {} : { agentId }),
-});
-
-export interface ApprovalPage {
-  readonly records: Approval[];
-  /** Also of those beyond the limit. */
-  readonly total: number;
+async function pageWithin(
+  { approvals, clock }: Pick<ReadApprovalsNeeds, 'approvals' | 'clock'>,
+  scope: ApprovalScope,
+  query: ListQuery,
+): Promise<Page<Approval>> {
+  const { status, agentId } = query;
+  const { approvals: found, total } = await approvals.list(scope, {
+    ...windowOf(query, (cursor) => placeOf(PLACES.byUuid, cursor)),
+    at: clock.now(),
+    ...(status === undefined ? {} : { status: status as ApprovalStatus }),
+    ...(agentId === undefined ? {} : { agentId }),
+  });
+  return { ...pageOf(found, query, approvalRecord, cursorOfApproval), total };
 }
 
-const pageOf = ({ approvals, total }: Awaited<ReturnType<ApprovalStore['list']>>): ApprovalPage => ({
-  records: approvals.map(approvalRecord),
-  total,
-});
+const cursorOfApproval = ({ askedAt, approvalId }: ApprovalRow): string =>
+  cursorOf({ at: askedAt, id: approvalId });
 
-export const listApprovals = async (
+export const listApprovals = (
   needs: ReadApprovalsNeeds,
   { agentId }: Pick<Caller, 'agentId'>,
   query: Omit<ListQuery, 'agentId'>,
-): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ agentId }, filterOf(needs, query)));
+): Promise<Page<Approval>> => pageWithin(needs, { agentId }, query);
 
 /** @throws Refusal approval_not_found, for those of other agents, too */
 export async function getApproval(
@@ -70,11 +76,15 @@ export async function getApproval(
   return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
 }
 
-export const listOwnerApprovals = async (
-  needs: ReadApprovalsNeeds,
-  { userId }: Owner,
+/** @throws Refusal agent_not_found */
+export async function listOwnerApprovals(
+  needs: ReadApprovalsNeeds & OwnedAgentNeeds,
+  owner: Owner,
   query: ListQuery,
-): Promise<ApprovalPage> => pageOf(await needs.approvals.list({ userId }, filterOf(needs, query)));
+): Promise<Page<Approval>> {
+  if (query.agentId !== undefined) await ownedAgent(needs, owner, query.agentId);
+  return pageWithin(needs, { userId: owner.userId }, query);
+}
 
 export const getOwnerApproval = async (
   needs: OwnersRowNeeds,

@@ -140,21 +140,22 @@ export interface ApprovalSubject extends BoundOrder {
 
 /**
  * The approval of this order, asked for where that was not done yet.
- * @returns the row, in any status @throws Refusal where as many wait as may wait
+ * @returns the row, in any status, and whether it was asked for before @throws Refusal where as many wait as may wait
  */
 export async function askApproval(
   needs: ObtainApprovalNeeds,
   subject: ApprovalSubject,
   needed: ApprovalNeeded,
-): Promise<ApprovalRow> {
+): Promise<{ readonly row: ApprovalRow; readonly isRepeated: boolean }> {
   const { caller, orderId, endsAt } = subject;
   const found = await approvalOf(needs, subject);
-  if (found !== null && found.status !== 'expired') return found;
+  if (found !== null && found.status !== 'expired') return { row: found, isRepeated: true };
   const terms = await subject.terms(needed);
   const askedAt = needs.clock.now();
-  const asked = await needs.approvals.ask(
+  const approvalId = needs.secrets.newId();
+  const row = await needs.approvals.ask(
     {
-      approvalId: needs.secrets.newId(),
+      approvalId,
       agentId: caller.agentId,
       orderId,
       askedAt,
@@ -168,8 +169,8 @@ export async function askApproval(
       told: APPROVAL_LIMITS.toldPerTenMinutes,
     },
   );
-  if (asked === null) throw queueIsFull(needed);
-  return asked;
+  if (row === null) throw queueIsFull(needed);
+  return { row, isRepeated: row.approvalId !== approvalId };
 }
 
 function queueIsFull(needed: ApprovalNeeded): Refusal {
@@ -190,7 +191,7 @@ export async function obtainApproval(
   subject: ApprovalSubject,
   needed: ApprovalNeeded,
 ): Promise<GivenApproval> {
-  return givenBy(await askApproval(needs, subject, needed), needed);
+  return givenBy((await askApproval(needs, subject, needed)).row, needed);
 }
 
 /** The same without asking: for who only checks an order. */

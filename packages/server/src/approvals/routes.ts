@@ -4,10 +4,9 @@ import {
   declineAllTrades,
   declineTrade,
   getOwnerApproval,
-  listApprovals,
   listOwnerApprovals,
 } from '@bellwether/contract';
-import { paginate } from '../platform/http/pagination.ts';
+import { sendPage } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
 import * as approvals from './decide.ts';
@@ -17,18 +16,12 @@ export function bindApprovals(
   needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds & approvals.DeclineAllNeeds,
 ): void {
   bindUseCases(bind, {
+    listApprovals: ({ caller, query }) => approvals.listApprovals(needs, caller, query),
     getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),
-  });
-  bind(listApprovals, async ({ caller, query, request, reply }) => {
-    const { records, total } = await approvals.listApprovals(needs, caller, query);
-    paginate(request, reply, total);
-    return records;
   });
   bind(listOwnerApprovals, async ({ owner, query, request, reply }) => {
     reply.header('cache-control', 'no-store');
-    const { records, total } = await approvals.listOwnerApprovals(needs, owner, query);
-    paginate(request, reply, total);
-    return records;
+    return sendPage(request, reply, query, await approvals.listOwnerApprovals(needs, owner, query));
   });
   bind(getOwnerApproval, ({ owner, params, reply }) => {
     reply.header('cache-control', 'no-store');

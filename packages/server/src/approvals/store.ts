@@ -5,6 +5,7 @@ import type { BoundTerms } from '../domain/draft.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import type { AgentsRow, ApprovalsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
+import type { Place } from '../platform/http/page.ts';
 
 type Row = ApprovalsRow & Pick<AgentsRow, 'name'> & { readonly status: ApprovalRow['status'] };
 
@@ -52,12 +53,20 @@ export function createApprovalStore(sql: Sql) {
 
     async list(
       scope: ApprovalScope,
-      { status, agentId, limit, at }: ApprovalFilter,
+      { status, agentId, limit, offset, after, at }: ApprovalFilter,
     ): Promise<{ readonly approvals: readonly ApprovalRow[]; readonly total: number }> {
       const where = sql`${within(scope)} and ${agentId === undefined ? sql`true` : sql`a.agent_id = ${agentId}`}
         and ${status === undefined ? sql`true` : sql`s.status = ${status}`}`;
       const [rows, counted] = await Promise.all([
-        read(at, sql`${where} order by a.asked_at desc, a.approval_id desc limit ${limit}`),
+        read(
+          at,
+          sql`${where} and ${
+            after === undefined
+              ? sql`true`
+              : sql`(a.asked_at, a.approval_id) < (${new Date(after.at)}, ${after.id}::uuid)`
+          }
+            order by a.asked_at desc, a.approval_id desc limit ${limit} offset ${offset}`,
+        ),
         sql<{ total: number }[]>`select count(*)::int as total ${of(at)} where ${where}`,
       ]);
       return { approvals: rows.map(approvalRow), total: only(counted).total };
@@ -167,6 +176,9 @@ export interface ApprovalFilter {
   /** One of the owner's agents. */
   readonly agentId?: string;
   readonly limit: number;
+  readonly offset: number;
+  /** Only those after this one in the list, which is newest first. */
+  readonly after?: Place;
   readonly at: number;
 }
 

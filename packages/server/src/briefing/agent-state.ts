@@ -36,7 +36,7 @@ export const openExits = async (
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { openExits: count }: Pick<Limits, 'openExits'>,
 ): Promise<readonly ExitRow[]> =>
-  count === 0 ? [] : exits.list({ agentId, statuses: OPEN_EXITS, limit: count });
+  count === 0 ? [] : exits.list({ agentId, statuses: OPEN_EXITS }, { limit: count });
 
 export async function agentState(
   needs: AgentStateNeeds,

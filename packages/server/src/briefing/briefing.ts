@@ -103,7 +103,7 @@ function includesMarkets(query: BriefingQuery): boolean {
   );
   if (said.size > 1) {
     throw refusal('contradictory_filter', 'include-markets and includeMarkets contradict each other.', {
-      path: 'includeMarkets',
+      path: query.includeMarkets === undefined ? 'include-markets' : 'includeMarkets',
     });
   }
   return !said.has(false);

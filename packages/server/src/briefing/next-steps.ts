@@ -134,13 +134,17 @@ function redemptions({ redeemsBy, autoRedeem, positions }: StepFacts): NextStep[
   }
   if (redeemsBy === null || autoRedeem) return [];
   const byMarket = new Map<string, Micro>();
-  for (const { market, value } of won) byMarket.set(market.id, (byMarket.get(market.id) ?? 0n) + value);
-  return [...byMarket].slice(0, MAX_OF_A_KIND).map(([marketId, value]) => ({
+  for (const {
+    market: { conditionId },
+    value,
+  } of won)
+    byMarket.set(conditionId, (byMarket.get(conditionId) ?? 0n) + value);
+  return [...byMarket].slice(0, MAX_OF_A_KIND).map(([marketConditionId, value]) => ({
     code: 'redeem',
     message: `Redeem ${formatMicro(value)} of a resolved market.`,
     method: 'POST',
     path: '/markets/redeem',
-    body: { marketId },
+    body: { marketConditionId },
   }));
 }
 

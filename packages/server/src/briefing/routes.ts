@@ -3,6 +3,7 @@ import { checkMarket, getBriefing, getMarketContext, getMe, getPricesHistory } f
 import {
   createBriefingSender,
   marketExists,
+  marketNamed,
   type PriceHistoryNeeds,
   pricesHistory,
 } from '../markets/index.ts';
@@ -16,7 +17,7 @@ export function bindBriefing(
   needs: PriceHistoryNeeds & BriefingNeeds & MarketContextNeeds & MeNeeds,
 ): void {
   bind(checkMarket, async ({ query }) => ({
-    exists: await marketExists(needs, query.marketId, query.venue),
+    exists: await marketExists(needs, marketNamed(query), query.venue),
   }));
   bind(getPricesHistory, ({ query }) => pricesHistory(needs, query));
   bind(getMe, ({ caller }) => me(needs, caller));

@@ -135,10 +135,7 @@ export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
   both(
     listWebhookDeliveries,
     listOwnerAgentWebhookDeliveries,
-    async ({ agent, params, query, request, reply }) => {
-      const { deliveries, total } = await webhooks.listWebhookDeliveries(needs, agent, params.id, query);
-      paginate(request, reply, total);
-      return deliveries;
-    },
+    async ({ agent, params, query, request, reply }) =>
+      sendPage(request, reply, query, await webhooks.listWebhookDeliveries(needs, agent, params.id, query)),
   );
 }

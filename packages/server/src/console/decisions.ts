@@ -1,19 +1,17 @@
 /** An agent's decision journal as its owner reads it. The agent's words are strangers' text here. */
-import { type Decision, type Decisions, LIMITS } from '@bellwether/contract';
+import { type Decision, LIMITS } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import type { ActingAgent } from '../domain/records.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { AttemptRow } from '../orders/index.ts';
-import { type JournalNeeds, type JournalPage, journalPage, resultOf } from '../orders/index.ts';
+import { type JournalNeeds, type JournalQuery, journalPage, resultOf } from '../orders/index.ts';
+import type { Page } from '../platform/http/page.ts';
 
-export async function decisions(
+export const decisions = (
   needs: JournalNeeds,
   agent: ActingAgent,
-  query: JournalPage,
-): Promise<Decisions> {
-  const { attempts, total } = await journalPage(needs, agent, query);
-  return { total, limit: query.limit, offset: query.offset, decisions: attempts.map(decision) };
-}
+  query: JournalQuery,
+): Promise<Page<Decision>> => journalPage(needs, agent, query, decision);
 
 const plainOrNull = (text: string | null, maxChars: number): string | null =>
   text === null ? null : plainText(text, maxChars);

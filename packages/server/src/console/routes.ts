@@ -13,7 +13,7 @@ import {
 import { type PriceHistoryNeeds, pricesHistory } from '../markets/index.ts';
 import type { JournalNeeds } from '../orders/index.ts';
 import { type OwnedAgentNeeds, ownedAgent, pauseAll } from '../owners/index.ts';
-import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import { sendPage } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { type AgentDetailNeeds, agentDetail } from './agents.ts';
 import { decisions } from './decisions.ts';
@@ -43,11 +43,10 @@ export function bindOwnerConsole(bind: Bind, needs: OwnerConsoleNeeds): void {
     agentEquity(needs, owner, params.agentId, query.interval),
   );
   bind(listOwnerAgentDecisions, async ({ owner, params, query, request, reply }) => {
-    const { limit = DEFAULT_DECISIONS, offset = 0, ...rest } = query;
     const agent = await ownedAgent(needs, owner, params.agentId);
-    const page = await decisions(needs, agent, { ...rest, limit, offset });
-    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
-    return page;
+    const page = await decisions(needs, agent, query);
+    const { limit = DEFAULT_DECISIONS, offset = 0 } = query;
+    return { total: page.total, limit, offset, decisions: sendPage(request, reply, query, page) };
   });
 
   bind(getOwnerMarket, ({ owner, params, query }) => ownerMarket(needs, owner, params.marketId, query.venue));

@@ -221,7 +221,7 @@ describe('next steps', () => {
 
   test('winnings are redeemed once per market, unless redemption is automatic', () => {
     expect(nextSteps({ ...state, positions: won })).toMatchObject([
-      { code: 'redeem', method: 'POST', path: '/markets/redeem', body: { marketId: '7' } },
+      { code: 'redeem', method: 'POST', path: '/markets/redeem', body: { marketConditionId: '0x7' } },
     ]);
     expect(nextSteps({ ...state, positions: won, autoRedeem: true })).toEqual([]);
   });

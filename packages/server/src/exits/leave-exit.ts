@@ -8,7 +8,7 @@ import type { MarketRecord } from '../domain/market.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
+import { checkExit, type Placed, type ValidateTradeNeeds } from '../trading/index.ts';
 import { type HasVenues, namedVenue, venueFor } from '../venues/asking.ts';
 import { endOf, exitRecords } from './records.ts';
 import type { ExitRow, ExitStore, NewExit } from './store.ts';
@@ -37,15 +37,14 @@ interface Checked {
 export async function leaveExit(
   needs: LeaveExitNeeds,
   { caller, request, requestId }: LeaveExitCall,
-): Promise<GuardedExit> {
+): Promise<Placed<GuardedExit>> {
   requireSignedAhead(needs, request);
   const { trigger, group = null, replaces = null, expiresAt, validateOnly, ...trade } = request;
   const read = readTrigger(request, needs.clock.now());
-  const ownExits = await needs.exits.list({
-    agentId: caller.agentId,
-    statuses: OPEN_EXITS,
-    limit: EXIT_LIMITS.openPerAgent + 1,
-  });
+  const ownExits = await needs.exits.list(
+    { agentId: caller.agentId, statuses: OPEN_EXITS },
+    { limit: EXIT_LIMITS.openPerAgent + 1 },
+  );
   const places = placeOf(ownExits, group, replaces);
   const call = { caller, request: trade, requestId };
   const { order, needsApproval } = await check(needs, call, { trigger: read, places });
@@ -68,9 +67,14 @@ export async function leaveExit(
     createdAt: needs.clock.now(),
   };
   const known = ownExits.find(({ orderId }) => orderId === exit.orderId);
-  if (known !== undefined) return answer(needs, sameExit(known, exit), needsApproval);
+  const answered = async (row: ExitRow, isRepeated = false) => ({
+    answer: await answer(needs, row, needsApproval),
+    isRepeated: isRepeated && validateOnly !== true,
+  });
+  if (known !== undefined) return answered(sameExit(known, exit), true);
+  if (replaces !== null) await requireReplaceable(needs, ownExits, { replaces, agentId: caller.agentId });
   await requireSendable(needs, exit);
-  if (validateOnly === true) return answer(needs, unsealed(exit), needsApproval);
+  if (validateOnly === true) return answered(unsealed(exit));
   const left = await needs.exits.leave(
     exit,
     needs.secrets.seal(JSON.stringify(trade), exitIdentity(exit.exitId)),
@@ -87,14 +91,28 @@ export async function leaveExit(
     case 'key_revoked':
       throw refusal('unauthorized');
     case 'not_open':
-      throw refusal('exit_gone', `Exit ${replaces} cannot be replaced: it is being sent, or has ended.`, {
-        path: 'replaces',
-      });
+      throw notReplaceable(replaces);
   }
   const row = await needs.exits.byId(left.exitId, caller.agentId);
   if (row === null) throw refusal('exit_not_found');
-  return answer(needs, left.exitId === exit.exitId ? row : sameExit(row, exit), needsApproval);
+  return left.exitId === exit.exitId ? answered(row) : answered(sameExit(row, exit), true);
 }
+
+/** @param ownExits as they were when the same exit was looked for: its twin may have replaced one since @throws Refusal exit_not_found, exit_gone */
+async function requireReplaceable(
+  { exits }: LeaveExitNeeds,
+  ownExits: readonly ExitRow[],
+  { replaces, agentId }: { readonly replaces: string; readonly agentId: string },
+): Promise<void> {
+  if (ownExits.some(({ exitId, status }) => exitId === replaces && status !== 'firing')) return;
+  if ((await exits.byId(replaces, agentId)) !== null) throw notReplaceable(replaces);
+  throw refusal('exit_not_found', 'None of the exits of this agent has this id.', { path: 'replaces' });
+}
+
+const notReplaceable = (exitId: string | null): Refusal =>
+  refusal('exit_gone', `Exit ${exitId} cannot be replaced: it is being sent, or has ended.`, {
+    path: 'replaces',
+  });
 
 /** @throws Refusal for a venue whose orders are made of quotes, which last seconds */
 function requireSignedAhead(needs: HasVenues, { venue: name }: ExitRequest): void {

@@ -5,44 +5,55 @@ import { type ExitStatus, OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
+import type { Placed } from '../trading/index.ts';
 import { type HasVenues, namedVenue } from '../venues/asking.ts';
 import { exitRecords } from './records.ts';
-import type { ExitRow, ExitStore } from './store.ts';
+import type { ExitFilter, ExitRow, ExitStore } from './store.ts';
 
 export interface ReadExitsNeeds extends HasVenues {
   readonly clock: Clock;
-  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'end'>;
+  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'count' | 'end'>;
 }
 
-interface ExitQuery {
+interface ExitQuery extends PageQuery {
   readonly venue?: string;
   readonly marketConditionId?: string;
   readonly outcome?: string;
   readonly status?: string;
-  readonly limit?: number;
 }
-
-const DEFAULT_PAGE = 50;
 
 export async function listExits(
   needs: ReadExitsNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   query: ExitQuery,
-): Promise<GuardedExit[]> {
-  const { venue, marketConditionId, outcome, status, limit = DEFAULT_PAGE } = query;
+): Promise<Page<GuardedExit>> {
+  const { venue, marketConditionId, outcome, status } = query;
+  const window = windowOf(query, (cursor) => placeOf(PLACES.byUuid, cursor));
   const named = namedVenue(needs, venue);
   const side = outcome === undefined ? undefined : await sideOf(needs, query, outcome);
-  const rows = await needs.exits.list({
+  const filter: ExitFilter = {
     agentId,
-    limit,
     ...(named === null ? {} : { venues: [named.id] }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(side === undefined ? {} : { outcome: side }),
     ...(status === undefined ? {} : { statuses: status === 'open' ? OPEN_EXITS : [status as ExitStatus] }),
-  });
-  return exitRecords(needs, rows);
+  };
+  const [rows, total] = await Promise.all([needs.exits.list(filter, window), needs.exits.count(filter)]);
+  const page = pageOf(rows, query, (row) => row, cursorOfExit);
+  return { ...page, items: await exitRecords(needs, page.items), total };
 }
+
+const cursorOfExit = ({ createdAt, exitId }: ExitRow): string => cursorOf({ at: createdAt, id: exitId });
 
 /** @throws Refusal outcome_name_mismatch, market_not_found */
 async function sideOf(
@@ -92,7 +103,7 @@ export async function cancelExit(
   needs: ReadExitsNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { exitId, by }: { readonly exitId: string; readonly by: 'by_agent' | 'by_owner' },
-): Promise<GuardedExit> {
+): Promise<Placed<GuardedExit>> {
   const row = await needs.exits.byId(exitId, agentId);
   if (row === null) throw refusal('exit_not_found');
   const at = needs.clock.now();
@@ -102,8 +113,7 @@ export async function cancelExit(
     because: by,
     at,
   });
-  if (ended !== null) return oneExit(needs, { agentId }, exitId);
-  const now = await needs.exits.byId(exitId, agentId);
-  if (now?.status !== 'canceled') throw notOpen(now ?? row);
-  return oneExit(needs, { agentId }, exitId);
+  const now = ended ?? (await needs.exits.byId(exitId, agentId)) ?? row;
+  if (now.status !== 'canceled') throw notOpen(now);
+  return { answer: await oneExit(needs, { agentId }, exitId), isRepeated: ended === null };
 }

@@ -7,6 +7,7 @@ import type { Caller } from '../domain/records.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import type { ExitsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
+import type { Place } from '../platform/http/page.ts';
 import type { Sealed } from '../platform/secrets.ts';
 
 export interface NewExit {
@@ -89,12 +90,26 @@ export interface ExitFilter {
   readonly conditionId?: string;
   readonly outcome?: string;
   readonly statuses?: readonly ExitStatus[];
+}
+
+/** A part of the list, which is newest first. */
+export interface ExitWindow {
   readonly limit: number;
+  readonly offset?: number;
+  /** Only exits after this one. */
+  readonly after?: Place;
 }
 
 export function createExitStore(sql: Sql) {
   const read = async (where: Fragment): Promise<ExitRow[]> =>
     (await sql<ExitsRow[]>`select e.* from exits e where ${where}`).map(exitRow);
+
+  const among = (column: Fragment, values: readonly string[] | undefined) =>
+    values === undefined ? sql`true` : sql`${column} = any(${[...values]}::text[])`;
+  const wanted = ({ agentId, venues, conditionId, outcome, statuses }: ExitFilter): Fragment =>
+    sql`e.agent_id = ${agentId} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
+      and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
+      and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}`;
 
   return {
     /** Leaves an exit, in place of another one; only while the agent's key is active and the day's trades have a place for it. */
@@ -149,13 +164,19 @@ export function createExitStore(sql: Sql) {
     },
 
     /** Newest first. */
-    list({ agentId, venues, conditionId, outcome, statuses, limit }: ExitFilter): Promise<ExitRow[]> {
-      const among = (column: Fragment, values: readonly string[] | undefined) =>
-        values === undefined ? sql`true` : sql`${column} = any(${[...values]}::text[])`;
-      return read(sql`e.agent_id = ${agentId} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
-        and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
-        and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}
-        order by e.created_at desc, e.exit_id desc limit ${limit}`);
+    list: (filter: ExitFilter, { limit, offset = 0, after }: ExitWindow): Promise<ExitRow[]> =>
+      read(sql`${wanted(filter)} and ${
+        after === undefined
+          ? sql`true`
+          : sql`(e.created_at, e.exit_id) < (${new Date(after.at)}, ${after.id})`
+      }
+        order by e.created_at desc, e.exit_id desc limit ${limit} offset ${offset}`),
+
+    async count(filter: ExitFilter): Promise<number> {
+      return only(
+        await sql<{ readonly total: number }[]>`
+          select count(*)::int as total from exits e where ${wanted(filter)}`,
+      ).total;
     },
 
     /**

@@ -58,7 +58,7 @@ export interface ChargeOptions {
 export interface Charged {
   readonly answer: FeeChargeResponse;
   /** It was charged before. */
-  readonly replayed: boolean;
+  readonly isRepeated: boolean;
 }
 
 /** @throws Refusal in the order: body, delegate_equals_owner, (what the key stands for,) wallet, account, delegation, balance, signing, broadcast */
@@ -73,13 +73,13 @@ export async function chargeFee(
     throw refusal('delegate_equals_owner', `${fee.from} is the platform's own.`, { path: 'fromAddress' });
   }
   const before = key === null ? null : await chargedBefore(needs, caller, fee, key);
-  if (before !== null) return { answer: before, replayed: true };
+  if (before !== null) return { answer: before, isRepeated: true };
   const { proved } = await needs.wallets.solanaWallets(caller);
   if (!proved.includes(fee.from)) throw refusal('wallet_not_yours', undefined, { path: 'fromAddress' });
   // From here on it may be charged, after any end of this request.
   if (!deadline.handOver({ code: 'fee_outcome_unknown' })) throw tooLate();
   const charge = await sign(needs, caller, fee, { key, requestId });
-  return { answer: await broadcast(needs, charge, fee, key), replayed: false };
+  return { answer: await broadcast(needs, charge, fee, key), isRepeated: false };
 }
 
 /** Every fault of the body at once. @throws Refusal */

@@ -1,6 +1,6 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import { type Bind, type Input, markRepeated } from '../platform/http/routes.ts';
+import { type Bind, type Input, markedAnswer } from '../platform/http/routes.ts';
 import * as fees from './charge-fee.ts';
 import { type DelegationNeeds, delegationOf } from './delegation.ts';
 
@@ -9,15 +9,14 @@ type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' |
 export function bindFees(bind: Bind, needs: fees.ChargeFeeNeeds & DelegationNeeds): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
-    const { answer, replayed } = await fees.chargeFee(needs, caller, body, {
+    const charged = await fees.chargeFee(needs, caller, body, {
       key,
       requestId: request.id,
       deadline: deadlineOf(request),
     });
     // The charge knows its key by itself: a kept answer would still tell of a transaction that was dropped since.
     request.hadNoEffect = true;
-    if (replayed) markRepeated(reply);
-    return answer;
+    return markedAnswer(reply, charged);
   };
   bind(chargeFee, charge);
   bind(chargeFeeByAgent, charge);

@@ -6,6 +6,7 @@ export {
   findToken,
   type Located,
   levels,
+  marketNamed,
   orderBook,
   outcomeFaults,
   requireMarket,

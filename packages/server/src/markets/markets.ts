@@ -218,6 +218,10 @@ export const findMarket = (
   });
 };
 
+/** Under the one of its two names that the validator leaves. */
+export const marketNamed = ({ marketConditionId = '' }: { readonly marketConditionId?: string }): string =>
+  marketConditionId;
+
 /** @throws Refusal unknown_venue, market_not_found */
 export async function requireMarket(
   needs: HasVenues,
@@ -315,6 +319,7 @@ export async function orderBook(
   if (book === null) return null;
   return {
     tokenId,
+    marketConditionId: book.conditionId,
     conditionId: book.conditionId,
     outcome: book.outcome,
     outcomeName: outcomeName(market.outcomes, book.outcome),

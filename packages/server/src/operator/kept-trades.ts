@@ -1,7 +1,17 @@
 /** Trades that a venue says and no order can have: they count nothing until the venue explains them, or the operator decides. */
-import type { KeptTrade, KeptTradeDecided, KeptTradeDecision, KeptTrades } from '@bellwether/contract';
+import type { KeptTrade, KeptTradeDecided, KeptTradeDecision } from '@bellwether/contract';
 import { formatMicro, pipsToNumber } from '@bellwether/contract/decimals';
 import { statusWord } from '../domain/status-words.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
+import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, venuesWith } from '../venues/asking.ts';
 import type { HeldTrade } from '../venues/live-orders.ts';
 
@@ -24,16 +34,31 @@ const recordOf = ({ order, trade }: HeldTrade): KeptTrade => ({
   since: new Date(trade.aside.since).toISOString(),
 });
 
-export async function listKeptTrades(needs: HasVenues): Promise<KeptTrades> {
-  const found = await Promise.all(venuesWith(needs, 'keptAside').map((venue) => venue.keptAside.trades()));
-  return { trades: found.flat().map(recordOf) };
+/** A page is of so many orders, whatever number of trades they have. @throws Refusal contradictory_filter, invalid_request */
+export async function listKeptTrades(needs: HasVenues, query: PageQuery): Promise<Page<KeptTrade>> {
+  const window = windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor));
+  const found = await Promise.all(
+    venuesWith(needs, 'keptAside').map(({ keptAside }) => keptAside.held(window)),
+  );
+  const orders = found
+    .flatMap((of) => of.orders)
+    .sort(({ order: a }, { order: b }) => a.createdAt - b.createdAt || (a.orderId < b.orderId ? -1 : 1))
+    .slice(0, window.limit);
+  const { items, cursor } = pageOf(
+    orders,
+    query,
+    ({ trades }) => trades.map(recordOf),
+    ({ order }) => cursorOf({ at: order.createdAt, id: order.orderId }),
+  );
+  return { items: items.flat(), cursor, total: found.reduce((sum, { total }) => sum + total, 0) };
 }
 
+/** @throws Refusal kept_trade_not_found, once it is decided, too */
 export async function decideKeptTrade(needs: HasVenues, given: KeptTradeDecision): Promise<KeptTradeDecided> {
   const wanted = { ...given, orderId: given.orderId.toLowerCase() };
   for (const venue of venuesWith(needs, 'keptAside')) {
     const order = await venue.keptAside.decide(wanted);
     if (order !== null) return { ...wanted, decided: true, orderStatus: statusWord(order) };
   }
-  return { ...wanted, decided: false, orderStatus: null };
+  throw refusal('kept_trade_not_found', 'No order of this service has such a trade that is kept aside.');
 }

@@ -4,6 +4,7 @@ import {
   getOperatorStatus,
   listKeptTrades as listKeptTradesRoute,
 } from '@bellwether/contract';
+import { sendPage } from '../platform/http/pagination.ts';
 import type { watchRequests } from '../platform/http/recent-requests.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
 import type { Streams } from '../streams/index.ts';
@@ -37,7 +38,9 @@ const BYTES_PER_MB = 1024 * 1024;
 
 export function bindOperator(bind: Bind, needs: OperatorNeeds, parts: OperatorParts): void {
   const { gate, streams, readiness, version, replica, seen } = parts;
-  bind(listKeptTradesRoute, () => listKeptTrades(needs));
+  bind(listKeptTradesRoute, async ({ query, request, reply }) => ({
+    trades: sendPage(request, reply, query, await listKeptTrades(needs, query)),
+  }));
   bind(decideKeptTradeRoute, ({ body }) => decideKeptTrade(needs, body));
   bind(getOperatorStatus, async ({ reply }) => {
     reply.header('cache-control', 'no-store');

@@ -13,4 +13,4 @@ export {
 } from './read-orders.ts';
 export { type AttemptRow, createResultStore } from './result-store.ts';
 export { bindOrders } from './routes.ts';
-export { type JournalNeeds, type JournalPage, journalPage, resultOf } from './trades-journal.ts';
+export { type JournalNeeds, type JournalQuery, journalPage, resultOf } from './trades-journal.ts';

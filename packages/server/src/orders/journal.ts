@@ -1,4 +1,5 @@
 import {
+  ALL_VENUES,
   getLeaderboard,
   getRiskSettings,
   listAgentTrades,
@@ -7,7 +8,7 @@ import {
   updateRiskSettings,
 } from '@bellwether/contract';
 import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/index.ts';
-import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import { sendPage } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as journal from './trades-journal.ts';
 
@@ -16,10 +17,9 @@ const DEFAULT_ENTRIES = 20;
 
 export function bindJournal(bind: Bind, needs: journal.JournalNeeds & SettingsNeeds): void {
   bind(listAgentTrades, async ({ caller, query, request, reply }) => {
-    const { limit = DEFAULT_TRADES, offset = 0, ...rest } = query;
-    const page = await journal.agentTrades(needs, caller, { ...rest, limit, offset });
-    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
-    return page;
+    const page = await journal.agentTrades(needs, caller, query);
+    const { limit = DEFAULT_TRADES, offset = 0, venue = ALL_VENUES } = query;
+    return { total: page.total, limit, offset, venue, trades: sendPage(request, reply, query, page) };
   });
   bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(needs, caller));
   bind(getLeaderboard, ({ query }) => journal.leaderboard(needs, query.limit ?? DEFAULT_ENTRIES));

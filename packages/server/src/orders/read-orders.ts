@@ -24,13 +24,12 @@ import type {
   OrderRow,
 } from '../domain/records.ts';
 import { statusNumber, statusWord } from '../domain/status-words.ts';
-import { type Page, pageOf } from '../platform/http/page.ts';
+import { cursorOf, type Page, PLACES, pageOf, placeOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
-import { fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';
+import { cursorOfOrder, fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';
 import type { OrderFilter, OrderStore } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import { cursorOf, placeOf } from './order-cursor.ts';
 
 export interface ListOrdersNeeds {
   readonly orders: Pick<OrderStore, 'open' | 'history' | 'fillsOfAgent'>;
@@ -41,7 +40,6 @@ export interface GetOrderNeeds extends ReadQuotedNeeds {
   readonly orders: Pick<OrderStore, 'byId' | 'fills'>;
 }
 
-const DEFAULT_PAGE = 50;
 const MICRO_PER_UNIT = 1_000_000n;
 
 export function orderRecord(row: ListedOrder): Order {
@@ -125,30 +123,29 @@ const agentFill = (row: AgentFillRow): AgentFill => ({
 });
 
 const cursorOfFill = ({ filledAt, orderId, tradeId }: FillPlace): string =>
-  `${cursorOf({ createdAt: filledAt, orderId })}_${tradeId}`;
+  `${cursorOf({ at: filledAt, id: orderId })}_${tradeId}`;
 
 /** @throws Refusal invalid_request */
 function fillPlaceOf(cursor: string): FillPlace {
   const [, order = '', tradeId = '0'] = /^(.+)_(\d{1,18})$/.exec(cursor) ?? [];
-  const { createdAt, orderId } = placeOf(order);
-  return { filledAt: createdAt, orderId, tradeId: Number(tradeId) };
+  const { at, id } = placeOf(PLACES.byOrderId, order);
+  return { filledAt: at, orderId: id, tradeId: Number(tradeId) };
 }
 
-/** @throws Refusal unknown_venue, invalid_request for a cursor that is none */
+/** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 export async function listFills(
   needs: ListOrdersNeeds,
   caller: ActingAgent,
   query: FillsQuery,
 ): Promise<Page<AgentFill>> {
-  const { cursor, limit = DEFAULT_PAGE, venue, marketConditionId } = query;
+  const { venue, marketConditionId } = query;
   namedVenue(needs, venue);
   const { fills, total } = await needs.orders.fillsOfAgent(caller.agentId, {
-    limit: limit + 1,
+    ...windowOf(query, fillPlaceOf),
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
-    ...(cursor === undefined ? {} : { after: fillPlaceOf(cursor) }),
   });
-  return { ...pageOf(fills, limit, agentFill, cursorOfFill), total };
+  return { ...pageOf(fills, query, agentFill, cursorOfFill), total };
 }
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
@@ -158,24 +155,17 @@ async function listBy(
   query: OrdersQuery,
   read: Read,
 ): Promise<Page<Order>> {
-  const { cursor, limit = DEFAULT_PAGE, offset = 0, venue, marketConditionId } = query;
-  const { orderStatus, clientOrderId } = query;
+  const { venue, marketConditionId, orderStatus, clientOrderId } = query;
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
-  if (cursor !== undefined && offset > 0)
-    throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
-      path: 'offset',
-    });
   const { orders, total } = await read(caller.agentId, {
-    offset,
-    limit: limit + 1,
+    ...windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor)),
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(orderStatus === undefined ? {} : { orderStatus }),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
-    ...(cursor === undefined ? {} : { after: placeOf(cursor) }),
   });
-  return { ...pageOf(orders, limit, orderRecord, cursorOf), total };
+  return { ...pageOf(orders, query, orderRecord, cursorOfOrder), total };
 }
 
 export async function ownOrder(

@@ -12,6 +12,7 @@ import type {
   SkillsRow,
 } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
+import { PLACES, type Place } from '../platform/http/page.ts';
 
 /** A result older than this many times `freshMs` is never returned. */
 const STALE_TIMES = 2;
@@ -51,11 +52,26 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
       {
         limit,
         offset,
+        after,
         venue,
-      }: { readonly limit: number; readonly offset: number; readonly venue: string | null },
+      }: {
+        readonly limit: number;
+        readonly offset: number;
+        readonly after?: Place;
+        readonly venue: string | null;
+      },
     ): Promise<{ readonly attempts: readonly AttemptRow[]; readonly total: number }> {
       const reach = limit + offset;
       const whose = sql`agent_id = ${agentId} ${venue === null ? sql`` : sql`and venue = ${venue}`}`;
+      // At one moment orders come before refused attempts.
+      const ofOrder = after !== undefined && !PLACES.byNumber.test(after.id);
+      const at = after === undefined ? null : new Date(after.at);
+      const [orderBeyond, refusalBeyond] =
+        after === undefined
+          ? [sql``, sql``]
+          : ofOrder
+            ? [sql`and (created_at, order_id) < (${at}, ${after.id})`, sql`and refused_at <= ${at}`]
+            : [sql`and created_at < ${at}`, sql`and (refused_at, slot) < (${at}, ${after.id}::integer)`];
       const [rows, count] = await Promise.all([
         sql<Attempt[]>`
           select t.*, (select k.skill_code from skills k where k.slug = t.skill_slug and k.review_status = 2
@@ -64,11 +80,11 @@ export function createResultStore(sql: Sql, { entries, freshMs }: ResultStoreOpt
             (select created_at as at, order_id, condition_id, question, skill_slug, source, reasoning, venue, side,
                 outcome, outcome_name, shares, money, wallet_address, status, kind, price, time_in_force, filled, cost, fees,
                 error_code, null as detail, 0 as slot
-              from orders where ${whose} order by created_at desc, order_id desc limit ${reach})
+              from orders where ${whose} ${orderBeyond} order by created_at desc, order_id desc limit ${reach})
             union all
             (select refused_at, null, condition_id, question, skill_slug, source, reasoning, venue, side, outcome,
                 outcome_name(condition_id, outcome), shares, money, wallet_address, null, null, null, null, null, null, null, code, detail, slot
-              from refusals where ${whose} order by refused_at desc, slot desc limit ${reach})
+              from refusals where ${whose} ${refusalBeyond} order by refused_at desc, slot desc limit ${reach})
           ) t order by at desc, order_id desc nulls last, slot desc limit ${limit} offset ${offset}`,
         sql<{ total: number }[]>`select (select count(*) from orders where ${whose})::int
               + (select count(*) from refusals where ${whose})::int as total`,
@@ -129,6 +145,7 @@ type Attempt = Pick<
 > & {
   readonly outcome_name: string | null;
   readonly at: Date;
+  readonly slot: number;
   readonly skill_code: SkillsRow['skill_code'] | null;
   readonly error_code: OrdersRow['error_code'];
   readonly detail: RefusalsRow['detail'] | null;
@@ -151,6 +168,7 @@ type RankedAgent = Pick<
 
 const attemptRow = (row: Attempt): AttemptRow => ({
   at: ms(row.at),
+  slot: row.slot,
   conditionId: row.condition_id,
   question: row.question,
   outcomeName: row.outcome_name,
@@ -208,6 +226,8 @@ const standingRow = (row: RankedAgent): StandingRow => ({
 /** An order, or an attempt that the desk refused. */
 export interface AttemptRow {
   readonly at: number;
+  /** Sorts refused attempts of one moment. */
+  readonly slot: number;
   readonly conditionId: string;
   readonly question: string;
   readonly outcomeName: string | null;

@@ -1,8 +1,6 @@
 /** Attempts of agents, their results, and who did best. */
 import {
   type AgentTrade,
-  type AgentTrades,
-  ALL_VENUES,
   type Leaderboard,
   type LeaderboardEntry,
   LIMITS,
@@ -16,6 +14,15 @@ import type { ActingAgent } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
 import type { RefusalLog } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
@@ -29,34 +36,35 @@ export interface JournalNeeds {
   readonly simulationBalance: Micro;
 }
 
-export interface JournalPage {
+export interface JournalQuery extends PageQuery {
   readonly venue?: string;
-  readonly limit: number;
-  readonly offset: number;
 }
 
-/** @throws Refusal unknown_venue */
-export async function journalPage(
+const cursorOfAttempt = ({ at, placed, slot }: AttemptRow): string =>
+  cursorOf({ at, id: placed?.orderId ?? String(slot) });
+
+/** @throws Refusal unknown_venue, contradictory_filter, invalid_request for a cursor that is none */
+export async function journalPage<T>(
   needs: JournalNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
-  { limit, offset, venue }: JournalPage,
-): ReturnType<ResultStore['attempts']> {
+  query: JournalQuery,
+  record: (row: AttemptRow) => T,
+): Promise<Page<T>> {
+  const { venue } = query;
+  const window = windowOf(query, (cursor) => placeOf(PLACES.byOrderIdOrNumber, cursor));
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
   // Refusals that this replica gave a moment ago are in the answer.
   await needs.refusals.flush();
-  return needs.results.attempts(agentId, { limit, offset, venue: venue ?? null });
+  const { attempts, total } = await needs.results.attempts(agentId, { ...window, venue: venue ?? null });
+  return { ...pageOf(attempts, query, record, cursorOfAttempt), total };
 }
 
-export async function agentTrades(
+export const agentTrades = (
   needs: JournalNeeds,
   caller: ActingAgent,
-  query: JournalPage,
-): Promise<AgentTrades> {
-  const { limit, offset, venue } = query;
-  const { attempts, total } = await journalPage(needs, caller, query);
-  return { total, limit, offset, venue: venue ?? ALL_VENUES, trades: attempts.map(tradeRecord) };
-}
+  query: JournalQuery,
+): Promise<Page<AgentTrade>> => journalPage(needs, caller, query, tradeRecord);
 
 /** Result of an attempt. */
 export const resultOf = (row: AttemptRow): Pick<AgentTrade, 'status' | 'errorCode' | 'errorMessage'> => ({

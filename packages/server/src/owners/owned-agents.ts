@@ -52,7 +52,7 @@ async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerA
     description: row.description,
     onlineStatus: onlineStatus(row.lastCalledAt, needs.clock.now()),
     walletAddress: row.walletAddress,
-    claimedAt: row.claimedAt === null ? null : String(row.claimedAt),
+    claimedAt: row.claimedAt === null ? null : new Date(row.claimedAt).toISOString(),
     tradesToday: settings.usage.trades,
     tradeAmountToday: microToNumber(settings.usage.amount),
     settings: settingsRecord(settings),

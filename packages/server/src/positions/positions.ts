@@ -140,6 +140,7 @@ const isRedeemable = ({ venue, row, market }: Omit<Valued, 'value'>): boolean =>
 const labels = ({ venue, row, market }: Omit<Valued, 'value'>) => ({
   venue: venue.id,
   marketId: market?.id ?? row.market?.marketId ?? row.conditionId,
+  marketConditionId: row.conditionId,
   conditionId: row.conditionId,
   tokenId: row.tokenId,
   title: market?.question ?? row.market?.question ?? '',

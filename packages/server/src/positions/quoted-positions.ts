@@ -113,6 +113,7 @@ function positionRecord(needs: HasVenues, { wallet, mint, size, market, row }: O
   return {
     venue: quotingVenue(needs).id,
     marketId: market.id,
+    marketConditionId: market.conditionId,
     conditionId: market.conditionId,
     tokenId: mint,
     title: market.question,

@@ -7,6 +7,7 @@ import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { VenueId } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
 import type { Caller } from '../domain/records.ts';
+import { marketNamed } from '../markets/index.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue, requireCapability, venuesWith } from '../venues/asking.ts';
 import { relayRecord } from '../venues/relay-record.ts';
@@ -37,7 +38,7 @@ export async function redeem(
 ): Promise<RedeemResponse> {
   const named = namedVenue(needs, request.venue);
   if (named !== null) requireCapability(named, 'redemption');
-  const market = await resolvedMarket(needs, request.marketId, named);
+  const market = await resolvedMarket(needs, marketNamed(request), named);
   const wallets =
     request.walletAddress === undefined
       ? null
@@ -111,7 +112,7 @@ async function resolvedMarket(
     if (market === null) continue;
     if (market.status === 'resolved') return { venue, conditionId: market.conditionId, marketId: market.id };
     throw refusal('market_not_resolved', `The market is ${market.status}; its outcome is not known yet.`, {
-      path: 'marketId',
+      path: 'marketConditionId',
     });
   }
   // The venue forgets a market when no account holds anything of it; here it was traded.
@@ -119,7 +120,7 @@ async function resolvedMarket(
   const venue = traded === null ? await knownElsewhere(needs, id) : venueOfMarket(needs, traded.venue);
   if (traded === null) {
     if (venue !== null) requireCapability(venue, 'redemption');
-    throw refusal('market_not_found', undefined, { path: 'marketId' });
+    throw refusal('market_not_found', undefined, { path: 'marketConditionId' });
   }
   return { ...traded, venue: requireCapability(venue ?? needs.venues.default, 'redemption') };
 }
@@ -143,6 +144,7 @@ const nothing = ({
   redeemedAmount: 0,
   txHash: null,
   marketId,
+  marketConditionId: conditionId,
   conditionId,
   wallets: [],
 });

@@ -20,6 +20,7 @@ import type { Caller } from '../domain/records.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
+import type { Placed } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Venue } from '../venues/venue.ts';
 import { boundTerms, budgetOf, type LookAheadNeeds, lookAhead } from './judge.ts';
@@ -121,7 +122,7 @@ export async function askQuoteApproval(
   needs: AskQuoteNeeds,
   caller: Caller,
   request: AskRequest,
-): Promise<AgentApproval> {
+): Promise<Placed<AgentApproval>> {
   const found = await needs.quotes.toSubmit(caller.agentId, request.quoteId, null);
   if (found === null) throw refusal('quote_not_found', undefined, { path: 'quoteId' });
   if (found.submitted !== null) throw alreadyUsed(request.quoteId);
@@ -141,11 +142,15 @@ export async function askQuoteApproval(
       verdicts: all,
     }),
   );
-  const row = await askApproval(needs, quoteApproval(venue, quote, labelsOf(request)), needed);
+  const subject = quoteApproval(venue, quote, labelsOf(request));
+  const { row, isRepeated } = await askApproval(needs, subject, needed);
   if (row.status === 'declined') throw declined(row, needed);
   const record = approvalRecord(row);
   const unsignedTransaction = row.status === 'approved' ? transactionOf(quote, needs.clock.now()) : null;
-  return unsignedTransaction === null ? record : { ...record, unsignedTransaction };
+  return {
+    answer: unsignedTransaction === null ? record : { ...record, unsignedTransaction },
+    isRepeated,
+  };
 }
 
 /** @throws any other refusal */

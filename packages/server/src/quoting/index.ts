@@ -6,6 +6,7 @@ export { createQuoteStore } from './quote-store.ts';
 export {
   type CancelQuotedNeeds,
   cancelOnChain,
+  cursorOfOrder,
   fillsOnChain,
   journalOf,
   type ReadQuotedNeeds,

@@ -11,6 +11,15 @@ import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimal
 import { isTerminal } from '../domain/lifecycle.ts';
 import type { Caller, FillRow, OrderRow, QuotedOrderRow } from '../domain/records.ts';
 import { statusNumber, statusWord } from '../domain/status-words.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { OrderFilter, OrderStore } from '../trading/index.ts';
 import { checkedRecord } from '../trading/index.ts';
@@ -135,21 +144,25 @@ const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fil
   filledAt: new Date(fill.filledAt).toISOString(),
 });
 
-export type QuotedOrderQuery = Pick<
-  OrderFilter,
-  'conditionId' | 'orderStatus' | 'clientOrderId' | 'limit' | 'offset'
->;
+export type QuotedOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'clientOrderId'> & PageQuery;
 
+export const cursorOfOrder = ({ createdAt, orderId }: Pick<OrderRow, 'createdAt' | 'orderId'>): string =>
+  cursorOf({ at: createdAt, id: orderId });
+
+/** @throws Refusal contradictory_filter, invalid_request for a cursor that is none */
 export async function listQuotedOrders(
   needs: QuotedOrderNeeds,
   caller: Caller,
   query: QuotedOrderQuery,
-): Promise<{ readonly orders: QuotedOrder[]; readonly total: number }> {
+): Promise<Page<QuotedOrder>> {
+  const { limit: _, offset: __, cursor: ___, ...filter } = query;
   const { orders, total } = await needs.orders.history(caller.agentId, {
-    ...query,
+    ...filter,
+    ...windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor)),
     venue: quotingVenue(needs).id,
   });
-  return { orders: (await withTransactions(needs, orders)).map(orderRecord), total };
+  const page = pageOf(orders, query, (row) => row, cursorOfOrder);
+  return { ...page, items: (await withTransactions(needs, page.items)).map(orderRecord), total };
 }
 
 /** By our id, which is the quote's, or by the signature of the transaction: the latter's case matters. */
@@ -208,7 +221,10 @@ export async function cancelQuotedOrder(
       });
   }
   const quote = await needs.quotes.byId(caller.agentId, orderId);
-  if (quote === null) throw refusal('order_not_found');
+  if (quote === null)
+    throw refusal('order_not_found', undefined, {
+      path: request.orderId === undefined ? 'venueOrderId' : 'orderId',
+    });
   const done = await needs.quotes.withdraw(caller.agentId, orderId, needs.clock.now());
   if (done === 'withdrawn') return { canceled: [orderId], notCanceled: {}, syncedToMkOrder: true };
   if (done === 'already')

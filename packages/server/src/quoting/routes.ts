@@ -1,5 +1,6 @@
 /** Trading by quote: quote, submit, and what becomes of it. */
 import {
+  askQuoteApproval as askQuoteApprovalRoute,
   cancelVenueBOrder,
   getVenueBOrder,
   listVenueBOrders,
@@ -8,10 +9,9 @@ import {
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
 import { noteRefusal } from '../platform/http/metrics.ts';
-import { paginate } from '../platform/http/pagination.ts';
+import { sendPage } from '../platform/http/pagination.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
-import { type Aliases, type Bind, markRepeated } from '../platform/http/routes.ts';
-import { bindUseCases } from '../platform/http/use-cases.ts';
+import { type Aliases, type Bind, markedAnswer } from '../platform/http/routes.ts';
 import { type HasVenues, quotingVenue } from '../venues/asking.ts';
 import { type AskQuoteNeeds, askQuoteApproval } from './approve-quote.ts';
 import { type QuoteNeeds, quote, quoteFaults } from './quote.ts';
@@ -20,7 +20,6 @@ import { type SubmitNeeds, submit } from './submit.ts';
 
 type Needs = QuoteNeeds & AskQuoteNeeds & SubmitNeeds & orders.ReadQuotedNeeds & orders.QuotedOrderNeeds;
 
-const DEFAULT_PAGE = 50;
 const NEUTRAL = '/venueb/';
 const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
 
@@ -52,33 +51,23 @@ export function bindQuotes(bind: Bind, needs: Needs): void {
     quoteFaults,
   );
   bind(submitVenueB, async ({ caller, body, request, reply }) => {
-    const { answer, isRepeated } = await submit(needs, {
+    const submitted = await submit(needs, {
       caller,
       request: body,
       requestId: request.id,
       deadline: deadlineOf(request),
       trace: request.trace?.trade(),
     });
-    if (isRepeated) markRepeated(reply);
-    else noteRefusal(request, 'quotes', answer);
-    return answer;
+    if (!submitted.isRepeated) noteRefusal(request, 'quotes', submitted.answer);
+    return markedAnswer(reply, submitted);
   });
-  bindUseCases(bind, { askQuoteApproval: ({ caller, body }) => askQuoteApproval(needs, caller, body) });
+  bind(askQuoteApprovalRoute, async ({ caller, body, reply }) =>
+    markedAnswer(reply, await askQuoteApproval(needs, caller, body)),
+  );
   bind(listVenueBOrders, async ({ caller, query, request, reply }) => {
-    const { marketTicker, orderStatus, clientOrderId, limit = DEFAULT_PAGE, offset = 0 } = query;
-    const page = await orders.listQuotedOrders(needs, caller, {
-      limit,
-      offset,
-      ...(marketTicker === undefined ? {} : { conditionId: marketTicker }),
-      ...(orderStatus === undefined ? {} : { orderStatus }),
-      ...(clientOrderId === undefined ? {} : { clientOrderId }),
-    });
-    paginate(request, reply, page.total, {
-      name: 'offset',
-      previous: offset > 0 ? Math.max(0, offset - limit) : null,
-      next: offset + page.orders.length < page.total ? offset + limit : null,
-    });
-    return page.orders;
+    const { marketTicker, ...rest } = query;
+    const asked = { ...rest, ...(marketTicker === undefined ? {} : { conditionId: marketTicker }) };
+    return sendPage(request, reply, query, await orders.listQuotedOrders(needs, caller, asked));
   });
   bind(getVenueBOrder, ({ caller, params }) => orders.getQuotedOrder(needs, caller, params.orderId));
   bind(cancelVenueBOrder, ({ caller, body }) => orders.cancelQuotedOrder(needs, caller, body));

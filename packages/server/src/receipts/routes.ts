@@ -1,8 +1,14 @@
 /** An agent reads its receipts by key, its owner by session. */
-import { getOwnerOrderReceipt, listOwnerAgentReceipts } from '@bellwether/contract';
+import {
+  getOwnerOrderReceipt,
+  listOwnerAgentReceipts,
+  listReceipts,
+  type ReceiptPage,
+} from '@bellwether/contract';
 import type { AgentStore } from '../agents/index.ts';
 import type { Owner } from '../domain/records.ts';
-import type { Bind } from '../platform/http/routes.ts';
+import { paginate } from '../platform/http/pagination.ts';
+import type { Bind, Input } from '../platform/http/routes.ts';
 import { bindUseCases } from '../platform/http/use-cases.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type Agent, orderReceipt, type ReadReceiptsNeeds, receiptPage } from './read.ts';
@@ -12,15 +18,23 @@ type OwnersReceiptsNeeds = ReadReceiptsNeeds & { readonly agents: Pick<AgentStor
 export function bindReceipts(bind: Bind, needs: OwnersReceiptsNeeds): void {
   bindUseCases(bind, {
     getOrderReceipt: ({ caller, params }) => orderReceipt(needs, caller, params.orderId),
-    listReceipts: ({ caller, query }) => receiptPage(needs, caller, query),
   });
+  const page = async (
+    agent: Agent,
+    { query, request, reply }: Pick<Input<typeof listReceipts>, 'query' | 'request' | 'reply'>,
+  ): Promise<ReceiptPage> => {
+    const found = await receiptPage(needs, agent, query);
+    paginate(request, reply, found.head.sequence, { name: 'after', previous: null, next: found.next });
+    return found;
+  };
+  bind(listReceipts, (input) => page(input.caller, input));
   bind(getOwnerOrderReceipt, async ({ owner, params, reply }) => {
     reply.header('cache-control', 'no-store');
     return orderReceipt(needs, await ownersAgent(needs, owner, params.agentId), params.orderId);
   });
-  bind(listOwnerAgentReceipts, async ({ owner, params, query, reply }) => {
-    reply.header('cache-control', 'no-store');
-    return receiptPage(needs, await ownersAgent(needs, owner, params.agentId), query);
+  bind(listOwnerAgentReceipts, async ({ owner, params, ...asked }) => {
+    asked.reply.header('cache-control', 'no-store');
+    return page(await ownersAgent(needs, owner, params.agentId), asked);
   });
 }
 

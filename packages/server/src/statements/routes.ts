@@ -1,11 +1,12 @@
 /** An agent asks by key for the wallets within its reach, an owner by session for all of theirs or for those of one agent. */
 import { Readable } from 'node:stream';
 import { getOwnerStatement, getStatement, type Statement } from '@bellwether/contract';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentStore } from '../agents/index.ts';
 import type { OwnerReads } from '../console/index.ts';
 import type { ActingAgent, Owner } from '../domain/records.ts';
 import { ownedAgent } from '../owners/index.ts';
+import { paginate } from '../platform/http/pagination.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { walletsOf } from '../positions/index.ts';
 import { scopeOf } from '../venues/asking.ts';
@@ -40,10 +41,15 @@ export function bindStatements(bind: Bind, needs: StatementRouteNeeds): void {
   const answer = async (
     subject: Subject,
     { format, ...query }: Asked,
-    reply: FastifyReply,
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   ): Promise<Statement | FastifyReply> => {
     reply.header('cache-control', 'no-store');
-    if (format !== 'csv') return turns.take(() => statement(needs, subject, query));
+    if (format !== 'csv') {
+      const found = await turns.take(() => statement(needs, subject, query));
+      const pages = { name: 'cursor', previous: null, next: null, cursor: found.next };
+      paginate(request, reply, found.eventsTotal, pages);
+      return found;
+    }
     const run = await prepareStatement(needs, subject, query);
     const day = (at: number) => new Date(at).toISOString().slice(0, 10);
     const file = `bellwether-statement-${day(run.span.from)}-${day(run.span.to)}.csv`;
@@ -54,9 +60,9 @@ export function bindStatements(bind: Bind, needs: StatementRouteNeeds): void {
       .send(Readable.from(csvOf(needs, run), { signal }));
   };
 
-  bind(getStatement, async ({ caller, query, reply }) => answer(await ofAgent(needs, caller), query, reply));
-  bind(getOwnerStatement, async ({ owner, query: { agentId, ...query }, reply }) =>
-    answer(await ofOwner(needs, owner, agentId ?? null), query, reply),
+  bind(getStatement, async ({ caller, query, ...wire }) => answer(await ofAgent(needs, caller), query, wire));
+  bind(getOwnerStatement, async ({ owner, query: { agentId, ...query }, ...wire }) =>
+    answer(await ofOwner(needs, owner, agentId ?? null), query, wire),
   );
 }
 

@@ -215,6 +215,7 @@ const fieldsOf = ({ token, checkedAt }: Watched, book: Book) => ({
 const bookData = (watched: Watched, book: Book): BookEventData => ({
   ...fieldsOf(watched, book),
   venue: watched.token.venue.id,
+  marketConditionId: book.conditionId,
   conditionId: book.conditionId,
   outcome: book.outcome,
   outcomeName: outcomeName(watched.token.market.outcomes, book.outcome),

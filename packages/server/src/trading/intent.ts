@@ -87,7 +87,7 @@ function pathOf(code: ErrorCode, { price, amount }: TradeIntent): string {
 }
 
 const INTENT_PATHS: Readonly<Record<string, string>> = {
-  marketConditionId: 'marketId',
+  marketConditionId: 'marketConditionId',
   orderSize: 'size',
   'order.makerAmount': 'amount',
   'order.takerAmount': 'size',

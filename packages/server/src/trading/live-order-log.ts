@@ -87,14 +87,23 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
       ];
     },
 
-    async withHeldTrades(most) {
-      const rows = await sql<Pick<OrdersRow, 'order_id'>[]>`
-        select o.order_id from orders o where o.venue = ${venue}
-          and o.order_id in (select order_id from venue_trades where aside_state = 'held')
-        order by o.created_at, o.order_id limit ${most}`;
+    async withHeldTrades({ limit, offset, after }) {
+      const beyond =
+        after === undefined
+          ? sql``
+          : sql`and (o.created_at, o.order_id) > (${new Date(after.at)}, ${after.id})`;
+      const [rows, counted] = await Promise.all([
+        sql<Pick<OrdersRow, 'order_id'>[]>`
+          select o.order_id from orders o where o.venue = ${venue} ${beyond}
+            and o.order_id in (select order_id from venue_trades where aside_state = 'held')
+          order by o.created_at, o.order_id limit ${limit} offset ${offset}`,
+        sql<{ readonly total: number }[]>`
+          select count(*)::int as total from venue_trades t join orders o using (order_id)
+          where o.venue = ${venue} and t.aside_state = 'held'`,
+      ]);
       const ids = rows.map((row) => row.order_id);
       const found = await read(sql, ids, false);
-      return ids.flatMap((id) => found.get(id) ?? []);
+      return { orders: ids.flatMap((id) => found.get(id) ?? []), total: counted[0]?.total ?? 0 };
     },
 
     async wallet(walletAddress) {

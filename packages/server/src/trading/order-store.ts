@@ -23,6 +23,7 @@ import type {
   SafeguardsRow,
 } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
+import type { Place } from '../platform/http/page.ts';
 import { writeOutcomes } from './evidence.ts';
 import { openStatuses } from './open-statuses.ts';
 import { LISTED_COLUMNS, type ListedOrdersRow, listedOrder, orderRow } from './order-rows.ts';
@@ -83,8 +84,8 @@ export function createOrderStore(sql: Sql) {
           sql,
           sql`${questions.map(({ agentId }) => agentId)}::uuid[], ${questions.map(({ venue = null }) => venue)}::text[],
             ${questions.map(({ conditionId = null }) => conditionId)}::text[],
-            ${after.map((place) => (place === undefined ? null : new Date(place.createdAt)))}::timestamptz[],
-            ${after.map((place) => place?.orderId ?? null)}::text[], ${questions.map(({ limit }) => limit)}::bigint[],
+            ${after.map((place) => (place === undefined ? null : new Date(place.at)))}::timestamptz[],
+            ${after.map((place) => place?.id ?? null)}::text[], ${questions.map(({ limit }) => limit)}::bigint[],
             ${questions.map(({ offset }) => offset)}::bigint[]`,
           'agent_id, venue, condition_id, after_time, after_id, most, skipped',
           questions.length,
@@ -103,9 +104,7 @@ export function createOrderStore(sql: Sql) {
     const where = isWanted(agentId, filter, condition);
     const { after } = filter;
     const beyond =
-      after === undefined
-        ? sql``
-        : sql`and (created_at, order_id) < (${new Date(after.createdAt)}, ${after.orderId})`;
+      after === undefined ? sql`` : sql`and (created_at, order_id) < (${new Date(after.at)}, ${after.id})`;
     const [rows, count] = await Promise.all([
       sql<
         OrdersRow[]
@@ -140,7 +139,7 @@ export function createOrderStore(sql: Sql) {
     /** Fills of the agent's orders, under any owner and on any wallet. */
     async fillsOfAgent(
       agentId: string,
-      { venue, conditionId, after, limit }: FillFilter,
+      { venue, conditionId, after, limit, offset }: FillFilter,
     ): Promise<{ readonly fills: readonly AgentFillRow[]; readonly total: number }> {
       // The order's row must be the agent's, too: a position change without an order is not a fill. Looked up per fill:
       // a plan made while the tables were empty must not scan the agent's orders.
@@ -163,9 +162,9 @@ export function createOrderStore(sql: Sql) {
               : sql`and (f.filled_at, f.order_id, f.trade_id)
                   < (${new Date(after.filledAt)}, ${after.orderId}, ${after.tradeId}::bigint)`
           }
-        order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit}`;
+        order by f.filled_at desc, f.order_id desc, f.trade_id desc limit ${limit} offset ${offset}`;
       // A first page that is not full has them all.
-      const hasAll = after === undefined && rows.length < limit;
+      const hasAll = after === undefined && offset === 0 && rows.length < limit;
       const total = hasAll
         ? rows.length
         : only(await sql<{ total: number }[]>`select count(*)::int as total ${wanted}`).total;
@@ -317,6 +316,7 @@ export interface FillFilter {
   /** Only fills that come after this one in the list. */
   readonly after?: FillPlace;
   readonly limit: number;
+  readonly offset: number;
 }
 
 export interface OrderFilter {
@@ -325,7 +325,7 @@ export interface OrderFilter {
   readonly orderStatus?: number;
   readonly clientOrderId?: string;
   /** Only orders after this one in the list, which is newest first. */
-  readonly after?: { readonly createdAt: number; readonly orderId: string };
+  readonly after?: Place;
   readonly limit: number;
   readonly offset: number;
 }

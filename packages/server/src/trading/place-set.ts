@@ -27,7 +27,7 @@ import {
 } from '../domain/safeguards.ts';
 import { NOT_GRANTED } from '../domain/trade-checks.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import { requireMarket } from '../markets/index.ts';
+import { marketNamed, requireMarket } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadline } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
@@ -49,6 +49,8 @@ import { type NoteRefusalNeeds, noteSetRefusal, notingRefusals } from './refused
 import {
   amountOf,
   boundSetTerms,
+  endedResponse,
+  isOfSets,
   type SetCall,
   type SetTerms,
   setOrder,
@@ -143,7 +145,7 @@ async function soundSet(
   { caller, kind, request }: SetCall,
   { venue, orderId }: { readonly venue: SetVenue; readonly orderId: string },
 ): Promise<SoundSet> {
-  const { market } = await requireMarket(needs, request.marketId, venue.id);
+  const { market } = await requireMarket(needs, marketNamed(request), venue.id);
   requireOpenFor(kind, market);
   const own = request.walletAddress ?? (await needs.agents.byId(caller.agentId))?.walletAddress;
   const bySignature = venue.paper?.credentials !== undefined;
@@ -158,12 +160,12 @@ async function soundSet(
     throw new Refusal([{ ...denial, path: 'walletAddress' }]);
   }
   if (kind === 'convert' && !market.negRisk)
-    throw refusal('conversion_not_supported', undefined, { path: 'marketId' });
+    throw refusal('conversion_not_supported', undefined, { path: 'marketConditionId' });
   if (kind === 'convert' && !venue.sets.converts(market))
     throw refusal(
       'conversion_not_supported',
       `At ${venue.id} the desk converts in markets of version v2 alone: of other events it cannot know every market.`,
-      { path: 'marketId', fix: 'Sell the NO shares, and buy YES shares of the other markets.' },
+      { path: 'marketConditionId', fix: 'Sell the NO shares, and buy YES shares of the other markets.' },
     );
   const funder = credential?.funder ?? wallet;
   return {
@@ -193,7 +195,7 @@ function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
   if (kind === 'merge' ? status !== 'resolved' : status === 'open') return;
   const isResolved = status === 'resolved';
   throw refusal('market_not_active', isResolved ? 'The market is resolved.' : `The market is ${status}.`, {
-    path: 'marketId',
+    path: 'marketConditionId',
     fix: isResolved
       ? 'POST /markets/redeem pays for what is held of it.'
       : 'Choose a market that is active: GET /markets?q=…. What is held of this one can still be merged.',
@@ -331,6 +333,7 @@ function recorded(
 
 const LOOKED_FOR_MS = 24 * 60 * 60 * 1000;
 const FIRST_LOOK_MS = 5_000;
+const RETRY_S = 5;
 
 /** Gives the transactions to the caller once the record says so; a venue that could not make any of them refused the order. */
 async function handOut(
@@ -357,19 +360,34 @@ async function handOut(
 
 /** The answer to the same order: where the owner still has to sign, the same transactions again. */
 async function repeated(
-  needs: Pick<PlaceSetNeeds, 'handedOutSets'>,
+  needs: Pick<PlaceSetNeeds, 'handedOutSets' | 'orders'>,
   { sets }: SetVenue,
   same: NonNullable<ReturnType<typeof setReplayOf>>,
 ): Promise<SetResponse> {
   if (!('handedOut' in same)) return same;
   const { handedOut: order } = same;
   const handed = await needs.handedOutSets.find(order.orderId);
-  if (handed === null) throw outcomeUnknown(order.orderId);
+  if (handed === null) {
+    // It has ended since it was read.
+    const [row] = await needs.orders.byIds([order.orderId]);
+    if (row === undefined || !isOfSets(row) || row.status === 'live') throw outcomeUnknown(order.orderId);
+    return endedResponse(row);
+  }
   const { relay, endsAt, submittedAt } = handed;
   if (submittedAt !== null) return submittedResponse(order, endsAt);
   if (relay !== null) return unsignedResponse(order, { transactions: [], relay, endsAt });
   const answer = await sets.submit(venueSetOf(order));
-  if (answer.kind !== 'unsigned' || answer.relay !== undefined) throw outcomeUnknown(order.orderId);
+  // It is no order in doubt: nothing but its transactions is missing. A digest in their place could be signed as well.
+  if (answer.kind !== 'unsigned' || answer.relay !== undefined)
+    throw refusal(
+      'service_unavailable',
+      'The order is still unsigned; its transactions cannot be made again at the moment.',
+      {
+        orderId: order.orderId,
+        retryAfterS: RETRY_S,
+        fix: 'Use the transactions of the first answer, once, or send the same body again later.',
+      },
+    );
   return unsignedResponse(order, { transactions: answer.transactions, relay, endsAt });
 }
 

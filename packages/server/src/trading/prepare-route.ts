@@ -32,7 +32,7 @@ export function bindPrepareTrade(bind: Bind, needs: PrepareTradeNeeds): void {
         const prepared = await prepare(needs, caller, intent as TradeIntent);
         results.push({ index, status: prepareBatch.status, prepared, problem: null });
       } catch (fault) {
-        const problem = problemOf(request, ...describeFault(fault, request));
+        const problem = problemOf(request, ...describeFault(fault, request, [intent]));
         results.push({ index, status: problem.status, prepared: null, problem });
       }
     }

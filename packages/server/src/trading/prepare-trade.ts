@@ -43,7 +43,7 @@ import { type Book, type MarketRecord, termsOf, tickSizeText } from '../domain/m
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts, withoutCredentials } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
-import { requireMarket, requireSide } from '../markets/index.ts';
+import { marketNamed, requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
@@ -99,7 +99,7 @@ export async function prepareTrade(
   const { profile } = venue.signedOrders.signing;
   const orderVersion = intent.orderVersion ?? 2;
   requireCoherent(intent, signsExtras(orderVersion, profile));
-  const { market } = await requireMarket(needs, intent.marketId, venue.id);
+  const { market } = await requireMarket(needs, marketNamed(intent), venue.id);
   const outcome = requireSide(market, intent.outcome);
   const tokenId = market.tokenIds[outcome === 'YES' ? 0 : 1];
   const version = exchangeVersionOf(BigInt(tokenId), orderVersion);

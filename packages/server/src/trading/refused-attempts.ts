@@ -5,6 +5,7 @@ import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contrac
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { legsOf } from '../domain/quoted-amounts.ts';
 import type { Caller, NewSetOrder } from '../domain/records.ts';
+import { marketNamed } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { quotingVenue } from '../venues/asking.ts';
@@ -104,7 +105,7 @@ export function noteSetRefusal(
     at: needs.clock.now(),
     ...{ code, detail, requestId },
     venue: request.venue ?? needs.venues.default.id,
-    conditionId: conditionIdOfBothWidths(request.marketId),
+    conditionId: conditionIdOfBothWidths(marketNamed(request)),
     question: '',
     outcome: 'BOTH',
     side: kind === 'merge' ? 'SELL' : 'BUY',

@@ -21,6 +21,7 @@ import { relayRequestOf } from '../venues/relay-record.ts';
 import type { PreparedRelay } from '../venues/venue.ts';
 import type { HandedOutSets } from './handed-out-sets.ts';
 import type { OrderStore } from './order-store.ts';
+import type { Placed } from './place-order.ts';
 import { endedResponse, isOfSets, submittedResponse } from './set-terms.ts';
 
 export interface RelaySetNeeds extends HasVenues {
@@ -41,7 +42,7 @@ export async function relaySigned(
   needs: RelaySetNeeds,
   caller: Caller,
   { orderId, signature }: RelayCall,
-): Promise<SetResponse> {
+): Promise<Placed<SetResponse>> {
   const row = await needs.orders.byId(caller.agentId, orderId);
   if (row !== null && isOfSets(row)) return relaySet(needs, row, signature);
   const redemption = row === null ? await needs.relayedRedemptions.find(caller.agentId, orderId) : null;
@@ -49,11 +50,15 @@ export async function relaySigned(
   return relayRedemption(needs, redemption, signature);
 }
 
-async function relaySet(needs: RelaySetNeeds, row: SetOrderRow, signature: string): Promise<SetResponse> {
+async function relaySet(
+  needs: RelaySetNeeds,
+  row: SetOrderRow,
+  signature: string,
+): Promise<Placed<SetResponse>> {
   const { clock, handedOutSets, orders } = needs;
   const { orderId, agentId, createdAt } = row;
   const now = async () => (await orders.byId(agentId, orderId)) as SetOrderRow;
-  if (row.status !== 'live') return endedResponse(row);
+  if (row.status !== 'live') return ended(row);
   const handed = await handedOutSets.find(orderId);
   const relay = handed?.relay ?? null;
   if (handed === null || relay === null)
@@ -61,10 +66,10 @@ async function relaySet(needs: RelaySetNeeds, row: SetOrderRow, signature: strin
       path: 'orderId',
       fix: 'Send the transactions of the answer from the wallet’s owner, or ask for the order again.',
     });
-  if (handed.submittedAt !== null) return submittedResponse(row, handed.endsAt);
+  if (handed.submittedAt !== null) return { answer: submittedResponse(row, handed.endsAt), isRepeated: true };
   if (isLate(relay, clock.now())) {
     await handedOutSets.expire(orderId, clock.now());
-    return endedResponse(await now());
+    return ended(await now());
   }
   await requireUnpaused(needs, row);
   const endsAt =
@@ -77,23 +82,37 @@ async function relaySet(needs: RelaySetNeeds, row: SetOrderRow, signature: strin
     refused: (words) =>
       handedOutSets.reject(orderId, { errorCode: 'refused_by_venue', words, at: clock.now() }),
   });
-  if (end === 'submitted') return submittedResponse(row, endsAt);
+  if (end === 'submitted') return { answer: submittedResponse(row, endsAt), isRepeated: false };
   const after = await now();
+  if (end !== 'ended') return { answer: endedResponse(after), isRepeated: false };
   // Another call has forwarded it, or its time has ended it.
-  return after.status === 'live' ? submittedResponse(after, endsAt) : endedResponse(after);
+  return after.status === 'live'
+    ? { answer: submittedResponse(after, endsAt), isRepeated: true }
+    : ended(after);
 }
+
+/** What has expired may never have been forwarded: then this is its first answer. */
+const ended = (row: SetOrderRow): Placed<SetResponse> => ({
+  answer: endedResponse(row),
+  isRepeated: row.status !== 'expired',
+});
 
 /** No safeguard stands in the way of an exit, and nothing is counted: the venue's list of redemptions closes the positions. */
 async function relayRedemption(
   needs: RelaySetNeeds,
   redemption: RelayedRedemption,
   signature: string,
-): Promise<SetResponse> {
+): Promise<Placed<SetResponse>> {
   const { clock, relayedRedemptions } = needs;
   const { digest, venue, wallet, relay } = redemption;
-  if (redemption.refused !== null) return redemptionResponse(redemption, 'rejected');
-  if (redemption.submittedAt !== null) return redemptionResponse(redemption, 'submitted');
-  if (isLate(relay, clock.now())) return redemptionResponse(redemption, 'expired');
+  const answered = (
+    status: 'submitted' | 'expired' | 'rejected',
+    isRepeated: boolean,
+    { refused } = redemption,
+  ) => ({ answer: redemptionResponse({ ...redemption, refused }, status), isRepeated });
+  if (redemption.refused !== null) return answered('rejected', true);
+  if (redemption.submittedAt !== null) return answered('submitted', true);
+  if (isLate(relay, clock.now())) return answered('expired', false);
   const end = await forward(
     needs,
     { venue, wallet, relay, signature },
@@ -104,8 +123,8 @@ async function relayRedemption(
       refused: (refused) => relayedRedemptions.noteRelayed(digest, { refused }),
     },
   );
-  if (typeof end === 'object') return redemptionResponse({ ...redemption, refused: end.refused }, 'rejected');
-  return redemptionResponse(redemption, 'submitted');
+  if (typeof end === 'object') return answered('rejected', false, { ...redemption, refused: end.refused });
+  return answered('submitted', end === 'ended');
 }
 
 function redemptionResponse(
@@ -115,7 +134,16 @@ function redemptionResponse(
   const errorCode = 'refused_by_venue';
   return {
     success: status !== 'rejected',
-    ...{ orderId: digest, clientOrderId: '', status, venue, marketId, conditionId, walletAddress: wallet },
+    ...{
+      orderId: digest,
+      clientOrderId: '',
+      status,
+      venue,
+      marketId,
+      marketConditionId: conditionId,
+      conditionId,
+      walletAddress: wallet,
+    },
     ...{ amount: 0, txHash: null, submittedAt: new Date(createdAt).toISOString() },
     ...(status === 'rejected'
       ? {

@@ -6,6 +6,7 @@ import type { BoundTerms } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
+import { marketNamed } from '../markets/index.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import { relayRecord } from '../venues/relay-record.ts';
 import type { PreparedRelay, UnsignedCall, VenueSet } from '../venues/venue.ts';
@@ -31,8 +32,8 @@ export function setOrderId(
   venue: VenueId,
   sha256: (text: string) => string,
 ): string {
-  const { clientOrderId, marketId, walletAddress } = request;
-  const market = conditionIdOfBothWidths(marketId);
+  const { clientOrderId, walletAddress } = request;
+  const market = conditionIdOfBothWidths(marketNamed(request));
   const terms = [kind, venue, market, amountOf(request).toString(), walletAddress ?? '', clientOrderId];
   return `0x${sha256(JSON.stringify(['bellwether set order v1', caller.agentId, ...terms]))}`;
 }
@@ -137,6 +138,7 @@ export function setResponse(order: NewSetOrder, first: FirstAnswer): SetResponse
     status: first.success ? 'filled' : 'rejected',
     venue: order.venue,
     marketId: order.marketId,
+    marketConditionId: order.conditionId,
     conditionId: order.conditionId,
     walletAddress: order.funder,
     amount: microToNumber(first.filled),

@@ -10,6 +10,7 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import type { Evidence } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { SignedOrderRow } from '../domain/records.ts';
+import type { Place } from '../platform/http/page.ts';
 import type { Sealed } from '../platform/secrets.ts';
 
 /** `confirmed` and `failed` are final. */
@@ -54,6 +55,14 @@ export interface KeptAside {
 }
 
 /** A trade that is kept aside, with its order. */
+/** A part of the orders that have trades which are kept aside. */
+export interface HeldPage {
+  readonly limit: number;
+  readonly offset: number;
+  /** Only orders after this one. */
+  readonly after?: Place;
+}
+
 export interface HeldTrade {
   readonly order: SignedOrderRow;
   readonly trade: KnownTrade & { readonly aside: KeptAside };
@@ -116,8 +125,8 @@ export interface LiveOrderLog {
     decide: (order: LiveOrder) => LiveChange | null,
   ): Promise<ReadonlyMap<string, LiveOrder>>;
   find(orderIds: readonly string[]): Promise<ReadonlyMap<string, LiveOrder>>;
-  /** Orders with trades that are kept aside, at most `most`, oldest first. */
-  withHeldTrades(most: number): Promise<readonly LiveOrder[]>;
+  /** Orders with trades that are kept aside, oldest first, and how many such trades there are in all. */
+  withHeldTrades(page: HeldPage): Promise<{ readonly orders: readonly LiveOrder[]; readonly total: number }>;
   /** Orders of a wallet that may still change, of those that the venue has answered. */
   unfinished(walletAddress: string): Promise<readonly LiveOrder[]>;
   /** The wallet's credential, of whichever owner has it now. */

@@ -3,6 +3,8 @@ import type { RelayRecord } from '@bellwether/contract';
 import { bytesToHex, relayRequest } from '@bellwether/protocol';
 import type { PreparedRelay } from './venue.ts';
 
+const SECOND_MS = 1_000;
+
 export const relayRequestOf = ({ owner, calls, terms, chainId }: PreparedRelay) =>
   relayRequest(owner, calls, terms, chainId);
 
@@ -10,7 +12,8 @@ export function relayRecord(relay: PreparedRelay): RelayRecord {
   const { terms, chainId, deadlineS } = relay;
   const { body, digest } = relayRequestOf(relay);
   return {
-    ...{ type: terms.type, nonce: terms.nonce.toString(), deadline: deadlineS, chainId },
+    ...{ type: terms.type, nonce: terms.nonce.toString(), chainId },
+    deadline: new Date(deadlineS * SECOND_MS).toISOString(),
     relay: terms.type === 'PROXY' ? terms.relay : null,
     digest: bytesToHex(digest),
     body,

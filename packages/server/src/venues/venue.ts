@@ -24,7 +24,7 @@ import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { SignedOrderRow } from '../domain/records.ts';
 import type { HasHeartbeat } from './heartbeats.ts';
-import type { HeldTrade } from './live-orders.ts';
+import type { HeldPage, HeldTrade } from './live-orders.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
@@ -219,8 +219,11 @@ export interface Cancel {
 }
 
 export interface KeptAside {
-  /** Those that are not explained yet, the oldest orders first. */
-  trades(): Promise<readonly HeldTrade[]>;
+  /** Orders with those that are not explained yet, the oldest first, and how many there are in all. */
+  held(page: HeldPage): Promise<{
+    readonly orders: readonly { readonly order: SignedOrderRow; readonly trades: readonly HeldTrade[] }[];
+    readonly total: number;
+  }>;
   /**
    * Counts the trade as the venue said it, or never.
    * @returns the order then; `null`: it has no such trade that is kept aside @throws VenueUnavailable

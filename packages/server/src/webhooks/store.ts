@@ -115,14 +115,14 @@ function endpoints(sql: Sql) {
     async deliveries(
       agentId: string,
       endpointId: string,
-      { status, before, limit }: DeliveryQuery,
+      { status, before, limit, offset }: DeliveryQuery,
     ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly total: number }> {
       const where = sql`endpoint_id = ${endpointId} and agent_id = ${agentId}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
       const [rows, count] = await Promise.all([
         sql<WebhookDeliveriesRow[]>`select * from webhook_deliveries where ${where}
           ${before === undefined ? sql`` : sql`and id < ${before.toString()}::bigint`}
-          order by id desc limit ${limit}`,
+          order by id desc limit ${limit} offset ${offset}`,
         sql<{ total: number }[]>`select count(*)::int as total from webhook_deliveries where ${where}`,
       ]);
       return { rows: rows.map(deliveryRow), total: only(count).total };
@@ -334,6 +334,7 @@ export interface DeliveryQuery {
   readonly status?: DeliveryRow['status'];
   readonly before?: bigint;
   readonly limit: number;
+  readonly offset: number;
 }
 
 /** The consequence of a failed attempt. */

@@ -10,6 +10,15 @@ import {
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
 import type { ActingAgent } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import {
+  cursorOf,
+  type Page,
+  type PageQuery,
+  PLACES,
+  pageOf,
+  placeOf,
+  windowOf,
+} from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { WebhookSender } from './sender.ts';
@@ -137,27 +146,34 @@ export async function testWebhook(
   return deliveryRecord(row);
 }
 
-export interface DeliveriesQuery {
+export interface DeliveriesQuery extends PageQuery {
   readonly status?: DeliveryRow['status'];
-  readonly limit?: number;
   readonly before?: string;
 }
 
-const DELIVERIES_PER_PAGE = 20;
+const cursorOfDelivery = ({ createdAt, id }: DeliveryRow): string =>
+  cursorOf({ at: createdAt, id: id.toString() });
 
 export async function listWebhookDeliveries(
   needs: WebhookNeeds,
   caller: ActingAgent,
   id: string,
-  { status, limit = DELIVERIES_PER_PAGE, before }: DeliveriesQuery,
-): Promise<{ deliveries: WebhookDelivery[]; total: number }> {
+  query: DeliveriesQuery,
+): Promise<Page<WebhookDelivery>> {
   await requireWebhook(needs, caller, id);
+  const { status, before } = query;
+  const { after, ...window } = windowOf(query, (cursor) => placeOf(PLACES.byNumber, cursor));
+  if (after !== undefined && before !== undefined)
+    throw refusal('contradictory_filter', 'cursor and before both say where the page begins.', {
+      path: 'before',
+    });
+  const from = after?.id ?? before;
   const { rows, total } = await needs.webhooks.deliveries(caller.agentId, id, {
-    limit,
+    ...window,
     ...(status === undefined ? {} : { status }),
-    ...(before === undefined ? {} : { before: BigInt(before) }),
+    ...(from === undefined ? {} : { before: BigInt(from) }),
   });
-  return { deliveries: rows.map(deliveryRecord), total };
+  return { ...pageOf(rows, query, deliveryRecord, cursorOfDelivery), total };
 }
 
 export interface Callback {

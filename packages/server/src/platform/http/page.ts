@@ -1,3 +1,65 @@
+/** Parts of lists, and the places where they begin as opaque texts: a place stays, however many items come in front of it. */
+import { LAST_MS } from '@bellwether/contract';
+import { refusal } from '../refusal.ts';
+
+/** Of an item among all of its kind, newest first. */
+export interface Place {
+  readonly at: number;
+  /** Sorts items of one moment: a digest, an id, or a number. */
+  readonly id: string;
+}
+
+const PLACE = /^(\d{1,15})\.([0-9a-z-]+)$/;
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+/** What the items of a list have as their ids: a cursor with any other is of another list. */
+export const PLACES = {
+  byUuid: new RegExp(`^${UUID}$`),
+  /** Ids of signed orders are digests, those of quoted orders the quotes' ids. */
+  byOrderId: new RegExp(`^(0x[0-9a-f]{64}|${UUID})$`),
+  byNumber: /^\d{1,18}$/,
+  /** Refused attempts have numbers. */
+  byOrderIdOrNumber: new RegExp(`^(0x[0-9a-f]{64}|${UUID}|\\d{1,9})$`),
+} as const;
+
+export const cursorOf = ({ at, id }: Place): string => Buffer.from(`${at}.${id}`).toString('base64url');
+
+/** @throws Refusal invalid_request */
+export function placeOf(ids: RegExp, cursor: string): Place {
+  const [, time, id = ''] = PLACE.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  const at = Number(time);
+  if (!ids.test(id) || at > LAST_MS)
+    throw refusal('invalid_request', 'cursor: take it from the Link header of the page before.', {
+      path: 'cursor',
+    });
+  return { at, id };
+}
+
+/** What a list is asked for. */
+export interface PageQuery {
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly cursor?: string;
+}
+
+const DEFAULT_PAGE = 50;
+
+/**
+ * @param read the place that a cursor of this list names
+ * @returns what to read: one more than the page shows
+ * @throws Refusal contradictory_filter, invalid_request for a cursor that is none
+ */
+export function windowOf<P>(
+  { limit = DEFAULT_PAGE, offset = 0, cursor }: PageQuery,
+  read: (cursor: string) => P,
+): { readonly limit: number; readonly offset: number; readonly after?: P } {
+  if (cursor !== undefined && offset > 0)
+    throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
+      path: 'offset',
+    });
+  return { limit: limit + 1, offset, ...(cursor === undefined ? {} : { after: read(cursor) }) };
+}
+
 /** A part of a list, newest first. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -10,16 +72,16 @@ export interface Page<T> {
 /**
  * @param found one more than `limit` when there is a next page
  * @param record what the page shows of a row
- * @param cursorOf the place of a row in the list
+ * @param cursor of the place of a row in the list
  */
 export function pageOf<Row, T>(
   found: readonly Row[],
-  limit: number,
+  { limit = DEFAULT_PAGE }: PageQuery,
   record: (row: Row) => T,
-  cursorOf: (row: Row) => string,
+  cursor: (row: Row) => string,
 ): Pick<Page<T>, 'items' | 'cursor'> {
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = found.length > limit && last !== undefined;
-  return { items: shown.map(record), cursor: hasMore ? cursorOf(last) : null };
+  return { items: shown.map(record), cursor: hasMore ? cursor(last) : null };
 }

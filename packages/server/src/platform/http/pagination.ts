@@ -1,6 +1,6 @@
 /** Totals and neighbours of a page: `X-Total-Count` and RFC 8288 `Link`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Page } from './page.ts';
+import type { Page, PageQuery } from './page.ts';
 
 export interface Neighbours {
   /** The query parameter that turns the page. */
@@ -46,18 +46,11 @@ export function paginate(
   if (links.length > 0) reply.header('link', links.join(', '));
 }
 
-/** Where a list has pages. */
-export interface Window {
-  readonly limit?: number;
-  readonly offset?: number;
-  readonly cursor?: string;
-}
-
 /** One page of a list that goes on by cursor. @returns its items */
 export function sendPage<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limit = 0, offset = 0, cursor }: Window,
+  { limit = 0, offset = 0, cursor }: PageQuery,
   page: Page<T>,
 ): T[] {
   paginate(request, reply, page.total, {

@@ -6,6 +6,7 @@ import type { Denial } from '../../domain/denial.ts';
 import { Refusal } from '../refusal.ts';
 import { isCoded } from './json-bodies.ts';
 import { type FieldError, fieldErrors } from './validation.ts';
+import { sentNames } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -135,15 +136,37 @@ function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCo
   return errors.every(({ code }) => code === first.code) ? (first.code as ErrorCode) : 'invalid_request';
 }
 
-/** Answer to the caller about a fault; faults of the service itself are logged. */
+/** With the names that were sent, where a field has several. */
+function asSent(fields: readonly FieldError[], parts: readonly unknown[]): readonly FieldError[] {
+  const names = Object.assign({}, ...parts.map(sentNames)) as Readonly<Record<string, string>>;
+  return fields.map((field) => {
+    const sent = names[field.path];
+    if (sent === undefined) return field;
+    const { path, message } = field;
+    const said = message.startsWith(`${path} `) ? sent + message.slice(path.length) : message;
+    return { ...field, path: sent, message: said };
+  });
+}
+
+/**
+ * Answer to the caller about a fault; faults of the service itself are logged.
+ * @param parts of the request that the fault is about
+ */
 export function describeFault(
   error: unknown,
   request: FastifyRequest,
+  parts: readonly unknown[] = [request.query, request.body],
 ): readonly [code: ErrorCode, details: Details] {
-  if (error instanceof Refusal) return [error.denials[0].code, refusalDetails(error)];
+  if (error instanceof Refusal) {
+    const { errors, ...details } = refusalDetails(error);
+    return [
+      error.denials[0].code,
+      errors === undefined ? details : { ...details, errors: asSent(errors, parts) },
+    ];
+  }
   const fault = error as FieldFault;
   if (fault.validation !== undefined) {
-    const errors = allErrors(fault);
+    const errors = asSent(allErrors(fault), parts);
     const count = errors.length === 1 ? 'One field is' : `${errors.length} fields are`;
     const named = errors.slice(0, LIMITS.errorsListed).map(({ message }) => message);
     const more = errors.length > named.length ? `; and ${errors.length - named.length} more` : '';

@@ -91,6 +91,15 @@ const REPEATED_HEADER = 'idempotency-replayed';
 /** Says that the answer repeats an earlier one. */
 export const markRepeated = (reply: FastifyReply): void => void reply.header(REPEATED_HEADER, 'true');
 
+/** @returns the answer, which is marked where it repeats an earlier one */
+export function markedAnswer<T>(
+  reply: FastifyReply,
+  { answer, isRepeated }: { readonly answer: T; readonly isRepeated: boolean },
+): T {
+  if (isRepeated) markRepeated(reply);
+  return answer;
+}
+
 export type Route = Pick<Operation, 'method' | 'path'>;
 
 export function createBinder(

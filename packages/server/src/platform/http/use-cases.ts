@@ -7,8 +7,8 @@
 import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import type { Static, TArray, TSchema } from 'typebox';
-import type { Page } from './page.ts';
-import { sendPage, type Window } from './pagination.ts';
+import type { Page, PageQuery } from './page.ts';
+import { sendPage } from './pagination.ts';
 import type { Bind, Input } from './routes.ts';
 
 type Contract = typeof contract;
@@ -38,7 +38,7 @@ export function bindUseCases(bind: Bind, useCases: UseCases): void {
     bind(operation, async ({ caller, params, query, body, request, reply }) => {
       const answer = await useCase({ caller, params, query, body });
       if (!isPage(operation, answer)) return answer;
-      return sendPage(request, reply, query as Window, answer);
+      return sendPage(request, reply, query as PageQuery, answer);
     });
   }
 }

@@ -46,6 +46,12 @@ const unknownFields: Check<'near', Fields> = (_policy, data, parent) => {
 const sameValue = (a: unknown, b: unknown): boolean =>
   typeof a === 'string' && typeof b === 'string' ? a.toLowerCase() === b.toLowerCase() : a === b;
 
+/** Of objects whose fields were moved to their first names: the names that were sent. */
+const SENT = new WeakMap<object, Readonly<Record<string, string>>>();
+
+export const sentNames = (fields: unknown): Readonly<Record<string, string>> =>
+  (typeof fields === 'object' && fields !== null ? SENT.get(fields) : undefined) ?? {};
+
 const aliases: Check<Record<string, string>, Fields> = (names, data) => {
   aliases.errors = [];
   for (const [from, to] of Object.entries(names)) {
@@ -54,6 +60,8 @@ const aliases: Check<Record<string, string>, Fields> = (names, data) => {
       aliases.errors.push({ keyword: 'x-aliases', params: { from, to } });
       continue;
     }
+    // An older client sends one name, and must be told about that one.
+    if (!Object.hasOwn(data, to)) SENT.set(data, { ...SENT.get(data), [to]: from });
     data[to] = data[from];
     delete data[from];
   }

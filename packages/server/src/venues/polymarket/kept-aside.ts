@@ -4,8 +4,6 @@ import type { LiveOrder, LiveOrderLog } from '../live-orders.ts';
 import type { KeptAside } from '../venue.ts';
 import type { Recorder } from './recorder.ts';
 
-const MOST_ORDERS = 200;
-
 export interface KeptAsideParts {
   readonly log: Pick<LiveOrderLog, 'find' | 'withHeldTrades'>;
   readonly recorder: Pick<Recorder, 'record'>;
@@ -20,7 +18,10 @@ const heldIn = ({ order, trades }: LiveOrder) =>
 
 export function createKeptAside({ log, recorder, findMarket, now }: KeptAsideParts): KeptAside {
   return {
-    trades: async () => (await log.withHeldTrades(MOST_ORDERS)).flatMap(heldIn),
+    async held(page) {
+      const { orders, total } = await log.withHeldTrades(page);
+      return { orders: orders.map((live) => ({ order: live.order, trades: heldIn(live) })), total };
+    },
     async decide({ orderId, tradeId, decision }) {
       const live = (await log.find([orderId])).get(orderId);
       if (live === undefined || !heldIn(live).some(({ trade }) => trade.tradeId === tradeId)) return null;
