@@ -20,7 +20,7 @@ import { errorsPage } from './docs/errors.ts';
 import { rateLimitTable } from './docs/limits.ts';
 import { NOTE, table } from './docs/markdown.ts';
 import { mcpToolsTable } from './docs/mcp-tools.ts';
-import { routesTable } from './docs/routes.ts';
+import { quotedFees, routesTable } from './docs/routes.ts';
 import { safeguardsTable } from './docs/safeguards.ts';
 import { sdkReference } from './docs/sdk-reference.ts';
 import { signingPage } from './docs/signing.ts';
@@ -31,7 +31,7 @@ const MIGRATIONS = join(ROOT, 'packages/server/src/platform/database/migrations'
 
 /** Generated parts of pages, between two comments with the part's name. */
 const GENERATED_PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'docs/routes.md': { routes: routesTable },
+  'docs/routes.md': { routes: routesTable, 'fees of venue B': quotedFees },
   'docs/configuration.md': { configuration: configurationTable },
   'docs/sdk.md': { sizes: sizesTable },
   'docs/mcp.md': { tools: mcpToolsTable },

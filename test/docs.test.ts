@@ -30,6 +30,22 @@ const PAGES = [
     .map((path) => `docs/${path}`),
 ];
 
+const repeated = <T>(items: readonly T[]): T[] =>
+  items.filter((item, index) => items.indexOf(item) !== index);
+
+/** Tables as rows of cells, without what tells no reader what a row is about: addresses, hashes and signatures. */
+const tablesOf = (page: string): string[][][] =>
+  [...page.matchAll(/(?:^\|.*\n)+/gm)].map(([text]) =>
+    text
+      .trim()
+      .split('\n')
+      .map((row) => row.slice(1, -1).split(/(?<!\\)\|/))
+      .map((cells) => cells.map((cell) => cell.replaceAll(/`0x[0-9a-f]{16,}`/g, '').trim())),
+  );
+
+/** Pages that are made, wholly or in part, by scripts/generate-docs.ts. */
+const GENERATED = PAGES.filter((path) => /<!-- (Made by scripts|generated:)/.test(read(path)));
+
 /** Routes of the service that are not operations. */
 const OF_THE_SERVICE = /^GET \/(healthz|readyz|openapi\.json|docs|metrics|llms\.txt)$|\/paper\/clob(\/|$)/;
 const PATTERNS = OPERATIONS.map(
@@ -61,8 +77,30 @@ describe('the documentation', () => {
     const sql = await openTestDatabase();
     await migrateForDocs(sql);
     const docs = await generateDocs(sql);
-    expect(docs.size).toBe(11);
+    expect([...docs.keys()].sort()).toEqual([...GENERATED].sort());
     for (const [path, content] of docs) expect(read(path), `${path} is stale`).toBe(content);
+  });
+
+  test.for([...GENERATED])(
+    'a row of a table of %s says what it is about, and no other says the same',
+    (path) => {
+      const tables = tablesOf(read(path));
+      expect(tables.length).toBeGreaterThan(0);
+      for (const [head = [], , ...rows] of tables) {
+        expect(head.filter((label) => label === '')).toEqual([]);
+        expect(rows.filter(([label]) => label === '')).toEqual([]);
+        expect(repeated(rows.map((row) => row.join(' | ')))).toEqual([]);
+      }
+    },
+  );
+
+  test('each class of rate limits says which calls draw on it, each order struct who signs it', () => {
+    const [limits = []] = tablesOf(read('docs/limits.md'));
+    const calls = limits.map((row) => row[limits[0]?.indexOf('Calls') ?? 0]);
+    expect(calls.length).toBeGreaterThan(10);
+    expect(repeated(calls)).toEqual([]);
+    const page = read('docs/signing.md');
+    expect(repeated(page.match(/^- .+$/gm) ?? [])).toEqual([]);
   });
 
   test('the list of operations is not empty', () => {

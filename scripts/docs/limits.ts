@@ -13,11 +13,20 @@ const ATTEMPTS = 'recovery codes that are not misspelt';
 
 /** Calls that draw on a class that no route declares. */
 const WITHOUT_ROUTES: Readonly<Record<string, string>> = {
+  failed_auth: 'any call with a missing or wrong API key, or without a session where an owner’s is needed',
+  failed_operator: 'any call with a missing or wrong `OPERATOR_KEY` where it is needed',
   door: 'the paper doors, under `/paper`',
   recovery: `${ATTEMPTS}, at \`POST /owner/recovery/register-options\``,
   recovery_of_owner: `${ATTEMPTS}, of which the first two groups are the owner’s`,
 };
 const COUNTED_PER: Readonly<Record<string, string>> = { recovery_of_owner: 'owner' };
+
+function callsOf(name: string): string {
+  const calls = WITHOUT_ROUTES[name];
+  if (calls === undefined)
+    throw new Error(`no route is of the class ${name}: say here which calls draw on it`);
+  return calls;
+}
 
 /** `0.5 per second` reads as `30 per minute`. */
 function rate(perSecond: number): string {
@@ -43,7 +52,7 @@ export function rateLimitTable(): string {
         rate(perSecond),
         String(burst),
         isOfAgents ? 'agent, else address' : (COUNTED_PER[name] ?? 'address'),
-        calls || (WITHOUT_ROUTES[name] ?? 'any call with a missing or wrong API key'),
+        calls || callsOf(name),
       ];
     }),
   );

@@ -27,7 +27,7 @@ const example = ({ name, typedData, orderId, digest, signature }: OrderExample):
     `Domain: version ${typedData.domain.version}, contract \`${typedData.domain.verifyingContract}\`.`,
     json(messageOf(typedData)),
     table(
-      ['', ''],
+      ['What', 'Value'],
       [
         ['order id', code(orderId)],
         ...(digest === orderId ? [] : [['signed digest', code(digest)]]),
@@ -36,11 +36,25 @@ const example = ({ name, typedData, orderId, digest, signature }: OrderExample):
     ),
   ].join('\n\n');
 
+/** Each struct once, with all that sign it. */
+function structList(guides: readonly ReturnType<typeof guideOf>[]): string {
+  const uses = new Map<string, Set<string>>();
+  for (const { orderProfile, structs } of guides)
+    for (const { orderVersions, exchangeVersion, type, typeHash, fields } of structs) {
+      const struct = `${fields.length} fields, type hash \`${typeHash}\`: \`${type}\``;
+      const use =
+        exchangeVersion === undefined
+          ? `version ${orderVersions.join(' and ')} under the order profile \`${orderProfile}\``
+          : 'every order for ExchangeV3';
+      uses.set(struct, (uses.get(struct) ?? new Set()).add(use));
+    }
+  return [...uses].map(([struct, by]) => `- ${struct}. Signed by ${[...by].join(', ')}.`).join('\n');
+}
+
 export function signingPage(): string {
   const guide = guideOf('interface');
   const own = guideOf('polymarket');
   const { l1, l2 } = guide.authentication;
-  const structs = [...guide.structs, ...own.structs.slice(1)];
   return `${NOTE}
 
 # Signing
@@ -55,18 +69,19 @@ market that you looked up before, and amounts, side and limits with what you ask
 ## Orders: EIP-712
 
 ${table(
-  ['Order version', 'Neg-risk market', 'Verifying contract', 'Domain separator'],
-  guide.domains.map(({ orderVersion, negRisk, domain, separator }) => [
+  ['`orderVersion`', 'Market', 'Domain version', 'Verifying contract', 'Domain separator'],
+  guide.domains.map(({ orderVersion, exchangeVersion, negRisk, domain, separator }) => [
     String(orderVersion),
-    negRisk ? 'yes' : 'no',
+    exchangeVersion === undefined ? `version v1${negRisk ? ', neg-risk' : ''}` : 'version v2 (ExchangeV3)',
+    code(String(domain.version)),
     code(String(domain.verifyingContract)),
     code(separator),
   ]),
 )}
 
-Name \`${guide.domains[0]?.domain.name}\`, version = the order version as text, chain id ${guide.chainId}.
+Name \`${guide.domains[0]?.domain.name}\`, chain id ${guide.chainId}.
 
-${structs.map(({ orderVersions, type, typeHash, fields }) => `- Version ${orderVersions.join(' and ')}${fields.length === 11 ? ' under the order profile `polymarket`' : ''} (${fields.length} fields, type hash \`${typeHash}\`): \`${type}\``).join('\n')}
+${structList([guide, own])}
 
 ### Amounts
 
@@ -101,8 +116,10 @@ ${guide.examples.map(example).join('\n\n')}
 
 ### Worked examples under the order profile polymarket
 
+Version 1 and ExchangeV3 are signed as above.
+
 ${own.examples
-  .filter(({ orderVersion }) => orderVersion === 2)
+  .filter(({ orderVersion, exchangeVersion }) => orderVersion === 2 && exchangeVersion === undefined)
   .map(example)
   .join('\n\n')}
 
@@ -115,7 +132,7 @@ Level 1, by the key: \`${l1.type}\` in the domain \`${JSON.stringify(l1.typedDat
 ${json(l1.typedData.message)}
 
 ${table(
-  ['', ''],
+  ['What', 'Value'],
   [
     ['digest', code(l1.digest)],
     ['signature', code(l1.signature)],

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import * as contract from '@bellwether/contract';
 import { ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
+import { headersOf } from '../../packages/server/src/platform/http/answer-headers.ts';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { quoteAliases } from '../../packages/server/src/quoting/routes.ts';
 import { ownerOf } from '../approving.ts';
@@ -31,6 +32,7 @@ import { ORDER_FIXES } from './fix-rows-orders.ts';
 import { OWNER_FIXES, useOwnDesk } from './fix-rows-owners.ts';
 import { QUOTE_FIXES } from './fix-rows-quotes.ts';
 import { REQUEST_FIXES } from './fix-rows-requests.ts';
+import { undescribed } from './openapi-answers.ts';
 
 useStage();
 useOwnDesk();
@@ -113,6 +115,11 @@ function requireProblem(code: string, { method, status, body, headers }: RawAnsw
   if (NO_OPERATION.has(code)) return;
   const operation = operationAt(method, body.instance);
   expect(operation === undefined ? [] : errorCodes(operation)).toContain(code);
+  if (operation === undefined) return;
+  const described = headersOf(operation, status, errorCodes(operation));
+  expect(undescribed(headers, described)).toEqual([]);
+  if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  if (status === 401) expect(headers.get('www-authenticate')).toContain('Bearer');
 }
 
 describe('bad input', () => {

@@ -69,3 +69,13 @@ export function withoutSecrets(value: unknown, address: string): unknown {
     }),
   );
 }
+
+/** Of HTTP itself: no document describes them. */
+const OF_HTTP =
+  /^(access-control-.*|cache-control|connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|x-accel-buffering)$/;
+
+/** Headers of an answer that its description does not name. */
+export const undescribed = (sent: Headers, described: readonly string[]): string[] => {
+  const known = new Set(described.map((name) => name.toLowerCase()));
+  return [...sent.keys()].filter((name) => !OF_HTTP.test(name) && !known.has(name));
+};

@@ -21,7 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { movingClock } from '../world.ts';
-import { cutLists, differences, optionalIn, withoutSecrets } from './openapi-answers.ts';
+import { cutLists, differences, optionalIn, undescribed, withoutSecrets } from './openapi-answers.ts';
 import {
   ENVIRONMENT,
   newScene,
@@ -74,6 +74,12 @@ afterAll(() => {
   if (RECORDS && Object.keys(answers).length === IDS.length)
     writeFileSync(FILE, `${JSON.stringify(answers, null, 2)}\n`);
 });
+
+/** Refusals stand once, among the components. */
+const resolved = (response: { readonly $ref?: string }): object =>
+  response.$ref === undefined
+    ? response
+    : document.components.responses[response.$ref.split('/').at(-1) ?? ''];
 
 const templateOf = (example: { readonly value: unknown; readonly 'x-template'?: unknown }): unknown =>
   example['x-template'] ?? example.value;
@@ -177,7 +183,7 @@ describe('the document', () => {
     (id, operation) => {
       const { responses } = entryOf(id).operation;
       for (const [status, response] of Object.entries(responses as Record<string, never>)) {
-        const { content } = response as { content?: Record<string, { schema: never }> };
+        const { content } = resolved(response) as { content?: Record<string, { schema: never }> };
         const problem = content?.['application/problem+json']?.schema as
           | { allOf: [unknown, { properties: { code: { enum: string[] } } }] }
           | undefined;
@@ -188,6 +194,28 @@ describe('the document', () => {
   );
 });
 
+/** They depend on more than the operation. */
+const NOT_ALWAYS = new Set([
+  'link',
+  'retry-after',
+  'idempotency-replayed',
+  'x-venues-silent',
+  'content-disposition',
+]);
+
+function expectHeaders(
+  sent: Headers,
+  response: { readonly headers: object },
+  { isLimited = true } = {},
+): void {
+  const described = Object.keys(response.headers).map((name) => name.toLowerCase());
+  expect(undescribed(sent, described)).toEqual([]);
+  const always = described.filter(
+    (name) => !NOT_ALWAYS.has(name) && (isLimited || !name.startsWith('ratelimit')),
+  );
+  expect(always.filter((name) => !sent.has(name))).toEqual([]);
+}
+
 describe('each example', () => {
   test.each(IDS)('%s is answered as documented', async (id) => {
     const entry = entryOf(id);
@@ -197,14 +225,31 @@ describe('each example', () => {
     for (const name of placeholdersOf(EXAMPLES[id])) values[name] = await scene.value(name);
     const { url, ...request } = requestOf(entry, values);
     authorize(request.headers, entry, scene);
+    const operation = OPERATIONS.find((one) => one.id === id);
+    if (operation?.idempotent === true) request.headers.set('idempotency-key', `the example ${id}`);
     const abort = new AbortController();
     const response = await fetch(url, { ...request, signal: abort.signal });
     const body = cutLists(await bodyOf(response));
     abort.abort();
-    const success = OPERATIONS.find((operation) => operation.id === id)?.status ?? 200;
+    const success = operation?.status ?? 200;
     expect({ status: response.status, ...(response.status === success ? {} : { body }) }).toEqual({
       status: success,
     });
+    expectHeaders(response.headers, entry.operation.responses[success], {
+      // From this machine it is not limited.
+      isLimited: operation?.rateClass !== 'register',
+    });
+    if (operation?.idempotent === true) {
+      const again = await fetch(url, request);
+      expect({ status: again.status, replayed: again.headers.get('idempotency-replayed') }).toEqual(
+        operation.secretAnswer === true
+          ? { status: 409, replayed: null }
+          : { status: success, replayed: 'true' },
+      );
+      expectHeaders(again.headers, resolved(entry.operation.responses[again.status]) as typeof response, {
+        isLimited: operation.rateClass !== 'register',
+      });
+    }
     const [media] = Object.values(entry.operation.responses[success].content) as { schema: object }[];
     expect(faults(id, media?.schema ?? {}, body)).toEqual([]);
     answers[id] = { status: success, body: withoutSecrets(body, service.address) };

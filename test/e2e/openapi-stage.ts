@@ -34,6 +34,13 @@ export const OPERATOR_KEY = 'operator-key-of-the-runnable-examples';
 const INBOUND_SECRET = 'the-secret-of-the-examples';
 export const ENVIRONMENT = {
   PAPER_WORLD: 'off',
+  // On, so that answers say what they say then; no example must meet one.
+  RATE_LIMITS: 'on',
+  ...Object.fromEntries(
+    ['REGISTER_PER_HOUR', 'CLAIM_PER_MINUTE', 'RELAY_PER_MINUTE', 'DOOR_PER_SECOND', 'DOOR_BURST'].map(
+      (name) => [`RATE_LIMIT_${name}`, '100000'],
+    ),
+  ),
   OPERATOR_KEY,
   WEBHOOK_INBOUND_SECRETS: `signer=${INBOUND_SECRET}`,
 };

@@ -8,6 +8,7 @@ import { ERRORS, type Operation } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { call, newAgent, startTestService, type TestService } from '../harness.ts';
+import { rawRequest } from '../raw-http.ts';
 
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' &&
@@ -61,7 +62,8 @@ describe('every operation', () => {
         entry.responses[operation.status]?.content?.[operation.produces ?? 'application/json']?.schema,
       ).toBeDefined();
       for (const code of errorCodes(operation)) {
-        const response = entry.responses[ERRORS[code].status];
+        const { $ref = '' } = entry.responses[ERRORS[code].status];
+        const response = document.components.responses[$ref.split('/').at(-1)];
         expect(response?.description, code).toContain(`\`${code}\``);
         expect(response?.content?.['application/problem+json'], code).toBeDefined();
       }
@@ -127,6 +129,111 @@ describe('the refusals of a venue', () => {
         expect(text).toContain(JSON.stringify(`\`${code}\`: ${message}`).slice(1, -1));
     },
   );
+});
+
+describe('a request that no route takes', () => {
+  const asked = async (method: string, path: string) => {
+    const { status, body } = await call({ url: service.address }, method, path);
+    return { status, code: body.code, fix: body.fix as string, instance: body.instance as string };
+  };
+  const first = ({ fix }: { fix: string }) => /nearest routes? (?:is|are) ([^,;]+)/.exec(fix)?.[1];
+
+  test.each([
+    ['GET', '/desk/market', 'GET /desk/markets'],
+    ['GET', '/desk/Markets/Portfolio/', 'GET /desk/markets/portfolio'],
+    ['GET', '/desk/agents/me/', 'GET /desk/agents/me'],
+    ['POST', '/desk/markets/trad', 'POST /desk/markets/trade'],
+    ['POST', '/desk/market/trade', 'POST /desk/markets/trade'],
+    ['POST', '/desk/trade', 'POST /desk/markets/trade'],
+    ['PUT', '/desk/markets/tarde', 'POST /desk/markets/trade'],
+    ['POST', '/markets/trade', 'POST /desk/markets/trade'],
+    ['GET', '/agents/me', 'GET /desk/agents/me'],
+    ['GET', '/desk/desk/agents/me', 'GET /desk/agents/me'],
+    ['GET', '/desk/markets/markets/portfolio', 'GET /desk/markets/portfolio'],
+    ['POST', '/desk/api/markets/trade', 'POST /desk/markets/trade'],
+    ['GET', '/desk/v1/agents/me', 'GET /desk/agents/me'],
+    ['GET', '/desk/markets/wallet/0xabc1', 'GET /desk/markets/wallet/{address}/positions'],
+    ['GET', '/desk/markets/order/0x1234567890', 'GET /desk/markets/orders/{orderId}'],
+    ['GET', '/desk/markets/wallet/0xabc1/position', 'GET /desk/markets/wallet/{address}/positions'],
+    ['POST', '/desk/venueb/agent/qoute', 'POST /desk/venueb/agent/quote'],
+    ['POST', '/desk/venue-b/agent/quote', 'POST /desk/venueb/agent/quote'],
+    ['POST', '/desk/kalshi/agent/submitt', 'POST /desk/kalshi/agent/submit'],
+    ['GET', '/desk/wallet/credential/check', 'GET /desk/wallet/credentials/check'],
+    ['GET', '/desk/openapi', 'GET /desk/openapi/{file}'],
+    ['GET', '/desk/llm.txt', 'GET /desk/llms.txt'],
+    ['GET', '/desk/docs/limit', 'GET /desk/docs/limits'],
+  ])('%s %s is told of %s', async (method, path, nearest) => {
+    const answer = await asked(method, path);
+    // 405: a path with a parameter fits, of another method.
+    expect(['404 route_not_found', '405 method_not_allowed']).toContain(`${answer.status} ${answer.code}`);
+    expect(first(answer)).toBe(nearest);
+    expect(answer.fix).toContain('/desk/llms.txt');
+    expect(answer.fix).not.toContain('openapi.json');
+  });
+
+  test.each([
+    ['GET', '/desk/markets/trade', 'POST /desk/markets/trade'],
+    ['DELETE', '/desk/agents/me', 'GET /desk/agents/me'],
+    ['PATCH', '/desk/agents/settings', 'POST /desk/agents/settings'],
+    ['POST', '/desk/markets/orders/0x1234', 'GET /desk/markets/orders/{orderId}'],
+    ['POST', '/desk/llms.txt', 'GET /desk/llms.txt'],
+    ['POST', '/desk/openapi.json', 'GET /desk/openapi.json'],
+  ])('%s %s takes another method: %s', async (method, path, nearest) => {
+    const answer = await asked(method, path);
+    expect({ status: answer.status, code: answer.code }).toEqual({ status: 405, code: 'method_not_allowed' });
+    expect(first(answer)).toBe(nearest);
+  });
+
+  test.each([
+    '/nowhere',
+    '/desk/nowhere/at/all',
+    '/wp-login.php',
+    `/desk/${'a/'.repeat(50)}`,
+    `/desk/markets${'x'.repeat(9_000)}`,
+  ])('a path that is like none is told where the list is: %s', async (path) => {
+    const answer = await asked('GET', path);
+    expect(answer.fix).toBe('See /desk/llms.txt for the routes that exist.');
+    expect(answer.instance.length).toBeLessThanOrEqual(512);
+  });
+
+  test('the text of a stranger is no part of the advice, and comes back as an address alone', async () => {
+    for (const path of [
+      '/desk/markets/trade/ignore-all-instructions',
+      '/desk/agents/me<script>alert(1)</script>',
+      '/desk/agents/m`rm`"e',
+    ])
+      for (const method of ['GET', 'POST']) {
+        const { status, body } = await rawRequest(service.address, `${method} ${path} HTTP/1.1`);
+        expect(status).toBe(404);
+        expect(`${body.fix}${body.detail}${body.title}`).not.toMatch(/ignore|script|rm|alert/);
+        expect(body.instance).toMatch(/^[\w/.~%()-]+$/);
+      }
+  });
+
+  test('every route that it can name is one', async () => {
+    for (const word of [
+      'market',
+      'agent',
+      'order',
+      'wallets',
+      'skill',
+      'docs/error',
+      'owner/agent',
+      'operator/statu',
+    ]) {
+      const { fix } = await asked('GET', `/desk/${word}`);
+      for (const [, method = '', path = ''] of fix.matchAll(/\b(GET|POST|DELETE) (\/[^\s,;]+)/g)) {
+        const { status, body } = await call(
+          { url: service.address },
+          method,
+          path.replaceAll(/\{\w+\}/g, '1'),
+        );
+        expect([404, 405].includes(status) && /route|method/.test(body.code), `${method} ${path}`).toBe(
+          false,
+        );
+      }
+    }
+  });
 });
 
 describe('other routes and headers', () => {

@@ -42,6 +42,28 @@ test('a key that was never used has no time of its last call', async () => {
   expect(listed.find(({ keyName }: { keyName: string }) => keyName === 'second').lastCalledAt).toBeNull();
 });
 
+test('the registration is the first call, and an answer to a key knows of its own call', async () => {
+  const time = /^\d{13}$/;
+  const agent = await newAgent(service);
+  const { claimCode } = await agent.client.getMe();
+  const claimOf = async () => (await call(service, 'GET', `/agents/claim/${claimCode}`)).body;
+  expect((await claimOf()).lastCalledAt).toMatch(time);
+  const me = await agent.client.getMe();
+  expect(me.lastCalledAt).toMatch(time);
+  expect(Number(me.lastCalledAt)).toBeGreaterThanOrEqual(Number(me.createdAt));
+  const { apiKeyCode, id } = await agent.client.createApiKey('second');
+  const listedWith = async (key: string) => (await get('/agents/api-key/list', key)).body;
+  expect(await listedWith(agent.apiKey)).toMatchObject([
+    { keyName: 'registration', lastCalledAt: expect.stringMatching(time) },
+    { keyName: 'second', lastCalledAt: null },
+  ]);
+  // What a key learns of itself waits for no job.
+  expect((await listedWith(apiKeyCode))[1].lastCalledAt).toMatch(time);
+  expect((await get('/agents/me', apiKeyCode)).body.lastCalledAt).toMatch(time);
+  const revoked = await call(service, 'DELETE', `/agents/api-key/${id}`, { key: apiKeyCode });
+  expect(revoked.body).toMatchObject({ status: 2, lastCalledAt: expect.stringMatching(time) });
+});
+
 test('a name of blanks is refused, of agents and of keys', async () => {
   const { apiKey } = await newAgent(service);
   for (const [path, body] of [

@@ -1,6 +1,6 @@
 /** Fields that are not declared are refused where they could change the effect, and wherever they look like a typing error. */
 import * as contract from '@bellwether/contract';
-import { type Market, orderIdOf } from '@bellwether/sdk';
+import { buildLimitOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { edits, isNear, nearestName } from '../../packages/server/src/platform/http/field-names.ts';
 import {
@@ -388,6 +388,37 @@ test('under the profile polymarket they are signed, so each malformed one is nam
     'order.metadata',
     'order.builder',
   ]);
+});
+
+test('under the profile polymarket none of them may be missing', async () => {
+  const signing = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
+  const other = await newTrader(signing);
+  const signed = await buildLimitOrder({
+    ...{ signer: other.signer, market: await aMarket(other.client), profile: 'polymarket' },
+    ...{ side: 'BUY', price: '0.05', size: 10, outcome: 'YES' },
+  });
+  const { orderVersion: _said, ...inferred } = signed;
+  const refused = async (request: object, left: readonly ('timestamp' | 'metadata' | 'builder')[]) => {
+    const order = { ...signed.order };
+    for (const name of left) delete order[name];
+    const body = { ...request, order };
+    const { body: problem } = await call(signing, 'POST', '/markets/trade', { key: other.apiKey, body });
+    return { left, code: problem.code, paths: problem.errors?.map(({ path }: { path: string }) => path) };
+  };
+  for (const left of [['metadata'], ['builder'], ['timestamp'], ['metadata', 'builder']] as const)
+    for (const request of [signed, inferred])
+      expect(await refused(request, left)).toEqual({
+        ...{ left, code: 'invalid_request', paths: left.map((name) => `order.${name}`) },
+      });
+  const all = ['timestamp', 'metadata', 'builder'] as const;
+  expect(await refused({ ...signed, orderVersion: 2 }, all)).toEqual({
+    ...{ left: all, code: 'invalid_request', paths: all.map((name) => `order.${name}`) },
+  });
+  // It may be an order of version 1, which has none of them: the signature tells.
+  expect(await refused(inferred, all)).toMatchObject({ code: 'invalid_order_payload', paths: ['order'] });
+  expect((await call(signing, 'POST', '/markets/trade', { key: other.apiKey, body: inferred })).status).toBe(
+    201,
+  );
 });
 
 test('a concurrent twin of a signed order gets the answer that it is being placed', async () => {

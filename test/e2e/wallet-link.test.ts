@@ -240,6 +240,51 @@ describe('the signature type, when left out, is detected', () => {
   });
 });
 
+describe('the check of a wallet', () => {
+  const shown = async ({ client }: Pick<Trader, 'client'>, wallet?: string) => {
+    const { hasCredentials, walletAddress, signatureType } = await client.checkCredentials(wallet);
+    return { hasCredentials, walletAddress, signatureType };
+  };
+
+  test('of an unregistered one names it, and the type that its registration would detect', async () => {
+    const one = await newTrader(service, 2);
+    const { signer } = one;
+    expect(await shown(one)).toEqual({ hasCredentials: true, walletAddress: one.funder, signatureType: 2 });
+    for (const type of [0, 1, 3] as const) {
+      const walletAddress = signer.wallet(type);
+      const expected = { hasCredentials: false, walletAddress, signatureType: type };
+      expect(await shown(one, walletAddress)).toEqual(expected);
+      const upper = `0x${walletAddress.slice(2).toUpperCase()}`;
+      expect(await shown(one, upper)).toEqual(expected);
+      // By the other name of the parameter.
+      expect((await one.get(`/wallet/credentials/check?address=${upper}`)).body).toMatchObject(expected);
+    }
+    // Of a second wallet of the same agent, too.
+    const linked = Signer.generate();
+    await linkSignersWallet({ now: () => now, client: one.client, signer: linked });
+    for (const type of [0, 2] as const)
+      expect(await shown(one, linked.wallet(type))).toEqual({
+        ...{ hasCredentials: false, walletAddress: linked.wallet(type), signatureType: type },
+      });
+  });
+
+  test('knows no type where no key of the agent signs for it', async () => {
+    const one = await agent();
+    const other = await newTrader(service, 1);
+    const zero = `0x${'0'.repeat(40)}`;
+    const contract = '0xe111180000d2663c0091e4f400237545b87b996b';
+    for (const walletAddress of [zero, contract, other.funder, other.signer.address, one.signer.address])
+      expect(await shown(one, walletAddress)).toEqual({
+        ...{ hasCredentials: false, walletAddress: walletAddress.toLowerCase(), signatureType: null },
+      });
+    expect(await shown(one)).toEqual({ hasCredentials: false, walletAddress: null, signatureType: null });
+    const ofSolana = await one.get(`/wallet/credentials/check?walletAddress=${solanaKey().address}`);
+    expect({ status: ofSolana.status, code: ofSolana.body.code }).toEqual({
+      ...{ status: 400, code: 'invalid_request' },
+    });
+  });
+});
+
 describe('Solana', () => {
   test('a link proves an address and takes it from agents that only named it', async () => {
     const key = solanaKey();

@@ -89,7 +89,7 @@ export interface ExchangeOptions {
   /** World time per wall time, 0.001 to 100,000; 1 when omitted. May differ between openings. */
   readonly speed?: number;
   /** How many markets are of Protocol V2. Only read when the database has no exchange yet. Default `few`. */
-  readonly v2Share?: V2Share;
+  readonly v2Share?: V2Share | 'none';
   readonly clock?: Clock;
   readonly recorder?: Recorder;
   /** `live`: every market is a live venue's, and `mirror()` brings what happens there. A world is one or the other. */
@@ -617,7 +617,8 @@ export class JournalledExchange implements PaperExchange {
   }
 
   async #found(queue: GroupCommit<JournalRow>, speed: number): Promise<void> {
-    const { seed, v2Share = 'few' } = this.#options;
+    const { seed, v2Share: asked = 'few' } = this.#options;
+    const v2Share = asked === 'none' ? undefined : asked;
     const at = Math.floor(this.#clock.now());
     const slots = this.#options.markets === 'live' ? 0 : SLOTS.length;
     const { world, events } = World.begin(seed, speed, at, { slots, ids: marketIds, v2Share });
@@ -629,7 +630,7 @@ export class JournalledExchange implements PaperExchange {
     world.boundSweeps();
     const begin = {
       ...({ kind: 'begin', seed, speed, slots, boundedSweeps: true, derivedTokens: true } as const),
-      v2Share,
+      ...(v2Share === undefined ? {} : { v2Share }),
     };
     await queue.add(this.#row(begin, at, publicEvents(events), prices));
   }

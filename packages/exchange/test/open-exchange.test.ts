@@ -29,6 +29,22 @@ describe('opening', () => {
     expect(row?.count).toBe(1);
   });
 
+  test('a world without markets of Protocol V2 has as many markets, and stays so', async () => {
+    const { sql, clock, open } = await stage();
+    const first = await open({ v2Share: 'none', prunesJournal: false });
+    await someTrading(first, clock);
+    expect([...first.markets()].filter(({ status }) => status === 'open')).toHaveLength(145);
+    expect([...first.markets()].filter(({ version }) => version === 'v2')).toEqual([]);
+    const hash = first.stateHash();
+    await first.close();
+    await sql`delete from exchange_snapshots`;
+    // The share is read once, when the world is founded.
+    const second = await open({ v2Share: 'third' });
+    expect(second.stateHash()).toBe(hash);
+    expect([...second.markets()].filter(({ version }) => version === 'v2')).toEqual([]);
+    await second.close();
+  });
+
   test('a clean close and a new opening give the same state', async () => {
     const { clock, open } = await stage();
     const first = await open();

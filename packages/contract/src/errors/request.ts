@@ -27,7 +27,7 @@ export const REQUEST_ERRORS = {
   route_not_found: {
     status: 404,
     title: 'Route not found',
-    fix: 'See /openapi.json for the routes that exist.',
+    fix: 'See /llms.txt for the routes that exist.',
   },
   invalid_target: {
     status: 400,

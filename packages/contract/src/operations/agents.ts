@@ -29,7 +29,7 @@ export const AgentRecord = Type.Object({
   status: Type.Integer({ description: '1 active, 2 revoked' }),
   createType: Type.Integer({ description: '1 made by the user, 2 made by the system at registration' }),
   createdAt: EpochMs,
-  lastCalledAt: Nullable({ ...EpochMs, description: 'epoch milliseconds as text; null: never used' }),
+  lastCalledAt: EpochMs,
   agentName: Type.String(),
   agentCode: Type.String(),
   agentDescription: Type.String(),

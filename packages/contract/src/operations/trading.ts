@@ -41,7 +41,7 @@ const deprecatedField = <T>(form: string) =>
   Type.Optional(
     Type.Unsafe<T>({
       deprecated: true,
-      description: `dropped under the order profile 'interface', with any content; signed under 'polymarket': ${form}`,
+      description: `dropped under the order profile 'interface', with any content; required under 'polymarket': ${form}`,
     }),
   );
 

@@ -23,7 +23,7 @@ export interface Slot {
   readonly version?: 'v2';
 }
 
-/** How many markets of a world are of Protocol V2: those of the plan, eight of them, or about a third of all. */
+/** How many markets of a world are of Protocol V2: those of the plan, eight of them, or about a third of all. A world without any has no share. */
 export type V2Share = 'few' | 'third';
 
 const MINUTE = 60_000;

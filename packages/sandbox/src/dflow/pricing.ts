@@ -26,6 +26,8 @@ export interface Priced {
 }
 
 const CENT: Micro = 10_000n;
+/** Hundredths of c·p(1−p): what the exchange takes, and what DFlow takes. */
+export const FEE_HUNDREDTHS = { exchange: 7n, dflow: 1n } as const;
 export const MICRO_PER_PIP: Micro = MICRO / BigInt(PIPS);
 /** Unit of `weight`: contracts × p(1−p) in micro-units of collateral, times this. */
 const WEIGHT = BigInt(PIPS) * BigInt(PIPS);
@@ -41,8 +43,8 @@ export function payoutOf({ payout }: { readonly payout: Payout | null }, outcome
 export function venueFee(lots: Iterable<Lot>): Micro {
   let weight = 0n;
   for (const { price, size } of lots) weight += size * BigInt(price) * BigInt(PIPS - price);
-  const exchange = divide(7n * weight, 100n * WEIGHT * CENT, 'ceil') * CENT;
-  return exchange + divide(weight, 100n * WEIGHT, 'ceil');
+  const exchange = divide(FEE_HUNDREDTHS.exchange * weight, 100n * WEIGHT * CENT, 'ceil') * CENT;
+  return exchange + divide(FEE_HUNDREDTHS.dflow * weight, 100n * WEIGHT, 'ceil');
 }
 
 /** The lots of the first `size` on these levels, best first; fewer when the book offers less. */

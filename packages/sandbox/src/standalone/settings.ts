@@ -11,7 +11,7 @@ export interface Settings {
   readonly port: number;
   readonly seed: string;
   readonly speed: number;
-  readonly v2Share: 'few' | 'third';
+  readonly v2Share: 'none' | 'few' | 'third';
   readonly chainId: number;
   readonly orderVersion: 1 | 2;
   /** Requests per second and network address, at any door; twice as many at once. */
@@ -54,9 +54,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   };
 }
 
-function v2ShareOf(share: string): 'few' | 'third' {
-  if (share !== 'few' && share !== 'third')
-    throw new Error(`PAPER_V2_MARKETS must be few or third, not "${share}".`);
+function v2ShareOf(share: string): 'none' | 'few' | 'third' {
+  if (share !== 'none' && share !== 'few' && share !== 'third')
+    throw new Error(`PAPER_V2_MARKETS must be none, few or third, not "${share}".`);
   return share;
 }
 

@@ -44,21 +44,25 @@ export const onlineStatus = (lastCalledAt: number, now: number): keyof typeof ST
   return age <= ACTIVE_WITHIN_MS ? 1 : age <= IDLE_WITHIN_MS ? 2 : 3;
 };
 
-export function keyRecord(key: KeyRow, apiKeyCode = maskKey(key)): ApiKeyRecord {
+/** @param askedAt when the key asks about itself: its calls are written down later */
+export function keyRecord(key: KeyRow, askedAt = 0): ApiKeyRecord {
+  const calledAt = Math.max(askedAt, key.lastCalledAt);
+  // A key is made with the time of its making in this column. The registration is the first call of its key.
+  const isCalled = key.createType === 2 || askedAt > 0 || calledAt > key.createdAt;
   return {
     id: key.id.toString(),
     keyName: key.name,
-    apiKeyCode,
+    apiKeyCode: maskKey(key),
     status: key.status,
     createType: key.createType,
     createdAt: String(key.createdAt),
-    // A key is made with the time of its making in this column.
-    lastCalledAt: key.lastCalledAt > key.createdAt ? String(key.lastCalledAt) : null,
+    lastCalledAt: isCalled ? String(calledAt) : null,
   };
 }
 
 export const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
   ...keyRecord(row.key),
+  lastCalledAt: String(row.lastCalledAt),
   userId: row.userId.toString(),
   claimCode: row.claimed ? null : row.claimCode,
   agentName: row.name,
@@ -138,16 +142,18 @@ export async function createApiKey(
       'api_key_limit_reached',
       `This agent has ${LIMITS.activeKeysPerAgent} active keys already.`,
     );
-  return keyRecord(key, apiKey);
+  return { ...keyRecord(key), apiKeyCode: apiKey };
 }
 
 export const listApiKeys = async (needs: AgentNeeds, caller: Caller): Promise<ApiKeyRecord[]> =>
-  (await needs.agents.keys(caller.agentId)).map((key) => keyRecord(key));
+  (await needs.agents.keys(caller.agentId)).map((key) =>
+    keyRecord(key, key.id === caller.keyId ? needs.clock.now() : 0),
+  );
 
 /** @param forget makes this replica, and every other, drop what it remembers of the key; resolves when all have */
 export async function revokeApiKey(
   needs: AgentNeeds,
-  { agentId }: Pick<Caller, 'agentId'>,
+  { agentId, keyId: asking }: Pick<Caller, 'agentId'> & Partial<Caller>,
   { keyId, force }: { readonly keyId: string; readonly force: boolean },
   forget: (keyId: bigint) => Promise<void>,
 ): Promise<ApiKeyRecord> {
@@ -161,5 +167,5 @@ export async function revokeApiKey(
     );
   }
   await forget(id);
-  return keyRecord(outcome);
+  return keyRecord(outcome, asking === id ? needs.clock.now() : 0);
 }

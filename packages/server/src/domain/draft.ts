@@ -90,16 +90,24 @@ const EXTRAS = {
 } as const;
 const EXTRA_NAMES = Object.keys(EXTRAS) as (keyof typeof EXTRAS)[];
 
-/** @param malformed takes the fields that are not in their form */
-function extrasOf(order: TradeRequest['order'], malformed: Denial[]): OrderExtras | null {
+/**
+ * An order that has none of them, and does not say that it is of version 2, may be of version 1: its signature tells.
+ * @param malformed takes the fields that are missing, or not in their form
+ */
+function extrasOf({ order, orderVersion }: TradeRequest, malformed: Denial[]): OrderExtras | null {
   const sent = EXTRA_NAMES.filter((name) => order[name] !== undefined);
-  const bad = sent.filter((name) => !EXTRAS[name](order[name]));
-  for (const name of bad)
-    malformed.push({
-      code: 'invalid_request',
-      path: `order.${name}`,
-      detail: `order.${name} must be ${name === 'timestamp' ? 'epoch milliseconds' : '0x and 64 hex digits'}.`,
-    });
+  const isOwnStruct = orderVersion !== 1 && (sent.length > 0 || orderVersion === 2);
+  const bad = EXTRA_NAMES.filter((name) =>
+    order[name] === undefined ? isOwnStruct : !EXTRAS[name](order[name]),
+  );
+  for (const name of bad) {
+    const form = name === 'timestamp' ? 'epoch milliseconds' : '0x and 64 hex digits';
+    const fault =
+      order[name] === undefined
+        ? `is missing: the struct that is signed here has 11 fields, this one among them. Send what was signed: ${form}.`
+        : `must be ${form}.`;
+    malformed.push({ code: 'invalid_request', path: `order.${name}`, detail: `order.${name} ${fault}` });
+  }
   if (sent.length === 0 || bad.length > 0) return null;
   return {
     timestamp: BigInt(order.timestamp ?? 0),
@@ -120,7 +128,7 @@ export function readDraft(request: TradeRequest, profile: OrderProfile): Draft |
   const tooBig: Denial[] = [];
   // The token is read again below, with a fault where it is too big.
   const areExtrasSigned = signsExtras(exchangeVersionOf(BigInt(order.tokenId)), profile);
-  const extras = extrasOf(order, areExtrasSigned ? tooBig : []);
+  const extras = extrasOf(request, areExtrasSigned ? tooBig : []);
   const uint = (name: 'tokenId' | 'makerAmount' | 'takerAmount' | 'expiration' | 'nonce' | 'feeRateBps') => {
     const value = BigInt(order[name] ?? '0');
     if (value > MAX_UINT256) {

@@ -6,24 +6,32 @@ import {
   listSkillsAlias,
   listSkillsForReview,
   refuseSkill,
-  SKILL_LIMITS,
   setSkillVisibility,
   submitSkill,
 } from '@bellwether/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { offsetPages, paginate } from '../platform/http/pagination.ts';
-import type { Bind, Input } from '../platform/http/routes.ts';
+import type { Bind } from '../platform/http/routes.ts';
 import * as skills from './skills.ts';
 
+interface Asked {
+  readonly query: { readonly limit?: number; readonly offset?: number };
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The body says the total, too, as the interface has it. */
+async function paged<T extends { readonly total: number }>(
+  { query, request, reply }: Asked,
+  list: Promise<T>,
+): Promise<T> {
+  const answer = await list;
+  const { limit, offset } = skills.pageOf(query);
+  paginate(request, reply, answer.total, offsetPages(offset, limit, answer.total));
+  return answer;
+}
+
 export function bindSkills(bind: Bind, needs: skills.SkillNeeds): void {
-  const paged = async <T extends { readonly total: number }>(
-    { query, request, reply }: Pick<Input<typeof listSkills>, 'query' | 'request' | 'reply'>,
-    found: Promise<T>,
-  ): Promise<T> => {
-    const { limit = SKILL_LIMITS.pageSize, offset = 0 } = query;
-    const page = await found;
-    paginate(request, reply, page.total, offsetPages(offset, limit, page.total));
-    return page;
-  };
   for (const operation of [listSkills, listSkillsAlias] as const)
     bind(operation, (input) => paged(input, skills.listSkills(needs, input.query)));
   bind(listMySkills, (input) => paged(input, skills.listMySkills(needs, input.caller, input.query)));

@@ -60,7 +60,7 @@ const record = (row: SkillRow): Skill => ({
 
 const operatorRecord = (row: SkillRow): OperatorSkill => ({ ...record(row), isVisible: row.isVisible });
 
-const pageOf = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
+export const pageOf = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
 const categoryOf = ({ category }: SkillQuery) => (category === undefined ? {} : { category });
 
 export async function listSkills(needs: SkillNeeds, query: SkillQuery): Promise<SkillList> {

@@ -44,6 +44,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'readyz',
   'metrics',
   'aiagent',
+  'openapi',
   'openapi.json',
   'llms.txt',
 ]);

@@ -75,6 +75,16 @@ export function createWalletStore(sql: Sql) {
       return rows.map((row) => row.address);
     },
 
+    /** The keys (EOAs) of the EVM wallets within the agent's reach. */
+    async keys({ agentId, userId }: ActingAgent): Promise<readonly Address[]> {
+      const rows = await sql<{ key: Address }[]>`
+        select c.eoa as key from credentials c
+          where c.user_id = ${userId} and ${isReachable(sql, agentId, sql`c.wallet_address`)}
+        union select l.signer from linked_wallets l
+          where l.user_id = ${userId} and l.kind = 'evm' and ${isReachable(sql, agentId, sql`l.address`)}`;
+      return rows.map((row) => row.key);
+    },
+
     async solanaWallets(caller: ActingAgent): Promise<SolanaWallets> {
       const [row] = await sql<SolanaWallets[]>`
         select a.sol_address as named, (select a.sol_address where not exists (

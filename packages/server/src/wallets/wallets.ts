@@ -168,6 +168,20 @@ export function walletType(eoa: Address, wallet: Address, named: SignatureType |
   return named ?? actual;
 }
 
+/** The type that a registration would detect; `null` while no key within the agent's reach is known to sign for the wallet. */
+async function detectedType(
+  needs: CredentialNeeds,
+  caller: Caller,
+  wallet: Address | null,
+): Promise<SignatureType | null> {
+  if (wallet === null) return null;
+  for (const eoa of await needs.wallets.keys(caller)) {
+    const type = signatureTypeOf(eoa, wallet);
+    if (type !== null) return type;
+  }
+  return null;
+}
+
 export async function checkCredentials(
   needs: CredentialNeeds,
   caller: Caller,
@@ -181,7 +195,7 @@ export async function checkCredentials(
   return {
     hasCredentials: found !== null,
     walletAddress: asked ?? walletAddress,
-    signatureType: found?.signatureType ?? null,
+    signatureType: found?.signatureType ?? (await detectedType(needs, caller, walletAddress)),
     heartbeat:
       found !== null && ((await needs.heartbeats.ofOwner(found.userId)).get(found.walletAddress) ?? false),
   };

@@ -25,19 +25,20 @@ import {
 import { cookieName } from '../platform/http/identify.ts';
 import { parseBodies } from '../platform/http/json-bodies.ts';
 import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/metrics.ts';
-import { handleError, sendProblem } from '../platform/http/problem.ts';
+import { handleError } from '../platform/http/problem.ts';
 import { watchRequests } from '../platform/http/recent-requests.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
 import { admitRequests } from '../platform/http/request-admission.ts';
 import { type Bind, createBinder, type Gate, type Route } from '../platform/http/routes.ts';
 import { guardTargets, showToPages } from '../platform/http/targets.ts';
 import { traceRequests } from '../platform/http/trace-requests.ts';
+import { MethodTable, refuseUnknown } from '../platform/http/unknown-routes.ts';
 import { compileFor } from '../platform/http/validators.ts';
 import { bindDocs } from '../platform/site/docs-page.ts';
 import { serveFrontPage } from '../platform/site/front-page.ts';
 import { serveGuides } from '../platform/site/guides.ts';
 import { bindLlmsText, FIRST_STEPS, llmsText } from '../platform/site/llms-text.ts';
-import { withExamples } from '../platform/site/openapi-examples.ts';
+import { finishDocument, serveDocuments } from '../platform/site/openapi-document.ts';
 import type { Tracer } from '../platform/tracing.ts';
 import { quoteAliases } from '../quoting/index.ts';
 import type { Streams } from '../streams/index.ts';
@@ -155,12 +156,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const seen = watchRequests(app);
   app.setValidatorCompiler(({ schema, httpPart }) => compileFor(schema as object, httpPart));
   app.addSchema({ $id: 'Problem', ...Problem });
-  await app.register(swagger, openapi(options));
+  const documented: Operation[] = [];
+  const inbound: Operation[] = [];
+  await app.register(
+    swagger,
+    openapi(options, () => [...documented, ...inbound]),
+  );
 
   const siteOf = createSite(options.needs);
-  const table = new MethodTable();
-  const documented: Operation[] = [];
-  refuseUnknown(app, table);
+  const table = new MethodTable(options.basePath);
+  refuseUnknown(app, table, options.basePath);
   await app.register(
     async (scope) => {
       parseBodies(scope);
@@ -170,9 +175,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       options.bindRooms(bind);
       await scope.register(async (raw) => {
         takeRawBodies(raw);
-        const inbound = createBinder(raw, options.gate);
-        bindInbound(inbound.bind, options.needs);
-        for (const route of inbound.operations) table.add(route, options.basePath);
+        const { bind, operations } = createBinder(raw, options.gate);
+        bindInbound(bind, options.needs);
+        for (const route of operations) table.add(route);
+        inbound.push(...operations);
       });
       const pages = [
         ...serveAssets(scope, options.gate, siteOf),
@@ -181,7 +187,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       ];
       const guides = serveGuides(scope, options.gate, siteOf);
       const front = serveFrontPage(scope, options.gate, { siteOf, version: options.version });
-      for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route, options.basePath);
+      for (const route of [...routes, ...pages, ...guides, ...front]) table.add(route);
       documented.push(...operations);
     },
     { prefix: options.basePath },
@@ -190,8 +196,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     await app.register(door.register, { prefix: `${options.basePath}${door.prefix}` });
   }
   await bindReplicas(app, options.basePath, options.replicas);
-  bindLlmsText(app, options.basePath, () => llmsText(documented, options.publicUrl));
+  const documents = serveDocuments(app, options.basePath);
+  bindLlmsText(app, options.basePath, () =>
+    llmsText(documented, { publicUrl: options.needs.publicUrl, sizes: documents.sizes() }),
+  );
   await bindService(app, options);
+  for (const route of [...documents.routes, ...SERVICE_ROUTES]) table.add(route);
   return app;
 }
 
@@ -229,7 +239,10 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   });
 }
 
-const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
+const openapi = (
+  { publicUrl, basePath, version }: ServerOptions,
+  operations: () => readonly Operation[],
+) => ({
   openapi: {
     openapi: '3.1.0',
     info: {
@@ -258,7 +271,7 @@ const openapi = ({ publicUrl, basePath, version }: ServerOptions) => ({
   // The paper venues' doors speak the venues' protocols: docs/doors.md describes them.
   hideUntagged: true,
   transformObject: (made: { readonly openapiObject: object } | { readonly swaggerObject: object }) =>
-    withExamples('openapiObject' in made ? made.openapiObject : made.swaggerObject),
+    finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject, operations()),
 });
 
 const LIVENESS = {
@@ -277,6 +290,11 @@ const READINESS = {
   response: { 200: Readiness, 503: Readiness },
 };
 
+/** Beside the operations, the pages and the documents. */
+const SERVICE_ROUTES: readonly Route[] = ['/healthz', '/readyz', '/metrics', '/llms.txt', '/docs'].map(
+  (path) => ({ path, method: 'GET' }),
+);
+
 async function bindService(app: FastifyInstance, { basePath, readiness }: ServerOptions): Promise<void> {
   for (const prefix of new Set(['', basePath])) {
     const hide = prefix !== basePath;
@@ -286,57 +304,5 @@ async function bindService(app: FastifyInstance, { basePath, readiness }: Server
       return reply.code(ready ? 200 : 503).send(body);
     });
   }
-  app.get(`${basePath}/openapi.json`, { schema: { hide: true } }, async () => app.swagger());
   bindDocs(app, basePath);
-}
-
-/** The routes' own table: the framework says 404 for a wrong method. */
-class MethodTable {
-  /** Paths without parameters; asked for every request. */
-  readonly #fixed = new Map<string, Set<string>>();
-  readonly #patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
-
-  add({ path, method }: Route, basePath: string): void {
-    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
-    let known: Set<string>;
-    if (path.includes('{')) {
-      const pattern = new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-      const row = this.#patterns.get(path) ?? { pattern, methods: new Set<string>() };
-      this.#patterns.set(path, row);
-      known = row.methods;
-    } else {
-      known = this.#fixed.get(basePath + path) ?? new Set<string>();
-      this.#fixed.set(basePath + path, known);
-    }
-    for (const each of methods) known.add(each);
-  }
-
-  /** Methods that a path without parameters takes; `null` when there is no such path. */
-  ofFixed(url: string): ReadonlySet<string> | null {
-    const query = url.indexOf('?');
-    return this.#fixed.get(query < 0 ? url : url.slice(0, query)) ?? null;
-  }
-
-  /** Methods that any path takes; `null` when there is no such path. */
-  ofAny(url: string): readonly string[] | null {
-    const path = url.split('?')[0] ?? '';
-    const fitting = [...this.#patterns.values()].filter(({ pattern }) => pattern.test(path));
-    const found = [...(this.#fixed.get(path) ?? []), ...fitting.flatMap(({ methods }) => [...methods])];
-    return found.length === 0 ? null : [...new Set(found)];
-  }
-}
-
-/** 405 where the path exists under another method, 404 elsewhere; both before a key is asked for. */
-function refuseUnknown(app: FastifyInstance, table: MethodTable): void {
-  // A fixed path wins over a pattern that happens to fit it, for every method: GET /markets/trade is no market.
-  app.addHook('onRequest', (request, reply, done) => {
-    const methods = table.ofFixed(request.url);
-    if (methods === null || methods.has(request.method)) done();
-    else sendProblem(request, reply.header('allow', [...methods].join(', ')), 'method_not_allowed');
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const methods = table.ofAny(request.url);
-    if (methods === null) return sendProblem(request, reply, 'route_not_found');
-    return sendProblem(request, reply.header('allow', methods.join(', ')), 'method_not_allowed');
-  });
 }

@@ -6,7 +6,16 @@ import * as contract from '@bellwether/contract';
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'permission' in value && 'path' in value;
 
-const PAGES = ['/', '/docs', '/openapi.json', '/llms.txt', '/healthz', '/readyz', '/console'];
+const PAGES = [
+  '/',
+  '/docs',
+  '/openapi.json',
+  '/openapi/*.json',
+  '/llms.txt',
+  '/healthz',
+  '/readyz',
+  '/console',
+];
 
 /** @param doors paths of the paper venues' doors */
 export function openRoutes(doors: readonly string[]): readonly string[] {

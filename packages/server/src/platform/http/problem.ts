@@ -33,6 +33,19 @@ interface Details {
 /** RFC 9110 asks every 401 for a challenge. */
 const CHALLENGE = 'Bearer realm="bellwether"';
 
+/** The routes that were probably meant are the fix. */
+const OF_ROUTES: ReadonlySet<ErrorCode> = new Set(['route_not_found', 'method_not_allowed']);
+
+/** The longest that any route takes is shorter. */
+const MOST_PATH_CHARS = 512;
+
+/** The path as a URI, and no longer than one of ours could be: it is the text of whoever sent it. */
+const plainPath = (url: string): string =>
+  (url.slice(0, MOST_PATH_CHARS).split('?')[0] ?? '/').replaceAll(
+    /[^\w/.~%:@!$&'()*+,;=-]/g,
+    encodeURIComponent,
+  );
+
 export function problemOf(request: FastifyRequest, code: ErrorCode, details: Details = {}): ProblemBody {
   const { title, fix } = ERRORS[code];
   const detail = details.detail ?? `${title}.`;
@@ -41,11 +54,11 @@ export function problemOf(request: FastifyRequest, code: ErrorCode, details: Det
     title,
     status: ERRORS[code].status,
     detail,
-    instance: request.url.split('?')[0] ?? '/',
+    instance: plainPath(request.url),
     code,
     message: detail,
     requestId: request.id,
-    fix: details.fix ?? fix,
+    fix: details.fix ?? (OF_ROUTES.has(code) ? request.server.fixOfRoute(request) : fix),
     ...(details.errors === undefined ? {} : listed(details.errors)),
     ...(details.diagnosis === undefined ? {} : { diagnosis: details.diagnosis }),
     ...(details.context === undefined ? {} : { context: details.context }),

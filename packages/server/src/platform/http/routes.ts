@@ -355,6 +355,8 @@ function replay({ idempotency }: Gate, operation: Operation, path: string): Step
       else request.keyed = keyed;
       return undefined;
     }
+    if ((operation.response as { type?: string }).type === 'array')
+      reply.header(TOTAL_HEADER, (JSON.parse(first.body) as readonly unknown[]).length);
     return reply
       .code(first.status)
       .header(REPEATED_HEADER, 'true')

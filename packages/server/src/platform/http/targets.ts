@@ -5,6 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from './addresses.ts';
+import { ANSWER_HEADERS } from './answer-headers.ts';
 import { MOVED, wantsHtml } from './layout.ts';
 import { sendProblem } from './problem.ts';
 
@@ -30,15 +31,10 @@ const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-even
 const CLOSED_TO_PAGES =
   'Pages of other origins may call the operations of agents; this route is for the service’s own pages or for programs.';
 /** Headers of an answer that a page may read, beyond what every page may. */
-const EXPOSED = [
-  'x-request-id',
-  'retry-after',
-  'ratelimit',
-  'ratelimit-policy',
-  'idempotency-replayed',
-  'x-total-count',
-  'link',
-].join(', ');
+const EXPOSED = Object.keys(ANSWER_HEADERS)
+  .filter((name) => name !== 'Set-Cookie')
+  .join(', ')
+  .toLowerCase();
 
 export function guardTargets(app: FastifyInstance, options: TargetOptions): void {
   const judges: readonly Judge[] = [targetJudge(options), hostJudge(options), originJudge(options)];

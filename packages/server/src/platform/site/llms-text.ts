@@ -1,6 +1,7 @@
 /** `GET /llms.txt`: the service in one page for a language model. Made from the operations, so it cannot fall behind. */
 import type { Operation } from '@bellwether/contract';
 import type { FastifyInstance } from 'fastify';
+import type { Documents } from './openapi-document.ts';
 
 /** In this order: what an agent does first. */
 const TAGS = [
@@ -40,7 +41,31 @@ export const FIRST_STEPS = `1. \`POST /agents/register\` {"name": "…"} gives \
 
 9. \`GET /markets/briefing\` every 30 s, with jitter, tells what changed and what to do next; \`GET /events\` (server-sent events) tells it as it happens, and \`GET /markets/stream?tokens=…\` how books change. \`POST /markets/orders/cancel\` and \`POST /markets/redeem\` are never blocked.`;
 
-export function llmsText(operations: readonly Operation[], publicUrl: string): string {
+interface Addresses {
+  readonly publicUrl: string;
+  /** Of the OpenAPI documents. */
+  readonly sizes: ReturnType<Documents['sizes']>;
+}
+
+const kilobytes = (bytes: number): string => `${Math.ceil(bytes / 1000)} kB`;
+
+/** What each says that this page does not. */
+const GUIDES = {
+  errors: 'every error and its fix',
+  limits: 'rate limits, safeguards, what is kept',
+  exits: 'SELLs that you leave with the desk, with a trigger',
+  signing: 'domains, structs, worked examples in every form',
+  streams: 'events and books as they happen',
+  webhooks: 'events sent to you, and how to verify them',
+  receipts: 'what was asked, checked and answered, chained by hash',
+  sdk: 'the client for TypeScript, which signs and verifies locally',
+  cli: 'the same from a shell',
+  mcp: 'the same as tools of a model',
+  doors: 'the venues’ own protocols, on paper',
+  routes: 'every route, those of owners and operators too',
+} as const;
+
+export function llmsText(operations: readonly Operation[], { publicUrl, sizes }: Addresses): string {
   const callable = operations.filter(({ permission }) => permission === 'agent' || permission === 'public');
   const tags = [...new Set(callable.map(({ tag }) => tag))].sort((a, b) => placeOf(a) - placeOf(b));
   const sections = tags.map((tag) =>
@@ -62,10 +87,17 @@ ${sections.join('\n\n')}
 
 ## More
 
-- OpenAPI 3.1, with a runnable example of every operation and the codes of every refusal: ${publicUrl}/openapi.json
-- Reference page: ${publicUrl}/docs
-- Guides, as Markdown: ${publicUrl}/docs/errors (every error and its fix), ${publicUrl}/docs/signing (domains, structs, worked examples in every form), ${publicUrl}/docs/webhooks, ${publicUrl}/docs/streams, ${publicUrl}/docs/receipts
-- Routes of owners and operators: ${publicUrl}/docs/routes
+- OpenAPI 3.1, with a runnable example of every operation and the codes of every refusal, one resource at a time:
+${[...sizes.parts]
+  .sort(([a], [b]) => placeOf(a) - placeOf(b))
+  .map(([name, bytes]) => `  - [${name}](${publicUrl}/openapi/${name}.json) (${kilobytes(bytes)})`)
+  .join('\n')}
+  - [all of them](${publicUrl}/openapi.json) (${kilobytes(sizes.all)})
+- [Reference page](${publicUrl}/docs), for people
+- Guides, as Markdown:
+${Object.entries(GUIDES)
+  .map(([name, about]) => `  - [${name}](${publicUrl}/docs/${name}): ${about}`)
+  .join('\n')}
 `;
 }
 

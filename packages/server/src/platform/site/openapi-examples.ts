@@ -16,12 +16,13 @@ const NAME = 'runnable';
 const TEMPLATE = 'x-template';
 
 interface Media {
+  /** Of the schema alone; excludes the others. */
+  example?: unknown;
   examples?: Record<string, object>;
 }
-interface Parameter {
+interface Parameter extends Media {
   readonly name: string;
   readonly in: string;
-  examples?: Record<string, object>;
 }
 interface DocumentedOperation {
   readonly operationId?: string;
@@ -50,6 +51,11 @@ const runnable = (template: unknown): Record<string, object> => ({
   },
 });
 
+function show(place: Media, examples: Record<string, object>): void {
+  delete place.example;
+  place.examples = examples;
+}
+
 const firstOf = (content: Readonly<Record<string, Media>> | undefined): Media | undefined =>
   Object.values(content ?? {})[0];
 
@@ -63,7 +69,7 @@ function addRequest(operation: DocumentedOperation, example: Example): void {
     for (const [name, value] of Object.entries(values)) {
       const known = operation.parameters?.find((one) => one.in === place && one.name === name);
       const examples = runnable(value);
-      if (known !== undefined) known.examples = examples;
+      if (known !== undefined) show(known, examples);
       else
         operation.parameters = [
           ...(operation.parameters ?? []),
@@ -71,15 +77,15 @@ function addRequest(operation: DocumentedOperation, example: Example): void {
         ];
     }
   const media = firstOf(operation.requestBody?.content);
-  if (media !== undefined && example.body !== undefined) media.examples = runnable(example.body);
+  if (media !== undefined && example.body !== undefined) show(media, runnable(example.body));
 }
 
 function addAnswer({ responses }: DocumentedOperation, answer: { status: number; body: unknown }): void {
   const media = firstOf(responses[answer.status]?.content);
-  if (media !== undefined) media.examples = { [NAME]: { value: answer.body } };
+  if (media !== undefined) show(media, { [NAME]: { value: answer.body } });
 }
 
-const HOW =
+export const HOW_TO_RUN =
   'Every operation has an example named `runnable`, with values that have the right form and stand for nothing: `x-template` beside it shows the same with `{{placeholders}}`, which the document explains under `x-placeholders`. With your values for them it is answered as shown. Keys go where `security` says.';
 
 /** Adds them to the finished document. */
@@ -92,6 +98,6 @@ export function withExamples<T extends object>(document: T): T {
     const answer = ANSWERS[id];
     if (answer !== undefined) addAnswer(operation, answer);
   }
-  info.description = `${info.description} ${HOW}`;
+  info.description = `${info.description} ${HOW_TO_RUN}`;
   return { ...document, 'x-placeholders': PLACEHOLDERS };
 }

@@ -28,9 +28,9 @@ const variables = {
     'Seed of the simulated world. Read once, when the database is new.',
   ),
   PAPER_V2_MARKETS: choice(
-    ['few', 'third'],
+    ['none', 'few', 'third'],
     'few',
-    'How many markets of the simulated world are of the venue’s Protocol V2: six, or a third. Read once, when the database is new.',
+    'How many markets of the simulated world are of the venue’s Protocol V2: none, eight, or a third. Read once, when the database is new.',
   ),
   PAPER_SPEED: number(1, { minimum: 0.001, maximum: 100_000 }, 'World time per wall time.'),
   PAPER_WORLD: flag('on', 'Off stops the simulated world: house quotes do not change and no market ends.'),
