@@ -235,7 +235,7 @@ describe('a field of two names', () => {
     const set = { clientOrderId: 'two-names', marketConditionId: market.conditionId, amount: 1 };
     for (const name of ['address', 'walletAddress']) {
       const { status, body } = await post('/markets/split', { ...set, [name]: stranger.funder });
-      expect([status, body.code, body.errors[0].path]).toEqual([404, 'wallet_not_found', name]);
+      expect([status, body.code, body.errors[0].path]).toEqual([403, 'credentials_not_registered', name]);
       const unlinked = await post('/wallet/unlink', { [name]: stranger.funder });
       expect([unlinked.body.code, pathsOf(unlinked)]).toEqual(['wallet_not_found', [name]]);
     }

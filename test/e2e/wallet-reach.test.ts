@@ -119,15 +119,15 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     ],
     'POST /markets/split walletAddress': [
       post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/convert walletAddress': [
       post('/markets/convert', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/merge walletAddress': [
       post('/markets/merge', () => ({ clientOrderId: 'a', marketId, amount: 1, walletAddress: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/redeem walletAddress': [
       post('/markets/redeem', () => ({ marketId, walletAddress: funder })),
@@ -175,15 +175,15 @@ const refusals = (): Record<string, readonly [Ask, object] | null> => {
     ],
     'POST /markets/split address': [
       post('/markets/split', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/convert address': [
       post('/markets/convert', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/merge address': [
       post('/markets/merge', () => ({ clientOrderId: 'a', marketId, amount: 1, address: funder })),
-      { status: 404, code: 'wallet_not_found' },
+      { status: 403, code: 'credentials_not_registered' },
     ],
     'POST /markets/redeem address': [
       post('/markets/redeem', () => ({ marketId, address: funder })),

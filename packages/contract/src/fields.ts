@@ -146,8 +146,12 @@ export const Uuid = {
 /** The id of a key, a passkey or a delivery. */
 export const CountedId = formed('^[1-9][0-9]{0,17}$', 'a whole number from 1 on, in digits');
 
-/** Where a page of a list begins. */
-export const cursor = (maxLength: number, description: string) =>
+/**
+ * Where a page of a list begins.
+ * @example
+ * const next = cursorText(200, '`next` of the page before');
+ */
+export const cursorText = (maxLength: number, description: string) =>
   Type.Optional(
     formed('^[A-Za-z0-9_-]+$', 'a cursor of an answer, unchanged', { minLength: 1, maxLength, description }),
   );
@@ -295,7 +299,7 @@ export const EitherVenueQuery = Type.Optional(
 export const pageQuery = (most: number, usual = 50) => ({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: usual })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-  cursor: cursor(
+  cursor: cursorText(
     200,
     'opaque, from the Link header: the next page without gaps or repeats while items come in; instead of offset',
   ),

@@ -39,9 +39,9 @@ export const signedRequest = (change: Partial<LimitOrder> = {}): Promise<TradeRe
     ...change,
   });
 
-/** @throws when the request cannot be parsed */
+/** As a desk of either profile reads it, once nothing is missing. @throws when the request cannot be parsed */
 export function draftOf(request: TradeRequest): Draft {
-  const draft = readDraft(request, 'polymarket');
+  const draft = readDraft(request, 'interface');
   if (Array.isArray(draft)) throw new Error(JSON.stringify(draft));
   return draft as Draft;
 }

@@ -3,7 +3,7 @@
  * for it, and the balances at both ends. The same figures as JSON, page by page, and as CSV, whole.
  */
 import { type Static, Type } from 'typebox';
-import { cursor, formed, Iso, Nullable, Outcome, OutcomeName, Uuid } from '../fields.ts';
+import { cursorText, formed, Iso, Nullable, Outcome, OutcomeName, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 export const STATEMENT_LIMITS = {
@@ -70,7 +70,7 @@ const statementFields = {
       description: 'events of one page; json only',
     }),
   ),
-  cursor: cursor(600, '`next` of the page before; json only'),
+  cursor: cursorText(600, '`next` of the page before; json only'),
 };
 
 const signed = (description: string) => Type.Number({ description });

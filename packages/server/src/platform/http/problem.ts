@@ -151,9 +151,9 @@ function codeOf(errors: readonly FieldError[], request: FastifyRequest): ErrorCo
 
 /** With the names that were sent, where a field has several. */
 function asSent(fields: readonly FieldError[], parts: readonly unknown[]): readonly FieldError[] {
-  const names = Object.assign({}, ...parts.map(sentNames)) as Readonly<Record<string, string>>;
+  const names = new Map(parts.flatMap((part) => Object.entries(sentNames(part))));
   return fields.map((field) => {
-    const sent = names[field.path];
+    const sent = names.get(field.path);
     if (sent === undefined) return field;
     const { path, message } = field;
     const said = message.startsWith(`${path} `) ? sent + message.slice(path.length) : message;
