@@ -33,7 +33,7 @@ interface Entry {
 
 let service: TestService;
 let entries: readonly Entry[];
-/** What webhooks are told. */
+/** Bodies of webhooks. */
 let told: readonly (readonly [string, Schema])[];
 let schemas: Readonly<Record<string, Schema>>;
 

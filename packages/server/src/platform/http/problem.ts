@@ -39,7 +39,7 @@ const OF_ROUTES: ReadonlySet<ErrorCode> = new Set(['route_not_found', 'method_no
 /** The longest that any route takes is shorter. */
 const MOST_PATH_CHARS = 512;
 
-/** The path as a URI, and no longer than one of ours could be: it is the text of whoever sent it. */
+/** The path as a URI, and no longer than one of ours could be: it is a stranger's text. */
 const plainPath = (url: string): string =>
   (url.slice(0, MOST_PATH_CHARS).split('?')[0] ?? '/').replaceAll(
     /[^\w/.~%:@!$&'()*+,;=-]/g,

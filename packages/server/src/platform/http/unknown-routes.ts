@@ -82,14 +82,35 @@ const ANOTHER_METHOD = 0.5;
 /** Routes that are so much worse than the nearest are not named beside it. */
 const BESIDE = 0.5;
 
-const isParameter = (segment: string): boolean => segment.startsWith('{');
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
 
-function costOfWord(sent: string, known: string): number {
-  if (isParameter(known)) return /\d/.test(sent) || sent.length > 20 ? AN_ID : A_WORD;
-  if (sent === known) return 0;
-  const most = Math.min(2, known.length - 1);
-  const count = edits(sent, known, most);
+const MOST_EDITS = 2;
+
+/** A word with its letters, one bit each: words within so many edits of each other differ in at most twice as many letters. */
+const wordOf = (text: string) => {
+  let letters = 0;
+  for (let i = 0; i < text.length; i += 1) letters |= 1 << (text.charCodeAt(i) & 31);
+  return { text, letters, isParameter: text.startsWith('{') };
+};
+type Word = ReturnType<typeof wordOf>;
+
+function differsInMore(a: number, b: number, most: number): boolean {
+  let rest = a ^ b;
+  for (let count = 0; rest !== 0; count += 1) {
+    if (count === most) return true;
+    rest &= rest - 1;
+  }
+  return false;
+}
+
+function costOfWord(sent: Word, known: Word): number {
+  if (known.isParameter) return /\d/.test(sent.text) || sent.text.length > 20 ? AN_ID : A_WORD;
+  if (sent.text === known.text) return 0;
+  // A stranger's path is compared with every word: nearly all are told apart by these two.
+  if (Math.abs(sent.text.length - known.text.length) > MOST_EDITS) return ANOTHER_WORD;
+  if (differsInMore(sent.letters, known.letters, 2 * MOST_EDITS)) return ANOTHER_WORD;
+  const most = Math.min(MOST_EDITS, known.text.length - 1);
+  const count = edits(sent.text, known.text, most);
   return count > most ? ANOTHER_WORD : count * PER_EDIT;
 }
 
@@ -102,7 +123,7 @@ interface KnownRoute {
 
 interface Known {
   /** Each word once: the same ones stand in many routes. */
-  readonly words: readonly string[];
+  readonly words: readonly Word[];
   readonly routes: readonly KnownRoute[];
 }
 
@@ -117,34 +138,65 @@ function knownOf(table: MethodTable): Known {
     ...{ path, methods },
     words: segmentsOf(path.toLowerCase()).map(placeOf),
   }));
-  return { words: [...places.keys()], routes };
+  return { words: [...places.keys()].map(wordOf), routes };
+}
+
+interface Costs {
+  /** In the place of each known word. */
+  readonly of: Float64Array;
+  readonly least: number;
+}
+
+function costsOf(sent: Word, known: readonly Word[]): Costs {
+  const of = new Float64Array(known.length);
+  let least = ANOTHER_WORD;
+  for (let place = 0; place < known.length; place += 1) {
+    const cost = costOfWord(sent, known[place] as Word);
+    of[place] = cost;
+    if (cost < least) least = cost;
+  }
+  return { of, least };
 }
 
 interface Sent {
-  readonly words: readonly string[];
-  /** Cost of each of them in the place of each known word. */
-  readonly costs: readonly (readonly number[])[];
+  readonly words: readonly Word[];
+  readonly costs: readonly Costs[];
 }
 
+const leftOutOf = ({ isParameter }: Word): number => (isParameter ? PARAMETER_LEFT_OUT : LEFT_OUT);
+
+/** Of one look at a time; a route has fewer words. */
+const row = new Float64Array(32);
+
 /** The least that turns the words that were sent into those of the route; at once when that is more than the most. */
-function costOfPath({ words, costs }: Sent, route: readonly number[], leftOut: readonly number[]): number {
-  let row = [0];
-  for (const place of route) row.push((row.at(-1) ?? 0) + (leftOut[place] ?? 0));
-  for (const [i, word] of words.entries()) {
-    const tooMuch = word === words[i + 1] || word === words[i - 1] ? TWICE : TOO_MUCH;
-    const next = [(row[0] ?? 0) + tooMuch];
-    for (const [j, place] of route.entries())
-      next.push(
-        Math.min(
-          (row[j] ?? 0) + (costs[i]?.[place] ?? 0),
-          (row[j + 1] ?? 0) + tooMuch,
-          (next[j] ?? 0) + (leftOut[place] ?? 0),
-        ),
+function costOfPath({ words, costs }: Sent, route: readonly number[], known: readonly Word[]): number {
+  const more = route.length - words.length;
+  if (more * PARAMETER_LEFT_OUT > MOST || -more * TWICE > MOST) return Number.POSITIVE_INFINITY;
+  row[0] = 0;
+  for (let j = 0; j < route.length; j += 1)
+    row[j + 1] = (row[j] as number) + leftOutOf(known[route[j] as number] as Word);
+  for (let i = 0; i < words.length; i += 1) {
+    const word = words[i]?.text;
+    const tooMuch = word === words[i + 1]?.text || word === words[i - 1]?.text ? TWICE : TOO_MUCH;
+    // Of the row before, one place back.
+    let back = row[0] as number;
+    row[0] = back + tooMuch;
+    let least = row[0];
+    for (let j = 0; j < route.length; j += 1) {
+      const place = route[j] as number;
+      const above = row[j + 1] as number;
+      const cost = Math.min(
+        back + (costs[i]?.of[place] as number),
+        above + tooMuch,
+        (row[j] as number) + leftOutOf(known[place] as Word),
       );
-    if (Math.min(...next) > MOST) return Number.POSITIVE_INFINITY;
-    row = next;
+      row[j + 1] = cost;
+      back = above;
+      if (cost < least) least = cost;
+    }
+    if (least > MOST) return Number.POSITIVE_INFINITY;
   }
-  return row.at(-1) ?? 0;
+  return row[route.length] as number;
 }
 
 const METHODS: Readonly<Record<string, string>> = { HEAD: 'GET', PUT: 'POST', PATCH: 'POST' };
@@ -160,13 +212,14 @@ function nearestRoutes(
   let rest = path.toLowerCase();
   while (basePath !== '' && `${rest}/`.startsWith(`${basePath.toLowerCase()}/`))
     rest = rest.slice(basePath.length);
-  const words = segmentsOf(rest);
+  const words = segmentsOf(rest).map(wordOf);
   if (words.length > MOST_SEGMENTS) return [];
-  const sent = { words, costs: words.map((word) => known.words.map((other) => costOfWord(word, other))) };
-  const leftOut = known.words.map((word) => (isParameter(word) ? PARAMETER_LEFT_OUT : LEFT_OUT));
+  const costs = words.map((word) => costsOf(word, known.words));
+  // What each word costs at the least, wherever it stood, is too much already for most paths that are no misspelt ones.
+  if (costs.reduce((sum, { least }) => sum + Math.min(least, TWICE), 0) > MOST) return [];
   const meant = METHODS[method] ?? method;
   const found = known.routes.flatMap((route) => {
-    const cost = costOfPath(sent, route.words, leftOut);
+    const cost = costOfPath({ words, costs }, route.words, known.words);
     // The front page has no word that could be meant.
     if (cost > MOST || route.words.length === 0) return [];
     return [...route.methods]
