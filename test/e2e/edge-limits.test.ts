@@ -12,13 +12,14 @@ import {
   startTestService,
   type TestService,
 } from '../harness.ts';
+import { manualClock } from '../world.ts';
 
 const OPERATOR_KEY = 'an-operator-key-of-decent-length';
 let service: TestService;
 let sql: Sql;
 
 beforeAll(async () => {
-  service = await startTestService({
+  const limits = {
     RATE_LIMITS: 'on',
     OPERATOR_KEY,
     RATE_LIMIT_READ_BURST: '1000',
@@ -27,7 +28,9 @@ beforeAll(async () => {
     RATE_LIMIT_SEARCH_PER_SECOND: '1',
     RATE_LIMIT_TRADE_PER_SECOND: '1',
     RATE_LIMIT_TRADE_BURST: '25',
-  });
+  };
+  // It stands still: no token comes back while a slow machine sends the requests.
+  service = await startTestService(limits, { clock: manualClock(Date.now()) });
   sql = openPool(service.databaseUrl, { max: 2, applicationName: 'edge test' });
   return () => sql.end();
 });
@@ -45,7 +48,7 @@ describe('tokens', () => {
         call(service, 'GET', '/markets?q=*', { key: keys[i % 5] as string }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(7);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   });
 
   test('of a batch are taken for all orders or none, after its schema was checked', async () => {
@@ -60,7 +63,7 @@ describe('tokens', () => {
     const more = await Promise.all(Array.from({ length: 20 }, () => restingOrder(trader, market)));
     const second = await send(more);
     expect(second).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
-    expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(14);
+    expect(second.headers.get('retry-after')).toBe('16');
     const open = await trader.get('/markets/orders/open?limit=100');
     expect(open.headers.get('x-total-count')).toBe('20');
   });

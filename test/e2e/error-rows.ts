@@ -75,7 +75,7 @@ export const ERROR_ROWS: readonly Case[] = [
   [
     'venue_credentials_invalid',
     'an unknown key',
-    async () => post('/wallet/credentials', await credentialBody(trader, { apiKey: 'nobody' })),
+    async () => post('/wallet/credentials', await credentialBody(trader, { apiKey: 'unknown' })),
   ],
   [
     'wallet_owner_mismatch',

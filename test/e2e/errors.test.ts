@@ -179,7 +179,7 @@ describe('bad input', () => {
     expect(body.detail).toContain(said);
   });
 
-  test('a sale above a limit is told what its own agent can do, and what only its owner can', async () => {
+  test('a sale above a limit says what its own agent can do, and what only its owner can', async () => {
     const agent = await newTrader(service);
     await hold(agent, market, 30);
     await agent.client.updateSettings({ maxTradeAmount: 5 });

@@ -162,7 +162,7 @@ describe('a request that no route takes', () => {
     ['GET', '/desk/openapi', 'GET /desk/openapi/{file}'],
     ['GET', '/desk/llm.txt', 'GET /desk/llms.txt'],
     ['GET', '/desk/docs/limit', 'GET /desk/docs/limits'],
-  ])('%s %s is told of %s', async (method, path, nearest) => {
+  ])('%s %s names %s', async (method, path, nearest) => {
     const answer = await asked(method, path);
     // 405: a path with a parameter fits, of another method.
     expect(['404 route_not_found', '405 method_not_allowed']).toContain(`${answer.status} ${answer.code}`);
@@ -190,7 +190,7 @@ describe('a request that no route takes', () => {
     '/wp-login.php',
     `/desk/${'a/'.repeat(50)}`,
     `/desk/markets${'x'.repeat(9_000)}`,
-  ])('a path that is like none is told where the list is: %s', async (path) => {
+  ])('a path that is like none names the place of the list: %s', async (path) => {
     const answer = await asked('GET', path);
     expect(answer.fix).toBe('See /desk/llms.txt for the routes that exist.');
     expect(answer.instance.length).toBeLessThanOrEqual(512);

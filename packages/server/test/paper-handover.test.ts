@@ -1,6 +1,7 @@
 /** How the paper venue moves to another replica: it prepares to lead, and calls wait while something moves. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
+import { createSandboxHolder, type LocalParts, startPaperBackend } from '../src/venues/paper/index.ts';
 import { createStandby } from '../src/venues/paper/standby.ts';
 import { createWaitingRoom, type WaitingRoom } from '../src/venues/paper/waiting-room.ts';
 
@@ -124,4 +125,24 @@ describe('the room where calls wait', () => {
       expect(room.isMoving()).toBe(false);
     }
   });
+});
+
+test('a start that takes longer than the lease of the exchange ends with the sandbox open', async () => {
+  const exchange = { status: 'reopening', lapsedAt: 1, term: 1, close: async () => {} };
+  const held = exchange as unknown as LocalParts['exchange'];
+  const open = async () => ({ close: async () => {} }) as never;
+  const sandbox = createSandboxHolder({ exchange: held, open, simulationBalance: 0n, now: Date.now });
+  const local = { exchange: held, sandbox, venue: { status: () => 'ready' } } as unknown as LocalParts;
+  const backend = await startPaperBackend({
+    open: async () => local,
+    leaders: { find: async () => null, onNews: async () => async () => {} } as never,
+    standby: { prepare: async () => {}, end: () => {} },
+    sign: () => '',
+    verifyCredentials: async () => null,
+    log: console,
+  });
+  onTestFinished(() => backend.stop());
+  setTimeout(() => Object.assign(exchange, { status: 'open', lapsedAt: null }), 50);
+  await backend.opened();
+  expect(backend.sandboxStatus('proxy')).toBe('ready');
 });

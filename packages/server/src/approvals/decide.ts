@@ -13,15 +13,7 @@ import type { Caller, Owner } from '../domain/records.ts';
 import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
 import { askForPasskey, ownedAgent, pause, requirePasskey } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import { approvalRecord } from './records.ts';
 import type { ApprovalRow, ApprovalScope, ApprovalStore, Decision } from './store.ts';
@@ -45,7 +37,7 @@ async function pageWithin(
 ): Promise<Page<Approval>> {
   const { status, agentId } = query;
   const { approvals: found, total } = await approvals.list(scope, {
-    ...windowOf(query, (cursor) => placeOf(PLACES.byUuid, cursor)),
+    ...windowOf(query, PLACES.byUuid),
     at: clock.now(),
     ...(status === undefined ? {} : { status: status as ApprovalStatus }),
     ...(agentId === undefined ? {} : { agentId }),

@@ -5,15 +5,7 @@ import { type ExitStatus, OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { requireMarket, requireSide } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { Placed } from '../trading/index.ts';
 import { type HasVenues, namedVenue } from '../venues/asking.ts';
@@ -38,7 +30,7 @@ export async function listExits(
   query: ExitQuery,
 ): Promise<Page<GuardedExit>> {
   const { venue, marketConditionId, outcome, status } = query;
-  const window = windowOf(query, (cursor) => placeOf(PLACES.byUuid, cursor));
+  const window = windowOf(query, PLACES.byUuid);
   const named = namedVenue(needs, venue);
   const side = outcome === undefined ? undefined : await sideOf(needs, query, outcome);
   const filter: ExitFilter = {

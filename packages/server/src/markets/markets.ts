@@ -234,14 +234,17 @@ export async function requireMarket(
 }
 
 /** With the venue that does know the market, where another one was asked. */
-async function notFound(needs: HasVenues, id: string, venue: string | undefined): Promise<Refusal> {
-  const elsewhere =
-    venue === undefined ? null : await within(READ_PATIENCE_MS, findMarket(needs, id, undefined));
+async function notFound(needs: HasVenues, id: string, asked: string | undefined): Promise<Refusal> {
+  if (asked === undefined) return refusal('market_not_found');
+  const whole = conditionIdOfBothWidths(id);
+  const knows = async (venue: Venue) =>
+    venue.id !== asked && (await venue.markets.find(whole)) !== null ? venue.id : null;
+  const elsewhere = await within(READ_PATIENCE_MS, ask(needs, whole, undefined, knows));
   if (elsewhere === null) return refusal('market_not_found');
-  const of = JSON.stringify(elsewhere.venue.id);
+  const of = JSON.stringify(elsewhere);
   return refusal(
     'market_not_found',
-    `It is a market of venue ${of}, and venue ${JSON.stringify(venue)} was asked.`,
+    `It is a market of venue ${of}, and venue ${JSON.stringify(asked)} was asked.`,
     {
       fix: `Send "venue": ${of}. A call that takes no such venue says which routes do.`,
     },

@@ -2,15 +2,7 @@
 import type { KeptTrade, KeptTradeDecided, KeptTradeDecision } from '@bellwether/contract';
 import { formatMicro, pipsToNumber } from '@bellwether/contract/decimals';
 import { statusWord } from '../domain/status-words.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, venuesWith } from '../venues/asking.ts';
 import type { HeldTrade } from '../venues/live-orders.ts';
@@ -36,7 +28,7 @@ const recordOf = ({ order, trade }: HeldTrade): KeptTrade => ({
 
 /** A page is of so many orders, whatever number of trades they have. @throws Refusal contradictory_filter, invalid_request */
 export async function listKeptTrades(needs: HasVenues, query: PageQuery): Promise<Page<KeptTrade>> {
-  const window = windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor));
+  const window = windowOf(query, PLACES.byOrderId);
   const found = await Promise.all(
     venuesWith(needs, 'keptAside').map(({ keptAside }) => keptAside.held(window)),
   );

@@ -24,7 +24,7 @@ import type {
   OrderRow,
 } from '../domain/records.ts';
 import { statusNumber, statusWord } from '../domain/status-words.ts';
-import { cursorOf, type Page, PLACES, pageOf, placeOf, windowOf } from '../platform/http/page.ts';
+import { cursorOf, type Page, PLACES, pageOf, placeOf, windowBy, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import { cursorOfOrder, fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';
 import type { OrderFilter, OrderStore } from '../trading/index.ts';
@@ -141,7 +141,7 @@ export async function listFills(
   const { venue, marketConditionId } = query;
   namedVenue(needs, venue);
   const { fills, total } = await needs.orders.fillsOfAgent(caller.agentId, {
-    ...windowOf(query, fillPlaceOf),
+    ...windowBy(query, fillPlaceOf),
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
   });
@@ -159,7 +159,7 @@ async function listBy(
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
   const { orders, total } = await read(caller.agentId, {
-    ...windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor)),
+    ...windowOf(query, PLACES.byOrderId),
     ...(venue === undefined ? {} : { venue }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(orderStatus === undefined ? {} : { orderStatus }),

@@ -14,15 +14,7 @@ import type { ActingAgent } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import type { RefusalLog } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
@@ -51,7 +43,7 @@ export async function journalPage<T>(
   record: (row: AttemptRow) => T,
 ): Promise<Page<T>> {
   const { venue } = query;
-  const window = windowOf(query, (cursor) => placeOf(PLACES.byOrderIdOrNumber, cursor));
+  const window = windowOf(query, PLACES.byOrderIdOrNumber);
   // An unknown name is a mistake, not a filter that nothing fits.
   namedVenue(needs, venue);
   // Refusals that this replica gave a moment ago are in the answer.

@@ -11,15 +11,7 @@ import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimal
 import { isTerminal } from '../domain/lifecycle.ts';
 import type { Caller, FillRow, OrderRow, QuotedOrderRow } from '../domain/records.ts';
 import { statusNumber, statusWord } from '../domain/status-words.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { OrderFilter, OrderStore } from '../trading/index.ts';
 import { checkedRecord } from '../trading/index.ts';
@@ -158,7 +150,7 @@ export async function listQuotedOrders(
   const { limit: _, offset: __, cursor: ___, ...filter } = query;
   const { orders, total } = await needs.orders.history(caller.agentId, {
     ...filter,
-    ...windowOf(query, (cursor) => placeOf(PLACES.byOrderId, cursor)),
+    ...windowOf(query, PLACES.byOrderId),
     venue: quotingVenue(needs).id,
   });
   const page = pageOf(orders, query, (row) => row, cursorOfOrder);

@@ -10,15 +10,7 @@ import {
 import { hexToBytes, verifyWebhookSignature } from '@bellwether/protocol';
 import type { ActingAgent } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  cursorOf,
-  type Page,
-  type PageQuery,
-  PLACES,
-  pageOf,
-  placeOf,
-  windowOf,
-} from '../platform/http/page.ts';
+import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { WebhookSender } from './sender.ts';
@@ -162,7 +154,7 @@ export async function listWebhookDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   await requireWebhook(needs, caller, id);
   const { status, before } = query;
-  const { after, ...window } = windowOf(query, (cursor) => placeOf(PLACES.byNumber, cursor));
+  const { after, ...window } = windowOf(query, PLACES.byNumber);
   if (after !== undefined && before !== undefined)
     throw refusal('contradictory_filter', 'cursor and before both say where the page begins.', {
       path: 'before',

@@ -44,15 +44,25 @@ export interface PageQuery {
 
 const DEFAULT_PAGE = 50;
 
+/** What to read of a list: one more than the page shows. */
+interface Window<P> {
+  readonly limit: number;
+  readonly offset: number;
+  readonly after?: P;
+}
+
 /**
- * @param read the place that a cursor of this list names
- * @returns what to read: one more than the page shows
+ * @param ids what the list's items have as their ids, one of PLACES
  * @throws Refusal contradictory_filter, invalid_request for a cursor that is none
  */
-export function windowOf<P>(
+export const windowOf = (query: PageQuery, ids: RegExp): Window<Place> =>
+  windowBy(query, (cursor) => placeOf(ids, cursor));
+
+/** @param read the place that a cursor of this list names */
+export function windowBy<P>(
   { limit = DEFAULT_PAGE, offset = 0, cursor }: PageQuery,
   read: (cursor: string) => P,
-): { readonly limit: number; readonly offset: number; readonly after?: P } {
+): Window<P> {
   if (cursor !== undefined && offset > 0)
     throw refusal('contradictory_filter', 'cursor and offset both say where the page begins.', {
       path: 'offset',

@@ -112,7 +112,7 @@ export class Lead {
       leftAt: () => this.#lapsedAt(),
       look: () => (this.#answers() ? this.#askForSandbox() : this.lookAround()),
     });
-    this.opened = this.lookAround();
+    this.opened = this.#open();
     // The start awaits it, later.
     this.opened.catch(() => {});
     this.#timer = setInterval(() => this.#lookNow(), RETRY_LEAD_MS);
@@ -173,6 +173,21 @@ export class Lead {
     if (next.replica !== this.#followed) this.#sender.endAll();
     this.#followed = next.replica;
     this.#leader = next;
+  }
+
+  /** A start that takes longer than the lease finds it run out: it looks again until it is renewed, or another replica leads. */
+  async #open(): Promise<void> {
+    const until = performance.now() + AWAIT_SANDBOX_MS;
+    await this.lookAround();
+    while (this.#ledAtStart() && performance.now() < until) {
+      await sleep(RETRY_LEAD_MS);
+      await this.lookAround();
+    }
+  }
+
+  /** This replica took the lead, and has no sandbox yet: whether it still leads is not known. */
+  #ledAtStart(): boolean {
+    return !this.#isStopped && this.#leader === null && this.#local?.sandbox.current() === null;
   }
 
   /** Takes the lead when it is free, else finds out who has it. One look at a time, shared by all who ask for one. */
