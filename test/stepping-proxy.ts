@@ -71,7 +71,7 @@ interface Armed extends Place {
 
 /** A transaction of a connection that is not answered yet. */
 interface Running {
-  /** Orders of a group; `null` for a transaction that is sent as a whole. */
+  /** Orders of a group; `null` for any other transaction. */
   readonly ids: ReadonlySet<string> | null;
   /** The fault that was armed when it began, and its number since then. */
   readonly armed: Armed | null;
@@ -111,8 +111,10 @@ export async function startSteppingProxy(
     for (const [index, { at, text }] of places.entries()) {
       if (text === BEGIN) {
         const isWhole = (places[index + 1]?.text ?? BEGIN) !== BEGIN;
-        if (!isWhole && armed !== null) armed.groups += 1;
-        const ids = isWhole ? null : new Set(bytes.subarray(at).toString('latin1').match(HEX));
+        const named = isWhole ? null : bytes.subarray(at).toString('latin1').match(HEX);
+        // The journal's own writes may come in two parts: they name no order in the first.
+        if (named !== null && armed !== null) armed.groups += 1;
+        const ids = named && new Set(named);
         const one: Running = { ids, armed, nth: armed?.groups ?? 0, isEnding: false };
         running.push(one);
         if (isStoppedAt(STEPS[0], one)) return reached(one.ids, bytes, { now: at, ended: at });
