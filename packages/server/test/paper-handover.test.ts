@@ -127,22 +127,28 @@ describe('the room where calls wait', () => {
   });
 });
 
-test('a start that takes longer than the lease of the exchange ends with the sandbox open', async () => {
-  const exchange = { status: 'reopening', lapsedAt: 1, term: 1, close: async () => {} };
-  const held = exchange as unknown as LocalParts['exchange'];
-  const open = async () => ({ close: async () => {} }) as never;
-  const sandbox = createSandboxHolder({ exchange: held, open, simulationBalance: 0n, now: Date.now });
-  const local = { exchange: held, sandbox, venue: { status: () => 'ready' } } as unknown as LocalParts;
-  const backend = await startPaperBackend({
-    open: async () => local,
-    leaders: { find: async () => null, onNews: async () => async () => {} } as never,
-    standby: { prepare: async () => {}, end: () => {} },
-    sign: () => '',
-    verifyCredentials: async () => null,
-    log: console,
-  });
-  onTestFinished(() => backend.stop());
-  setTimeout(() => Object.assign(exchange, { status: 'open', lapsedAt: null }), 50);
-  await backend.opened();
-  expect(backend.sandboxStatus('proxy')).toBe('ready');
-});
+test.each([
+  ['at first', null],
+  ['again', { url: 'http://127.0.0.1:9', replica: 'the one before', mine: false }],
+])(
+  'a start that takes longer than the lease of the exchange ends with the sandbox open: %s',
+  async (_, former) => {
+    const exchange = { status: 'reopening', lapsedAt: 1, term: 1, close: async () => {} };
+    const held = exchange as unknown as LocalParts['exchange'];
+    const open = async () => ({ close: async () => {} }) as never;
+    const sandbox = createSandboxHolder({ exchange: held, open, simulationBalance: 0n, now: Date.now });
+    const local = { exchange: held, sandbox, venue: { status: () => 'ready' } } as unknown as LocalParts;
+    const backend = await startPaperBackend({
+      open: async () => local,
+      leaders: { find: async () => former, onNews: async () => async () => {} } as never,
+      standby: { prepare: async () => {}, end: () => {} },
+      sign: () => '',
+      verifyCredentials: async () => null,
+      log: console,
+    });
+    onTestFinished(() => backend.stop());
+    setTimeout(() => Object.assign(exchange, { status: 'open', lapsedAt: null }), 50);
+    await backend.opened();
+    expect(backend.sandboxStatus('proxy')).toBe('ready');
+  },
+);

@@ -106,7 +106,7 @@ function differsInMore(a: number, b: number, most: number): boolean {
 function costOfWord(sent: Word, known: Word): number {
   if (known.isParameter) return /\d/.test(sent.text) || sent.text.length > 20 ? AN_ID : A_WORD;
   if (sent.text === known.text) return 0;
-  // A stranger's path is compared with every word: nearly all are told apart by these two.
+  // Length and letters rule out nearly every word, at little cost for a stranger's path.
   if (Math.abs(sent.text.length - known.text.length) > MOST_EDITS) return ANOTHER_WORD;
   if (differsInMore(sent.letters, known.letters, 2 * MOST_EDITS)) return ANOTHER_WORD;
   const most = Math.min(MOST_EDITS, known.text.length - 1);

@@ -108,9 +108,9 @@ export class Lead {
     this.sandboxRoom = createWaitingRoom({
       what: 'the sandbox',
       mostMs: AWAIT_SANDBOX_MS,
-      hasArrived: () => (this.leads() ? this.#local?.sandbox.current() !== null : this.#sandboxAnswers()),
+      hasArrived: () => this.#hasSandbox(),
       leftAt: () => this.#lapsedAt(),
-      look: () => (this.#answers() ? this.#askForSandbox() : this.lookAround()),
+      look: () => this.#lookForSandbox(),
     });
     this.opened = this.#open();
     // The start awaits it, later.
@@ -151,9 +151,15 @@ export class Lead {
     return this.remoteUrl() !== null && !this.isSilent();
   }
 
-  #sandboxAnswers(): boolean {
+  /** Here, or at the replica that leads. */
+  #hasSandbox(): boolean {
+    if (this.leads()) return this.#local?.sandbox.current() !== null;
     const known = this.#sandboxOf;
     return this.#answers() && known?.isOpen === true && known.replica === this.#leader?.replica;
+  }
+
+  #lookForSandbox(): Promise<void> {
+    return this.#answers() ? this.#askForSandbox() : this.lookAround();
   }
 
   #moves(): void {
@@ -175,19 +181,17 @@ export class Lead {
     this.#leader = next;
   }
 
-  /** A start that takes longer than the lease finds it run out: it looks again until it is renewed, or another replica leads. */
+  /**
+   * A start that takes longer than the lease finds it run out, and the board may still name who led before this process: it looks
+   * again until it is known who leads.
+   */
   async #open(): Promise<void> {
     const until = performance.now() + AWAIT_SANDBOX_MS;
     await this.lookAround();
-    while (this.#ledAtStart() && performance.now() < until) {
+    while (this.#local !== null && !this.#hasSandbox() && !this.#isStopped && performance.now() < until) {
       await sleep(RETRY_LEAD_MS);
-      await this.lookAround();
+      await this.#lookForSandbox().catch(() => {});
     }
-  }
-
-  /** This replica took the lead, and has no sandbox yet: whether it still leads is not known. */
-  #ledAtStart(): boolean {
-    return !this.#isStopped && this.#leader === null && this.#local?.sandbox.current() === null;
   }
 
   /** Takes the lead when it is free, else finds out who has it. One look at a time, shared by all who ask for one. */
