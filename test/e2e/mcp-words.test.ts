@@ -153,6 +153,37 @@ describe('a wrong argument', () => {
   });
 });
 
+describe('what has one meaning is taken', () => {
+  test('numbers and truth values as text, and an id as a number', async () => {
+    const as = { market: Number(market.market), amount: '5', worstPrice: '0.9', outcome: 'YES', side: 'BUY' };
+    const { orderId } = await model.call('place_order', as);
+    expect(await model.call('get_order', { orderId })).toMatchObject({ order: { market: market.market } });
+    const list = { limit: '1', offset: '0', which: 'all' };
+    expect((await model.call('list_orders', list)).orders).toHaveLength(1);
+    const held = await model.call('list_positions', { redeemable: 'false' });
+    expect(held.positions.length).toBeGreaterThan(0);
+    expect(await model.call('cancel_orders', { all: 'true' })).toMatchObject({ backend: 'paper' });
+  });
+
+  test.each([
+    [{ amount: '1,5' }, 'amount: expected number'],
+    [{ amount: '0x10' }, 'amount: expected number'],
+    [{ amount: '' }, 'amount: expected number'],
+    [{ amount: '1e1' }, 'amount: expected number'],
+    [{ amount: ' 5' }, 'amount: expected number'],
+    [{ amount: '05' }, 'amount: expected number'],
+    [{ amount: '9007199254740993' }, 'amount: expected number'],
+    [{ amount: '-5' }, 'amount: '],
+    [{ market: 2 ** 53 }, 'market: send it as a string, with every digit'],
+    [{ market: 1.5 }, 'market: send it as a string, with every digit'],
+    [{ postOnly: 'True' }, 'postOnly: expected boolean'],
+    [{ side: 1 }, 'side: '],
+  ])('and what has several, or none, is not: %j', async (wrong, sentence) => {
+    const { code, message } = await model.refusal('check_order', { ...taking(5), ...wrong });
+    expect([code, message]).toEqual(['invalid_request', expect.stringContaining(sentence)]);
+  });
+});
+
 test('orders are listed and canceled by the name that search_markets gives, and a misspelt one is refused', async () => {
   const resting = { market: market.market, outcome: 'YES', side: 'BUY', price: 0.01, size: 50 };
   const { orderId } = await model.call('place_order', resting);

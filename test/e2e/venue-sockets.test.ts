@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SocketClient } from '../../packages/exchange/test/socket-stage.ts';
 import { startTestService } from '../harness.ts';
 import { newOfficialWallet } from '../official-clients.ts';
+import { rawRequest } from '../raw-http.ts';
 
 const socketOf = (url: string, channel: 'market' | 'user'): string =>
   `${url.replace('http', 'ws')}/paper/ws/${channel}`;
@@ -20,6 +21,31 @@ test('hosts, origins and closed doors are judged as for any request', async () =
   const closed = await startTestService({ PAPER_WORLD: 'off', PAPER_DOORS: 'off' });
   await expect(new SocketClient(socketOf(closed.url, 'market')).open()).rejects.toThrow('HTTP 404');
 });
+
+/** As Java's client offers HTTP/2 with each request, and what else a client may ask to change to. */
+test.each(['h2c', 'HTTP/2.0', 'websocket', 'TLS/1.0, websocket'])(
+  'an upgrade to %s is no reason to lose a body, where no socket is',
+  async (protocol) => {
+    const service = await startTestService({ PAPER_WORLD: 'off' });
+    const upgrade = [
+      `Connection: Upgrade, HTTP2-Settings`,
+      `Upgrade: ${protocol}`,
+      'HTTP2-Settings: AAEAAEAA',
+    ];
+    const body = '{"name": "Upgraded"}';
+    const head = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+    const post = (path: string, more: readonly string[] = []) =>
+      rawRequest(service.url, `POST ${path} HTTP/1.1`, [...upgrade, ...head, ...more], body);
+    const registered = await post('/agents/register');
+    expect(registered).toMatchObject({ status: 200, body: { apiKeyCode: expect.any(String) } });
+    const settings = '/agents/settings';
+    const bearer = `Authorization: Bearer ${registered.body.apiKeyCode}`;
+    expect(await post(settings, [bearer])).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(await post('/paper/ws/market')).toMatchObject({ status: 404 });
+    const read = await rawRequest(service.url, 'GET /agents/health HTTP/1.1', upgrade);
+    expect(read.status).toBe(200);
+  },
+);
 
 test('an order of the desk’s venue is sent to its key, and a stop ends sockets with a code', async () => {
   const service = await startTestService({ PAPER_WORLD: 'off' });

@@ -88,6 +88,17 @@ async function get(path: string) {
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client in JavaScript reads them
 const bodyOf = async (path: string): Promise<any> => (await get(path)).body;
 
+/** All rows, page by page. */
+async function walk(path: string) {
+  const rows = [];
+  for (let cursor = ''; ; ) {
+    const { data, pagination } = await bodyOf(path + cursor);
+    rows.push(data);
+    if (!pagination.has_more) return rows;
+    cursor = `&cursor=${pagination.next_cursor}`;
+  }
+}
+
 const price = () => order.limit / 10_000;
 const worth = () => {
   const { bestBid, bestAsk } = exchange.market(order.conditionId)!;
@@ -209,17 +220,8 @@ describe('trades', () => {
       [ALICE, BOB, CAROL].includes(proxy_wallet),
     );
     expect(own).toHaveLength(3);
-    const paged: unknown[] = [];
-    let cursor = '';
-    for (let page = 0; page < 200; page += 1) {
-      const { data, pagination } = await bodyOf(
-        `/v2/trades?condition=${order.conditionId}&taker_only=false&limit=2${cursor}`,
-      );
-      paged.push(...data);
-      if (!pagination.has_more) break;
-      cursor = `&cursor=${pagination.next_cursor}`;
-    }
-    expect(paged).toEqual(all);
+    const pages = await walk(`/v2/trades?condition=${order.conditionId}&taker_only=false&limit=2`);
+    expect(pages.flat()).toEqual(all);
     const page = await bodyOf(`/trades?market=${order.conditionId}&takerOnly=false&offset=1&limit=2`);
     expect(page.map(({ proxyWallet }: { proxyWallet: string }) => proxyWallet)).toEqual(
       all.slice(1, 3).map(({ proxy_wallet }: { proxy_wallet: string }) => proxy_wallet),
@@ -252,25 +254,39 @@ test('activity holds trades, splits and merges, newest first, and deposits when 
   const { data } = await bodyOf(`/v2/activity?user=${CAROL}`);
   expect(typesOf(data)).toEqual(['MERGE', 'TRADE', 'SPLIT']);
   expect(data[0]).toMatchObject({ size: 5, usdc_size: 5, outcome_index: 999, side: '' });
-  expect(typesOf((await bodyOf(`/v2/activity?user=${CAROL}&sort_direction=ASC`)).data)).toEqual([
-    'SPLIT',
-    'TRADE',
-    'MERGE',
-  ]);
+  const { data: oldestFirst } = await bodyOf(`/v2/activity?user=${CAROL}&sort_direction=ASC`);
+  expect(oldestFirst).toEqual(data.toReversed());
   expect(typesOf((await bodyOf(`/v2/activity?user=${CAROL}&type=DEPOSIT`)).data)).toEqual(['DEPOSIT']);
   expect((await bodyOf(`/v2/activity?user=${CAROL}&type=REWARD`)).data).toEqual([]);
-  const paged: string[] = [];
-  let cursor = '';
-  for (let page = 0; page < 5; page += 1) {
-    const { data: one, pagination } = await bodyOf(`/v2/activity?user=${CAROL}&limit=1${cursor}`);
-    paged.push(...typesOf(one));
-    if (!pagination.has_more) break;
-    cursor = `&cursor=${pagination.next_cursor}`;
-  }
-  expect(paged).toEqual(['MERGE', 'TRADE', 'SPLIT']);
+  expect(typesOf((await walk(`/v2/activity?user=${CAROL}&limit=1`)).flat())).toEqual(typesOf(data));
   expect(typesOf(await bodyOf(`/activity?user=${CAROL}&type=SPLIT,MERGE`))).toEqual(['MERGE', 'SPLIT']);
-  expect((await bodyOf(`/v2/user-stats?user=${CAROL}`)).data).toMatchObject({ trades: 1 });
+  const stats = (await bodyOf(`/v2/user-stats?user=${CAROL}`)).data;
+  expect(stats).toMatchObject({ proxy_wallet: CAROL, trades: 1, join_date: expect.any(Number) });
+  const { data: volume } = await bodyOf(`/v2/user-volume?user=${CAROL}`);
+  expect(stats.all_time_pnl).toMatchObject({ realized_pnl: expect.any(Number), ...volume });
+  expect(volume).toEqual({ volume: expect.any(Number), volume_usdc: expect.any(Number), trade_count: 1 });
+  for (const path of ['user-stats', 'user-volume', 'leaderboard'])
+    expect(await bodyOf(`/v2/${path}?user=${NOBODY}`), path).toEqual({ data: null });
   expect(await bodyOf(`/traded?user=${CAROL}`)).toEqual({ user: CAROL, traded: 1 });
+});
+
+test('each approval that trading needs is given, in the form in which others captured it', async () => {
+  const { data } = await bodyOf(`/v2/approvals?user=${NOBODY}`);
+  expect(data).toMatchObject({ address: NOBODY, chain_id: 137, checked_at: expect.any(String) });
+  expect(data.contracts).toHaveLength(12);
+  const given = { feature: 'trading', approved: true };
+  const [token, spender] = [
+    '0xc011a7e12a19f7b1f670d46f03b03f3342e82dfb',
+    '0x12121212006e4cd160d18e3f00711da5c3372600',
+  ];
+  const collateral = { id: 'PusdV2Router', token, spender, standard: 'ERC20', amount: 'max', ...given };
+  const [ctf, adapter] = [
+    '0x4d97dcd97ec945f40cf65f87097ace5ea0476045',
+    '0xada2005600dec949baf300f4c6120000bdb6eaab',
+  ];
+  const id = 'CtfNegRiskCollateralAdapterIsApprovedForAll';
+  const tokens = { id, token: ctf, spender: adapter, standard: 'ERC1155', ...given };
+  expect(data.contracts).toEqual(expect.arrayContaining([collateral, tokens]));
 });
 
 test('holders, open interest, volume and resolutions of a market', async () => {
@@ -302,7 +318,13 @@ test('holders, open interest, volume and resolutions of a market', async () => {
   ]);
   const { eventId } = exchange.market(order.conditionId)!;
   const volume = await bodyOf(`/v2/live-volume?event_id=${eventId}`);
-  expect(volume.data.total).toBeGreaterThan(0);
+  expect(volume.data.taker_volume_total).toBeGreaterThan(0);
+  const rows: { readonly taker_volume: number }[] = volume.data.conditions;
+  expect(rows[0]).toEqual({ condition_id: expect.any(String), taker_volume: expect.any(Number) });
+  expect(rows.reduce((sum, { taker_volume }) => sum + taker_volume, 0)).toBeCloseTo(
+    volume.data.taker_volume_total,
+    6,
+  );
 });
 
 test('prices of a token come in pages, of both outcomes, for a span, an interval or a moment', async () => {
@@ -320,17 +342,8 @@ test('prices of a token come in pages, of both outcomes, for a span, an interval
   expect(no.data.map(({ p }: { p: number }) => Math.round((1 - p) * 1e4))).toEqual(
     all.data.map(({ p }: { p: number }) => Math.round(p * 1e4)),
   );
-  const paged: unknown[] = [];
-  let cursor = '';
-  for (let page = 0; page < 20; page += 1) {
-    const { data, pagination } = await bodyOf(
-      `/v2/prices-history?token_id=${tokens[0]}&interval=1d&limit=1${cursor}`,
-    );
-    paged.unshift(...data);
-    if (!pagination.has_more) break;
-    cursor = `&cursor=${pagination.next_cursor}`;
-  }
-  expect(paged).toEqual(all.data);
+  const pages = await walk(`/v2/prices-history?token_id=${tokens[0]}&interval=1d&limit=1`);
+  expect(pages.reverse().flat()).toEqual(all.data);
   const { data: moment } = await bodyOf(`/v2/prices-history?token_id=${tokens[0]}&as_of=${now}`);
   expect(moment).toEqual([{ t: now, p: all.data.at(-1).p }]);
   expect((await bodyOf('/v2/prices-history?token_id=7&interval=1d')).data).toEqual([]);
@@ -351,10 +364,7 @@ describe('lists of version 1 about a market and an event', () => {
     expect(sizes(await bodyOf(`${path}&user=${BOB}&status=OPEN`))).toEqual([{ [BOB]: 9 }, {}]);
     expect(sizes(await bodyOf(`${path}&user=${BOB}&status=CLOSED`))).toEqual([{}, {}]);
     const [yes] = await bodyOf(`${path}&sortBy=TOKENS&sortDirection=ASC&limit=2`);
-    expect(yes.positions.map(({ proxyWallet }: { proxyWallet: string }) => proxyWallet)).toEqual([
-      ALICE,
-      BOB,
-    ]);
+    expect(yes.positions).toMatchObject([{ proxyWallet: ALICE }, { proxyWallet: BOB }]);
     expect((await get('/v1/market-positions')).status).toBe(400);
     expect((await get(`${path}&status=HALF`)).status).toBe(400);
   });
@@ -415,12 +425,8 @@ describe('refusals', () => {
     isOpen = false;
     const { status, headers, body } = await get('/v2/trades');
     isOpen = true;
-    expect([status, headers['retry-after'], body.code, body.retryable]).toEqual([
-      503,
-      '1',
-      'dependency_unavailable',
-      true,
-    ]);
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(body).toMatchObject({ code: 'dependency_unavailable', retryable: true });
   });
 
   test('of an address without tokens say when to come back, and paid pages go on from their cursor', async () => {
@@ -435,11 +441,8 @@ describe('refusals', () => {
     const first = await limited.inject(path);
     expect(first.statusCode).toBe(200);
     const refused = await limited.inject(path.replace('limit=2', 'limit=1000'));
-    expect([refused.statusCode, refused.json().code, refused.json().retryable]).toEqual([
-      429,
-      'rate_limited',
-      true,
-    ]);
+    expect(refused.statusCode).toBe(429);
+    expect(refused.json()).toMatchObject({ code: 'rate_limited', retryable: true });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     await limited.close();
   });

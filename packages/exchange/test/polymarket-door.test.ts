@@ -348,6 +348,12 @@ describe('market reads', () => {
     expect(await get(`/clob-markets/${PLAIN.conditionId}`)).not.toHaveProperty('nr');
   });
 
+  test.each(['tick-size', 'neg-risk', 'fee-rate'])('%s takes its token in the path, too', async (path) => {
+    const get = async (rest: string) => (await app.inject(`/bw/paper/clob/${path}${rest}`)).json();
+    for (const { tokenIds } of [PLAIN, FINE_NEG_RISK])
+      expect(await get(`/${tokenIds[1]}`)).toEqual(await get(`?token_id=${tokenIds[1]}`));
+  });
+
   test.each([
     ['/markets-by-token/0x1', 400, 'Invalid token id'],
     ['/markets-by-token/424242', 404, 'market not found'],
@@ -361,6 +367,8 @@ describe('market reads', () => {
     [`/midpoint?token_id=${RESOLVED.tokenIds[0]}`, 404, 'No orderbook exists for the requested token id'],
     ['/fee-rate?token_id=424242', 404, 'fee rate not found for market'],
     ['/tick-size?token_id=424242', 404, 'market not found'],
+    ['/fee-rate/424242', 404, 'fee rate not found for market'],
+    ['/neg-risk/0x1', 400, 'Invalid token id'],
     [`/price?token_id=${PLAIN.tokenIds[0]}&side=HOLD`, 400, 'Invalid side'],
     [`/markets/0x${'9'.repeat(64)}`, 404, 'market not found'],
   ])('GET %s is %i %s', async (path, status, error) => {

@@ -30,6 +30,8 @@ const MOST_SESSIONS = 16;
 const IDLE_MS = 15 * 60_000;
 const MOST_CONNECTIONS = 64;
 const RECEIVE_MS = 10_000;
+/** As long as the desk keeps a connection on which nothing comes: a client takes both for one kind of server. */
+const KEEP_ALIVE_MS = 65_000;
 const TOKEN_BYTES = 32;
 
 export interface HttpOptions {
@@ -203,6 +205,7 @@ export async function serveHttp({
   server.maxConnections = MOST_CONNECTIONS;
   server.headersTimeout = RECEIVE_MS;
   server.requestTimeout = RECEIVE_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await listen(server, port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,

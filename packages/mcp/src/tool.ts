@@ -76,9 +76,9 @@ function listedInput(input: z.ZodObject) {
 const MOST_SHOWN = 10;
 
 function readArguments<In extends z.ZodObject>(kind: ToolKind<In>, args: unknown): z.output<In> {
-  const given = args ?? {};
+  const isRecord = typeof args === 'object' && args !== null && !Array.isArray(args);
+  const given = isRecord ? meant(kind.input, args) : (args ?? {});
   const parsed = kind.input.safeParse(given);
-  const isRecord = typeof given === 'object' && !Array.isArray(given);
   const wrong = [
     ...(parsed.error?.issues ?? []).flatMap((issue) => sentencesOf(issue, given)),
     ...(isRecord ? (kind.contradictions?.(given as Partial<z.output<In>>) ?? []) : []),
@@ -90,6 +90,37 @@ function readArguments<In extends z.ZodObject>(kind: ToolKind<In>, args: unknown
     message: wrong.slice(0, MOST_SHOWN).join('; ').concat('.'),
     fix: `Correct the arguments and call ${kind.name} again; nothing was done. It takes ${names.join(', ') || 'none'}.`,
   });
+}
+
+/** One decimal number and nothing else: no exponent, no other base, no comma, and no more digits than a number keeps. */
+const DECIMAL = /^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/;
+const DIGITS_OF_NUMBER = 15;
+
+/**
+ * The arguments as they are meant: clients write a number or a truth value as text, and an id as a number, and a weak model repeats what
+ * was refused. What has one meaning is taken; everything else stays as it is, and is judged.
+ */
+const meant = (input: z.ZodObject, given: object): object =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      Object.hasOwn(input.shape, name) ? valueMeant(input.shape[name], value) : value,
+    ]),
+  );
+
+function valueMeant(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return valueMeant(schema.unwrap(), value);
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((item) => valueMeant(schema.element, item));
+  if (schema instanceof z.ZodString) return Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof value !== 'string') return value;
+  if (schema instanceof z.ZodNumber)
+    return DECIMAL.test(value) && value.replaceAll(/\D/g, '').length <= DIGITS_OF_NUMBER
+      ? Number(value)
+      : value;
+  const isTruth = schema instanceof z.ZodBoolean || (schema instanceof z.ZodLiteral && schema.value === true);
+  return isTruth && (value === 'true' || value === 'false') ? value === 'true' : value;
 }
 
 /** A name that the model gave is shown only where it is a word. */
@@ -104,6 +135,10 @@ function sentencesOf(issue: z.core.$ZodIssue, given: unknown): string[] {
   if (name === undefined) return ['the arguments are an object'];
   const isMissing = issue.path.length === 1 && !Object.hasOwn(given as object, name);
   const path = issue.path.join('.');
+  const value = (given as Readonly<Record<PropertyKey, unknown>>)[name];
+  // A larger number has lost digits before it came here.
+  if (issue.code === 'invalid_type' && issue.expected === 'string' && typeof value === 'number')
+    return [`${path}: send it as a string, with every digit`];
   return [
     isMissing ? `${path} is missing` : `${path}: ${issue.message.replace(/^Invalid (input|option): /, '')}`,
   ];

@@ -51,12 +51,25 @@ export const SOCKET_BOUNDS: SocketBounds = { perAddress: 20, total: 1_000 };
 
 /** Upgrades that were routed, and have not been taken yet. */
 const upgrades = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
-const accepting = new WeakSet<object>();
+/** Paths of sockets, by server. */
+const accepting = new WeakMap<object, Set<string>>();
 
-/** Routes upgrades of the embedder's server. Calling it again changes nothing. */
-function acceptUpgrades(app: FastifyInstance): void {
+/**
+ * Routes upgrades of the embedder's server. What asks for another protocol, or elsewhere, is a request like any other (RFC 9110,
+ * section 7.8): with an upgrade the server would not read its body, and Java's client offers HTTP/2 with each request.
+ */
+function acceptUpgrades(app: FastifyInstance, path: string): void {
+  const paths = accepting.get(app.server) ?? new Set();
+  paths.add(withoutSlash(path));
   if (accepting.has(app.server)) return;
-  accepting.add(app.server);
+  accepting.set(app.server, paths);
+  // An option of the constructor, which the embedder has called already.
+  Object.assign(app.server, {
+    shouldUpgradeCallback: ({ method, url = '', headers }: IncomingMessage): boolean =>
+      method === 'GET' &&
+      headers.upgrade?.toLowerCase() === 'websocket' &&
+      paths.has(withoutSlash(url.split('?', 1)[0] ?? '')),
+  });
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
@@ -67,6 +80,9 @@ function acceptUpgrades(app: FastifyInstance): void {
     app.routing(request, response);
   });
 }
+
+/** A door's own address is a route with and without it. */
+const withoutSlash = (path: string): string => path.replace(/\/$/, '');
 
 /** @returns false when the socket is ended instead */
 export type Charge = (tokens: number) => Promise<boolean>;
@@ -88,7 +104,7 @@ export interface SocketRoute {
 /** Serves WebSockets at a path of the door. Any other request to it is answered that it must upgrade. */
 export function socketRoute(door: FastifyInstance, path: string, route: SocketRoute): void {
   const { sockets, guard, open, relay = () => null } = route;
-  acceptUpgrades(door);
+  acceptUpgrades(door, `${door.prefix}${path}`);
   door.addHook('preClose', () => sockets.close());
   door.get(path, (request, reply) => {
     const upgrade = upgrades.get(request.raw);

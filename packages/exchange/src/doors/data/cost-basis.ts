@@ -23,9 +23,15 @@ export interface Basis {
   readonly holdings: ReadonlyMap<string, Holding>;
   /** Collateral traded. */
   readonly volume: Micro;
+  /** Shares traded. */
+  readonly shares: Micro;
+  /** Fills, of which a taker has one for each of its orders. */
+  readonly fills: number;
+  /** Epoch milliseconds; `null`: nothing happened yet. */
+  readonly firstAt: number | null;
 }
 
-export const NOTHING: Basis = { holdings: new Map(), volume: 0n };
+export const NOTHING: Basis = { holdings: new Map(), volume: 0n, shares: 0n, fills: 0, firstAt: null };
 
 export const holdingKey = (conditionId: ConditionId, outcome: Outcome): string => `${conditionId} ${outcome}`;
 
@@ -65,26 +71,39 @@ export function legsOf(
 export class BasisChange {
   readonly #holdings: Map<string, Holding>;
   #volume: Micro;
+  #shares: Micro;
+  #fills: number;
+  #firstAt: number | null;
 
-  constructor(from: Basis) {
-    this.#holdings = new Map(from.holdings);
-    this.#volume = from.volume;
+  constructor({ holdings, volume, shares, fills, firstAt }: Basis) {
+    this.#holdings = new Map(holdings);
+    this.#volume = volume;
+    this.#shares = shares;
+    this.#fills = fills;
+    this.#firstAt = firstAt;
   }
 
   get basis(): Basis {
-    return { holdings: this.#holdings, volume: this.#volume };
+    return {
+      holdings: this.#holdings,
+      ...{ volume: this.#volume, shares: this.#shares, fills: this.#fills, firstAt: this.#firstAt },
+    };
   }
 
   trade(trade: TradeRecord, account: AccountId): void {
     const { market, at } = trade;
+    this.#firstAt ??= at;
     for (const leg of legsOf(trade, account)) {
       this.#volume += leg.cost;
+      this.#shares += leg.size;
+      this.#fills += 1;
       this.#change({ ...leg, market, at });
     }
   }
 
   move(move: MoveRecord): void {
     const { kind, market, at, collateral, yes, no } = move;
+    this.#firstAt ??= at;
     if (market === undefined || kind === 'deposit') return;
     const worth = worthOf(move, market);
     const side = kind === 'split' || (kind === 'convert' && yes > 0n) ? 'BUY' : 'SELL';

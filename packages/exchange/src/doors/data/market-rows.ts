@@ -67,6 +67,24 @@ export function portfolioValue(
   return value;
 }
 
+/** An account's results, all time, by the API's names; what the paper venue does not pay is zero. */
+export function resultRow(positions: readonly Position[]) {
+  const sum = (pick: (position: Position) => Micro): number =>
+    microToNumber(positions.reduce((total, position) => total + pick(position), 0n));
+  const realized = sum((position) => position.realized);
+  const all = microToNumber(profitOf(positions));
+  const fees = -sum((position) => position.fees);
+  return {
+    realized_market_pnl: realized,
+    ...{ realized_lp_pnl: 0, realized_combo_pnl: 0 },
+    unrealized_pnl: all - realized,
+    ...{ fees_refunded: 0, maker_rebate: 0, taker_rebate: 0, reward_income: 0, yield_income: 0 },
+    ...{ referral_income: 0, deposits: null, withdrawals: null },
+    ...{ realized_pnl: realized, wallet_income: 0, position_pnl: all, settled_pnl: realized },
+    ...{ economic_pnl: all, trade_pnl: all, sponsored_income: 0, fees, fees_paid: fees, cashflow_net: null },
+  };
+}
+
 export const profitOf = (positions: readonly Position[]): Micro =>
   positions.reduce((sum, position) => sum + totalOf(position), 0n);
 

@@ -81,10 +81,11 @@ export class Reads {
     return positionsOf(this.exchange, account, basis);
   }
 
-  /** Collateral traded, and the number of markets. */
+  /** What the account has traded, and in how many markets; `firstAt` is null of one that the exchange does not know. */
   async totals(request: FastifyRequest, account: AccountId) {
-    const { volume, holdings } = await this.#bases.of(account, () => this.#payForRead(request));
-    return { volume, markets: new Set([...holdings.values()].map(({ market }) => market.conditionId)).size };
+    const { holdings, ...totals } = await this.#bases.of(account, () => this.#payForRead(request));
+    const conditions = [...holdings.values()].map(({ market }) => market.conditionId);
+    return { ...totals, markets: new Set(conditions).size };
   }
 
   async holders(request: FastifyRequest, conditionId: ConditionId) {

@@ -1,12 +1,21 @@
 /** Version 2 of the data API: envelopes, snake case, cursors. Wire reference 3.1 and 3.2. */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { approvalCalls } from '@bellwether/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccountId } from '../../paper-exchange.ts';
+import type { Basis } from './cost-basis.ts';
 import { invalid } from './data-error.ts';
 import { readPage, type Source } from './history-pages.ts';
 import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
 import { moveSources, tradeSources, type Wanted } from './history-sources.ts';
-import { holderRows, openInterestOf, portfolioValue, profitOf, resolutionRow } from './market-rows.ts';
+import {
+  holderRows,
+  openInterestOf,
+  portfolioValue,
+  profitOf,
+  resolutionRow,
+  resultRow,
+} from './market-rows.ts';
 import { pageOf } from './page.ts';
 import { Params } from './params.ts';
 import {
@@ -52,6 +61,23 @@ function paramsOf(request: FastifyRequest): Params {
   params.refuse(['market'], 'use condition');
   return params;
 }
+
+/** The index's names of the approvals that trading needs, in the order in which they are made. */
+const APPROVALS = [
+  ...['UsdcExchange', 'CtfExchangeIsApprovedForAll'],
+  ...['UsdcNegRiskExchange', 'CtfNegRiskExchangeIsApprovedForAll'],
+  ...['UsdcCollateralAdapter', 'CtfCollateralAdapterIsApprovedForAll'],
+  ...['UsdcNegRiskCollateralAdapter', 'CtfNegRiskCollateralAdapterIsApprovedForAll'],
+  ...['PusdV2Exchange', 'V2PositionManagerExchangeIsApprovedForAll'],
+  ...['PusdV2Router', 'V2PositionManagerRouterIsApprovedForAll'],
+];
+const POLYGON = 137;
+
+const volumeRow = ({ shares, volume, fills }: Pick<Basis, 'shares' | 'volume' | 'fills'>) => ({
+  volume: microToNumber(shares),
+  volume_usdc: microToNumber(volume),
+  trade_count: fills,
+});
 
 const NAMES = ['condition', 'condition_id'] as const;
 
@@ -204,14 +230,29 @@ function bindAccounts(door: FastifyInstance, reads: Reads): void {
   });
   door.get('/v2/user-stats', async (request) => {
     const user = paramsOf(request).requiredAddress('user');
-    const { markets, volume } = await reads.totals(request, user);
-    // `trades` counts distinct markets, as at the venue.
-    return { data: { proxy_wallet: user, trades: markets, volume: microToNumber(volume) } };
+    const totals = await reads.totals(request, user);
+    if (totals.firstAt === null) return { data: null };
+    const positions = await reads.positions(request, user);
+    const wins = positions.map(({ realized }) => realized);
+    return {
+      data: {
+        proxy_wallet: user,
+        // Distinct markets, as at the venue.
+        trades: totals.markets,
+        biggest_win: microToNumber(wins.reduce((most, win) => (win > most ? win : most), 0n)),
+        views: 0,
+        join_date: Math.floor(totals.firstAt / 1000),
+        all_time_pnl: {
+          timestamp: Math.floor(reads.now / 1000),
+          ...resultRow(positions),
+          ...volumeRow(totals),
+        },
+      },
+    };
   });
   door.get('/v2/user-volume', async (request) => {
-    const user = paramsOf(request).requiredAddress('user');
-    const { volume } = await reads.totals(request, user);
-    return { data: { proxy_wallet: user, volume: microToNumber(volume) } };
+    const totals = await reads.totals(request, paramsOf(request).requiredAddress('user'));
+    return { data: totals.firstAt === null ? null : volumeRow(totals) };
   });
   door.get('/v2/user-pnl', async (request) => {
     const user = paramsOf(request).requiredAddress('user');
@@ -261,10 +302,11 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
       .map((conditionId) => reads.exchange.market(conditionId))
       .filter((market) => market !== undefined);
     const total = markets.reduce((sum, { volume }) => sum + volume, 0n);
-    const rows = markets.map(({ conditionId, volume }) => {
-      return { condition_id: conditionId, value: microToNumber(volume) };
-    });
-    return reply.send({ data: { total: microToNumber(total), markets: rows } });
+    // The exchange counts what takers paid, not their shares.
+    const conditions = markets
+      .toSorted((a, b) => Number(b.volume - a.volume))
+      .map(({ conditionId, volume }) => ({ condition_id: conditionId, taker_volume: microToNumber(volume) }));
+    return reply.send({ data: { taker_volume_total: microToNumber(total), conditions } });
   });
   door.get('/v2/resolutions', async (request) => {
     const rows: object[] = [];
@@ -283,12 +325,24 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
 
 /** Answers, for what the paper venue does not have, that there is nothing. */
 function bindAbsent(door: FastifyInstance, reads: Reads): void {
-  // No account needs an approval on the paper venue, and none is recorded.
+  // No account needs an approval on the paper venue: each is there.
   door.get('/v2/approvals', (request, reply) => {
-    paramsOf(request).requiredAddress('user');
-    return reply.send({ data: [] });
+    const address = paramsOf(request).requiredAddress('user');
+    const contracts = approvalCalls().map(({ asset, spender, to }, nth) => ({
+      id: APPROVALS[nth],
+      feature: 'trading',
+      ...{ token: to.toLowerCase(), spender: spender.toLowerCase() },
+      ...(asset === 'collateral' ? { standard: 'ERC20', amount: 'max' } : { standard: 'ERC1155' }),
+      approved: true,
+    }));
+    const checked_at = new Date(reads.now).toISOString();
+    return reply.send({ data: { address, chain_id: POLYGON, checked_at, contracts } });
   });
-  for (const path of ['positions/combos', 'activity/combos', 'leaderboard', 'biggest-winners', 'builders/*'])
+  door.get('/v2/leaderboard', (request, reply) => {
+    const user = paramsOf(request).address('user');
+    return reply.send(user === undefined ? pageOf([], DEFAULT_LIMIT, undefined) : { data: null });
+  });
+  for (const path of ['positions/combos', 'activity/combos', 'biggest-winners', 'builders/*'])
     door.get(`/v2/${path}`, (_request, reply) => reply.send(pageOf([], DEFAULT_LIMIT, undefined)));
   door.get('/v2/status', (_request, reply) =>
     reply.send({ data: { computed_at: Math.floor(reads.now / 1000), age: 0, lag: 0 } }),

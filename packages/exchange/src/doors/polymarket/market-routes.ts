@@ -39,7 +39,7 @@ export function marketRoutes(
   const { guard } = options;
   const stale = new StaleBooks(options.faults);
   const tokenParameter = (request: FastifyRequest): string => {
-    const tokenId = parameter(request, 'token_id');
+    const { tokenId = parameter(request, 'token_id') } = request.params as { readonly tokenId?: string };
     if (!TOKEN_ID.test(tokenId)) throw new WireError(400, 'Invalid token id');
     return tokenId;
   };
@@ -74,11 +74,14 @@ export function marketRoutes(
     return answer;
   };
 
-  door.get('/tick-size', (request, reply) => reply.send(wireTickSize(listed(request).market)));
-  door.get('/neg-risk', (request, reply) => reply.send(wireNegRisk(listed(request).market)));
-  door.get('/fee-rate', (request, reply) =>
-    reply.send(wireFeeRate(listed(request, 'fee rate not found for market').market)),
-  );
+  // Some clients name the token in the path.
+  for (const token of ['', '/:tokenId']) {
+    door.get(`/tick-size${token}`, (request, reply) => reply.send(wireTickSize(listed(request).market)));
+    door.get(`/neg-risk${token}`, (request, reply) => reply.send(wireNegRisk(listed(request).market)));
+    door.get(`/fee-rate${token}`, (request, reply) =>
+      reply.send(wireFeeRate(listed(request, 'fee rate not found for market').market)),
+    );
+  }
 
   door.get('/book', (request, reply) => {
     const { market, outcome, book } = requireBook(request);
