@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   aMarket,
   call,
+  longLeases,
   newAgent,
   newTrader,
   type RawAnswer,
@@ -36,6 +37,8 @@ interface Subjects {
 const KINDS = ['paused', 'pausedByOwner', 'revoked', 'claimed', 'unregistered', 'moved'] as const;
 
 beforeAll(async () => {
+  // The journal is held for as long as six trades and their changes take to arrive.
+  longLeases();
   const databaseUrl = await createDeskDatabase();
   proxy = await startSteppingProxy(databaseUrl);
   sql = openPool(databaseUrl, { max: 1 });

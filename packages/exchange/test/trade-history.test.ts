@@ -1,6 +1,7 @@
 /** The history of trades: what it says, that it is durable, that the journal never outruns it, and what it costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
+import { openPool } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { FailingTrades } from '../src/history/failing-trades.ts';
 import { HistoryProjector } from '../src/history/projector.ts';
@@ -373,4 +374,20 @@ describe('behind the journal', () => {
     expect(await left()).toEqual({ house: 0, trades: 0, parts: 0, moves: 0, markets: 0 });
     await exchange.close();
   });
+});
+
+test('no history is written while nothing is traded', async () => {
+  const { url, open } = await stage();
+  const texts: string[] = [];
+  const counted = openPool(url, { onStatement: (_, text) => texts.push(text) });
+  const exchange = await open({ sql: counted });
+  await exchange.execute({ kind: 'deposit', account: ALICE, amount: 100_000_000n });
+  await exchange.history.trades({ limit: 1 });
+  texts.length = 0;
+  await exchange.execute({ kind: 'place', order: restingBid(exchange, 1) });
+  // Timers end in the order of their times: one that the order had begun would have ended before this one.
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(texts.filter((text) => /history|_trades|_moves/.test(text))).toEqual([]);
+  await exchange.close();
+  await counted.end({ timeout: 1 });
 });

@@ -9,6 +9,7 @@ import type { Observation } from '../src/venues/polymarket/observations.ts';
 import {
   accepted,
   factsOf,
+  journalOf,
   log,
   M,
   NOW,
@@ -32,8 +33,7 @@ test('what a replica of an earlier release wrote of an order is read with the re
   const earlier = [{ at: new Date(NOW).toISOString(), event: 'recorded', status: 'submitting' }];
   await sql`update orders set journal = journal || ${sql.json(earlier)} where order_id = ${id}`;
   await tell([accepted(id)]);
-  const found = (await log.find([id])).get(id);
-  expect(found?.order.journal.map(({ event, status }) => `${event} → ${status}`)).toEqual([
+  expect((await journalOf(id)).map(({ event, status }) => `${event} → ${status}`)).toEqual([
     'recorded → submitting',
     'accepted → live',
   ]);
@@ -238,22 +238,30 @@ describe('the life of a settlement', () => {
     expect(await resultsOf(world)).toMatchObject({ results: [{ realized: 1n * M, wins: 1n, losses: 0n }] });
   });
 
-  test('two replicas that hear of different trades at once count both, one after the other', async () => {
-    const world = await newWorld();
-    const id = await place(world, 'a');
-    await tell([accepted(id)]);
-    const holder = openTransaction(sql);
-    await holder.tx`select 1 from orders where order_id = ${id} for no key update`;
-    const both = Promise.all(['t1', 't2'].map((tradeId) => tell([trade(id, tradeId, 'confirmed', 4n * M)])));
-    const waiting = () => sql`select 1 from pg_stat_activity where datname = current_database()
+  test.each([
+    ['of an order that rests', (id: string) => tell([accepted(id)])],
+    ['of an order that one of them has just sent', async () => {}],
+  ])(
+    'two replicas that hear of different trades %s at once count both, one after the other',
+    async (_, first) => {
+      const world = await newWorld();
+      const id = await place(world, 'a');
+      await first(id);
+      const holder = openTransaction(sql);
+      await holder.tx`select 1 from orders where order_id = ${id} for no key update`;
+      const both = Promise.all(
+        ['t1', 't2'].map((tradeId) => tell([trade(id, tradeId, 'confirmed', 4n * M)])),
+      );
+      const waiting = () => sql`select 1 from pg_stat_activity where datname = current_database()
       and wait_event_type = 'Lock'`;
-    // Neither reads on while another holds the order.
-    await expect.poll(async () => (await waiting()).count).toBe(2);
-    await holder.rollback();
-    expect(await both).toEqual([[], []]);
-    expect(await orderOf(id)).toMatchObject({ filled: 8n * M, cost: 4n * M });
-    expect(await positionOf(world)).toMatchObject({ size: 8n * M, cost: 4n * M });
-  });
+      // Neither reads on while another holds the order.
+      await expect.poll(async () => (await waiting()).count).toBe(2);
+      await holder.rollback();
+      expect(await both).toEqual([[], []]);
+      expect(await orderOf(id)).toMatchObject({ filled: 8n * M, cost: 4n * M });
+      expect(await positionOf(world)).toMatchObject({ size: 8n * M, cost: 4n * M });
+    },
+  );
 
   test('what was sold of a failed purchase comes from the purchases that followed', async () => {
     const world = await newWorld();

@@ -1,9 +1,11 @@
 /** Agents with a wallet and orders of theirs at a live venue, of which a test tells the record what it likes. */
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
+import type { NewSignedOrder } from '../src/domain/records.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
-import type { LiveOrderLog, TradeStatus } from '../src/venues/live-orders.ts';
+import { createOrderStore } from '../src/trading/order-store.ts';
+import type { LiveOrder, LiveOrderLog, TradeStatus } from '../src/venues/live-orders.ts';
 import { fold } from '../src/venues/polymarket/fold.ts';
 import type { Observation, TradePart } from '../src/venues/polymarket/observations.ts';
 
@@ -20,6 +22,8 @@ export const NOW = Date.UTC(2026, 5, 1, 12);
 export let sql: Sql;
 export let log: LiveOrderLog;
 let worlds = 0;
+/** As they were recorded: what a test tells of one is told first to a process that has heard nothing of it. */
+const recorded = new Map<string, NewSignedOrder>();
 
 /** Before all tests of a file. */
 export async function openWorlds(): Promise<void> {
@@ -57,6 +61,8 @@ export async function place(
     select ${agent}, ${orderId}, user_id, 'live', 'm1', 'c1', 'Why?', ${`token of ${wallet}`}, 'YES', 'signed', 0, 2,
       ${side}, true, ${timeInForce}, false, false, 5000, 5000, ${shares}, ${money}, ${wallet}, ${wallet}, 0, 'r',
       ${new Date(NOW)}, 'submitting', '[]', ${new Date(NOW)}, ${money}, ${new Date(NOW)} from agents where agent_id = ${agent}`;
+  const order = (await log.find([orderId])).get(orderId)?.order;
+  if (order !== undefined) recorded.set(orderId, order);
   return orderId;
 }
 
@@ -64,15 +70,26 @@ export const tell = async (
   observations: readonly Observation[],
   market = MARKET,
 ): Promise<readonly string[]> => {
-  const contradictions: string[] = [];
+  const contradictions = new Map<string, readonly string[]>();
   const byOrder = Map.groupBy(observations, ({ orderId }) => orderId);
-  await log.update([...byOrder.keys()], (order) => {
+  const decide = (order: LiveOrder) => {
     const folded = fold(order, byOrder.get(order.order.orderId) ?? [], market);
-    contradictions.push(...folded.contradictions);
+    contradictions.set(order.order.orderId, folded.contradictions);
     return folded.change;
-  });
-  return contradictions;
+  };
+  const known = [...byOrder.keys()].filter((id) => recorded.has(id));
+  await log.update(
+    [...byOrder.keys()],
+    decide,
+    new Map(known.map((id) => [id, recorded.get(id) as NewSignedOrder])),
+  );
+  return [...contradictions.values()].flat();
 };
+
+export const journalOf = async (orderId: string) =>
+  (await createOrderStore(sql).byIds([orderId])).flatMap(({ journal }) =>
+    journal.map(({ event, status, detail }) => ({ event, status, detail })),
+  );
 
 export const trade = (
   orderId: string,

@@ -5,6 +5,7 @@ import type { Observation } from '../src/venues/polymarket/observations.ts';
 import { createRecorder } from '../src/venues/polymarket/recorder.ts';
 import {
   accepted,
+  journalOf,
   log,
   M,
   NOW,
@@ -25,10 +26,6 @@ const heldOf = async (orderId: string) =>
   (await keeper().held({ limit: 200, offset: 0 })).orders.flatMap(({ order, trades }) =>
     order.orderId === orderId ? trades : [],
   );
-const journalOf = async (orderId: string) => {
-  const live = (await log.find([orderId])).get(orderId);
-  return (live?.order.journal ?? []).map(({ event, status, detail }) => ({ event, status, detail }));
-};
 const warned: string[] = [];
 function keeper() {
   const logger = { info: () => {}, warn: (_: object, message: string) => void warned.push(message) };

@@ -1,7 +1,9 @@
 /** Orders at a live venue: what it said of them, and who follows them. */
-import { openTransaction } from '@bellwether/durable';
+import { DatabaseError, openTransaction, type Transaction } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
+import { FIRST_STATUS } from '../domain/lifecycle.ts';
 import type { VenueId } from '../domain/market.ts';
+import type { NewSignedOrder } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type {
   CredentialsRow,
@@ -19,6 +21,7 @@ import type {
   LiveOrderLog,
   OrderEnd,
 } from '../venues/live-orders.ts';
+import { keepPlans } from './admission-reads.ts';
 import { evidenceWrites } from './evidence.ts';
 import { signedOrderRow } from './order-rows.ts';
 
@@ -43,31 +46,13 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
   return {
     venue,
 
-    async update(orderIds, decide) {
-      const { tx, commit, rollback } = openTransaction(sql);
-      let after: Map<string, LiveOrder>;
-      try {
-        const found = await read(tx, orderIds, true);
-        after = new Map(found);
-        const changes: (readonly [LiveOrder, LiveChange])[] = [];
-        for (const [orderId, order] of found) {
-          const change = decide(order);
-          if (change === null) continue;
-          changes.push([order, change]);
-          after.set(orderId, changed(order, change));
-        }
-        if (changes.length === 0) {
-          void rollback();
-          return after;
-        }
-        await write(tx, changes);
-      } catch (error) {
-        await rollback();
-        throw error;
+    async update(orderIds, decide, recorded = new Map()) {
+      if (orderIds.every((id) => recorded.has(id))) {
+        const unanswered = new Map([...recorded].map(([id, order]) => [id, asRecorded(order)]));
+        const after = await updateUnanswered(sql, unanswered, decide);
+        if (after !== null) return after;
       }
-      // Behind the writes in the same trip.
-      await commit();
-      return after;
+      return updateIn(openTransaction(sql), (tx) => read(tx, orderIds, true), decide);
     },
 
     find: (orderIds) => read(sql, orderIds, false),
@@ -152,6 +137,72 @@ export function createLiveOrderLog(sql: Sql, venue: VenueId): LiveOrderLog {
     },
   };
 }
+
+type Decide = Parameters<LiveOrderLog['update']>[1];
+
+async function updateIn(
+  { tx, commit, rollback }: Transaction,
+  find: (tx: Tx) => Promise<ReadonlyMap<string, LiveOrder>> | ReadonlyMap<string, LiveOrder>,
+  decide: Decide,
+): Promise<ReadonlyMap<string, LiveOrder>> {
+  let after: Map<string, LiveOrder>;
+  try {
+    issue([keepPlans(tx)]);
+    const found = await find(tx);
+    after = new Map(found);
+    const changes: (readonly [LiveOrder, LiveChange])[] = [];
+    for (const [orderId, order] of found) {
+      const change = decide(order);
+      if (change === null) continue;
+      changes.push([order, change]);
+      after.set(orderId, changed(order, change));
+    }
+    if (changes.length === 0) {
+      void rollback();
+      return after;
+    }
+    await write(tx, changes);
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
+  // Behind the writes in the same trip.
+  await commit();
+  return after;
+}
+
+/** SQLSTATE of `require_unanswered`. */
+const IS_ANSWERED = 'BW003';
+
+/**
+ * The same for orders of which nothing was heard when they were last seen, in the trip of the writes: the database refuses all of it where
+ * anything was recorded of one of them meanwhile. @returns `null`: it did, and nothing was written
+ */
+async function updateUnanswered(
+  sql: Sql,
+  orders: ReadonlyMap<string, LiveOrder>,
+  decide: Decide,
+): Promise<ReadonlyMap<string, LiveOrder> | null> {
+  const require = (tx: Tx) => {
+    issue([tx`select require_unanswered(${[...orders.keys()]}::text[])`]);
+    return orders;
+  };
+  return updateIn(openTransaction(sql), require, decide).catch((error: unknown) => {
+    if (error instanceof DatabaseError && error.code === IS_ANSWERED) return null;
+    throw error;
+  });
+}
+
+/** As the desk records an order before it is sent. */
+const asRecorded = (order: NewSignedOrder): LiveOrder => ({
+  order: {
+    ...order,
+    ...{ status: FIRST_STATUS, filled: 0n, cost: 0n, fees: 0n },
+    ...{ errorCode: null, first: null, updatedAt: order.createdAt },
+  },
+  venue: null,
+  trades: new Map(),
+});
 
 const followed = (row: CredentialsRow): FollowedWallet => ({
   walletAddress: row.wallet_address,

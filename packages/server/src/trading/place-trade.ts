@@ -191,7 +191,11 @@ function placementOf(
     explain: (refused, sound) => explainShortage(needs, { caller, sound, refused }),
     handedOverBy: 'sending',
     send: async ({ order }, sound) =>
-      answerTo(needs, order, await submit(sound.venue, venueOrderOf(order), messageOf(order, sound))),
+      answerTo(
+        needs,
+        order,
+        await submit(sound.venue, venueOrderOf(order), { ...messageOf(order, sound), recorded: order }),
+      ),
     answered: ({ order }, answer) => answerTo(needs, order, answer),
   };
 }

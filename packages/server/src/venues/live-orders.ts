@@ -9,7 +9,7 @@ import type { SignatureType } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Evidence } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
-import type { SignedOrderRow } from '../domain/records.ts';
+import type { NewSignedOrder, SignedOrderRow } from '../domain/records.ts';
 import type { Place } from '../platform/http/page.ts';
 import type { Sealed } from '../platform/secrets.ts';
 
@@ -64,7 +64,7 @@ export interface HeldPage {
 }
 
 export interface HeldTrade {
-  readonly order: SignedOrderRow;
+  readonly order: LiveOrderRow;
   readonly trade: KnownTrade & { readonly aside: KeptAside };
 }
 
@@ -80,8 +80,11 @@ export interface VenueStanding {
   readonly isFinal: boolean;
 }
 
+/** What its record says that a venue's word may change, or is judged by. */
+export type LiveOrderRow = Omit<SignedOrderRow, 'journal' | 'counted' | 'cancelCause'>;
+
 export interface LiveOrder {
-  readonly order: SignedOrderRow;
+  readonly order: LiveOrderRow;
   /** `null`: no venue has said anything of it. */
   readonly venue: VenueStanding | null;
   readonly trades: ReadonlyMap<string, KnownTrade>;
@@ -119,10 +122,15 @@ export interface LiveOrderLog {
   /**
    * Locks the orders, decides each, and writes all changes or none. Ids of which the desk has no order of this venue are
    * ignored. @returns what is known afterwards, by order id
+   *
+   * @param decide is called again for the same orders where the first decision was not written
+   * @param recorded of these orders, as this process recorded them: with all of them it saves the trip that reads, unless anything was
+   *   recorded since
    */
   update(
     orderIds: readonly string[],
     decide: (order: LiveOrder) => LiveChange | null,
+    recorded?: ReadonlyMap<string, NewSignedOrder>,
   ): Promise<ReadonlyMap<string, LiveOrder>>;
   find(orderIds: readonly string[]): Promise<ReadonlyMap<string, LiveOrder>>;
   /** Orders with trades that are kept aside, oldest first, and how many such trades there are in all. */

@@ -22,9 +22,9 @@ import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
-import type { SignedOrderRow } from '../domain/records.ts';
+import type { NewSignedOrder } from '../domain/records.ts';
 import type { HasHeartbeat } from './heartbeats.ts';
-import type { HeldPage, HeldTrade } from './live-orders.ts';
+import type { HeldPage, HeldTrade, LiveOrderRow } from './live-orders.ts';
 import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
@@ -221,7 +221,7 @@ export interface Cancel {
 export interface KeptAside {
   /** Orders with those that are not explained yet, the oldest first, and how many there are in all. */
   held(page: HeldPage): Promise<{
-    readonly orders: readonly { readonly order: SignedOrderRow; readonly trades: readonly HeldTrade[] }[];
+    readonly orders: readonly { readonly order: LiveOrderRow; readonly trades: readonly HeldTrade[] }[];
     readonly total: number;
   }>;
   /**
@@ -232,7 +232,7 @@ export interface KeptAside {
     readonly orderId: string;
     readonly tradeId: string;
     readonly decision: 'release' | 'discard';
-  }): Promise<SignedOrderRow | null>;
+  }): Promise<LiveOrderRow | null>;
 }
 
 /** Splits, merges and conversions, completely or not at all. */
@@ -370,6 +370,8 @@ export interface SignedMessage {
   readonly extras: OrderExtras | null;
   readonly signature: string;
   readonly deferExec: boolean;
+  /** The order's record, where this process has just made it: the first answer is then recorded without reading it again. */
+  readonly recorded?: NewSignedOrder;
 }
 
 export interface VenueSecrets {

@@ -16,12 +16,13 @@ import {
   reachable,
 } from '../../domain/lifecycle.ts';
 import type { MarketRecord } from '../../domain/market.ts';
-import type { SignedOrderRow } from '../../domain/records.ts';
+
 import type {
   KeptAside,
   KnownTrade,
   LiveChange,
   LiveOrder,
+  LiveOrderRow,
   OrderEnd,
   Reversal,
   TradeStatus,
@@ -84,7 +85,7 @@ interface Move {
 
 /** An order while observations are applied to it. */
 class OrderState {
-  readonly #order: SignedOrderRow;
+  readonly #order: LiveOrderRow;
   readonly #known: LiveOrder;
   readonly #trades: Map<string, KnownTrade>;
   readonly #touched = new Set<string>();

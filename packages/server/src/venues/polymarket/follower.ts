@@ -9,6 +9,7 @@
  */
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
+import { fold } from './fold.ts';
 import type { Keyring } from './keyring.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import { standingOf, tradesSeen } from './look-up.ts';
@@ -221,8 +222,11 @@ export function startFollower(parts: FollowerParts): Follower {
     if (event.kind === 'order') {
       const { id } = event.order;
       const known = (await log.find([id])).get(id);
-      if (known !== undefined)
-        await parts.recorder.record(id, standingOf(event.order, known.order, now()), null);
+      if (known === undefined) return;
+      const seen = standingOf(event.order, known.order, now());
+      // Most events repeat what the answer to the order has said.
+      const { change, contradictions } = fold(known, seen, null);
+      if (change !== null || contradictions.length > 0) await parts.recorder.record(id, seen, null);
       return;
     }
     const { takerOrderId, makers } = event.trade;

@@ -3,8 +3,8 @@
  * observations; that nothing was found is one, too, where the order was there before.
  */
 import type { MarketRecord } from '../../domain/market.ts';
-import type { SignedOrderRow } from '../../domain/records.ts';
-import type { LiveOrder } from '../live-orders.ts';
+
+import type { LiveOrder, LiveOrderRow } from '../live-orders.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';
@@ -20,7 +20,7 @@ export interface LookUpParts {
 }
 
 /** Reads an order's record. */
-export function standingOf(record: WireOrder, order: SignedOrderRow, at: number): Observation[] {
+export function standingOf(record: WireOrder, order: LiveOrderRow, at: number): Observation[] {
   const matched = matchedOf(record, order);
   const isThere = { orderId: order.orderId, at, kind: 'accepted' as const, word: null, ...NOTHING };
   const [word = '', ...reason] = record.status.split('_');

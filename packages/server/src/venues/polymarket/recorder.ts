@@ -4,9 +4,10 @@
  * is the venue's own.
  */
 import type { MarketRecord } from '../../domain/market.ts';
+import type { NewSignedOrder } from '../../domain/records.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveChange, LiveOrder, LiveOrderLog } from '../live-orders.ts';
-import { fold } from './fold.ts';
+import { type Folded, fold } from './fold.ts';
 import type { Observation } from './observations.ts';
 
 export interface Recorder {
@@ -16,9 +17,13 @@ export interface Recorder {
     seen: readonly Observation[],
     market: MarketRecord | null,
   ): Promise<LiveOrder | null>;
-  /** Holds the observations of an order until the returned function records it, with what `own` adds in front. */
+  /**
+   * Holds the observations of an order until the returned function records it, with what `own` adds in front.
+   * @param recorded the order, where this process has just recorded it
+   */
   await(
     orderId: string,
+    recorded?: NewSignedOrder,
   ): (own: readonly Observation[], market: MarketRecord | null) => Promise<LiveOrder | null>;
   /** Observations that contradicted the record, since the start. */
   contradictions(): number;
@@ -32,6 +37,7 @@ interface Item {
   readonly orderId: string;
   readonly seen: readonly Observation[];
   readonly market: MarketRecord | null;
+  readonly recorded?: NewSignedOrder | undefined;
   readonly resolve: (order: LiveOrder | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -58,29 +64,31 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
 
   const write = async (items: readonly Item[]): Promise<void> => {
     const byOrder = Map.groupBy(items, ({ orderId }) => orderId);
-    const said: [string, string][] = [];
-    const aside: [string, string][] = [];
-    const traded = new Set<string>();
-    const known = await log.update([...byOrder.keys()], (order) => {
+    const recorded = new Map(
+      items.flatMap(({ orderId, recorded: order }) => (order === undefined ? [] : [[orderId, order]])),
+    );
+    const decided = new Map<string, Folded>();
+    const decide = (order: LiveOrder): LiveChange | null => {
       const own = byOrder.get(order.order.orderId) ?? [];
       const market = own.find((item) => item.market !== null)?.market ?? null;
-      const folded = fold(
-        order,
-        own.flatMap(({ seen }) => seen),
-        market,
-      );
-      for (const one of folded.contradictions) said.push([order.order.orderId, one]);
-      for (const why of folded.keptAside) aside.push([order.order.orderId, why]);
-      if (folded.change !== null && movesMoney(folded.change)) traded.add(order.order.funder);
+      const seen = own.flatMap((item) => item.seen);
+      const folded = fold(order, seen, market);
+      decided.set(order.order.orderId, folded);
       return folded.change;
-    });
-    for (const [orderId, why] of aside) {
-      keptAside += 1;
-      logger.warn({ orderId, why }, 'a trade is kept aside: it would take more than its order signed');
-    }
-    for (const [orderId, contradiction] of said) {
-      contradictions += 1;
-      logger.warn({ orderId, contradiction }, 'the venue contradicts the record of an order');
+    };
+    const known = await log.update([...byOrder.keys()], decide, recorded);
+    const traded = new Set<string>();
+    for (const [orderId, folded] of decided) {
+      for (const why of folded.keptAside) {
+        keptAside += 1;
+        logger.warn({ orderId, why }, 'a trade is kept aside: it would take more than its order signed');
+      }
+      for (const contradiction of folded.contradictions) {
+        contradictions += 1;
+        logger.warn({ orderId, contradiction }, 'the venue contradicts the record of an order');
+      }
+      const account = known.get(orderId)?.order.funder;
+      if (account !== undefined && folded.change !== null && movesMoney(folded.change)) traded.add(account);
     }
     for (const account of traded) onTraded(account);
     for (const { orderId, resolve } of items) resolve(known.get(orderId) ?? null);
@@ -102,9 +110,14 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
     running = null;
   };
 
-  const add = (orderId: string, seen: readonly Observation[], market: MarketRecord | null) => {
+  const add = (
+    orderId: string,
+    seen: readonly Observation[],
+    market: MarketRecord | null,
+    recorded?: NewSignedOrder,
+  ) => {
     const { promise, resolve, reject } = Promise.withResolvers<LiveOrder | null>();
-    const item: Item = { orderId, seen, market, resolve, reject };
+    const item: Item = { orderId, seen, market, recorded, resolve, reject };
     const held = awaited.get(orderId);
     if (held !== undefined) held.push(item);
     else {
@@ -115,13 +128,13 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
   };
 
   return {
-    record: add,
-    await(orderId) {
+    record: (orderId, seen, market) => add(orderId, seen, market),
+    await(orderId, recorded) {
       awaited.set(orderId, awaited.get(orderId) ?? []);
       return (own, market) => {
         const held = awaited.get(orderId) ?? [];
         awaited.delete(orderId);
-        const answer = add(orderId, own, market);
+        const answer = add(orderId, own, market, recorded);
         waiting.push(...held);
         return answer;
       };

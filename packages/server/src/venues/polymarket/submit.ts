@@ -88,7 +88,7 @@ export function createSubmit(parts: SubmitParts) {
 
   /** Records what an attempt proves. @returns the first answer of the order, as it is recorded */
   async function conclude({ order, message }: Outgoing, send: () => Promise<Attempt>): Promise<VenueAnswer> {
-    const finish = recorder.await(order.orderId);
+    const finish = recorder.await(order.orderId, message.recorded);
     const sentAt = now();
     let seen: readonly Observation[] = [];
     let market: MarketRecord | null = null;
