@@ -263,6 +263,14 @@ describe('the life of a settlement', () => {
     },
   );
 
+  test('who sent an order and heard nothing answers with what another replica heard', async () => {
+    const id = await place(await newWorld(), 'a');
+    const sent = new Map([...(await log.find([id]))].map(([orderId, { order }]) => [orderId, order]));
+    await tell([accepted(id)]);
+    const heard = await log.update([id], () => null, sent);
+    expect(heard.get(id)).toMatchObject({ order: { status: 'live' }, venue: { isFinal: false } });
+  });
+
   test('what was sold of a failed purchase comes from the purchases that followed', async () => {
     const world = await newWorld();
     const reported = async (name: string, nth: number, side: 'BUY' | 'SELL', size: bigint, price: number) => {

@@ -176,7 +176,7 @@ const IS_ANSWERED = 'BW003';
 
 /**
  * The same for orders of which nothing was heard when they were last seen, in the trip of the writes: the database refuses all of it where
- * anything was recorded of one of them meanwhile. @returns `null`: it did, and nothing was written
+ * anything was recorded of one of them meanwhile. @returns `null`: nothing was written, and what is recorded of them was not read
  */
 async function updateUnanswered(
   sql: Sql,
@@ -187,10 +187,19 @@ async function updateUnanswered(
     issue([tx`select require_unanswered(${[...orders.keys()]}::text[])`]);
     return orders;
   };
-  return updateIn(openTransaction(sql), require, decide).catch((error: unknown) => {
+  let isWritten = false;
+  const noting: Decide = (order) => {
+    const change = decide(order);
+    isWritten ||= change !== null;
+    return change;
+  };
+  try {
+    const after = await updateIn(openTransaction(sql), require, noting);
+    return isWritten ? after : null;
+  } catch (error) {
     if (error instanceof DatabaseError && error.code === IS_ANSWERED) return null;
     throw error;
-  });
+  }
 }
 
 /** As the desk records an order before it is sent. */
