@@ -4,7 +4,8 @@
  * npm run verify-receipts -- --database <url>          a whole database of your own (default: DATABASE_URL)
  *   --head <agentId>:<sequence>:<hash>                 a head that you kept; may be repeated
  *
- * Checks offline that no receipt, order or fill was altered, and names the first that was. Ends with 0 when all holds.
+ * Checks offline that no receipt, order or fill was altered, and names the first that was. Ends with 0 when all holds, with 1
+ * where something was altered, with 2 where a file is no export, and with 3 where there was nothing to verify.
  */
 import { readFileSync } from 'node:fs';
 import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
@@ -19,6 +20,8 @@ const HOW =
   'npm run verify-receipts -- [FILE | --data FOLDER | --database URL] [--head AGENT_ID:SEQUENCE:HASH]…';
 const PROGRESS_MS = 2_000;
 const HEAD = /^([0-9a-f-]{36}):(\d+):([0-9a-f]{64})$/;
+type Verdict = 'sound' | 'altered' | 'nothing';
+const STATUS: Readonly<Record<Verdict, number>> = { sound: 0, altered: 1, nothing: 3 };
 /** The heads that somebody kept, by agent. */
 type Kept = ReadonlyMap<string, ReceiptLink>;
 
@@ -65,16 +68,16 @@ function verified(file: string, receipts: Parameters<typeof verifyReceipts>[0]) 
   }
 }
 
-function verifyFile(file: string, kept: Kept): boolean {
-  let isSound = true;
+function verifyFile(file: string, kept: Kept): Verdict {
   const chains = Map.groupBy(entriesIn(file), (entry) => entry.agentId);
-  if (chains.size === 0) console.log(`${file} has no receipts.`);
+  let verdict: Verdict = chains.size === 0 ? 'nothing' : 'sound';
+  if (verdict === 'nothing') console.log(`${file} has no receipts: nothing was verified.`);
   for (const [agentId, { sequence }] of kept) {
     if (sequence === 0 || chains.has(agentId)) continue;
     console.log(
       `ALTERED agent ${agentId}: no receipt of it is there, and the head that you kept is entry ${sequence}.`,
     );
-    isSound = false;
+    verdict = 'altered';
   }
   for (const [agentId, entries] of chains) {
     const head = kept.get(agentId);
@@ -84,9 +87,9 @@ function verifyFile(file: string, kept: Kept): boolean {
         `ok      agent ${agentId}: ${found.entries} entries; head ${found.head.sequence}:${found.head.hash}`,
       );
     else console.log(`ALTERED agent ${agentId}, receipt ${found.fault.sequence}: ${found.fault.problem}`);
-    isSound &&= found.ok;
+    if (!found.ok) verdict = 'altered';
   }
-  return isSound;
+  return verdict;
 }
 
 /** On the error output, so that the result alone can be kept. */
@@ -107,7 +110,7 @@ function poolOn(url: string): Sql {
   }
 }
 
-async function verifyDatabase(url: string, kept: Kept): Promise<boolean> {
+async function verifyDatabase(url: string, kept: Kept): Promise<Verdict> {
   const sql = poolOn(url);
   try {
     const { agents, entries, orders, faults } = await auditReceipts(sql, {
@@ -120,14 +123,17 @@ async function verifyDatabase(url: string, kept: Kept): Promise<boolean> {
     console.log(
       `${agents} agents, ${entries} receipts and ${orders} orders checked; ${faults.length} altered.`,
     );
-    return faults.length === 0;
+    if (faults.length > 0) return 'altered';
+    if (entries + orders > 0) return 'sound';
+    console.log('There are no receipts, and no orders: nothing was verified.');
+    return 'nothing';
   } finally {
     await sql.end();
   }
 }
 
 /** By the server of the running service, or by one of our own. */
-async function verifyEmbedded(dataDir: string, kept: Kept): Promise<boolean> {
+async function verifyEmbedded(dataDir: string, kept: Kept): Promise<Verdict> {
   const server = await reachServer(dataDir, DESK_DATABASE).catch((error: Error) =>
     fail(
       `${error.message}\nOr name an export, or a database: npm run verify-receipts -- --database postgresql://…`,
@@ -152,11 +158,11 @@ await runOperation(async () => {
   const kept = keptHeads(values.head);
   const [file] = positionals;
   const url = values.database ?? process.env.DATABASE_URL;
-  const verify = (): boolean | Promise<boolean> => {
+  const verify = (): Verdict | Promise<Verdict> => {
     if (file !== undefined) return verifyFile(file, kept);
     return url === undefined
       ? verifyEmbedded(values.data ?? process.env.DATA_DIR ?? './data', kept)
       : verifyDatabase(url, kept);
   };
-  process.exitCode = (await verify()) ? 0 : 1;
+  process.exitCode = STATUS[await verify()];
 });

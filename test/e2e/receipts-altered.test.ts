@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
-import { newTrader, type Trader } from '../harness.ts';
+import { newTrader, startTestService, type Trader } from '../harness.ts';
 import { runScript } from '../service-process.ts';
 import { temporaryFolder } from '../setup/clean-up.ts';
 import { audit, buy, chainOf, openReceiptsStage, type ReceiptsStage } from './receipts-stage.ts';
@@ -299,6 +299,10 @@ describe('an altered row is found, and the first one is named', () => {
       expect(await run(file), content).toMatchObject({ code: 2, stderr });
     }
     writeFileSync(file, '{"entries":[]}');
-    expect(await run(file)).toMatchObject({ code: 0, stdout: expect.stringContaining('has no receipts') });
+    const nothing = { code: 3, stdout: expect.stringContaining('nothing was verified') };
+    expect(await run(file)).toMatchObject(nothing);
+    expect(await run(file, ...head)).toMatchObject(named);
+    const fresh = await startTestService({ PAPER_WORLD: 'off' });
+    expect(await run('--database', fresh.databaseUrl)).toMatchObject(nothing);
   });
 });

@@ -16,7 +16,7 @@ import { ALICE, orderId, restingBid } from './open-exchange-stage.ts';
 
 const BOB = '0x0000000000000000000000000000000000000b0b';
 const CAROL = '0x000000000000000000000000000000000000ca01';
-const NOBODY = `0x${'9'.repeat(40)}`;
+const STRANGER = `0x${'9'.repeat(40)}`;
 
 let exchange: JournalledExchange;
 const clock = { time: Date.UTC(2026, 10, 21, 12) };
@@ -182,7 +182,7 @@ describe('positions', () => {
     expect((await bodyOf(`/v2/positions?user=${CAROL}&status=REDEEMABLE`)).data).toEqual([]);
     expect((await bodyOf(`/v2/positions?user=${CAROL}&conditionId=0x${'1'.repeat(64)}`)).data).toEqual([]);
     expect((await bodyOf(`/v2/positions?condition=${order.conditionId}`)).data.length).toBeGreaterThan(2);
-    expect((await bodyOf(`/v2/positions?user=${NOBODY}`)).data).toEqual([]);
+    expect((await bodyOf(`/v2/positions?user=${STRANGER}`)).data).toEqual([]);
     const { eventId } = exchange.market(order.conditionId)!;
     expect((await bodyOf(`/v2/positions?user=${ALICE}&event_id=${eventId}`)).data).toHaveLength(1);
   });
@@ -266,13 +266,13 @@ test('activity holds trades, splits and merges, newest first, and deposits when 
   expect(stats.all_time_pnl).toMatchObject({ realized_pnl: expect.any(Number), ...volume });
   expect(volume).toEqual({ volume: expect.any(Number), volume_usdc: expect.any(Number), trade_count: 1 });
   for (const path of ['user-stats', 'user-volume', 'leaderboard'])
-    expect(await bodyOf(`/v2/${path}?user=${NOBODY}`), path).toEqual({ data: null });
+    expect(await bodyOf(`/v2/${path}?user=${STRANGER}`), path).toEqual({ data: null });
   expect(await bodyOf(`/traded?user=${CAROL}`)).toEqual({ user: CAROL, traded: 1 });
 });
 
 test('each approval that trading needs is given, in the form in which others captured it', async () => {
-  const { data } = await bodyOf(`/v2/approvals?user=${NOBODY}`);
-  expect(data).toMatchObject({ address: NOBODY, chain_id: 137, checked_at: expect.any(String) });
+  const { data } = await bodyOf(`/v2/approvals?user=${STRANGER}`);
+  expect(data).toMatchObject({ address: STRANGER, chain_id: 137, checked_at: expect.any(String) });
   expect(data.contracts).toHaveLength(12);
   const given = { feature: 'trading', approved: true };
   const [token, spender] = [

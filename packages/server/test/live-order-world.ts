@@ -22,7 +22,7 @@ export const NOW = Date.UTC(2026, 5, 1, 12);
 export let sql: Sql;
 export let log: LiveOrderLog;
 let worlds = 0;
-/** As they were recorded: what a test tells of one is told first to a process that has heard nothing of it. */
+/** Each order as it was recorded: the first news of it goes to a log that believes it still stands so. */
 const recorded = new Map<string, NewSignedOrder>();
 
 /** Before all tests of a file. */

@@ -187,15 +187,9 @@ async function updateUnanswered(
     issue([tx`select require_unanswered(${[...orders.keys()]}::text[])`]);
     return orders;
   };
-  let isWritten = false;
-  const noting: Decide = (order) => {
-    const change = decide(order);
-    isWritten ||= change !== null;
-    return change;
-  };
   try {
-    const after = await updateIn(openTransaction(sql), require, noting);
-    return isWritten ? after : null;
+    const after = await updateIn(openTransaction(sql), require, decide);
+    return [...after].some(([id, order]) => order !== orders.get(id)) ? after : null;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === IS_ANSWERED) return null;
     throw error;

@@ -54,7 +54,6 @@ export interface KeptAside {
   };
 }
 
-/** A trade that is kept aside, with its order. */
 /** A part of the orders that have trades which are kept aside. */
 export interface HeldPage {
   readonly limit: number;
@@ -63,6 +62,7 @@ export interface HeldPage {
   readonly after?: Place;
 }
 
+/** A trade that is kept aside, with its order. */
 export interface HeldTrade {
   readonly order: LiveOrderRow;
   readonly trade: KnownTrade & { readonly aside: KeptAside };

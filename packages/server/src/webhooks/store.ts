@@ -1,10 +1,8 @@
 /** Webhook endpoints, their outbox and log, and received callbacks. */
-
 import { transact } from '@bellwether/durable';
 import type { Sql } from '../platform/database/connection.ts';
 import type { WebhookDeliveriesRow, WebhookEndpointsRow } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
-
 import type { Sealed } from '../platform/secrets.ts';
 
 /** The driver does not read the database's -infinity, "at once", as a date. */

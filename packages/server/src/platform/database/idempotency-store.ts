@@ -1,7 +1,5 @@
 /** Idempotency keys: a lease while in flight, then the first answer for a day. */
-
 import type { Sql } from './connection.ts';
-
 import type { IdempotencyKeysRow } from './rows.generated.ts';
 import { only } from './rows.ts';
 

@@ -1,17 +1,19 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { Admission } from './load-control.ts';
+import { admitRequests } from './request-admission.ts';
 import { FirstLooks, RequestDeadline } from './request-deadline.ts';
 
 const AFTER_MS = 1_000;
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
 afterEach(() => {
   vi.useRealTimers();
 });
 
 function stage() {
+  vi.useFakeTimers();
   const firstLooks = new FirstLooks(AFTER_MS);
   const answered = new Map<string, number>();
   const startedAt = performance.now();
@@ -28,7 +30,10 @@ function stage() {
       writeHead: () => {},
       end: () => answered.set(id, performance.now() - startedAt),
     };
-    const reply = { sent: false, raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply;
+    const log = { child: () => log };
+    const reply = {
+      ...{ sent: false, raw, log, hijack: () => {}, getHeaders: () => ({}) },
+    } as unknown as FastifyReply;
     return new RequestDeadline(request, reply, { firstLooks, ownMs, isDatabaseAway: () => isAway });
   };
   return { open, answered, loseDatabase: () => (isAway = true) };
@@ -86,4 +91,55 @@ test('thousands of open requests wait on one timer', async () => {
   expect(vi.getTimerCount()).toBe(1);
   await vi.advanceTimersByTimeAsync(AFTER_MS);
   expect(answered.size).toBe(5_000);
+});
+
+/** How a handler can answer after its deadline. `hold` lets a hook wait before what was sent goes out. */
+type Late = (reply: FastifyReply, later: Promise<void>, hold: (until: Promise<void>) => void) => unknown;
+
+async function* chunks(later: Promise<void>, fails: boolean) {
+  await later;
+  if (fails) throw new Error('late');
+  yield 'late';
+  yield 'later';
+}
+
+const LATE: Readonly<Record<string, Late>> = {
+  'sends later': (reply, later) => later.then(() => reply.type('text/html').send('late')),
+  'returns later': (_reply, later) => later.then(() => ({ said: 'late' })),
+  'redirects later': (reply, later) => later.then(() => reply.redirect('/elsewhere', 302)),
+  'fails later': (_reply, later) => later.then(() => Promise.reject(new Error('late'))),
+  'has sent what a hook holds back': (reply, later, hold) => {
+    hold(later);
+    return reply.send('late');
+  },
+  'sends a stream whose first chunk comes later': (reply, later) =>
+    reply.send(Readable.from(chunks(later, false))),
+  'sends a stream that fails later': (reply, later) => reply.send(Readable.from(chunks(later, true))),
+};
+
+test.each(Object.entries(LATE))('one answer, none in the log, where the handler %s', async (_, handler) => {
+  const said: string[] = [];
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => said.push(line) } } });
+  onTestFinished(() => app.close());
+  app.decorate('publicUrl', () => 'http://localhost');
+  admitRequests(app, {
+    admission: new Admission({ maxTrades: 1, maxRequests: 1, now: () => performance.now() }),
+    deadlineMs: 20,
+    isDatabaseAway: () => false,
+    log: { warn: () => {} },
+  });
+  const later = Promise.withResolvers<void>();
+  let held = Promise.resolve();
+  app.addHook('onSend', () => held);
+  app.get('/late', (_request, reply) =>
+    handler(reply, later.promise, (until) => {
+      held = until;
+    }),
+  );
+  const answer = await fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/late`);
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ code: 'service_unavailable' });
+  later.resolve();
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  expect(said).toEqual([]);
 });

@@ -165,4 +165,18 @@ function answer(request: FastifyRequest, reply: FastifyReply, doubt: InDoubt | n
   };
   reply.raw.writeHead(problem.status, headers);
   reply.raw.end(body);
+  ignoreLater(reply);
+}
+
+/**
+ * A request has one answer. What the handler still sends reaches no caller, and is no fault: neither the framework nor the
+ * connection may take it for a second answer, which they would write into the log or throw.
+ */
+function ignoreLater(reply: FastifyReply): void {
+  const { raw } = reply;
+  reply.send = () => reply;
+  reply.log = reply.log.child({}, { level: 'silent' });
+  raw.writeHead = () => raw;
+  raw.write = () => true;
+  raw.end = () => raw;
 }

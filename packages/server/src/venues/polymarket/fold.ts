@@ -16,7 +16,6 @@ import {
   reachable,
 } from '../../domain/lifecycle.ts';
 import type { MarketRecord } from '../../domain/market.ts';
-
 import type {
   KeptAside,
   KnownTrade,

@@ -3,7 +3,6 @@
  * observations; that nothing was found is one, too, where the order was there before.
  */
 import type { MarketRecord } from '../../domain/market.ts';
-
 import type { LiveOrder, LiveOrderRow } from '../live-orders.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
