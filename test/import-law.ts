@@ -181,7 +181,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
     ],
     types: ['server/config', 'pino'],
   },
-  'server/main': { may: ['server', 'durable/embedded', NODE] },
+  'server/main': { may: ['server', 'durable', NODE] },
   'server/banner': { may: [NODE], types: ['server/config', 'server/service'] },
   // The table of all settings: main parses the environment by it before anything else is loaded.
   'server/config': {

@@ -44,6 +44,8 @@ test('one host, a socket and what libpq assumes', () => {
   expect(hostsOf('postgres://u@a:1/d')).toBe('a 1');
   expect(hostsOf('postgres://u@/d?host=/run/pg&port=7')).toBe('/run/pg 7');
   expect(hostsOf('postgres://u@/d')).toBe('localhost 5432');
+  expect(hostsOf('postgres://u@/d?host=%2Frun%2F50%25&port=7')).toBe('/run/50% 7');
+  expect(hostsOf('postgres://u@/d?host=%2Frun%2Fa%2525b&port=7')).toBe('/run/a%25b 7');
 });
 
 const WRITES = 'target_session_attrs=read-write';

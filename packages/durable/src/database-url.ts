@@ -86,7 +86,10 @@ export function readDatabaseUrl(url: string): DatabaseAddress {
   const isSetting = ([name]: readonly [string, string]): boolean =>
     !OWN_PARAMETERS.has(name) && !(name in AS_WE_DO);
   const mustWrite = (params.get('target_session_attrs') ?? 'any') !== 'any';
-  const named = hosts || params.get('host') || (query === undefined ? 'localhost' : SOCKET_FOLDER);
+  const fallback = query === undefined ? 'localhost' : SOCKET_FOLDER;
+  const named = hosts
+    ? hosts.split(',').map((name) => decoded(name) ?? '')
+    : (params.get('host') || fallback).split(',');
   return {
     hosts: hostsOf(named, params.get('port'), mustWrite),
     mustWrite,
@@ -116,8 +119,11 @@ function refuseUnknown(params: URLSearchParams): void {
 }
 
 /** As libpq reads them: one port for all, or one for each. */
-function hostsOf(text: string, ports: string | null, mustWrite: boolean): DatabaseAddress['hosts'] {
-  const names = text.split(',');
+function hostsOf(
+  names: readonly string[],
+  ports: string | null,
+  mustWrite: boolean,
+): DatabaseAddress['hosts'] {
   const given = ports?.split(',') ?? [];
   if (given.length > 1 && given.length !== names.length)
     throw new Error(
@@ -132,8 +138,7 @@ function hostsOf(text: string, ports: string | null, mustWrite: boolean): Databa
   return [first, ...rest];
 }
 
-function hostOf(encoded: string, port: string | null): Endpoint {
-  const text = decoded(encoded) ?? '';
+function hostOf(text: string, port: string | null): Endpoint {
   // Text after the first @ is a part of the password: a name server and the log must not see it.
   if (text.includes('@'))
     throw new Error('the database URL has more than one @: write one in the user name or password as %40');

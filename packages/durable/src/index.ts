@@ -3,6 +3,7 @@ export { arrayOf, type Element, type ElementType } from './binary-array.ts';
 export { socketUrl, type Tls } from './database-url.ts';
 export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
 export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';
+export { whilePassing } from './passing.ts';
 export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
 export { refusePooler } from './pooler.ts';
 export { refuseLoneCommits } from './standbys.ts';

@@ -3,6 +3,7 @@
  * accounts derive from the master key exactly as in the service.
  */
 import { hkdfSync } from 'node:crypto';
+import { whilePassing } from '@bellwether/durable';
 import { openExchange, systemClock } from '@bellwether/exchange';
 import { dataDoor } from '@bellwether/exchange/doors/data';
 import { gammaDoor } from '@bellwether/exchange/doors/gamma';
@@ -49,8 +50,14 @@ type Close = () => Promise<unknown>;
 
 const log = (message: string, details?: unknown): void => console.error(message, details ?? '');
 
-/** @param closing receives what ends each part, as soon as the part is open */
-async function start(settings: Settings, closing: Close[], onLost: (error: Error) => void): Promise<string> {
+interface Parts {
+  readonly settings: Settings;
+  /** Receives what ends each part, as soon as the part is open. */
+  readonly closing: Close[];
+  readonly onLost: (error: Error) => void;
+}
+
+async function start({ settings, closing, onLost }: Parts): Promise<string> {
   const database = await openDatabase({ settings, log, onLost });
   closing.push(database.close);
   const { sql, masterKey } = database;
@@ -145,6 +152,25 @@ function explain(error: unknown): string {
   return fault.message || String(error);
 }
 
+/** Begins again where the database, or what is read from it, is in a state that passes. */
+const startPatiently = (parts: Parts, signal: AbortSignal): Promise<string> =>
+  whilePassing(
+    async () => {
+      try {
+        return await start(parts);
+      } catch (error) {
+        await closeAll(parts.closing);
+        throw error;
+      }
+    },
+    {
+      hasServer: parts.settings.databaseUrl === null,
+      passing: ['ExchangeUnavailable', 'SandboxChainUnavailable'],
+      onWait: (state) => log(`The paper exchange begins its start again: ${state}`),
+      signal,
+    },
+  );
+
 async function closeAll(closing: Close[]): Promise<boolean> {
   let isClean = true;
   for (let close = closing.pop(); close !== undefined; close = closing.pop()) {
@@ -162,10 +188,12 @@ async function main(): Promise<void> {
   const closing: Close[] = [];
   let stopping = false;
   let starting: Promise<string> | undefined;
+  const ending = new AbortController();
   // npm repeats a signal that the terminal has already sent: the second must not interrupt the shutdown.
   const end = async (code: number): Promise<void> => {
     if (stopping) return;
     stopping = true;
+    ending.abort();
     setTimeout(() => process.exit(1), END_WITHIN_MS);
     // A part that is still being opened could not be closed.
     await starting?.catch(() => {});
@@ -174,10 +202,11 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => end(0));
   process.on('SIGINT', () => end(0));
   try {
-    starting = start(readSettings(process.env), closing, (error) => {
+    const onLost = (error: Error) => {
       console.error(`The paper exchange ends: ${explain(error)}`);
       end(1);
-    });
+    };
+    starting = startPatiently({ settings: readSettings(process.env), closing, onLost }, ending.signal);
     const text = await starting;
     if (!stopping) console.log(text);
   } catch (error) {

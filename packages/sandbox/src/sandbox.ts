@@ -2,7 +2,6 @@
  * The quote venue's sandbox: the chain, the venue on it, and their doors, which answer in the process (`request`) and
  * over HTTP (`registerSandboxDoors`). Both paths run the same code.
  */
-
 import type { Sql } from '@bellwether/durable';
 import type { Clock, JournalledExchange } from '@bellwether/exchange';
 import type { Guarded } from '@bellwether/exchange/doors/limits';

@@ -52,12 +52,27 @@ async function startDatabase(dataDir: string): Promise<{ readonly postgres: Prom
   });
 }
 
-async function start(onFatal: (error: Error) => void): Promise<{ config: Config; service: Service }> {
-  const { readConfig } = await import('./config.ts');
-  const config = readConfig(process.env);
+async function start(config: Config, onFatal: (error: Error) => void): Promise<Service> {
   const database = config.databaseUrl === null ? await startDatabase(config.dataDir) : {};
   const { startService } = await import('./service.ts');
-  return { config, service: await startService(config, { ...database, onFatal }) };
+  return startService(config, { ...database, onFatal });
+}
+
+/** Begins again where the database, or what is read from it, is in a state that passes. */
+async function startPatiently(
+  signal: AbortSignal,
+  onFatal: (error: Error) => void,
+): Promise<{ config: Config; service: Service }> {
+  const { readConfig } = await import('./config.ts');
+  const config = readConfig(process.env);
+  const { whilePassing } = await import('@bellwether/durable');
+  const service = await whilePassing(() => start(config, onFatal), {
+    hasServer: config.databaseUrl === null,
+    passing: ['ExchangeUnavailable', 'SandboxChainUnavailable', 'VenueUnavailable', 'VenueMoves'],
+    onWait: (state) => console.error(`Bellwether begins its start again: ${state}`),
+    signal,
+  });
+  return { config, service };
 }
 
 async function say(what: string, error: unknown): Promise<void> {
@@ -68,11 +83,13 @@ async function say(what: string, error: unknown): Promise<void> {
 async function main(): Promise<void> {
   const startedAt = performance.now();
   let stopping = false;
-  let starting: ReturnType<typeof start> | undefined;
+  let starting: ReturnType<typeof startPatiently> | undefined;
+  const ending = new AbortController();
   // npm repeats a signal that the terminal has already sent: the second must not interrupt the shutdown.
   const end = async (code: number) => {
     if (stopping) return;
     stopping = true;
+    ending.abort();
     // A start may hang, too.
     const late = setTimeout(() => process.exit(1), END_WITHIN_MS);
     const started = await starting?.catch(() => undefined);
@@ -89,7 +106,7 @@ async function main(): Promise<void> {
   try {
     keepCompiled();
     optimizeEarly();
-    starting = start((error) => {
+    starting = startPatiently(ending.signal, (error) => {
       say('Bellwether ends, for a supervisor to start it again', error).finally(() => end(1));
     });
     const { config, service } = await starting;

@@ -117,7 +117,7 @@ async function start(
   let publicUrl = config.publicUrl;
 
   const masterKeys = readMasterKeys(config);
-  const { database, pulse } = await startDatabase({
+  const database = await startDatabase({
     ...{ config, replicaId, log, stops },
     keyNames: masterKeys.map(masterKeyName),
     ...(overrides.onStatement === undefined ? {} : { onStatement: overrides.onStatement }),
@@ -127,7 +127,7 @@ async function start(
       overrides.onFatal?.(error);
     },
   });
-  const { sql } = database;
+  const { sql, pulse } = database;
   const meters = createMeters(clock.now);
   const base = { config, sql, clock, log, meters };
   const isWatched = overrides.onStatement !== undefined;

@@ -9,8 +9,11 @@
  * The service connects as an ordinary role that owns its database and nothing else (embedded-role.ts).
  */
 import {
+  accessSync,
+  chmodSync,
   closeSync,
   existsSync,
+  constants as files,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -19,6 +22,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { constants, setPriority, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -35,10 +39,18 @@ const PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = 100;
 const START_TIMEOUT_MS = 30_000;
 const ADOPT_TIMEOUT_MS = 3_000;
-const ORPHANS_TIMEOUT_MS = 10_000;
-const ORPHANS_PAUSE_MS = 100;
+const ANSWER_TIMEOUT_MS = 2_000;
+const FREE_TIMEOUT_MS = 10_000;
+const FREE_PAUSE_MS = 100;
+const KILLED = 'it was ended by';
 const MAX_CONNECTIONS = 100;
 const UNFINISHED = '.unfinished-';
+const FORBIDDEN = 'this user may not write there';
+/** By the system's code. */
+const UNUSABLE: Readonly<Record<string, string>> = {
+  ...{ EEXIST: 'it is a file', ENOTDIR: 'it lies in a file' },
+  ...{ EACCES: FORBIDDEN, EPERM: FORBIDDEN, EROFS: FORBIDDEN },
+};
 
 export interface EmbeddedPostgres {
   /** Folder of the Unix socket; clients connect with it as `host`. */
@@ -81,11 +93,13 @@ export const adminUrl = (socketDir: string, database: string): string =>
 export async function answers(socketDir: string): Promise<boolean> {
   const sql = openPool(adminUrl(socketDir, 'postgres'), {
     max: 1,
-    connectTimeoutSeconds: 2,
+    connectTimeoutSeconds: ANSWER_TIMEOUT_MS / 1_000,
   });
   try {
-    await sql`select 1`;
-    return true;
+    return await Promise.race([
+      sql`select 1`.then(() => true),
+      sleep(ANSWER_TIMEOUT_MS, false, { ref: false }),
+    ]);
   } catch {
     return false;
   } finally {
@@ -95,15 +109,22 @@ export async function answers(socketDir: string): Promise<boolean> {
 
 function makeSocketDir(binaries: PostgresBinaries): string {
   const beside = join(binaries.home, 'run');
-  if (Buffer.byteLength(join(beside, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) {
+  if (canHoldSocket(beside)) {
     clearSocketDir(beside, binaries);
     return beside;
   }
-  const base = Buffer.byteLength(tmpdir()) < 40 ? tmpdir() : '/tmp';
-  const folder = mkdtempSync(join(base, 'bellwether-'));
+  const base = [tmpdir(), '/tmp'].find(
+    (one) => canHoldSocket(join(one, 'bellwether-XXXXXX')) && existsSync(one),
+  );
+  const folder = mkdtempSync(join(base ?? '/tmp', 'bellwether-'));
   binaries.own(folder);
   return folder;
 }
+
+/** PostgreSQL and database URLs give a meaning of their own to commas, quotes and %. */
+const canHoldSocket = (folder: string): boolean =>
+  /^[\p{L}\p{N} /._-]+$/u.test(folder) &&
+  Buffer.byteLength(join(folder, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES;
 
 /** A lock file from a crash may name a pid that another program has since received; then no server would start. */
 function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
@@ -112,9 +133,36 @@ function clearSocketDir(folder: string, binaries: PostgresBinaries): void {
   binaries.own(folder);
 }
 
+/** @throws NoPostgres with a sentence */
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, files.W_OK | files.X_OK);
+  } catch (error) {
+    const why = UNUSABLE[(error as NodeJS.ErrnoException).code ?? ''];
+    if (why === undefined) throw error;
+    throw new NoPostgres(`The folder ${dataDir} cannot be used: ${why}. Set DATA_DIR to another.`);
+  }
+}
+
+/** @throws NoPostgres with a sentence where another release of PostgreSQL made it */
+function takeCluster(binaries: PostgresBinaries, cluster: string): void {
+  const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+  if (version !== String(binaries.major))
+    throw new NoPostgres(
+      `The database in ${cluster} was made by PostgreSQL ${version}, and this release runs ${binaries.major}. Start it with the release that made it, or set DATA_DIR to another folder.`,
+    );
+  try {
+    // A copy may have opened it to others, which PostgreSQL refuses.
+    if ((statSync(cluster).mode & 0o027) !== 0) chmodSync(cluster, 0o700);
+  } catch {
+    // It has another owner, of which PostgreSQL tells.
+  }
+}
+
 /** The cluster gets its name only once it is whole: when a start ends in any way, the next one finds all of it or nothing. */
 async function initialise(binaries: PostgresBinaries, cluster: string, onSpawned: () => void): Promise<void> {
-  if (existsSync(join(cluster, 'PG_VERSION'))) return;
+  if (existsSync(join(cluster, 'PG_VERSION'))) return takeCluster(binaries, cluster);
   // Without a version file it holds no data.
   rmSync(cluster, { recursive: true, force: true });
   clearUnfinished(cluster);
@@ -182,6 +230,8 @@ interface Launch {
   readonly startWithinMs: number;
   /** Called as soon as the process exists, so that a concurrent stop finds it. */
   readonly spawned: (pid: number) => void;
+  /** The stop ends it. */
+  readonly isStopped: () => boolean;
 }
 
 /**
@@ -196,7 +246,13 @@ function giveWay(pid: number): void {
   }
 }
 
-async function launch({ binaries, cluster, socketDir, startWithinMs, spawned }: Launch): Promise<Running> {
+async function launch({
+  binaries,
+  cluster,
+  socketDir,
+  startWithinMs,
+  spawned,
+}: Omit<Launch, 'isStopped'>): Promise<Running> {
   const logPath = join(binaries.home, 'postgres.log');
   const logFile = openSync(logPath, 'w', 0o600);
   const child = binaries.serve(['-D', cluster, ...settings(socketDir)], logFile);
@@ -206,32 +262,39 @@ async function launch({ binaries, cluster, socketDir, startWithinMs, spawned }: 
     giveWay(child.pid);
   }
   let gone = false;
-  child.once('exit', () => {
+  let killedBy: NodeJS.Signals | null = null;
+  child.once('exit', (_code, signal) => {
     gone = true;
+    killedBy = signal;
   });
   child.once('error', () => {
     gone = true;
   });
   const up = await waitUntil(async () => gone || (await answers(socketDir)), startWithinMs);
   if (!up || gone || child.pid === undefined) {
+    const ended = killedBy === null ? '' : `${KILLED} ${killedBy}`;
+    const why = gone ? ended : `it did not answer within ${startWithinMs / 1_000} s`;
     if (!gone && child.pid !== undefined) await endPostmaster(child.pid, realpathSync(cluster));
     const lines = readFileSync(logPath, 'utf8').trim().split('\n');
-    const reasons = lines.filter((line) => /\b(FATAL|PANIC): /.test(line));
+    const reasons = lines.filter((line) => /\b(FATAL|PANIC|HINT): /.test(line));
     const log = (reasons.length === 0 ? lines : reasons).slice(-3).join(' · ');
-    throw new NoPostgres(`The embedded PostgreSQL did not start in ${cluster}: ${log || 'it said nothing'}`);
+    throw new NoPostgres(
+      `The embedded PostgreSQL did not start in ${cluster}: ${why || log || 'it said nothing'}`,
+    );
   }
   return { pid: child.pid, socketDir };
 }
 
-/** Launches the server; first waits until the children of a killed server have exited. */
+/** Launches the server; first waits until the children of a killed server have exited. One that is killed meanwhile is launched again. */
 async function launchWhenFree(options: Launch): Promise<Running> {
-  const end = Date.now() + ORPHANS_TIMEOUT_MS;
+  const end = Date.now() + FREE_TIMEOUT_MS;
   for (;;) {
     try {
       return await launch(options);
     } catch (error) {
-      if (!/shared memory block/.test((error as Error).message) || Date.now() > end) throw error;
-      await sleep(ORPHANS_PAUSE_MS);
+      const passes = new RegExp(`shared memory block|${KILLED}`).test((error as Error).message);
+      if (!passes || options.isStopped() || Date.now() > end) throw error;
+      await sleep(FREE_PAUSE_MS);
     }
   }
 }
@@ -269,7 +332,7 @@ interface StartOptions {
  */
 export async function startEmbeddedPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
   const { dataDir } = options;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const claim = claimFolder(dataDir);
   if (claim === null)
     throw new NoPostgres(
@@ -302,6 +365,7 @@ async function startClaimed(options: StartOptions, claim: FolderClaim): Promise<
       cluster,
       socketDir,
       startWithinMs,
+      isStopped: () => isStopped,
       spawned(started) {
         pid = started;
         onSpawned();
@@ -311,7 +375,10 @@ async function startClaimed(options: StartOptions, claim: FolderClaim): Promise<
   };
   if (left === null) await start();
   try {
-    await prepareDatabase((name) => adminUrl(socketDir, name), database);
+    const prepared = prepareDatabase((name) => adminUrl(socketDir, name), database);
+    const isLate = sleep(START_TIMEOUT_MS, true, { ref: false });
+    if (await Promise.race([prepared, isLate]))
+      throw new NoPostgres(`The embedded PostgreSQL in ${cluster} has started, and answers no more.`);
   } catch (error) {
     // A server that was adopted may be of use to others.
     if (left === null) await endPostmaster(pid, folder);

@@ -25,7 +25,7 @@ export function readPostmaster(cluster: string): Postmaster | null {
     return null;
   }
   const pid = Number(lines[0]);
-  return Number.isInteger(pid) && pid > 1 ? { pid, socketDir: lines[4] ?? '' } : null;
+  return Number.isInteger(pid) && pid > 0 ? { pid, socketDir: lines[4] ?? '' } : null;
 }
 
 /** The pid may belong to another program, even another PostgreSQL: only the server of this folder counts. */

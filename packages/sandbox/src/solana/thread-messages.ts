@@ -66,16 +66,25 @@ export interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly landed: SandboxChainUnavailable['landed'] | null;
+  /** Of a fault of the database or the system. */
+  readonly code: string | null;
 }
 
 export function factsOf(error: unknown): ErrorFacts {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { name, message, landed: error instanceof SandboxChainUnavailable ? error.landed : null };
+  const { name, message, code } = (error instanceof Error ? error : new Error(String(error))) as Error & {
+    readonly code?: unknown;
+  };
+  return {
+    name,
+    message,
+    landed: error instanceof SandboxChainUnavailable ? error.landed : null,
+    code: typeof code === 'string' ? code : null,
+  };
 }
 
-export function errorFrom({ name, message, landed }: ErrorFacts): Error {
+export function errorFrom({ name, message, landed, code }: ErrorFacts): Error {
   if (landed !== null) return new SandboxChainUnavailable(landed, message);
   if (name === 'AirdropRefused') return new AirdropRefused(message);
   if (name === 'RangeError') return new RangeError(message);
-  return new Error(message);
+  return code === null ? new Error(message) : Object.assign(new Error(message), { code });
 }

@@ -30,8 +30,8 @@ export interface Database {
   readonly where: string;
   /** Whether it is known to be away: then no part waits for it, not even to stop. */
   isAway(): boolean;
-  /** Once its tables are there. */
-  listen(): DatabasePulse;
+  /** Its probe needs the tables. */
+  readonly pulse: DatabasePulse;
   /** Lets go of the pool, which by then is empty or will never be. */
   close(): Promise<void>;
   /** Ends the embedded server; nothing where the server is somebody else's. */
@@ -60,47 +60,45 @@ const END_WITHIN_S = 1;
 /** A pulse that is late by this much says more than that the machine is busy. */
 const AWAY_MS = 2_000;
 
-/** The database with the tables of this release, watched from then on until `stops` run. */
-export async function startDatabase({ stops, ...parts }: DatabaseParts & { readonly stops: Stops }) {
+/** The database with the tables of this release, watched until `stops` run. */
+export async function startDatabase({
+  stops,
+  ...parts
+}: DatabaseParts & { readonly stops: Stops }): Promise<Database> {
   const url = parts.config.databaseUrl;
   const database = await (url === null ? openEmbedded(parts) : openGiven(parts, url));
   stops.watch(database.isAway);
   stops.push('database', STOP_DATABASE_MS, database.stop);
   stops.push('pool', STOP_POOL_MS, database.close);
   await migrate(database.sql, SCHEMAS);
-  return { database, pulse: database.listen() };
+  return database;
 }
 
 async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
   const sql = pool(parts, url);
-  const expectSafe = async () => {
+  const pulse = startPulse({
+    sql,
+    // Statements that wait for an answer fail and are asked anew, on connections that may find a server that lives.
+    onSilence: () => {
+      parts.log.error({}, 'the database does not answer; its connections are given up');
+      sql.dropConnections(new Error('the database kept silent'));
+    },
+  });
+  const close = async () => {
+    pulse.stop();
+    await sql.end({ timeout: END_WITHIN_S });
+  };
+  try {
     await refusePooler(sql);
     if (!parts.config.databaseMayLoseCommits) await refuseLoneCommits(sql, url);
-  };
-  await expectSafe().catch(async (error: unknown) => {
-    await sql.end({ timeout: END_WITHIN_S });
+  } catch (error) {
+    await close();
     throw error;
-  });
-  let pulse: DatabasePulse | null = null;
+  }
   return {
-    sql,
+    ...{ sql, pulse, close },
     where: 'the server of DATABASE_URL',
-    isAway: () => pulse !== null && pulse.status() !== 'ready',
-    listen() {
-      pulse = startPulse({
-        sql,
-        // Statements that wait for an answer fail and are asked anew, on connections that may find a server that lives.
-        onSilence: () => {
-          parts.log.error({}, 'the database does not answer; its connections are given up');
-          sql.dropConnections(new Error('the database kept silent'));
-        },
-      });
-      return pulse;
-    },
-    async close() {
-      pulse?.stop();
-      await sql.end({ timeout: END_WITHIN_S });
-    },
+    isAway: () => pulse.status() !== 'ready',
     async stop() {},
   };
 }
@@ -108,31 +106,34 @@ async function openGiven(parts: DatabaseParts, url: string): Promise<Database> {
 async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   const { config, replicaId, log } = parts;
   const embedded = await (parts.postgres ?? startEmbeddedPostgres({ dataDir: config.dataDir }));
-  const url = socketUrl(embedded, embedded.database);
-  const sql = pool(parts, url);
-  // The server is ours alone: another service on the same folder would fight over it.
-  if ((await countOtherReplicas(sql, replicaId)) > 0) {
+  const sql = pool(parts, socketUrl(embedded, embedded.database));
+  let others = 0;
+  try {
+    // It is ours alone: another service on the same folder would fight over it.
+    if (embedded.adopted) others = await countOtherReplicas(sql, replicaId);
+    if (others > 0)
+      throw new Error(
+        `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
+      );
+  } catch (error) {
     await sql.end({ timeout: END_WITHIN_S });
-    throw new Error(
-      `Another Bellwether is running on ${config.dataDir}. Stop it, or give this one its own DATA_DIR.`,
-    );
+    // The other would lose its database.
+    if (others > 0) embedded.release();
+    else await embedded.stop(STOP_DATABASE_MS);
+    throw error;
   }
-  let pulse: DatabasePulse | null = null;
   const watch: EmbeddedWatch = watchEmbedded({ postgres: embedded, onLost: parts.onLost, log });
+  const pulse = startPulse({ sql, onSilence: watch.silent });
   const adopted = embedded.adopted ? ', adopted from a service that died' : '';
   const note =
     embedded.how === 'unprivileged copy' ? ` (as an unprivileged user, in ${embedded.dataDir})` : '';
   return {
-    sql,
+    ...{ sql, pulse },
     where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
-    isAway: () => !embedded.isAlive() || (pulse?.silentMs() ?? 0) > AWAY_MS,
-    listen() {
-      pulse = startPulse({ sql, onSilence: watch.silent });
-      return pulse;
-    },
+    isAway: () => !embedded.isAlive() || pulse.silentMs() > AWAY_MS,
     async close() {
       watch.stop();
-      pulse?.stop();
+      pulse.stop();
       await sql.end({ timeout: END_WITHIN_S });
     },
     stop: (withinMs) => embedded.stop(withinMs),
