@@ -260,7 +260,8 @@ test('what an earlier release stored is named, and each outcome computed anew fr
   expect(await client.listReceipts()).toEqual(receipts);
   expect((await auditReceipts(sql, { sha256 })).faults).toEqual([]);
 
-  // What waited on the book is filled now.
+  // What waited on the book is filled now; in another second, since the venue says of a fill no more than its second.
+  clock.advance(1_000);
   const seller = await newLiveTrader(desk, venue);
   const whole = { conditionId: conditionId as never, amount: 10_000_000n };
   await venue.exchange.execute({ kind: 'split', account: seller.funder as never, ...whole });
