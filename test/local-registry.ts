@@ -14,14 +14,22 @@ const ROOT = join(import.meta.dirname, '..');
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 interface Version {
   readonly manifest: Manifest;
   tarball(): Buffer;
 }
 
-const manifestIn = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const manifestIn = (folder: string): Manifest => readJson(join(folder, 'package.json'));
+const { overrides } = readJson(join(ROOT, 'package.json'));
+
+/** Of the registry's packages only the version that is installed here is there; what a dependency is overridden with, it needs. */
+const withOverrides = (manifest: Manifest): Manifest =>
+  typeof overrides[manifest.name] === 'object'
+    ? { ...manifest, dependencies: { ...manifest.dependencies, ...overrides[manifest.name] } }
+    : manifest;
 
 /** npm unpacks below any first folder, compressed or not; nested packages are packages of their own. */
 const packFolder = (folder: string): Buffer =>
@@ -31,12 +39,12 @@ const packFolder = (folder: string): Buffer =>
 
 /** Every version of a package that is installed here. */
 function installed(name: string): Version[] {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  const lock = readJson(join(ROOT, 'package-lock.json'));
   return Object.keys(lock.packages)
     .filter((path) => path.endsWith(`node_modules/${name}`) && lock.packages[path].link !== true)
     .map((path) => join(ROOT, path))
     .filter((folder) => existsSync(folder))
-    .map((folder) => ({ manifest: manifestIn(folder), tarball: () => packFolder(folder) }));
+    .map((folder) => ({ manifest: withOverrides(manifestIn(folder)), tarball: () => packFolder(folder) }));
 }
 
 const integrityOf = (tarball: Buffer): string =>

@@ -117,6 +117,17 @@ describe('the venue’s own client', () => {
     const beyond = `${call.data.slice(0, 10 + 64 + 60)}0009${call.data.slice(10 + 128)}` as const;
     const unknown = bodyOf(wallet, [{ ...call, data: beyond as `0x${string}` }], 3n);
     expect((await submit(wallet, unknown)).status).toBe(400);
+    for (const [selector, way] of [
+      ['0x40657b52', 'horizontalSplit: split a set of one question instead'],
+      ['0x24f24944', 'horizontalMerge: sell the YES shares instead'],
+    ] as const) {
+      const whole = {
+        ...call,
+        data: `${selector}${call.data.slice(10, 74)}${call.data.slice(138)}` as const,
+      };
+      const { status, body: answer } = await submit(wallet, bodyOf(wallet, [whole], 3n));
+      expect([status, answer.error]).toEqual([400, expect.stringContaining(way)]);
+    }
     const tooMany = await client.execute([asTheirs(convertCall(from, micro(5)))]);
     expect(await client.getTransaction(tooMany.transactionID)).toMatchObject([{ state: 'STATE_FAILED' }]);
   });

@@ -183,7 +183,7 @@ describe('stopping', () => {
 
 describe('refusing to start', () => {
   const refusals = [
-    ['DATABASE_URL without MASTER_KEY', { DATABASE_URL: 'postgres://nobody@127.0.0.1:9/x' }, 'MASTER_KEY'],
+    ['DATABASE_URL without MASTER_KEY', { DATABASE_URL: 'postgres://desk@127.0.0.1:9/x' }, 'MASTER_KEY'],
     ['an unknown variable', { PAPER_SEEDS: '1' }, 'PAPER_SEEDS'],
     ['a wrong value', { RATE_LIMITS: 'maybe' }, 'RATE_LIMITS'],
     ['an invalid master key', { MASTER_KEY: 'secret' }, 'MASTER_KEY'],

@@ -49,12 +49,6 @@ const ODD: Readonly<Record<string, (parent: string) => Odd>> = {
         chmodSync(join(parent, 'data', name), 0o777);
     },
   }),
-  'the lock file of a server that another program has the number of': (parent) => ({
-    dataDir: join(parent, 'data'),
-    between() {
-      writeFileSync(join(parent, 'data', 'postgres', 'postmaster.pid'), `1\n${parent}\n1\n5432\n${parent}\n`);
-    },
-  }),
   'settings of another PostgreSQL': named('data', {
     ...{
       PGHOST: 'db.example',

@@ -145,8 +145,8 @@ function faultOf(node: PlanNode, grown: ReadonlySet<string>, looksUpInVain: bool
 }
 
 const IS_PLANNED = /^\s*(with|select|insert|update|delete)\b/i;
-/** The job that records equity looks up wallets without points: each look-up may read as much as one that finds a row. */
-const LOOKS_UP_IN_VAIN = /equity_/;
+/** The job that records equity looks up wallets without points and deposits: each look-up may read as much as one that finds a row. */
+const LOOKS_UP_IN_VAIN = /equity_|'first_seen'/;
 
 async function faultsOf(stage: Stage, grown: ReadonlySet<string>) {
   const log = await watchPlans();

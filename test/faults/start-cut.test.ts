@@ -153,7 +153,7 @@ function startingUp(socket: Socket): void {
   socket.on('error', () => {});
 }
 
-/** A database that recovers until it is told that it has. */
+/** A database that recovers until `recovers` is called. */
 async function recoveringDatabase(databaseUrl: string) {
   const { target, urlAt } = databaseTarget(databaseUrl);
   const port = await freePort();
@@ -191,7 +191,7 @@ test('a database that still starts is waited for by name, and a start that waits
 });
 
 test('a server that refuses connections, where none was made, ends the start', async () => {
-  const service = await start(onServer(`postgres://nobody@127.0.0.1:${await freePort()}/x`));
+  const service = await start(onServer(`postgres://desk@127.0.0.1:${await freePort()}/x`));
   expect(await service.exit()).toEqual({ code: 1, signal: null });
   expect(service.output()).toMatch(/^Bellwether cannot start: .*ECONNREFUSED.*\n$/);
 });

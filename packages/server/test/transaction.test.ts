@@ -221,7 +221,7 @@ test('bytes and texts arrive in arrays as they were sent', async () => {
 });
 
 test('without a database: rejected at once, with all statements', async () => {
-  const nowhere = openPool('postgres://nobody@127.0.0.1:1/none', { max: 1 });
+  const nowhere = openPool('postgres://desk@127.0.0.1:1/none', { max: 1 });
   const failure = await failureOf(transact(nowhere, (tx) => Promise.all([tx`select 1`, tx`select 2`])));
   expect(failure).toBeInstanceOf(ConnectionLost);
   expect(failure).toMatchObject({ cause: { code: 'ECONNREFUSED' } });

@@ -230,8 +230,6 @@ interface Launch {
   readonly startWithinMs: number;
   /** Called as soon as the process exists, so that a concurrent stop finds it. */
   readonly spawned: (pid: number) => void;
-  /** The stop ends it. */
-  readonly isStopped: () => boolean;
 }
 
 /**
@@ -246,13 +244,7 @@ function giveWay(pid: number): void {
   }
 }
 
-async function launch({
-  binaries,
-  cluster,
-  socketDir,
-  startWithinMs,
-  spawned,
-}: Omit<Launch, 'isStopped'>): Promise<Running> {
+async function launch({ binaries, cluster, socketDir, startWithinMs, spawned }: Launch): Promise<Running> {
   const logPath = join(binaries.home, 'postgres.log');
   const logFile = openSync(logPath, 'w', 0o600);
   const child = binaries.serve(['-D', cluster, ...settings(socketDir)], logFile);
@@ -286,14 +278,14 @@ async function launch({
 }
 
 /** Launches the server; first waits until the children of a killed server have exited. One that is killed meanwhile is launched again. */
-async function launchWhenFree(options: Launch): Promise<Running> {
+async function launchWhenFree(options: Launch, isStopped: () => boolean): Promise<Running> {
   const end = Date.now() + FREE_TIMEOUT_MS;
   for (;;) {
     try {
       return await launch(options);
     } catch (error) {
       const passes = new RegExp(`shared memory block|${KILLED}`).test((error as Error).message);
-      if (!passes || options.isStopped() || Date.now() > end) throw error;
+      if (!passes || isStopped() || Date.now() > end) throw error;
       await sleep(FREE_PAUSE_MS);
     }
   }
@@ -360,18 +352,12 @@ async function startClaimed(options: StartOptions, claim: FolderClaim): Promise<
   let isAdopted = left !== null;
   const start = async (): Promise<void> => {
     isAdopted = false;
-    await launchWhenFree({
-      binaries,
-      cluster,
-      socketDir,
-      startWithinMs,
-      isStopped: () => isStopped,
-      spawned(started) {
-        pid = started;
-        onSpawned();
-        if (isStopped) endPostmaster(started, folder).catch(() => {});
-      },
-    });
+    const spawned = (started: number): void => {
+      pid = started;
+      onSpawned();
+      if (isStopped) endPostmaster(started, folder).catch(() => {});
+    };
+    await launchWhenFree({ binaries, cluster, socketDir, startWithinMs, spawned }, () => isStopped);
   };
   if (left === null) await start();
   try {

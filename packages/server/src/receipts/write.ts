@@ -34,7 +34,7 @@ const LEAST_SHARE = 1 / 20;
 const MOST_SHARE = 1 / 2;
 /** Receipts as late as this would take all of the time. */
 const WHOLE_SHARE_LATE_MS = 10_000;
-/** A turn takes no more, and one piece: a stop waits for it. */
+/** A stop waits for a turn: it takes this long at most, and one piece more. */
 const TURN_MS = 125;
 /** Another replica is at it. */
 const LOST_REST_MS = 2_000;

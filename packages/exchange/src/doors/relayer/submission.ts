@@ -4,6 +4,7 @@ import {
   bytesToHex,
   type ContractCall,
   controlsWallet,
+  POSITION_ROUTER,
   parseAddress,
   parseHex,
   parseSignature,
@@ -172,12 +173,22 @@ function requireSame(body: Fields, built: Fields, path = ''): void {
 const sameText = (given: unknown, value: unknown): boolean =>
   typeof given === 'string' && given.toLowerCase() === String(value).toLowerCase();
 
+/** Of a whole event of Protocol V2, by selector, with the way round. */
+const NOT_ON_PAPER: Readonly<Record<string, string>> = {
+  '0x40657b52': 'horizontalSplit: split a set of one question instead, then convert its NO shares',
+  '0x24f24944': 'horizontalMerge: sell the YES shares instead, or redeem them after the resolution',
+};
+
 /** What the paper exchange can do at once: one effect, and any approvals. @throws WireError */
 function soleEffect(calls: readonly ContractCall[]): Submission['effect'] {
   let effect: Submission['effect'] = null;
   for (const call of calls) {
     const found = effectOf(call);
-    if (found === null) throw refused(`call to ${call.to} is not allowed`);
+    if (found === null) {
+      const named = call.to === POSITION_ROUTER ? NOT_ON_PAPER[call.data.slice(0, 10)] : undefined;
+      if (named !== undefined) throw refused(`the paper relayer does not make ${named}`);
+      throw refused(`call to ${call.to} is not allowed`);
+    }
     if (found.kind === 'approval') continue;
     const isSame =
       effect !== null &&
