@@ -252,6 +252,7 @@ describe('a browser’s Origin must be ours or allowed', () => {
     '/owner/assets/owner.js',
     '/%6fwner/session',
     '/internal/exchange',
+    '/internal/timeline',
     '/metrics',
   ])('%s stays closed to an allowed page, however it is spelt', async (path) => {
     const answer = await from(ALLOWED, 'GET', path);

@@ -6,9 +6,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { expectOneEffect, orderOfTurn, place, type Timed, tradeUntilStopped } from '../group-trading.ts';
-import { aMarket, newTrader, startTestService, type Trader } from '../harness.ts';
+import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
 import { DATABASE, type PostgresPair, startPostgresPair } from '../postgres-pair.ts';
-import { runScript, signalGroup, startProcess, startRefused } from '../service-process.ts';
+import { freePort, runScript, signalGroup, startProcess, startRefused } from '../service-process.ts';
 import { afterFile } from '../setup/clean-up.ts';
 
 /** Asked of the desk: so soon after a promotion it writes to the new primary. A machine may be three times slower. */
@@ -178,12 +178,63 @@ test('a commit that its standby did not confirm is no commit: the desk asks what
   await expect.poll(() => isIn(new Set([1]))).toBe(true);
 });
 
-test('a start on several hosts without a standby that confirms commits is refused, unless the operator has said so', async () => {
+/** From now on the first server acknowledges commits that no standby has confirmed. */
+async function losesCommits(): Promise<void> {
   await pair.first.admin`alter system set synchronous_standby_names = ''`;
   await pair.first.admin`select pg_reload_conf()`;
   await expect
     .poll(async () => (await sql`select current_setting('synchronous_standby_names') as names`)[0]?.names)
     .toBe('');
+}
+
+test('a primary that answers as before is left within seconds, once another was promoted', async () => {
+  await losesCommits();
+  const old = await systemOf();
+  await pair.second.promote();
+  await expect.poll(systemOf, { timeout: FOUND_MS }).not.toBe(old);
+});
+
+test('a replica that reaches the earlier primary alone hears of the promotion, says so, and takes nothing; an operator decides', async () => {
+  await losesCommits();
+  const MASTER_KEY = randomBytes(32).toString('hex');
+  const settings = { PAPER_WORLD: 'off', DATABASE_MAY_LOSE_COMMITS: 'on', MASTER_KEY };
+  const cutUrl = pair.url.replace(/,[^&]+&port=(\d+)/, `,127.0.0.1&port=$1,${await freePort()}`);
+  const cut = await startTestService({ ...settings, DATABASE_URL: cutUrl });
+  const other = await startTestService({ ...settings, DATABASE_URL: pair.url });
+  // Who wants to be heard introduces itself first.
+  await cut.runJob('tell timelines');
+  await other.runJob('tell timelines');
+  await pair.second.promote();
+  const isReady = async (one: TestService) => (await call(one, 'GET', '/readyz')).status;
+  await expect
+    .poll(
+      async () =>
+        (await pair.second.admin`select count(*)::int from pg_stat_activity where usename = ${DESK_ROLE}`)[0]
+          ?.count,
+      { timeout: FOUND_MS },
+    )
+    .toBeGreaterThan(0);
+  await other.runJob('tell timelines');
+  const replaced = {
+    status: 503,
+    body: { status: 'not ready', database: expect.stringContaining('another server was promoted') },
+  };
+  await expect.poll(() => call(cut, 'GET', '/readyz'), { timeout: FOUND_MS }).toMatchObject(replaced);
+  expect(await call(cut, 'POST', '/agents/register', { body: { name: 'late' } })).toMatchObject({
+    status: 503,
+    body: { code: 'service_unavailable' },
+  });
+  await expect.poll(() => isReady(other), { timeout: FOUND_MS }).toBe(200);
+  // The cluster's manager makes the earlier one the primary again.
+  pair.second.signal('SIGKILL');
+  await expect.poll(() => call(other, 'GET', '/readyz'), { timeout: FOUND_MS }).toMatchObject(replaced);
+  await Promise.all([cut.stop(), other.stop()]);
+  const decided = await startTestService({ ...settings, DATABASE_URL: pair.url });
+  expect(await isReady(decided)).toBe(200);
+});
+
+test('a start on several hosts without a standby that confirms commits is refused, unless the operator has said so', async () => {
+  await losesCommits();
   await expect(startTestService({ DATABASE_URL: pair.url })).rejects.toThrow(
     /no standby must confirm a commit.*DATABASE_MAY_LOSE_COMMITS=on/,
   );

@@ -75,9 +75,11 @@ describe('two processes', () => {
     socket.close();
   });
 
-  test('only replicas can call the internal route', async () => {
-    const body = JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] });
-    const answer = await call(leader, 'POST', '/internal/exchange', {
+  test.each([
+    ['exchange', JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] })],
+    ['timeline', '7'],
+  ])('only replicas can call /internal/%s', async (name, body) => {
+    const answer = await call(leader, 'POST', `/internal/${name}`, {
       body,
       headers: { 'content-type': 'text/plain', authorization: 'Bearer x' },
     });

@@ -13,10 +13,10 @@ export class CommitInDoubt extends ConnectionLost {
   override readonly name = 'CommitInDoubt';
 }
 
-/** The pool is closed, or the connection could not be made in time. */
+/** The pool is closed, the connection could not be made in time, or the server is of an earlier timeline than one that was used. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
-  readonly code: 'CONNECTION_ENDED' | 'CONNECT_TIMEOUT';
+  readonly code: 'CONNECTION_ENDED' | 'CONNECT_TIMEOUT' | 'EARLIER_TIMELINE';
 
   constructor(code: ConnectionRefused['code'], message: string) {
     super(message);

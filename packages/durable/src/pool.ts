@@ -25,6 +25,8 @@ export interface PoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Overrides the URL. */
   readonly tls?: Tls;
+  /** Of several hosts, servers of earlier timelines are not used. */
+  readonly timeline?: number;
   /**
    * Receives the text of every statement that is given to a connection, and for whom it is sent (see `withOrigin`); never
    * parameters, which may be secret.
@@ -64,6 +66,10 @@ export interface Sql extends Tag {
   address(): PoolAddress;
   /** Another pool on the same database, with these options beside its own: what one learns of the hosts, both know. */
   beside(options: PoolOptions): Sql;
+  /** Of several hosts, the latest timeline of PostgreSQL that was seen; 0: none yet, or there is one host. */
+  timeline(): number;
+  /** Another process has seen this timeline: connections to servers of earlier ones end, and none is made any more. */
+  hearTimeline(timeline: number): void;
   /** Closes every connection immediately, sessions included. Pending statements are rejected. */
   dropConnections(reason: Error): void;
   /** Waits for running statements, for five seconds or `timeout` seconds, then closes every connection. */
@@ -158,7 +164,7 @@ const PROBE_AFTER_TICKS = 2;
 
 export function openPool(url: string, options: PoolOptions = {}): Sql {
   const address = readDatabaseUrl(url);
-  return openOn({ url, address, hosts: new WritableHosts(address.hosts) }, options);
+  return openOn({ url, address, hosts: new WritableHosts(address.hosts, options.timeline) }, options);
 }
 
 function openOn(
@@ -178,8 +184,8 @@ function openOn(
   const ticker = setInterval(() => {
     for (const connection of shared.alive) connection.tick();
     const isSilent = [...shared.alive].some(({ silentTicks }) => silentTicks >= PROBE_AFTER_TICKS);
-    if (isSilent && address.mustWrite)
-      void shared.hosts.probe((endpoint, stop) => openAt(shared, endpoint, {}, stop));
+    if (address.mustWrite)
+      void shared.hosts.probe((endpoint, stop) => openAt(shared, endpoint, {}, stop), isSilent);
   }, TICK_MS);
   ticker.unref();
   const tag = createTag(issuerOf(pool));
@@ -190,8 +196,10 @@ function openOn(
       await tag`select pg_notify(${channel}, ${payload})`;
     },
     session: (own: Pick<PoolOptions, 'settings'> = {}) => openSession(shared, own),
-    address: () => ({ url, options: inherited }),
+    address: () => ({ url, options: { ...inherited, timeline: hosts.timeline } }),
     beside: (own: PoolOptions) => openOn(database, { ...inherited, ...own }),
+    timeline: () => hosts.timeline,
+    hearTimeline: (timeline: number) => hosts.hear(timeline),
     dropConnections(reason: Error) {
       for (const connection of [...shared.alive]) connection.destroy(reason);
     },

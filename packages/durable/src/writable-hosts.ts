@@ -1,9 +1,9 @@
 /**
- * Finds the server that accepts writes among several hosts: at the start, after every loss, and when the present one is silent. All hosts are asked
- * within a moment, so that one that is cut off costs no time-out.
+ * Finds the server that accepts writes among several hosts: at the start, after every loss, every few seconds, and when the present one is silent.
+ * All hosts are asked within a moment, so that one that is cut off costs no time-out.
  *
- * A promotion begins a new timeline. Once a server of a later timeline was seen, those of earlier ones are used no more: a primary that was cut
- * off, and comes back, takes no statement.
+ * A promotion begins a new timeline. Once a server of a later timeline was seen, here or by another process, those of earlier ones are used no
+ * more: a primary that was cut off, and comes back, takes no statement.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
@@ -12,10 +12,12 @@ import { ConnectionLost, ConnectionRefused } from './errors.ts';
 
 /** Before the next host is asked, too, where the one before has not answered. */
 const NEXT_AFTER_MS = 250;
-/** The first connection waits so long for a server with a later timeline than the one that was found. */
-const FIRST_WAITS_MS = 1_000;
+/** So long a host that keeps silent is waited for, where another one has a timeline that may not be, or is not, the latest. */
+const SILENT_FOR_MS = 1_000;
 /** A host that let us in says so soon whether it accepts writes. */
 const STATE_WITHIN_MS = 5_000;
+/** A primary beside which another was promoted may answer as before. */
+const LOOK_EVERY_MS = 5_000;
 
 const STATE = `select current_setting('transaction_read_only') = 'on' as is_read_only,
   case when pg_is_in_recovery() then 0 else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end
@@ -25,13 +27,29 @@ export class WritableHosts {
   readonly #hosts: readonly Endpoint[];
   /** Index of the one that was found last. */
   #last = 0;
-  #timeline = 0;
+  /** The latest that was seen; 0: none yet. */
+  #timeline: number;
   #isProbing = false;
-  /** Called when a server of a later timeline was found. */
+  #probedAt = performance.now();
+  /** Called when a later timeline has begun. */
   readonly onPromotion = new Set<(timeline: number) => void>();
 
-  constructor(hosts: readonly Endpoint[]) {
+  /** @param timeline servers of earlier ones are not used */
+  constructor(hosts: readonly Endpoint[], timeline = 0) {
     this.#hosts = hosts;
+    this.#timeline = timeline;
+  }
+
+  get timeline(): number {
+    return this.#timeline;
+  }
+
+  /** Another process has seen this timeline. */
+  hear(timeline: number): void {
+    if (timeline <= this.#timeline) return;
+    const isPromotion = this.#timeline > 0;
+    this.#timeline = timeline;
+    if (isPromotion) for (const tell of this.onPromotion) tell(timeline);
   }
 
   /** @throws ConnectionRefused that names what was wrong with each host */
@@ -43,20 +61,24 @@ export class WritableHosts {
       if (!(fault instanceof AggregateError)) throw fault;
       const words = fault.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one)));
       throw new ConnectionRefused(
-        'CONNECT_TIMEOUT',
+        fault.errors.some((one: unknown) => one instanceof EarlierTimeline)
+          ? 'EARLIER_TIMELINE'
+          : 'CONNECT_TIMEOUT',
         `no host of the database accepts writes: ${words.join('; ')}`,
       );
     }
   }
 
-  /** Looks for a server of a later timeline beside the present one, which does not answer. */
-  async probe(open: Open): Promise<void> {
-    if (this.#isProbing || this.#hosts.length === 1) return;
+  /** Looks for a server of a later timeline beside the present one: now and then, and at once where that one does not answer. */
+  async probe(open: Open, isSilent: boolean): Promise<void> {
+    const isDue = isSilent || performance.now() - this.#probedAt >= LOOK_EVERY_MS;
+    if (!isDue || this.#isProbing || this.#hosts.length === 1) return;
     this.#isProbing = true;
     // There may be none yet.
     const found = await this.#find(this.#order().slice(1), open, this.#timeline).catch(() => null);
     found?.connection.destroy(new Error('it was only asked'));
     this.#isProbing = false;
+    this.#probedAt = performance.now();
   }
 
   /** The one that was found last first. */
@@ -73,7 +95,7 @@ export class WritableHosts {
     const stop = new AbortController();
     const attempts = hosts.map((at, nth) => this.#attempt(at, { open, nth, after, stop: stop.signal }));
     try {
-      const first = await Promise.any(attempts);
+      const first = await firstOf(attempts);
       const found = this.#timeline === 0 ? await latestOf(first, attempts) : first;
       // Meanwhile another search may have found a promotion.
       const isCurrent = found.connection.timeline >= this.#timeline;
@@ -84,19 +106,12 @@ export class WritableHosts {
           () => {},
         );
       if (!isCurrent) return await this.#find(hosts, open, after);
-      this.#use(found);
+      this.#last = found.at;
+      this.hear(found.connection.timeline);
       return found;
     } finally {
       stop.abort(new Error('another host was found'));
     }
-  }
-
-  #use({ at, connection: { timeline } }: Found): void {
-    this.#last = at;
-    if (timeline <= this.#timeline) return;
-    const isPromotion = this.#timeline > 0;
-    this.#timeline = timeline;
-    if (isPromotion) for (const tell of this.onPromotion) tell(timeline);
   }
 
   async #attempt(
@@ -111,17 +126,21 @@ export class WritableHosts {
       connection = await open(endpoint, stop);
       const { isReadOnly, timeline } = await stateOf(connection, stop);
       if (isReadOnly || timeline === 0) throw new Error('it accepts no writes');
-      if (timeline < this.#timeline || timeline <= after)
-        throw new Error('another server was promoted since it was the primary');
+      if (timeline < this.#timeline || timeline <= after) throw new EarlierTimeline(EARLIER);
       connection.timeline = timeline;
       return { at, connection };
     } catch (fault) {
       connection?.destroy(fault);
       const { host, port } = endpoint;
-      throw new Error(`${host}:${port}: ${fault instanceof Error ? fault.message : String(fault)}`);
+      const why = `${host}:${port}: ${fault instanceof Error ? fault.message : String(fault)}`;
+      throw fault instanceof EarlierTimeline ? new EarlierTimeline(why) : new Error(why);
     }
   }
 }
+
+/** It accepts writes, and what it takes would be lost. */
+class EarlierTimeline extends Error {}
+const EARLIER = 'another server was promoted since it was the primary';
 
 /** Opens a connection, or gives it up when it is needed no more. */
 type Open = (endpoint: Endpoint, stop: AbortSignal) => Promise<Connection>;
@@ -143,6 +162,23 @@ async function stateOf(connection: Connection, stop: AbortSignal) {
   }
 }
 
+/** @throws AggregateError of what was wrong with each host, or with one of an earlier timeline beside which the others keep silent */
+async function firstOf(attempts: readonly Promise<Found>[]): Promise<Found> {
+  let timer: NodeJS.Timeout | undefined;
+  const isAlone = new Promise<never>((_, reject) => {
+    for (const attempt of attempts)
+      attempt.catch((fault: unknown) => {
+        if (fault instanceof EarlierTimeline)
+          timer ??= setTimeout(() => reject(new AggregateError([fault])), SILENT_FOR_MS);
+      });
+  });
+  try {
+    return await Promise.race([Promise.any(attempts), isAlone]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Of those that accept writes the one that was promoted last; a silent host is not waited for. */
 async function latestOf(first: Found, attempts: readonly Promise<Found>[]): Promise<Found> {
   let latest = first;
@@ -151,7 +187,7 @@ async function latestOf(first: Found, attempts: readonly Promise<Found>[]): Prom
     if (found.connection.timeline > latest.connection.timeline) latest = found;
   });
   const over = new AbortController();
-  await Promise.race([Promise.all(compared), sleep(FIRST_WAITS_MS, undefined, { signal: over.signal })]);
+  await Promise.race([Promise.all(compared), sleep(SILENT_FOR_MS, undefined, { signal: over.signal })]);
   over.abort();
   return latest;
 }

@@ -18,6 +18,7 @@ import { watchReplicas } from './platform/database/replica-watch.ts';
 import { keepVenueBackends } from './platform/database/venue-backends.ts';
 import { createMeters } from './platform/http/metrics.ts';
 import { openRoutes } from './platform/http/open-routes.ts';
+import { createTimelines } from './platform/http/timelines.ts';
 import { loadRecover } from './platform/system/recover.ts';
 import { createReplicaCalls } from './platform/system/replica-calls.ts';
 import { masterKeyName } from './platform/system/secrets.ts';
@@ -157,8 +158,10 @@ async function start(
 
   const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
   const { isCredited } = stores.wallets;
-  const { bank, stop: stopWatch } = await watchReplicas(sql, replicaId);
-  stops.push('replicas', STOP_REPLICAS_MS, stopWatch);
+  const others = await watchReplicas(sql, replicaId);
+  const { bank } = others;
+  stops.push('replicas', STOP_REPLICAS_MS, others.stop);
+  const timelines = createTimelines({ sql, others, sign, log });
   const { faults = null } = overrides;
   const { venues, doors, jobs } = await openVenues(
     {
@@ -192,6 +195,7 @@ async function start(
       replicaId,
       bank,
       replicaCalls,
+      timelines,
       paper,
       doors,
       recover,
@@ -214,6 +218,7 @@ async function start(
     config,
     needs,
     venueJobs: jobs,
+    timelines,
     door,
     leads,
     stops,
@@ -225,7 +230,9 @@ async function start(
 
   const address = await door.listen();
   publicUrl = publicUrl.replace(/^(http:\/\/localhost):0(?=\/|$)/, `$1:${new URL(address).port}`);
-  await paper.listening(config.replicaUrl ?? address + config.basePath);
+  const ownUrl = config.replicaUrl ?? address + config.basePath;
+  others.listening(ownUrl);
+  await paper.listening(ownUrl);
   log.debug({ recovery: how, replicaId }, 'listening');
   return {
     address,

@@ -16,6 +16,7 @@ import { Admission } from '../platform/http/load-control.ts';
 import type { Meters } from '../platform/http/metrics.ts';
 import { createRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
 import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/http/replicas.ts';
+import type { Timelines } from '../platform/http/timelines.ts';
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { Tracer } from '../platform/tracing.ts';
 import { bindReceipts } from '../receipts/index.ts';
@@ -42,6 +43,7 @@ export interface DoorParts {
   readonly replicaId: string;
   readonly bank: TokenBank;
   readonly replicaCalls: ReplicaCalls;
+  readonly timelines: Pick<Timelines, 'answer'>;
   readonly paper: PaperBackend;
   readonly recover: RecoverPublicKey;
   readonly doors: OpenVenues['doors'];
@@ -117,6 +119,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
   const replicas: ReplicaDoor = {
     ...parts.replicaCalls,
     answer: paper.answer,
+    exchangeTimelines: parts.timelines.answer,
     leaderUrl: paper.leaderUrl,
     leadKnown: () => paper.leadKnown('external'),
     keepOpen: (until) => void paper.keepOpen(until),

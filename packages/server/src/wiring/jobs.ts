@@ -13,6 +13,7 @@ import { withOrigin } from '../platform/database/connection.ts';
 import { databaseJobs } from '../platform/database/jobs.ts';
 import { rateLimitJobs } from '../platform/http/jobs.ts';
 import type { Meters } from '../platform/http/metrics.ts';
+import type { Timelines } from '../platform/http/timelines.ts';
 import { createJobs, type Job, type Jobs } from '../platform/scheduler.ts';
 import { positionJobs } from '../positions/index.ts';
 import { quotingJobs } from '../quoting/index.ts';
@@ -32,6 +33,7 @@ interface Parts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
   readonly venueJobs: readonly Job[];
+  readonly timelines: Pick<Timelines, 'tell'>;
   readonly door: Pick<Door, 'authenticator' | 'rateLimits' | 'revocations' | 'takeListeners'>;
   /** Whether this replica keeps the paper exchange. */
   readonly leads: () => boolean;
@@ -59,7 +61,7 @@ const repeating = <Needs extends DoubtNeeds>(needs: Needs): Needs & Pick<Resolve
 
 /** @returns the jobs, of which none runs by itself yet */
 export function createAllJobs(parts: Parts): Jobs {
-  const { config, needs, venueJobs, door, leads, stops, log, meters, isWatched } = parts;
+  const { config, needs, venueJobs, timelines, door, leads, stops, log, meters, isWatched } = parts;
   const { authenticator, rateLimits, revocations, takeListeners } = door;
   const { factsRetentionMs: retentionMs, priceDetailMs: detailMs } = config;
   const callers = { authenticator, agents: needs.agents };
@@ -74,7 +76,7 @@ export function createAllJobs(parts: Parts): Jobs {
     receiptJobs(needs),
     feeJobs(needs),
     rateLimitJobs(rateLimits),
-    databaseJobs(needs),
+    databaseJobs({ ...needs, timelines }),
     ownerJobs(needs),
     walletJobs(needs),
     statementJobs(needs),

@@ -34,6 +34,7 @@ const CODES: Readonly<Record<string, string>> = {
   CONNECTION_CLOSED: GONE,
   CONNECTION_DESTROYED: GONE,
   CONNECTION_ENDED: GONE,
+  EARLIER_TIMELINE: 'Of the database, only a server takes writes that another has replaced.',
   EACCES: GONE,
   EAI_AGAIN: GONE,
   ECONNREFUSED: GONE,

@@ -42,6 +42,8 @@ const FAULTS: Readonly<Record<string, string>> = {
   '53200': 'it is out of memory',
   '53300': 'it has no free connection',
   '25006': 'it takes no writes',
+  EARLIER_TIMELINE:
+    'another server was promoted since the one that takes writes now was the primary; an operator must decide (docs/operations.md)',
 };
 
 const NOT_ALLOWED = '42501';
@@ -121,7 +123,8 @@ export function startPulse({ sql, onSilence }: PulseOptions): DatabasePulse {
     const answer = await Promise.race([
       write(asked),
       new Promise<string>((resolve) => {
-        late = setTimeout(resolve, PROBE_MS, SILENT);
+        // What is wrong is known where the last beat was answered.
+        late = setTimeout(() => resolve(last === READY ? SILENT : last), PROBE_MS);
       }),
     ]);
     clearTimeout(late);

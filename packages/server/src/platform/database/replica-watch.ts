@@ -37,10 +37,21 @@ export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<n
 
 export interface ReplicaWatch {
   readonly bank: TokenBank;
+  /** Where the others listen that have introduced themselves within the last hour. */
+  addresses(): readonly string[];
+  /** This replica listens here. */
+  listening(url: string): void;
+  /** Tells the others where it listens. */
+  introduce(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** A replica that was cut off from this database keeps silent here, and may be reached all the same. */
+const KNOWN_FOR_MS = 3_600_000;
+
 export async function watchReplicas(sql: Sql, replicaId: string): Promise<ReplicaWatch> {
+  let ownUrl = '';
+  const known = new Map<string, { readonly url: string; readonly at: number }>();
   let others = await countOtherReplicas(sql, replicaId);
   const look = async () => {
     others = await countOtherReplicas(sql, replicaId);
@@ -48,11 +59,22 @@ export async function watchReplicas(sql: Sql, replicaId: string): Promise<Replic
   // When the database is unreachable for a moment, the last count stays valid.
   const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
   timer.unref();
-  const { unlisten } = await sql.listen(CHANNEL, (sender) => {
-    if (sender !== replicaId) others = Math.max(1, others);
+  const { unlisten } = await sql.listen(CHANNEL, (text) => {
+    const [sender = '', url = ''] = text.split(' ');
+    if (sender === replicaId) return;
+    others = Math.max(1, others);
+    if (url !== '') known.set(sender, { url, at: performance.now() });
   });
   await sql.notify(CHANNEL, replicaId);
   return {
+    addresses() {
+      for (const [id, { at }] of known) if (performance.now() - at > KNOWN_FOR_MS) known.delete(id);
+      return [...known.values()].map(({ url }) => url);
+    },
+    listening(url) {
+      ownUrl = url;
+    },
+    introduce: () => sql.notify(CHANNEL, `${replicaId} ${ownUrl}`),
     bank: {
       isShared: () => others > 0,
       async lease(bucket, { burst, perSecond }, want) {

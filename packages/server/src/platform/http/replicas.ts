@@ -1,4 +1,4 @@
-/** Messages between replicas: calls to the one that leads the paper exchange, and its doors' requests. */
+/** Messages between replicas: calls to the one that leads the paper exchange, its doors' requests, and what each knows of the database. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressOf } from './addresses.ts';
 import { sendProblem } from './problem.ts';
@@ -10,6 +10,8 @@ export interface ReplicaDoor {
   readonly matches: (proof: string, body: string) => boolean;
   /** `null`: this replica has given the lead away, and has not looked at the call. */
   readonly answer: (text: string) => Promise<string | null>;
+  /** Exchanges what is known of the database's timelines. */
+  readonly exchangeTimelines: (text: string) => Promise<string>;
   /** With its base path. `null`: this replica serves its doors itself. */
   readonly leaderUrl: () => string | null;
   /** Resolves at once, unless the lead is being handed over. @throws Error when too many wait for that */
@@ -21,7 +23,7 @@ export interface ReplicaDoor {
 const CALL_BYTES = 1_048_576;
 /** Nothing was done with the call, so its sender may send it to the next leader. Not 421: `fetch` repeats those itself. */
 const NOT_LED_HERE = 410;
-const HEADER = 'x-bellwether-replica';
+export const REPLICA_HEADER = 'x-bellwether-replica';
 /** Whose request a follower sends on. */
 const CALLER_HEADER = 'x-bellwether-caller';
 
@@ -29,7 +31,7 @@ const textOf = (header: string | readonly string[] | undefined): string | undefi
   typeof header === 'string' ? header : undefined;
 
 /** Whether it claims to be a replica's; nothing that matters may follow from it. */
-export const isFromReplica = ({ headers }: FastifyRequest): boolean => headers[HEADER] !== undefined;
+export const isFromReplica = ({ headers }: FastifyRequest): boolean => headers[REPLICA_HEADER] !== undefined;
 
 /** Text that a follower signs for a door's request: its caller is part of it. */
 const signedDoorPath = (path: string, caller: string): string => `${path} for ${caller}`;
@@ -43,16 +45,19 @@ export function vouchedAddress(
     const caller = textOf(headers[CALLER_HEADER]);
     if (caller === undefined) return null;
     const path = signedDoorPath(url.slice(basePath.length), caller);
-    return accepts(textOf(headers[HEADER]), { method, path }) ? caller : null;
+    return accepts(textOf(headers[REPLICA_HEADER]), { method, path }) ? caller : null;
   };
 }
 
-/** `POST /internal/exchange`: not part of the API, and a 404 to callers that are no replica. */
+/** Not part of the API, and a 404 to callers that are no replica. */
+export const REPLICA_PATHS = { exchange: '/internal/exchange', timeline: '/internal/timeline' } as const;
+
 export async function bindReplicas(
   app: FastifyInstance,
   basePath: string,
-  { accepts, matches, answer }: ReplicaDoor,
+  { accepts, matches, answer, exchangeTimelines }: ReplicaDoor,
 ): Promise<void> {
+  const answers = { [REPLICA_PATHS.exchange]: answer, [REPLICA_PATHS.timeline]: exchangeTimelines };
   await app.register(
     async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -61,28 +66,35 @@ export async function bindReplicas(
         { parseAs: 'string', bodyLimit: CALL_BYTES },
         (_request, body, done) => done(null, body),
       );
-      scope.route({
-        method: 'POST',
-        url: '/internal/exchange',
-        schema: { hide: true },
-        onRequest: async (request, reply) => {
-          const { headers, method, url } = request;
-          const isReplica = accepts(textOf(headers[HEADER]), { method, path: url.slice(basePath.length) });
-          if (isReplica) return undefined;
-          reply.callNotFound();
-          return reply;
-        },
-        preHandler: async (request, reply) => {
-          const isItsBody = matches(textOf(request.headers[HEADER]) ?? '', String(request.body ?? ''));
-          if (isItsBody) return undefined;
-          reply.callNotFound();
-          return reply;
-        },
-        handler: async (request, reply) => {
-          const text = await answer(request.body as string);
-          return text === null ? reply.code(NOT_LED_HERE).send('') : reply.type('text/plain').send(text);
-        },
-      });
+      for (const [url, answerOf] of Object.entries(answers))
+        scope.route({
+          method: 'POST',
+          url,
+          schema: { hide: true },
+          onRequest: async (request, reply) => {
+            const { headers, method, url: target } = request;
+            const isReplica = accepts(textOf(headers[REPLICA_HEADER]), {
+              method,
+              path: target.slice(basePath.length),
+            });
+            if (isReplica) return undefined;
+            reply.callNotFound();
+            return reply;
+          },
+          preHandler: async (request, reply) => {
+            const isItsBody = matches(
+              textOf(request.headers[REPLICA_HEADER]) ?? '',
+              String(request.body ?? ''),
+            );
+            if (isItsBody) return undefined;
+            reply.callNotFound();
+            return reply;
+          },
+          handler: async (request, reply) => {
+            const text = await answerOf(request.body as string);
+            return text === null ? reply.code(NOT_LED_HERE).send('') : reply.type('text/plain').send(text);
+          },
+        });
     },
     { prefix: basePath },
   );
@@ -137,14 +149,14 @@ function pathUnder(mount: string, target: string): string | null {
 const bodyOf = (body: unknown): string =>
   typeof body === 'string' ? body : JSON.stringify(body ?? '').replace(/^""$/, '');
 
-async function readBounded(response: Response): Promise<string> {
+export async function readBounded(response: Response, mostBytes = MAX_ANSWER_BYTES): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     // Leaving the loop cancels the rest.
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the leader’s answer is too large');
+    if (bytes > mostBytes) throw new Error('the replica’s answer is too large');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -190,7 +202,7 @@ export const forwardToLeader =
         headers: [
           ...passed.map(([name, value]): [string, string] => [name, String(value)]),
           [CALLER_HEADER, caller],
-          [HEADER, sign({ method, path: signedDoorPath(path, caller), body })],
+          [REPLICA_HEADER, sign({ method, path: signedDoorPath(path, caller), body })],
         ],
         ...(body === '' ? {} : { body }),
         redirect: 'error',
@@ -238,6 +250,6 @@ export function socketAtLeader(
   const proof = sign({ method: 'GET', path: signedDoorPath(path, caller), body: '' });
   return {
     url: leader.replace(/\/+$/, '').replace(/^http/, 'ws') + path,
-    headers: { [CALLER_HEADER]: caller, [HEADER]: proof },
+    headers: { [CALLER_HEADER]: caller, [REPLICA_HEADER]: proof },
   };
 }

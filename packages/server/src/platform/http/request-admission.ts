@@ -32,7 +32,7 @@ const TELL_EVERY_MS = 1_000;
 const RETRY_S = 1;
 /** Answered from memory, or for somebody who must see how the service fares. */
 const VITAL =
-  /\/(healthz|readyz|metrics|openapi\.json|docs|llms\.txt|internal\/exchange)$|\/(docs|openapi)\/|^\/?$/;
+  /\/(healthz|readyz|metrics|openapi\.json|docs|llms\.txt|internal\/(exchange|timeline))$|\/(docs|openapi)\/|^\/?$/;
 
 function kindOf({ routeOptions, method }: FastifyRequest): Kind {
   const { kind } = routeOptions.config;

@@ -8,6 +8,7 @@ import { isLoopbackHost } from './addresses.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
 import { MOVED, wantsHtml } from './layout.ts';
 import { sendProblem } from './problem.ts';
+import { REPLICA_PATHS } from './replicas.ts';
 
 export interface TargetOptions {
   readonly basePath: string;
@@ -79,7 +80,7 @@ function hostJudge({ basePath, publicUrl, hosts }: TargetOptions): Judge {
   // Probes and replicas ask by address: the first say nothing that matters, the second prove who they are.
   const anyHost = new Set(
     ['', basePath].flatMap((prefix) =>
-      ['/healthz', '/readyz', '/internal/exchange'].map((path) => prefix + path),
+      ['/healthz', '/readyz', ...Object.values(REPLICA_PATHS)].map((path) => prefix + path),
     ),
   );
   return (request, reply) => {
