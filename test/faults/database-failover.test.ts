@@ -192,6 +192,11 @@ test('a primary that answers as before is left within seconds, once another was 
   const old = await systemOf();
   await pair.second.promote();
   await expect.poll(systemOf, { timeout: FOUND_MS }).not.toBe(old);
+  // What is no later timeline of this system says nothing: a cluster that was made anew counts from the beginning.
+  const [system] = sql.timeline().split(' ');
+  for (const told of ['', '9', '1 99', `${system} 1`, `${system} -9`, `${system} 9 9`, `x${system} 9`])
+    expect([told, sql.hearTimeline(told)]).toEqual([told, false]);
+  expect(await systemOf()).not.toBe(old);
 });
 
 test('a replica that reaches the earlier primary alone hears of the promotion, says so, and takes nothing; an operator decides', async () => {

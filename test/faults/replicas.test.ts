@@ -77,7 +77,7 @@ describe('two processes', () => {
 
   test.each([
     ['exchange', JSON.stringify({ port: 'venue', method: 'deposit', args: ['0x0', 1, 'faucet'] })],
-    ['timeline', '7'],
+    ['timeline', '7000000000000000000 7'],
   ])('only replicas can call /internal/%s', async (name, body) => {
     const answer = await call(leader, 'POST', `/internal/${name}`, {
       body,

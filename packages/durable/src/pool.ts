@@ -26,7 +26,7 @@ export interface PoolOptions {
   /** Overrides the URL. */
   readonly tls?: Tls;
   /** Of several hosts, servers of earlier timelines are not used. */
-  readonly timeline?: number;
+  readonly timeline?: string;
   /**
    * Receives the text of every statement that is given to a connection, and for whom it is sent (see `withOrigin`); never
    * parameters, which may be secret.
@@ -66,10 +66,13 @@ export interface Sql extends Tag {
   address(): PoolAddress;
   /** Another pool on the same database, with these options beside its own: what one learns of the hosts, both know. */
   beside(options: PoolOptions): Sql;
-  /** Of several hosts, the latest timeline of PostgreSQL that was seen; 0: none yet, or there is one host. */
-  timeline(): number;
-  /** Another process has seen this timeline: connections to servers of earlier ones end, and none is made any more. */
-  hearTimeline(timeline: number): void;
+  /** Of several hosts, the system and the latest timeline of it that was seen; empty: none yet, or there is one host. */
+  timeline(): string;
+  /**
+   * Another process has seen this timeline: connections to servers of earlier ones end, and none is made any more.
+   * @returns whether it is news; a timeline of another system is none
+   */
+  hearTimeline(timeline: string): boolean;
   /** Closes every connection immediately, sessions included. Pending statements are rejected. */
   dropConnections(reason: Error): void;
   /** Waits for running statements, for five seconds or `timeout` seconds, then closes every connection. */
@@ -199,7 +202,7 @@ function openOn(
     address: () => ({ url, options: { ...inherited, timeline: hosts.timeline } }),
     beside: (own: PoolOptions) => openOn(database, { ...inherited, ...own }),
     timeline: () => hosts.timeline,
-    hearTimeline: (timeline: number) => hosts.hear(timeline),
+    hearTimeline: (timeline: string) => hosts.hear(timeline),
     dropConnections(reason: Error) {
       for (const connection of [...shared.alive]) connection.destroy(reason);
     },

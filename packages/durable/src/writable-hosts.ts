@@ -19,37 +19,43 @@ const STATE_WITHIN_MS = 5_000;
 /** A primary beside which another was promoted may answer as before. */
 const LOOK_EVERY_MS = 5_000;
 
-const STATE = `select current_setting('transaction_read_only') = 'on' as is_read_only,
+const STATE = `select (select system_identifier from pg_control_system())::text as system,
+  current_setting('transaction_read_only') = 'on' as is_read_only,
   case when pg_is_in_recovery() then 0 else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end
     as timeline`;
+
+/** A system's identifier and a timeline of it. */
+const TOLD = /^(\d{1,20}) (\d{1,10})$/;
 
 export class WritableHosts {
   readonly #hosts: readonly Endpoint[];
   /** Index of the one that was found last. */
   #last = 0;
+  /** Of the server that was found first; a cluster that was made anew counts its timelines from the beginning. */
+  #system = '';
   /** The latest that was seen; 0: none yet. */
-  #timeline: number;
+  #timeline = 0;
   #isProbing = false;
   #probedAt = performance.now();
   /** Called when a later timeline has begun. */
   readonly onPromotion = new Set<(timeline: number) => void>();
 
   /** @param timeline servers of earlier ones are not used */
-  constructor(hosts: readonly Endpoint[], timeline = 0) {
+  constructor(hosts: readonly Endpoint[], timeline = '') {
     this.#hosts = hosts;
-    this.#timeline = timeline;
+    const [, system = '', number = '0'] = TOLD.exec(timeline) ?? [];
+    this.#use(system, Number(number));
   }
 
-  get timeline(): number {
-    return this.#timeline;
+  /** What another process may hear; empty: none was seen yet. */
+  get timeline(): string {
+    return this.#timeline === 0 ? '' : `${this.#system} ${this.#timeline}`;
   }
 
-  /** Another process has seen this timeline. */
-  hear(timeline: number): void {
-    if (timeline <= this.#timeline) return;
-    const isPromotion = this.#timeline > 0;
-    this.#timeline = timeline;
-    if (isPromotion) for (const tell of this.onPromotion) tell(timeline);
+  /** @returns whether it is of the system that was found, and later than any that was seen */
+  hear(told: string): boolean {
+    const [, system = '', number = '0'] = TOLD.exec(told) ?? [];
+    return this.#timeline > 0 && system === this.#system && this.#use(system, Number(number));
   }
 
   /** @throws ConnectionRefused that names what was wrong with each host */
@@ -81,6 +87,15 @@ export class WritableHosts {
     this.#probedAt = performance.now();
   }
 
+  #use(system: string, timeline: number): boolean {
+    this.#system ||= system;
+    if (timeline <= this.#timeline) return false;
+    const isPromotion = this.#timeline > 0;
+    this.#timeline = timeline;
+    if (isPromotion) for (const tell of this.onPromotion) tell(timeline);
+    return true;
+  }
+
   /** The one that was found last first. */
   #order(): number[] {
     const all = this.#hosts.map((_, at) => at);
@@ -107,7 +122,7 @@ export class WritableHosts {
         );
       if (!isCurrent) return await this.#find(hosts, open, after);
       this.#last = found.at;
-      this.hear(found.connection.timeline);
+      this.#use(found.system, found.connection.timeline);
       return found;
     } finally {
       stop.abort(new Error('another host was found'));
@@ -124,11 +139,11 @@ export class WritableHosts {
     let connection: Connection | undefined;
     try {
       connection = await open(endpoint, stop);
-      const { isReadOnly, timeline } = await stateOf(connection, stop);
+      const { system, isReadOnly, timeline } = await stateOf(connection, stop);
       if (isReadOnly || timeline === 0) throw new Error('it accepts no writes');
       if (timeline < this.#timeline || timeline <= after) throw new EarlierTimeline(EARLIER);
       connection.timeline = timeline;
-      return { at, connection };
+      return { at, system, connection };
     } catch (fault) {
       connection?.destroy(fault);
       const { host, port } = endpoint;
@@ -147,6 +162,7 @@ type Open = (endpoint: Endpoint, stop: AbortSignal) => Promise<Connection>;
 
 interface Found {
   readonly at: number;
+  readonly system: string;
   readonly connection: Connection;
 }
 
@@ -156,7 +172,11 @@ async function stateOf(connection: Connection, stop: AbortSignal) {
   over.addEventListener('abort', end);
   try {
     const [row] = await connection.issue({ text: STATE, name: null, values: [] });
-    return { isReadOnly: row?.is_read_only === true, timeline: Number(row?.timeline) };
+    return {
+      system: String(row?.system),
+      isReadOnly: row?.is_read_only === true,
+      timeline: Number(row?.timeline),
+    };
   } finally {
     over.removeEventListener('abort', end);
   }

@@ -23,23 +23,20 @@ export interface Timelines {
 
 const PATH = REPLICA_PATHS.timeline;
 const ANSWER_WITHIN_MS = 2_000;
-/** A number, or another service's page that says that it knows no such route. */
+/** A timeline, or another service's page that says that it knows no such route. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createTimelines({ sql, others, sign, log }: TimelinesNeeds): Timelines {
-  const hear = (text: string, from: string): void => {
-    const timeline = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-    const own = sql.timeline();
-    if (own === 0 || timeline <= own) return;
-    log.error(
-      { from, own, timeline },
-      'another replica uses a database that was promoted: connections to earlier ones are given up',
-    );
-    sql.hearTimeline(timeline);
+  const hear = (told: string, from: string): void => {
+    if (sql.hearTimeline(told))
+      log.error(
+        { from, timeline: told },
+        'another replica uses a database that was promoted: connections to earlier ones are given up',
+      );
   };
 
   const ask = async (url: string): Promise<void> => {
-    const body = String(sql.timeline());
+    const body = sql.timeline();
     const response = await fetch(url + PATH, {
       method: 'POST',
       headers: {
@@ -56,13 +53,13 @@ export function createTimelines({ sql, others, sign, log }: TimelinesNeeds): Tim
 
   return {
     async tell() {
-      if (sql.timeline() === 0) return;
+      if (sql.timeline() === '') return;
       // One that does not answer, or a database that does not, keeps nothing from the others.
       await Promise.allSettled([others.introduce(), ...others.addresses().map(ask)]);
     },
     async answer(text) {
       hear(text, 'a replica that asked');
-      return String(sql.timeline());
+      return sql.timeline();
     },
   };
 }
