@@ -3,6 +3,7 @@
 import { type Market, type OrderDetail, orderIdOf, type TradeRequest } from '@bellwether/sdk';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
+  FIRST_STATUS,
   isInDoubt,
   ORDER_STATUSES,
   type OrderStatus,
@@ -197,6 +198,39 @@ describe('an order whose outcome is unknown', () => {
     expect(await usage()).toEqual({ trades: 0, amount: 0 });
   });
 
+  test('two find at the same time that there is no answer: it is told once', async () => {
+    trader = await newTrader(service);
+    const request = await restingOrder(trader, market);
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let resolving: Promise<unknown> = asked.promise;
+    wrapVenue({
+      submit: async () => {
+        clock.advance(LEFT_ALONE_MS);
+        resolving = service.runJob('resolve doubt');
+        await asked.promise;
+        return UNKNOWN;
+      },
+      resolve: async () => {
+        asked.resolve();
+        await answered.promise;
+        return UNKNOWN;
+      },
+    });
+    const ending = new AbortController();
+    const told: string[] = [];
+    for await (const event of trader.client.events({ signal: ending.signal })) {
+      if (event.type === 'ready') {
+        await sendUnanswered(request);
+        clock.advance(1);
+        answered.resolve();
+        await resolving;
+        await trader.client.updateSettings({ maxTradesPerDay: 7 });
+      } else if (event.type === 'safeguards') ending.abort();
+      else if (event.type.startsWith('order.')) told.push(event.type);
+    }
+    expect(told).toEqual(['order.unknown']);
+  });
+
   test('a cancel goes to the venue, which may hold the order', async () => {
     trader = await newTrader(service);
     const request = await restingOrder(trader, market);
@@ -243,8 +277,7 @@ test('evidence can move an order out of doubt, and nothing can move it back', ()
   for (const status of ['submitting', 'unknown'] as const) {
     expect(transition('signed', status, 'accepted')).toBe('live');
     expect(transition('signed', status, 'rejected')).toBe('rejected');
-    expect(transition('signed', status, 'no_answer')).toBe('unknown');
   }
-  for (const status of ORDER_STATUSES.filter((one) => !isInDoubt(one)))
+  for (const status of ORDER_STATUSES.filter((one) => one !== FIRST_STATUS))
     expect(transition('signed', status, 'no_answer')).toBeNull();
 });

@@ -147,9 +147,9 @@ describe('safeguards', () => {
     const { agents, secrets } = service.needs;
     const agent = await newQuoteTrader(service);
     const quote = await agent.quote();
-    const caller = await agents.callerByKeyHash(secrets.hash(agent.apiKey));
+    const found = await agents.callerByKeyHash(secrets.hash(agent.apiKey));
     // Bypasses the service, whose cache still has the key.
-    await agents.revokeKey(agent.agentId, caller?.keyId as bigint, true, Date.now());
+    await agents.revokeKey(agent.agentId, found?.caller.keyId as bigint, true, Date.now());
     expect(await agent.submit(quote)).toMatchObject(refused(401, 'unauthorized'));
   });
 });

@@ -29,6 +29,7 @@ import {
   withKey,
 } from './small-histories.ts';
 
+const rejected = resting(ORDER, { status: 'rejected', word: 'rejected', isTrade: false });
 const prepare: Operation = { kind: 'prepare', agent: A, name: 'mine' };
 
 const RULES: readonly Rule[] = [
@@ -108,6 +109,25 @@ const RULES: readonly Rule[] = [
         at(4, 5, read, ok({ status: 'live' })),
       ],
       ...{ facts: factsOf([canceled]), setUp: 'live' },
+    },
+  ],
+  [
+    'an order that is refused is open from its record to its refusal',
+    {
+      calls: [
+        at(0, 1, place(), ok({ success: false, status: 'rejected' })),
+        at(2, 3, list, ok({ orderIds: [ORDER], isWhole: true })),
+      ],
+      facts: factsOf([rejected]),
+    },
+    'call 2 (client 2: list open orders → ok)',
+    {
+      calls: [
+        at(0, 5, place(), ok({ success: false, status: 'rejected' })),
+        at(1, 2, list, ok({ orderIds: [ORDER], isWhole: true })),
+        at(3, 4, read, ok({ status: 'submitting' })),
+      ],
+      facts: factsOf([rejected]),
     },
   ],
   [

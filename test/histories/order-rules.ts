@@ -104,6 +104,12 @@ function stepOf(call: Call): Step<Call> {
   return { op: call, invokedAt: call.invokedAt, returnedAt, mayBeLeftOut: isUnknown };
 }
 
+/** The desk records an order before its venue refuses it: what looks meanwhile finds it open. */
+const recordOf = (call: Call): Step<Call>[] =>
+  call.operation.kind === 'place' && call.outcome.kind === 'ok' && call.outcome.answer.success === false
+    ? [stepOf({ ...call, outcome: { kind: 'unknown', why: 'recorded' } })]
+    : [];
+
 /** A read without an answer changes nothing, and says nothing. */
 const saysSomething = ({ operation, outcome }: Call): boolean =>
   operation.kind !== 'read order' || outcome.kind !== 'unknown';
@@ -120,7 +126,8 @@ export function checkOrders({ calls, run }: History): string[] {
   return [...byOrder].flatMap(([orderId, own]) => {
     const { agent } = (own[0] as Call).operation;
     const all = [...own.filter(saysSomething), ...lists.filter(({ operation }) => operation.agent === agent)];
-    const found = linearize(orderModel(orderId, run.setUp), all.map(stepOf));
+    const steps = all.flatMap((call) => [...recordOf(call), stepOf(call)]);
+    const found = linearize(orderModel(orderId, run.setUp), steps);
     const disorder =
       found.kind === 'no'
         ? [

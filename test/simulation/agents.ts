@@ -8,6 +8,7 @@ import {
   anOrder,
   isOpen,
   newAgents,
+  pause,
   restingOrder,
   someMarkets,
   untilProof,
@@ -19,6 +20,8 @@ import type { World } from './world.ts';
 const MARKETS = 2;
 const LONGEST_PAUSE_MS = 400;
 const MOST_API_KEYS = 6;
+/** Of a key while it is being revoked. */
+const USES_AT_LEAST = 4;
 const WIDE = {
   maxTradesPerDay: 5_000,
   maxTradeAmount: 1_000_000_000n,
@@ -137,21 +140,21 @@ export class Traders {
     if (!trader.placed.includes(order)) trader.placed.push(order);
     const ask = (client: AgentClient) => client.place(order.request, order.orderId, key);
     const outcome = await this.#with(trader, replica, ask);
-    if (isOpen(outcome)) this.#later(trader, replica, ask);
+    if (isOpen(outcome)) this.later(turn, ask);
   }
 
   /** Asks this replica and the other at the same time. */
   async both(turn: Turn, ask: (client: AgentClient) => Promise<Outcome>): Promise<void> {
     const { trader, replica } = turn;
     const outcomes = await Promise.all([replica, replica + 1].map((nth) => this.#with(trader, nth, ask)));
-    if (outcomes.every(isOpen)) this.#later(trader, replica, ask);
+    if (outcomes.every(isOpen)) this.later(turn, ask);
   }
 
-  async ask({ trader, replica }: Turn, ask: (client: AgentClient) => Promise<Outcome>): Promise<Outcome> {
-    return this.#with(trader, replica, ask);
+  ask<T>({ trader, replica }: Turn, work: (client: AgentClient) => Promise<T>): Promise<T> {
+    return this.#with(trader, replica, work);
   }
 
-  #later(trader: Trader, replica: number, ask: (client: AgentClient) => Promise<Outcome>): void {
+  later({ trader, replica }: Turn, ask: (client: AgentClient) => Promise<Outcome>): void {
     let turn = replica;
     trader.again.push(() => this.#with(trader, turn++, ask));
   }
@@ -254,5 +257,24 @@ const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unkn
     turn.trader.apiKeys += 1;
     const key = nameOf(turn.trader);
     await all.both(turn, (client) => client.createApiKey(key, key));
+  },
+  revoke: async (all, turn) => {
+    const made = await all.ask(turn, (client) => client.newApiKey('to revoke'));
+    if (made === null) return;
+    const use = (nth: number) =>
+      all.ask({ ...turn, replica: turn.replica + nth }, (client) => client.useApiKey(made.id, made.secret));
+    for (const nth of [0, 1]) await use(nth);
+    let isAnswered = false;
+    const revoking = all
+      .ask(turn, (client) => client.revokeApiKey(made.id))
+      .finally(() => (isAnswered = true));
+    // One call after the other, so that a refusal here and an answer there contradict each other.
+    for (let nth = 0; nth < USES_AT_LEAST || !isAnswered; nth += 1) {
+      await use(nth);
+      await pause(turn.random, nth);
+    }
+    const revoked = await revoking;
+    for (const nth of [0, 1]) await use(nth);
+    if (isOpen(revoked)) all.later(turn, (client) => client.revokeApiKey(made.id));
   },
 };

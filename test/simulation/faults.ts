@@ -39,6 +39,10 @@ const FAULTS: Readonly<Record<FaultKind, Work>> = {
     const own = [...world.gate.sockets].filter(({ owner }) => owner === target);
     own[Math.floor(draw * own.length)]?.holdFor(forMs);
   },
+  hold_notices({ world }, { forMs }, target) {
+    for (const socket of world.gate.sockets)
+      if (socket.owner === target && socket.isListening) socket.holdFor(forMs);
+  },
   cut_agents: ({ world, agents }, _, target) => {
     world.network.cut((one, two) => one === agents && two === target);
   },

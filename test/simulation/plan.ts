@@ -16,6 +16,7 @@ const STEP_WEIGHTS = {
   settings: 0.5,
   pause: 0.3,
   key: 0.4,
+  revoke: 0.4,
 } as const;
 export type StepKind = keyof typeof STEP_WEIGHTS;
 
@@ -42,6 +43,7 @@ const FAULT_WEIGHTS = {
   delay: 1,
   end_session: 3,
   hold_session: 2,
+  hold_notices: 2,
   slow_database: 1,
   skew: 1,
 } as const;

@@ -2,7 +2,6 @@
  * Notifications of the database, on a separate connection that is reopened whenever it is lost. Notifications sent
  * meanwhile are lost: listeners must not depend on receiving every one.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
 
 /** Between attempts to connect again. */
@@ -25,77 +24,74 @@ function notify(onNotify: OnNotify, payload: string): void {
 }
 
 export class Listener {
-  readonly #connect: () => Promise<Connection>;
+  readonly #open: () => Promise<Connection>;
   readonly #channels = new Map<string, Set<OnNotify>>();
+  /** The only one: open, or being opened. With a second one everything would come twice. */
   #connection: Promise<Connection> | undefined;
-  #open: Connection | undefined;
-  readonly #stop = new AbortController();
+  #retry: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
-  constructor(connect: () => Promise<Connection>) {
-    this.#connect = connect;
+  constructor(open: () => Promise<Connection>) {
+    this.#open = open;
   }
 
-  async listen(channel: string, onNotify: OnNotify): Promise<{ readonly unlisten: () => Promise<void> }> {
+  /** @returns what ends it: the server may go on sending what nothing listens to */
+  async listen(channel: string, onNotify: OnNotify): Promise<() => void> {
     const listeners = this.#channels.get(channel) ?? new Set();
-    this.#channels.set(channel, listeners);
-    listeners.add(onNotify);
-    try {
-      this.#connection ??= this.#connectOnce();
-      await issue(await this.#connection, `listen ${quoted(channel)}`);
-    } catch (fault) {
+    this.#channels.set(channel, listeners.add(onNotify));
+    const unlisten = (): void => {
       listeners.delete(onNotify);
+      if (listeners.size === 0 && this.#channels.get(channel) === listeners) this.#channels.delete(channel);
+    };
+    try {
+      // Where the connection listens already, this asks for nothing new.
+      await issue(await this.#connect(), `listen ${quoted(channel)}`);
+    } catch (fault) {
+      unlisten();
       throw fault;
     }
-    return {
-      unlisten: async () => {
-        listeners.delete(onNotify);
-        if (listeners.size > 0) return;
-        this.#channels.delete(channel);
-        // A connection that is still being opened will not be asked to listen.
-        if (this.#open !== undefined) await issue(this.#open, `unlisten ${quoted(channel)}`).catch(() => {});
-      },
-    };
+    return unlisten;
   }
 
   stop(): void {
-    this.#stop.abort(new Error('the pool was closed'));
+    this.#isStopped = true;
+    clearTimeout(this.#retry);
   }
 
-  async #connectOnce(): Promise<Connection> {
-    let connection: Connection;
-    try {
-      connection = await this.#connect();
-    } catch (fault) {
-      this.#connection = undefined;
+  #connect(): Promise<Connection> {
+    clearTimeout(this.#retry);
+    this.#connection ??= this.#attempt().catch((fault: unknown) => {
+      this.#lost(RETRY_MS);
       throw fault;
-    }
+    });
+    return this.#connection;
+  }
+
+  #lost(retryMs: number): void {
+    this.#connection = undefined;
+    if (this.#isStopped || this.#channels.size === 0) return;
+    this.#retry = setTimeout(() => void this.#connect().catch(() => {}), retryMs);
+  }
+
+  /** @returns a connection that listens to every channel */
+  async #attempt(): Promise<Connection> {
+    const connection = await this.#open();
     connection.onNotification = (channel, payload) => {
       for (const onNotify of this.#channels.get(channel) ?? []) notify(onNotify, payload);
     };
-    this.#open = connection;
+    try {
+      for (const channel of this.#channels.keys()) await issue(connection, `listen ${quoted(channel)}`);
+    } catch (fault) {
+      connection.destroy(fault);
+      throw fault;
+    }
     const asking = setInterval(() => void ask(connection), ASK_EVERY_MS);
     asking.unref();
     connection.onLost(() => {
       clearInterval(asking);
-      this.#open = undefined;
-      if (this.#stop.signal.aborted) return;
-      this.#connection = this.#connectAgain();
-      this.#connection.catch(() => {});
+      this.#lost(0);
     });
     return connection;
-  }
-
-  async #connectAgain(): Promise<Connection> {
-    for (;;) {
-      this.#stop.signal.throwIfAborted();
-      try {
-        const connection = await this.#connectOnce();
-        for (const channel of this.#channels.keys()) await issue(connection, `listen ${quoted(channel)}`);
-        return connection;
-      } catch {
-        await sleep(RETRY_MS, undefined, { signal: this.#stop.signal });
-      }
-    }
   }
 }
 

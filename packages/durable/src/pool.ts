@@ -54,11 +54,8 @@ export interface Connections {
 
 export interface Sql extends Tag {
   readonly connections: Connections;
-  /** Calls back with each notification, also after the connection was lost and reopened. */
-  listen(
-    channel: string,
-    onNotify: (payload: string) => void,
-  ): Promise<{ readonly unlisten: () => Promise<void> }>;
+  /** Calls back with each notification, also after the connection was lost and reopened. @returns ends it */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => void>;
   notify(channel: string, payload: string): Promise<void>;
   /** A separate connection outside the pool. It is not reopened when it is lost. */
   session(options?: Pick<PoolOptions, 'settings'>): Promise<Session>;

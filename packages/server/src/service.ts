@@ -159,7 +159,6 @@ async function start(
   const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
   const { isCredited } = stores.wallets;
   const others = await watchReplicas(sql, replicaId);
-  const { bank } = others;
   stops.push('replicas', STOP_REPLICAS_MS, others.stop);
   const timelines = createTimelines({ sql, others, sign, log });
   const { faults = null } = overrides;
@@ -174,7 +173,7 @@ async function start(
       secrets,
       replicaId,
       stops,
-      bank,
+      bank: others.bank,
     },
     overrides.venues,
   );
@@ -193,7 +192,7 @@ async function start(
       ...base,
       needs,
       replicaId,
-      bank,
+      others,
       replicaCalls,
       timelines,
       paper,

@@ -33,7 +33,6 @@ signed submitting no_answer → unknown
 signed unknown accepted → live
 signed unknown held_back → delayed
 signed unknown rejected → rejected
-signed unknown no_answer → unknown
 signed live filled_partly → partially_filled
 signed live matched → matched
 signed live filled_completely → filled
@@ -84,13 +83,11 @@ split submitting rejected → rejected
 split submitting no_answer → unknown
 split unknown filled_completely → filled
 split unknown rejected → rejected
-split unknown no_answer → unknown
 convert submitting filled_completely → filled
 convert submitting rejected → rejected
 convert submitting no_answer → unknown
 convert unknown filled_completely → filled
 convert unknown rejected → rejected
-convert unknown no_answer → unknown
 convert submitting handed_out → live
 convert live filled_completely → filled
 convert live expired → expired
@@ -104,7 +101,6 @@ merge submitting rejected → rejected
 merge submitting no_answer → unknown
 merge unknown filled_completely → filled
 merge unknown rejected → rejected
-merge unknown no_answer → unknown
 quoted submitting landed → delayed
 quoted submitting rejected → rejected
 quoted submitting canceled → canceled

@@ -206,6 +206,8 @@ describe('the life of a settlement', () => {
     await tell([trade(id, 't2', 'failed', 2n * M)]);
     await tell([trade(id, 't1', 'failed', 4n * M)]);
     await tell([trade(id, 't3', 'matched', 4n * M)]);
+    // Kept aside, because the order signed less: it changes nothing of the order.
+    await tell([{ ...trade(id, 't4', 'matched', 4_000n * M), at: NOW + 9_000 }]);
     const reported = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
         (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
       where e.type like 'order.%' order by e.seq`;

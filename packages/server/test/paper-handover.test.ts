@@ -140,7 +140,7 @@ test.each([
     const local = { exchange: held, sandbox, venue: { status: () => 'ready' } } as unknown as LocalParts;
     const backend = await startPaperBackend({
       open: async () => local,
-      leaders: { find: async () => former, onNews: async () => async () => {} } as never,
+      leaders: { find: async () => former, onNews: async () => () => {} } as never,
       standby: { prepare: async () => {}, end: () => {} },
       sign: () => '',
       verifyCredentials: async () => null,

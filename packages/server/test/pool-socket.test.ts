@@ -9,9 +9,13 @@ import { createServer as createSecureServer } from 'node:tls';
 import { openPool, refusePooler, type Sql, type Tls } from '@bellwether/durable';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
+import type { Connection } from '../../durable/src/connection.ts';
+import { Listener } from '../../durable/src/listener.ts';
 
 const STORMS = 20;
 const PROMPT_MS = 30_000;
+/** Longer than it waits between two attempts. */
+const ATTEMPTS_MS = 600;
 
 const escaped: unknown[] = [];
 const onEscaped = (error: unknown) => escaped.push(error);
@@ -69,6 +73,39 @@ async function storm(pool: Sql, name: string): Promise<void> {
 
 test('connects over a Unix socket', () =>
   storm(openPool(url, { max: 10, applicationName: 'unix', connectTimeoutSeconds: 20 }), 'unix'));
+
+test('a listener whose connections break while they are opened has one in the end, and hears everything once', async () => {
+  const pool = openPool(url);
+  onTestFinished(() => pool.end({ timeout: 1 }));
+  const opened: Connection[] = [];
+  let breaks = 0;
+  const listener = new Listener(async () => {
+    const connection = await new Promise<Connection>((resolve, reject) => {
+      pool.connections.acquire(resolve, reject);
+    });
+    opened.push(connection);
+    if (breaks > 0) connection.destroy(new Error('cut'));
+    breaks -= 1;
+    return connection;
+  });
+  onTestFinished(() => listener.stop());
+  const heard: string[] = [];
+  const onNotify = (payload: string) => heard.push(payload);
+
+  breaks = 1;
+  await expect(listener.listen('never', onNotify)).rejects.toThrow('cut');
+  await listener.listen('first', onNotify);
+  breaks = 2;
+  opened.at(-1)?.destroy(new Error('cut'));
+  // Others begin to listen meanwhile.
+  await Promise.allSettled(['second', 'third'].map((channel) => listener.listen(channel, onNotify)));
+  await sleep(2 * ATTEMPTS_MS);
+  await listener.listen('last', onNotify);
+  expect(opened.filter(({ isLost }) => !isLost)).toHaveLength(1);
+  for (const channel of ['never', 'first', 'last']) await pool.notify(channel, channel);
+  await expect.poll(() => heard.at(-1)).toBe('last');
+  expect(heard).toEqual(['first', 'last']);
+});
 
 /** A server of one test, on a free port. The database here has none: who connects to it is handed on to its Unix socket. */
 async function inFront(greet: (client: Socket, first: Buffer) => void): Promise<number> {

@@ -43,7 +43,7 @@ async function stage(): Promise<Stage> {
   const callers = await Promise.all(
     registered.map(async ({ agentId, keyHash }) => {
       const found = await agents.callerByKeyHash(keyHash);
-      return { agentId, keyId: found?.keyId as bigint };
+      return { agentId, keyId: found?.caller.keyId as bigint };
     }),
   );
   const questions = callers.flatMap((caller) =>
@@ -63,20 +63,25 @@ describe('keys that are looked up together', () => {
     (_, nth) => `00000000-0000-7000-8000-${String(nth).padStart(12, '0')}`,
   );
 
-  test('each get their own agent, an unknown or revoked one none', async () => {
+  test('each get their own agent, also one that was revoked lately; an unknown one, and one revoked long ago, none', async () => {
     const { sql, agents, registered } = await deskOf(MANY);
-    const [revoked, ...active] = registered.map(({ keyHash }) => keyHash) as [Buffer, ...Buffer[]];
-    await sql`update api_keys set status = 2, revoked_at = now() where key_hash = ${revoked}`;
-    const hashes = [revoked, randomBytes(32), Buffer.alloc(0), ...active];
-    const callers = await Promise.all(hashes.map((hash) => agents.callerByKeyHash(hash)));
-    expect(callers.map((caller) => caller?.agentId ?? null)).toEqual([null, null, null, ...MANY.slice(1)]);
+    const [lately, longAgo, ...active] = registered.map(({ keyHash }) => keyHash) as [Buffer, ...Buffer[]];
+    await sql`update api_keys set status = 2, revoked_at = ${new Date(AT)} where key_hash = ${lately as Buffer}`;
+    await sql`update api_keys set status = 2, revoked_at = ${new Date(AT - 61_000)} where key_hash = ${longAgo as Buffer}`;
+    const hashes = [longAgo as Buffer, randomBytes(32), Buffer.alloc(0), lately as Buffer, ...active];
+    const found = await Promise.all(hashes.map((hash) => agents.callerByKeyHash(hash)));
+    const [lateAgent, , ...activeAgents] = MANY;
+    expect(found.map((one) => one && [one.caller.agentId, one.isRevoked])).toEqual([
+      ...[null, null, null, [lateAgent, true]],
+      ...activeAgents.map((agentId) => [agentId, false]),
+    ]);
   });
 
   test('one key that many requests ask for at once answers them all', async () => {
     const { agents, registered } = await deskOf(AGENTS);
     const keyHash = registered[1]?.keyHash as Buffer;
     const callers = await Promise.all(Array.from({ length: 200 }, () => agents.callerByKeyHash(keyHash)));
-    expect(new Set(callers.map((caller) => caller?.agentId))).toEqual(new Set([AGENTS[1]]));
+    expect(new Set(callers.map((found) => found?.caller.agentId))).toEqual(new Set([AGENTS[1]]));
   });
 });
 

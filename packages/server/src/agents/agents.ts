@@ -3,6 +3,7 @@ import { type AgentRecord, type ApiKeyRecord, LIMITS, type RegisterResponse } fr
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Revocations } from '../platform/database/revocations.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { AgentRow, AgentStore, KeyRow } from './store.ts';
@@ -150,12 +151,12 @@ export const listApiKeys = async (needs: AgentNeeds, caller: Caller): Promise<Ap
     keyRecord(key, key.id === caller.keyId ? needs.clock.now() : 0),
   );
 
-/** @param forget makes this replica, and every other, drop what it remembers of the key; resolves when all have */
+/** @param announce makes every replica drop what it remembers of the key; resolves when all have */
 export async function revokeApiKey(
   needs: AgentNeeds,
   { agentId, keyId: asking }: Pick<Caller, 'agentId'> & Partial<Caller>,
   { keyId, force }: { readonly keyId: string; readonly force: boolean },
-  forget: (keyId: bigint) => Promise<void>,
+  announce: Revocations['announce'],
 ): Promise<ApiKeyRecord> {
   const id = BigInt(keyId);
   const outcome = await needs.agents.revokeKey(agentId, id, force, needs.clock.now());
@@ -166,6 +167,6 @@ export async function revokeApiKey(
       'This is the last active key of the agent; without it no program can act for the agent.',
     );
   }
-  await forget(id);
+  await announce(id, 'revoked');
   return keyRecord(outcome, asking === id ? needs.clock.now() : 0);
 }

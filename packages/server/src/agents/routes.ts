@@ -8,20 +8,21 @@ import {
   revokeApiKeyByPost,
   updateSettings,
 } from '@bellwether/contract';
+import type { Revocations } from '../platform/database/revocations.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as agents from './agents.ts';
 import * as settings from './settings.ts';
 
 type Needs = agents.RegisterNeeds & agents.AgentNeeds & settings.SettingsNeeds;
 
-export function bindAgents(bind: Bind, needs: Needs, forgetKey: (keyId: bigint) => Promise<void>): void {
+export function bindAgents(bind: Bind, needs: Needs, announce: Revocations['announce']): void {
   bind(registerAgent, ({ body }) => agents.register(needs, body));
 
   bind(createApiKey, ({ caller, body }) => agents.createApiKey(needs, caller, body.keyName));
   bind(listApiKeys, ({ caller }) => agents.listApiKeys(needs, caller));
   for (const operation of [revokeApiKey, revokeApiKeyByPost] as const) {
     bind(operation, ({ caller, params, query }) =>
-      agents.revokeApiKey(needs, caller, { keyId: params.id, force: query.force === true }, forgetKey),
+      agents.revokeApiKey(needs, caller, { keyId: params.id, force: query.force === true }, announce),
     );
   }
   bind(getSettings, ({ caller }) => settings.readSettings(needs, caller));

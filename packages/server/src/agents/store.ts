@@ -7,6 +7,7 @@ import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, groupReads } from '../platform/database/grouped-reads.ts';
+import { REVOKED_LATELY_MS } from '../platform/database/revocations.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
@@ -21,7 +22,9 @@ type AgentWithKey = ApiKeysRow &
     readonly agent_last_called_at: ApiKeysRow['last_called_at'];
   };
 
-type CallerRow = Answering & Pick<ApiKeysRow, 'id' | 'agent_id'> & Pick<AgentsRow, 'user_id'>;
+type CallerRow = Answering &
+  Pick<ApiKeysRow, 'id' | 'agent_id' | 'status' | 'revoked_at'> &
+  Pick<AgentsRow, 'user_id'>;
 
 function agentRow(row: AgentWithKey): AgentRow {
   return {
@@ -53,9 +56,9 @@ export function createAgentStore(sql: Sql, now: () => number) {
   };
   const callers = groupReads<Uint8Array, CallerRow>(
     (hashes) => sql<CallerRow[]>`
-      select q.nth::int as nth, k.id, k.agent_id, a.user_id
+      select q.nth::int as nth, k.id, k.agent_id, k.status, k.revoked_at, a.user_id
       from ${asRows(sql, sql`${hashes as Buffer[]}::bytea[]` as unknown as Fragment, 'key_hash', hashes.length)}
-      join api_keys k on k.key_hash = q.key_hash and k.status = 1 join agents a on a.agent_id = k.agent_id`,
+      join api_keys k on k.key_hash = q.key_hash join agents a on a.agent_id = k.agent_id`,
   );
   return {
     async register(agent: {
@@ -87,10 +90,16 @@ export function createAgentStore(sql: Sql, now: () => number) {
         select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`;
     },
 
-    /** Active keys only. */
-    async callerByKeyHash(hash: Uint8Array): Promise<Caller | null> {
+    /** Of an active key, or of one that was revoked lately. */
+    async callerByKeyHash(
+      hash: Uint8Array,
+    ): Promise<{ readonly caller: Caller; readonly isRevoked: boolean } | null> {
       const [row] = await callers(hash);
-      return row === undefined ? null : { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
+      if (row === undefined) return null;
+      const isRevoked = row.status !== 1;
+      if (isRevoked && now() - (msOrNull(row.revoked_at) ?? 0) > REVOKED_LATELY_MS) return null;
+      const caller = { agentId: row.agent_id, userId: row.user_id, keyId: row.id };
+      return { caller, isRevoked };
     },
 
     byClaimCode: (code: string): Promise<AgentRow | null> => findAgent(sql`a.claim_code = ${code}`),

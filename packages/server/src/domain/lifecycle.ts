@@ -83,12 +83,7 @@ export type OrderEventKind = (typeof ORDER_EVENTS)[number];
 
 type Row = Readonly<Partial<Record<OrderEventKind, OrderStatus>>>;
 
-const SUBMITTED: Row = {
-  accepted: 'live',
-  held_back: 'delayed',
-  rejected: 'rejected',
-  no_answer: 'unknown',
-};
+const ANSWERED: Row = { accepted: 'live', held_back: 'delayed', rejected: 'rejected' };
 const SETS: Readonly<Partial<Record<OrderStatus, Row>>> = {
   submitting: {
     handed_out: 'live',
@@ -96,7 +91,7 @@ const SETS: Readonly<Partial<Record<OrderStatus, Row>>> = {
     rejected: 'rejected',
     no_answer: 'unknown',
   },
-  unknown: { filled_completely: 'filled', rejected: 'rejected', no_answer: 'unknown' },
+  unknown: { filled_completely: 'filled', rejected: 'rejected' },
   live: { filled_completely: 'filled', expired: 'expired', rejected: 'rejected' },
 };
 const ENDING: Row = {
@@ -115,8 +110,8 @@ const ON_CHAIN: Row = {
 
 const TABLE: Readonly<Record<OrderKind, Readonly<Partial<Record<OrderStatus, Row>>>>> = {
   signed: {
-    submitting: SUBMITTED,
-    unknown: SUBMITTED,
+    submitting: { ...ANSWERED, no_answer: 'unknown' },
+    unknown: ANSWERED,
     live: AT_VENUE,
     // A live venue may hold an order back before it matches it, and refuse it then.
     delayed: { ...AT_VENUE, accepted: 'live', rejected: 'rejected' },

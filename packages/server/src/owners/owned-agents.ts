@@ -25,6 +25,7 @@ import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
 import type { Owner } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Revocations } from '../platform/database/revocations.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { heartbeatOf, venueOf } from '../venues/asking.ts';
@@ -74,12 +75,12 @@ export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<
   return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(needs, row)));
 }
 
-/** @param forget makes every replica drop what it remembers of a key, and with it the agent's former owner */
+/** @param announce makes every replica drop what it remembers of a key, and with it the agent's former owner */
 export async function claim(
   needs: OwnedAgentNeeds,
   owner: Owner,
   { claimCode, safeguards }: { readonly claimCode: string; readonly safeguards?: OwnerSafeguards },
-  forget: (keyId: bigint) => Promise<void>,
+  announce: Revocations['announce'],
 ): Promise<OwnerAgent> {
   const { agentId } = await agentByClaimCode(needs, claimCode);
   const isLive = [...needs.venues.values()].some(({ backend }) => backend === 'live');
@@ -100,7 +101,7 @@ export async function claim(
     throw refusal('service_unavailable', 'The agent is busy trading.', { retryAfterS: RETRY_S });
   if (outcome !== 'taken') {
     const keys = await needs.agents.keys(agentId);
-    await Promise.all(keys.map(({ id }) => forget(id)));
+    await Promise.all(keys.map(({ id }) => announce(id, 'reauthorised')));
     await needs.owners.adopt(agentId, outcome.from, owner.userId, reseal);
   }
   const row = await needs.agents.byId(agentId);
@@ -179,10 +180,10 @@ export async function revokeKey(
   needs: OwnedAgentNeeds,
   owner: Owner,
   { agentId, keyId }: { readonly agentId: string; readonly keyId: string },
-  forget: (keyId: bigint) => Promise<void>,
+  announce: Revocations['announce'],
 ): Promise<ApiKeyRecord> {
   const row = await ownedAgent(needs, owner, agentId);
-  return revokeApiKey(needs, row, { keyId, force: true }, forget);
+  return revokeApiKey(needs, row, { keyId, force: true }, announce);
 }
 
 export async function listWallets(

@@ -37,6 +37,7 @@ import {
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInOwner } from '../domain/records.ts';
+import type { Revocations } from '../platform/database/revocations.ts';
 import { addressOf } from '../platform/http/addresses.ts';
 import { assetPaths, readAssets } from '../platform/http/assets.ts';
 import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
@@ -58,7 +59,7 @@ interface Published {
 const SESSION_S = owners.SESSION_MS / 1000;
 
 interface OwnersDoor {
-  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly announce: Revocations['announce'];
   readonly rateLimits: RateLimits;
 }
 
@@ -69,7 +70,7 @@ export function bindOwners(
     exits.ExitRuleNeeds &
     heartbeats.HeartbeatNeeds &
     Published,
-  { forgetKey, rateLimits }: OwnersDoor,
+  { announce, rateLimits }: OwnersDoor,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>
     reply
@@ -120,7 +121,7 @@ export function bindOwners(
     welcome(await recovery.finishRecovery(recovering(request), body), request, reply),
   );
 
-  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, forgetKey));
+  bind(claimAgent, ({ owner, body }) => agents.claim(needs, owner, body, announce));
   bind(listOwnerAgents, ({ owner }) => agents.listAgents(needs, owner));
   bind(updateOwnerSafeguards, ({ owner, params, body }) =>
     agents.setSafeguards(needs, owner, params.agentId, body),
@@ -131,7 +132,7 @@ export function bindOwners(
   );
   bind(setExitRule, ({ owner, params, body }) => exits.setExitRule(needs, owner, params.agentId, body));
   bind(listOwnerAgentKeys, ({ owner, params }) => agents.listKeys(needs, owner, params.agentId));
-  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(needs, owner, params, forgetKey));
+  bind(revokeOwnerAgentKey, ({ owner, params }) => agents.revokeKey(needs, owner, params, announce));
   bind(listOwnerAgentWallets, ({ owner, params }) => agents.listWallets(needs, owner, params.agentId));
   bind(grantOwnerAgentWallet, ({ owner, params, body }) =>
     agents.grantWallet(needs, owner, params.agentId, body),

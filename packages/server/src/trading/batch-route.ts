@@ -7,7 +7,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { outcomeFaults } from '../markets/index.ts';
 import { noteRefusal } from '../platform/http/metrics.ts';
-import { describeFault, problemOf } from '../platform/http/problem.ts';
+import { describeFault, problemOf, refusedEverywhere } from '../platform/http/problem.ts';
 import { deadlineOf } from '../platform/http/request-deadline.ts';
 import { type Bind, markRepeated } from '../platform/http/routes.ts';
 import { compileFor, withUnknownFields } from '../platform/http/validators.ts';
@@ -49,6 +49,7 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
       deadline: deadlineOf(request),
       newTrace: request.trace?.trade,
     });
+    for (const { fault } of outcomes) await refusedEverywhere(fault, request);
     const results = outcomes.map((outcome, index) => resultOf(request, outcome, index));
     // Where nothing came of any order, or one is in doubt, sending the same batch again has to find out anew.
     const isSettled = results.every(({ status }) => status < 500 && status !== 409);

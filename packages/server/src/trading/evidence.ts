@@ -169,7 +169,8 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
   }));
   // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
   // once among its agent's trades: with the evidence that answers the submission. Changes that the lifecycle does not
-  // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last.
+  // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last. An order
+  // that evidence leaves as it was keeps its time of change: it would be told of twice.
   return tx`
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
@@ -180,7 +181,9 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
         status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
         error_code = coalesce(o.error_code, e.error_code),
         first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
-        journal_lines = o.journal_lines || e.journal_lines, updated_at = e.at
+        journal_lines = o.journal_lines || e.journal_lines,
+        updated_at = case when (o.status, 0, 0, 0, o.error_code) is distinct from
+          (e.status, e.filled, e.cost, e.fees, coalesce(o.error_code, e.error_code)) then e.at else o.updated_at end
       from e where o.order_id = e.order_id
         and order_may_become(o.kind, o.status, e.status)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,

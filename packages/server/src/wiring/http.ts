@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { ownerOfSession } from '../owners/index.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import type { DatabasePulse } from '../platform/database/database-pulse.ts';
-import type { TokenBank } from '../platform/database/replica-watch.ts';
+import type { ReplicaWatch } from '../platform/database/replica-watch.ts';
 import { listenForRevocations, type Revocations } from '../platform/database/revocations.ts';
 import { Acceptors } from '../platform/http/acceptors.ts';
 import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/authenticate.ts';
@@ -41,7 +41,7 @@ export interface DoorParts {
   readonly needs: UseCaseNeeds;
   readonly sql: Sql;
   readonly replicaId: string;
-  readonly bank: TokenBank;
+  readonly others: Pick<ReplicaWatch, 'bank' | 'hasOthers'>;
   readonly replicaCalls: ReplicaCalls;
   readonly timelines: Pick<Timelines, 'answer'>;
   readonly paper: PaperBackend;
@@ -70,9 +70,13 @@ export interface Door {
 }
 
 export async function createDoor(parts: DoorParts): Promise<Door> {
-  const { config, needs, sql, replicaId, stops } = parts;
+  const { config, needs, sql, stops } = parts;
   const { clock } = needs;
-  const authenticator = createAuthenticator(needs);
+  const authenticator = createAuthenticator({
+    ...needs,
+    now: () => performance.now(),
+    refused: (keyId) => revocations.refused(keyId),
+  });
   const streams = createStreams({
     ...{ sql, needs, log: parts.log },
     secret: parts.derive('event cursors v1'),
@@ -80,17 +84,17 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
   });
   const revocations = await listenForRevocations({
     sql,
-    replicaId,
+    hasOthers: parts.others.hasOthers,
     leaseMs: CACHE_LEASE_MS,
     forget(keyId) {
       authenticator.forget(keyId);
       streams.open.forget(keyId);
     },
   });
-  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: parts.bank });
+  const rateLimits = createRateLimits({ policies: config.rateLimits, clock, bank: parts.others.bank });
   const app = await openServer(parts, {
     ...{ authenticator, rateLimits, streams },
-    forgetKey: revocations.announce,
+    revocations,
   });
   const acceptors = new Acceptors(app);
   stops.push('door', STOP_DOOR_MS, async (withinMs) => {
@@ -109,11 +113,11 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
 interface Entrance {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
-  readonly forgetKey: Revocations['announce'];
+  readonly revocations: Revocations;
   readonly streams: Streams;
 }
 
-function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, streams }: Entrance) {
+function openServer(parts: DoorParts, { authenticator, rateLimits, revocations, streams }: Entrance) {
   const { config, needs, replicaId, paper, recover, version, log } = parts;
   const { clock, venues } = needs;
   const replicas: ReplicaDoor = {
@@ -144,7 +148,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, forgetKey, st
       bindReceipts(bind, needs);
       bindStatements(bind, needs);
     },
-    forgetKey,
+    revocations,
     replicas,
     replica: { id: replicaId, startedAt: clock.now(), leads: () => paper.local() !== null },
     streams,

@@ -94,7 +94,7 @@ export function createAllJobs(parts: Parts): Jobs {
     await courier.stop();
     // Calls since its last turn would be lost.
     await touchAgents(callers);
-    await revocations.stop();
+    revocations.stop();
   });
   return jobs;
 }

@@ -10,6 +10,7 @@ import { bindMarkets, bindVenues } from '../markets/index.ts';
 import { bindOperator, type OperatorNeeds, type OperatorParts } from '../operator/index.ts';
 import { bindJournal, bindOrders } from '../orders/index.ts';
 import { bindClaims, bindOwners } from '../owners/index.ts';
+import type { Revocations } from '../platform/database/revocations.ts';
 import type { Site } from '../platform/http/layout.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
 import { bindChainPositions, bindPositions } from '../positions/index.ts';
@@ -59,7 +60,7 @@ interface Parts {
   readonly needs: ResourceNeeds;
   readonly gate: Gate;
   /** Makes every replica drop what it remembers of a key. */
-  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly revocations: Pick<Revocations, 'announce'>;
   readonly siteOf: () => Site;
   readonly streams: Streams;
   readonly operator: OperatorParts;
@@ -67,11 +68,11 @@ interface Parts {
 
 export function bindResources(
   bind: Bind,
-  { needs, gate, forgetKey, siteOf, streams, operator }: Parts,
+  { needs, gate, revocations, siteOf, streams, operator }: Parts,
 ): void {
-  bindAgents(bind, needs, forgetKey);
+  bindAgents(bind, needs, revocations.announce);
   bindClaims(bind, needs, gate, siteOf);
-  bindOwners(bind, needs, { forgetKey, rateLimits: gate.rateLimits });
+  bindOwners(bind, needs, { announce: revocations.announce, rateLimits: gate.rateLimits });
   bindStreams(bind, streams);
   bindOperator(bind, needs, operator);
   for (const bindResource of RESOURCES) bindResource(bind, needs);

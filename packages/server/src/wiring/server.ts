@@ -13,6 +13,7 @@ import { createConsoleBundle, serveConsole, servePausePage } from '../console/in
 import type { ThisReplica } from '../operator/index.ts';
 import { createSite } from '../owners/index.ts';
 import { withOrigin } from '../platform/database/connection.ts';
+import type { Revocations } from '../platform/database/revocations.ts';
 import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
 import { serveAssets } from '../platform/http/assets.ts';
 import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
@@ -25,7 +26,7 @@ import {
 import { cookieName } from '../platform/http/identify.ts';
 import { parseBodies } from '../platform/http/json-bodies.ts';
 import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/metrics.ts';
-import { handleError } from '../platform/http/problem.ts';
+import { handleError, refusedEverywhere } from '../platform/http/problem.ts';
 import { watchRequests } from '../platform/http/recent-requests.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
 import { admitRequests } from '../platform/http/request-admission.ts';
@@ -62,7 +63,7 @@ export interface ServerOptions {
   readonly gate: Gate;
   /** Binds the operations of the rooms, which the edge does not know. */
   readonly bindRooms: (bind: Bind) => void;
-  readonly forgetKey: (keyId: bigint) => Promise<void>;
+  readonly revocations: Revocations;
   readonly logger: FastifyBaseLogger;
   readonly basePath: string;
   readonly trustProxy: TrustProxy;
@@ -213,7 +214,11 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('keyed', null);
   app.decorateRequest('hadNoEffect', false);
   app.decorate('describeOutage', options.describeOutage);
-  app.setErrorHandler(handleError);
+  app.decorate('keyRefused', options.revocations.refused);
+  app.setErrorHandler(async (error, request, reply) => {
+    await refusedEverywhere(error, request);
+    return handleError(error, request, reply);
+  });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     // Replicas find the next leader without it.

@@ -32,11 +32,9 @@ export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
   /** Tells the others at once. */
   announce: (news: LeadNews): Promise<void> => sql.notify(CHANNEL, `${news} ${replicaId}`),
   /** Calls back with what others announce. @returns ends the listening */
-  async onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>> {
-    const { unlisten } = await sql.listen(CHANNEL, (text) => {
+  onNews: (listener: (news: LeadNews) => void): Promise<() => void> =>
+    sql.listen(CHANNEL, (text) => {
       const [news, sender] = text.split(' ');
       if (sender !== replicaId && isNews(news)) listener(news);
-    });
-    return unlisten;
-  },
+    }),
 });

@@ -8,6 +8,8 @@ import { only } from './rows.ts';
 
 const CHANNEL = 'bellwether_replicas';
 const LOOK_EVERY_MS = 1_000;
+/** A replica counts for longer than its connections are seen: after a restart of the database it needs a while to have some again. */
+const COUNTS_FOR_MS = 10_000;
 const PREFIX = 'bellwether ';
 
 /** The application name of a replica's connections. A rotation of the master key sees there which keys it knows. */
@@ -37,6 +39,8 @@ export async function countOtherReplicas(sql: Sql, replicaId: string): Promise<n
 
 export interface ReplicaWatch {
   readonly bank: TokenBank;
+  /** Whether other replicas were alive within the last ten seconds; where this one does not know of any, it looks again. */
+  hasOthers(): Promise<boolean>;
   /** Where the others listen that have introduced themselves within the last hour. */
   addresses(): readonly string[];
   /** This replica listens here. */
@@ -52,21 +56,33 @@ const KNOWN_FOR_MS = 3_600_000;
 export async function watchReplicas(sql: Sql, replicaId: string): Promise<ReplicaWatch> {
   let ownUrl = '';
   const known = new Map<string, { readonly url: string; readonly at: number }>();
-  let others = await countOtherReplicas(sql, replicaId);
+  let seenAt = Number.NEGATIVE_INFINITY;
+  const isShared = (): boolean => performance.now() - seenAt < COUNTS_FOR_MS;
   const look = async () => {
-    others = await countOtherReplicas(sql, replicaId);
+    if ((await countOtherReplicas(sql, replicaId)) > 0) seenAt = performance.now();
   };
-  // When the database is unreachable for a moment, the last count stays valid.
-  const timer = setInterval(() => look().catch(() => {}), LOOK_EVERY_MS);
+  await look();
+  const timer = setInterval(
+    () =>
+      look().catch(() => {
+        // While the database is unreachable, what was seen last stays valid.
+        if (isShared()) seenAt = performance.now();
+      }),
+    LOOK_EVERY_MS,
+  );
   timer.unref();
-  const { unlisten } = await sql.listen(CHANNEL, (text) => {
+  const unlisten = await sql.listen(CHANNEL, (text) => {
     const [sender = '', url = ''] = text.split(' ');
     if (sender === replicaId) return;
-    others = Math.max(1, others);
+    seenAt = performance.now();
     if (url !== '') known.set(sender, { url, at: performance.now() });
   });
   await sql.notify(CHANNEL, replicaId);
   return {
+    async hasOthers() {
+      if (!isShared()) await look();
+      return isShared();
+    },
     addresses() {
       for (const [id, { at }] of known) if (performance.now() - at > KNOWN_FOR_MS) known.delete(id);
       return [...known.values()].map(({ url }) => url);
@@ -76,7 +92,7 @@ export async function watchReplicas(sql: Sql, replicaId: string): Promise<Replic
     },
     introduce: () => sql.notify(CHANNEL, `${replicaId} ${ownUrl}`),
     bank: {
-      isShared: () => others > 0,
+      isShared,
       async lease(bucket, { burst, perSecond }, want) {
         const [row] =
           await sql`select granted, remaining from lease_tokens(${bucket}, ${burst}, ${perSecond}, ${want})`;
@@ -88,7 +104,7 @@ export async function watchReplicas(sql: Sql, replicaId: string): Promise<Replic
     },
     async stop() {
       clearInterval(timer);
-      await unlisten();
+      unlisten();
     },
   };
 }
@@ -100,7 +116,7 @@ export interface BucketPolicy {
 }
 
 export interface TokenBank {
-  /** Whether other replicas are alive: a single replica needs no lease. */
+  /** Whether other replicas were alive within the last ten seconds: a single replica needs no lease. */
   isShared(): boolean;
   /** Takes up to `want` whole tokens from a bucket; a negative `want` returns them. */
   lease(

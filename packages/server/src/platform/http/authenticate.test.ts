@@ -8,9 +8,15 @@ const CALLER: Caller = { agentId: 'a', userId: 1n, keyId: 7n };
 function stage() {
   let now = 1_000_000;
   const asked: string[] = [];
+  const revoked = new Set<bigint>();
+  let refusing: Promise<void> | undefined;
   let answer: (name: string) => Promise<Caller | null> = async (name) => (name === 'bw_good' ? CALLER : null);
+  const asFound = (caller: Caller | null) =>
+    caller === null ? null : { caller, isRevoked: revoked.has(caller.keyId) };
   const authenticator = createAuthenticator({
     clock: { now: () => now },
+    now: () => now,
+    refused: () => refusing,
     secrets: {
       isWellFormed: (key: string) => key.startsWith('bw_'),
       hash: (key: string) => Buffer.from(key),
@@ -20,7 +26,7 @@ function stage() {
       callerByKeyHash: (hash: Uint8Array) => {
         const name = Buffer.from(hash).toString();
         asked.push(name);
-        return answer(name);
+        return answer(name).then(asFound);
       },
     },
   });
@@ -29,6 +35,10 @@ function stage() {
     asked,
     pass: (ms: number) => (now += ms),
     answerWith: (next: typeof answer) => (answer = next),
+    revoke(keyId: bigint, refused: Promise<void>) {
+      revoked.add(keyId);
+      refusing = refused;
+    },
     authenticate: (key: string) => authenticator.authenticate(`Bearer ${key}`),
   };
 }
@@ -76,6 +86,18 @@ test('a revoked key is forgotten, also while its look-up is under way', async ()
   answerWith(async () => null);
   expect(await authenticate('bw_good')).toBeNull();
   expect(asked).toHaveLength(3);
+});
+
+test('a key that was revoked lately is refused when no replica takes it any more', async () => {
+  const { authenticate, revoke } = stage();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  revoke(CALLER.keyId, promise);
+  let isRefused = false;
+  const refusal = Promise.resolve(authenticate('bw_good')).finally(() => (isRefused = true));
+  await settled();
+  expect(isRefused).toBe(false);
+  resolve();
+  expect(await refusal).toBeNull();
 });
 
 test('every call counts as a use of its key', async () => {

@@ -1,6 +1,7 @@
 /**
  * From an API key to its agent. Answers are remembered for a lease of two seconds at most, and dropped at once when a
- * key is revoked here or a replica says so; a trade reads the key's status again under its lock.
+ * key is revoked here or a replica says so; a trade reads the key's status again under its lock. A refusal of a key that
+ * was revoked waits until no replica takes it any more (platform/database/revocations.ts).
  *
  * The leases of keys that are in use are renewed before they end, together: otherwise all requests of a busy moment
  * would wait for the database every two seconds, each for a look-up of its own.
@@ -8,6 +9,7 @@
 
 import type { Caller } from '../../domain/records.ts';
 import type { Clock } from '../clock.ts';
+import type { Revocations } from '../database/revocations.ts';
 import type { Secrets } from '../secrets.ts';
 
 export const CACHE_LEASE_MS = 2_000;
@@ -37,10 +39,17 @@ interface Remembered {
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
 export function createAuthenticator(needs: {
-  /** `callerByKeyHash`: active keys only. */
-  agents: { callerByKeyHash(hash: Uint8Array): Promise<Caller | null> };
-  secrets: Pick<Secrets, 'isWellFormed' | 'hash' | 'nameOf'>;
-  clock: Clock;
+  readonly agents: {
+    /** Of an active key, or of one that was revoked lately. */
+    callerByKeyHash(
+      hash: Uint8Array,
+    ): Promise<{ readonly caller: Caller; readonly isRevoked: boolean } | null>;
+  };
+  readonly secrets: Pick<Secrets, 'isWellFormed' | 'hash' | 'nameOf'>;
+  readonly clock: Clock;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+  readonly refused: Revocations['refused'];
 }): Authenticator {
   /** Those whose leases end first stand first. */
   const remembered = new Map<string, Remembered>();
@@ -50,11 +59,16 @@ export function createAuthenticator(needs: {
 
   const lookUp = async (name: string, hash: Uint8Array): Promise<Caller | null> => {
     const asked = revocations;
-    const until = needs.clock.now() + CACHE_LEASE_MS;
-    const caller = await needs.agents.callerByKeyHash(hash);
-    if (caller !== null && asked !== revocations) return caller;
+    const until = needs.now() + CACHE_LEASE_MS;
+    const found = await needs.agents.callerByKeyHash(hash);
+    if (found?.isRevoked === false && asked !== revocations) return found.caller;
     remembered.delete(name);
-    if (caller === null) return null;
+    if (found === null) return null;
+    const { caller } = found;
+    if (found.isRevoked) {
+      await needs.refused(caller.keyId);
+      return null;
+    }
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(name, { caller, hash, until, isUsed: false, isRenewed: false });
     return caller;
@@ -76,18 +90,18 @@ export function createAuthenticator(needs: {
     authenticate(header) {
       const apiKey = header === undefined ? undefined : BEARER.exec(header)?.[1];
       if (apiKey === undefined) return null;
-      const now = needs.clock.now();
+      const now = needs.now();
       const name = needs.secrets.nameOf(apiKey);
       const known = remembered.get(name);
       if (known !== undefined && known.until > now) {
         known.isUsed = true;
-        calls.set(known.caller.keyId, now);
+        calls.set(known.caller.keyId, needs.clock.now());
         if (known.until - now <= RENEW_WITHIN_MS && !known.isRenewed) renewInUse(now);
         return known.caller;
       }
       if (!needs.secrets.isWellFormed(apiKey)) return null;
       return lookUp(name, needs.secrets.hash(apiKey)).then((caller) => {
-        if (caller !== null) calls.set(caller.keyId, now);
+        if (caller !== null) calls.set(caller.keyId, needs.clock.now());
         return caller;
       });
     },

@@ -14,6 +14,8 @@ declare module 'fastify' {
     publicUrl: () => string;
     /** A sentence when the error says that something the service needs did not answer, else null. */
     describeOutage: (error: unknown) => string | null;
+    /** Resolves when no replica takes a key any more that was found revoked. */
+    keyRefused: (keyId: bigint) => Promise<void> | undefined;
   }
 }
 
@@ -120,6 +122,15 @@ const CODED = {
   detail: 'The body has a Content-Encoding.',
   fix: 'Send the body as it is, not compressed, and without Content-Encoding.',
 };
+
+/** Where a key was revoked after it had let the call in: resolves when no replica takes it any more. */
+export const refusedEverywhere = (
+  fault: unknown,
+  { caller, server }: FastifyRequest,
+): Promise<void> | undefined =>
+  caller !== null && fault instanceof Refusal && fault.denials[0].code === 'unauthorized'
+    ? server.keyRefused(caller.keyId)
+    : undefined;
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [code, details] = describeFault(error, request);

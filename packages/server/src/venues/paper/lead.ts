@@ -81,7 +81,7 @@ export class Lead {
   #looking: Promise<void> | null = null;
   #isPinging = false;
   #onPrepared: () => void = () => {};
-  #unlisten: () => Promise<void> = async () => {};
+  #unlisten: () => void = () => {};
 
   static async start(options: LeadOptions): Promise<Lead> {
     const inFlight = createInFlight();
@@ -398,7 +398,7 @@ export class Lead {
     clearInterval(this.#timer);
     this.#options.standby.end();
     // The pool closes it, too, where the database does not answer.
-    this.#unlisten().catch(() => {});
+    this.#unlisten();
     await this.#looking?.catch(() => {});
     await this.#closeHere();
   }

@@ -11,7 +11,7 @@ export interface LeaderBoard {
   find(): Promise<(Leader & { readonly mine: boolean }) | null>;
   isAlone(): Promise<boolean>;
   announce(news: LeadNews): Promise<void>;
-  onNews(listener: (news: LeadNews) => void): Promise<() => Promise<void>>;
+  onNews(listener: (news: LeadNews) => void): Promise<() => void>;
 }
 
 export type LeadNews = 'leaving' | 'prepared' | 'free';

@@ -5,7 +5,7 @@ create or replace function order_may_become(kind text, from_status text, to_stat
 language sql immutable parallel safe as $$
   select case kind || ' ' || from_status
     when 'signed submitting' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
-    when 'signed unknown' then to_status in ('unknown', 'live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
+    when 'signed unknown' then to_status in ('live', 'delayed', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
     when 'signed live' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
     when 'signed delayed' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'rejected', 'market_resolved', 'settlement_failed')
     when 'signed unmatched' then to_status in ('live', 'partially_filled', 'matched', 'partially_filled_closed', 'filled', 'canceled', 'expired', 'market_resolved', 'settlement_failed')
@@ -15,13 +15,13 @@ language sql immutable parallel safe as $$
     when 'quoted delayed' then to_status in ('partially_filled', 'partially_filled_closed', 'filled', 'rejected')
     when 'quoted partially_filled' then to_status in ('partially_filled', 'partially_filled_closed', 'filled')
     when 'split submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
-    when 'split unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'split unknown' then to_status in ('filled', 'rejected')
     when 'split live' then to_status in ('filled', 'expired', 'rejected')
     when 'merge submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
-    when 'merge unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'merge unknown' then to_status in ('filled', 'rejected')
     when 'merge live' then to_status in ('filled', 'expired', 'rejected')
     when 'convert submitting' then to_status in ('unknown', 'live', 'filled', 'expired', 'rejected')
-    when 'convert unknown' then to_status in ('unknown', 'filled', 'rejected')
+    when 'convert unknown' then to_status in ('filled', 'rejected')
     when 'convert live' then to_status in ('filled', 'expired', 'rejected')
     else false
   end
