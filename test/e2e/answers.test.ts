@@ -318,7 +318,7 @@ describe('wallets', () => {
     expect(poor).toMatchObject({ status: 400, body: { code: 'insufficient_balance' } });
     expect(poor.body.fix).toContain(`POST /paper/faucet {"address": "${agent.funder}"`);
     expect(poor.body.fix).not.toContain(safe);
-    await service.needs.venues.default.paper?.faucet?.(safe as never, 30_000_000_000n);
+    await service.needs.venues.default.paper?.faucet?.(safe as never, 30_000_000_000n, 'a draw');
     const { fix } = (await post('/markets/trade', await short(), agent.apiKey)).body;
     expect(fix).toContain(`${safe} (signatureType 2) of the same key holds 30000; it is not registered`);
   });

@@ -18,6 +18,7 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { errorCodes } from '../../packages/server/src/platform/http/routes.ts';
 import { startTestService, type TestService } from '../harness.ts';
 import { movingClock } from '../world.ts';
@@ -27,6 +28,7 @@ import {
   newScene,
   OPERATOR_KEY,
   prepareWorld,
+  restingIn,
   type Scene,
   type World,
 } from './openapi-stage.ts';
@@ -41,8 +43,11 @@ const OPERATIONS = (Object.values(contract) as readonly unknown[]).filter(isOper
 type ExampleId = keyof typeof EXAMPLES;
 const IDS = Object.keys(EXAMPLES) as ExampleId[];
 
+const operationOf = (id: string) => OPERATIONS.find((one) => one.id === id);
+
 let service: TestService;
 let world: World;
+const clock = movingClock();
 // biome-ignore lint/suspicious/noExplicitAny: the document is read by path
 let document: any;
 const answers: Record<string, { status: number; body: unknown }> = {};
@@ -65,7 +70,6 @@ const entryOf = (id: string): Entry => {
 };
 
 beforeAll(async () => {
-  const clock = movingClock();
   service = await startTestService(ENVIRONMENT, { clock });
   world = await prepareWorld(service, clock);
   document = await (await fetch(`${service.url}/openapi.json`)).json();
@@ -216,19 +220,26 @@ function expectHeaders(
   expect(always.filter((name) => !sent.has(name))).toEqual([]);
 }
 
+/** A runnable example, ready to be sent as often as a test likes. */
+async function ready(id: ExampleId, key: string) {
+  const entry = entryOf(id);
+  const isOwners = entry.operation.tags?.includes('owners') && entry.operation.security?.length > 0;
+  const scene = await newScene(world, { id, isRead: entry.method === 'get', isOwners });
+  const values: Record<string, unknown> = {};
+  for (const name of placeholdersOf(EXAMPLES[id])) values[name] = await scene.value(name);
+  const { url, ...request } = requestOf(entry, values);
+  authorize(request.headers, entry, scene);
+  if (operationOf(id)?.idempotent === true) request.headers.set('idempotency-key', key);
+  return { scene, send: (init: RequestInit = {}) => fetch(url, { ...request, ...init }) };
+}
+
 describe('each example', () => {
   test.each(IDS)('%s is answered as documented', async (id) => {
     const entry = entryOf(id);
-    const isOwners = entry.operation.tags?.includes('owners') && entry.operation.security?.length > 0;
-    const scene = await newScene(world, { id, isRead: entry.method === 'get', isOwners });
-    const values: Record<string, unknown> = {};
-    for (const name of placeholdersOf(EXAMPLES[id])) values[name] = await scene.value(name);
-    const { url, ...request } = requestOf(entry, values);
-    authorize(request.headers, entry, scene);
-    const operation = OPERATIONS.find((one) => one.id === id);
-    if (operation?.idempotent === true) request.headers.set('idempotency-key', `the example ${id}`);
+    const operation = operationOf(id);
+    const { send } = await ready(id, `the example ${id}`);
     const abort = new AbortController();
-    const response = await fetch(url, { ...request, signal: abort.signal });
+    const response = await send({ signal: abort.signal });
     const body = cutLists(await bodyOf(response));
     abort.abort();
     const success = operation?.status ?? 200;
@@ -240,7 +251,7 @@ describe('each example', () => {
       isLimited: operation?.rateClass !== 'register',
     });
     if (operation?.idempotent === true) {
-      const again = await fetch(url, request);
+      const again = await send();
       expect({ status: again.status, replayed: again.headers.get('idempotency-replayed') }).toEqual(
         operation.secretAnswer === true
           ? { status: 409, replayed: null }
@@ -258,5 +269,66 @@ describe('each example', () => {
     expect(recorded?.status).toBe(success);
     expect(faults(id, media?.schema ?? {}, recorded?.body)).toEqual([]);
     expect(differences(recorded?.body, body, optionalIn(media?.schema))).toEqual([]);
+  });
+});
+
+/** What a repeat changes all the same. */
+const AGAIN: Readonly<Record<string, readonly string[]>> = {
+  // An offer that arrives is worth more than one that expires unseen; none has an effect of its own.
+  quoteVenueB: ['quotes'],
+  // Its row is the key's: the repeat finds on the chain what became of the charge.
+  chargeFee: ['fee_charges', 'facts'],
+  chargeFeeByAgent: ['fee_charges', 'facts'],
+};
+
+/** Stored by the clock, or by the sandbox venue, which executes in its own time; what the exchange does for a wallet is in the desk's facts. */
+const BESIDE =
+  /^(idempotency_keys|rate_.*|pulse|desk_watch|durable_terms|callers_version|exchange_.*|sandbox_.*)$/;
+
+describe('each example that changes something, when its answer is lost', () => {
+  const changing = IDS.filter((id) => operationOf(id)?.idempotent === true);
+  let sql: Sql;
+  let tables: readonly string[];
+  beforeAll(async () => {
+    sql = openPool(service.databaseUrl, { max: 1 });
+    tables = (await sql`select tablename from pg_tables where schemaname = 'public'`)
+      .map(({ tablename }) => tablename as string)
+      .filter((name) => !BESIDE.test(name));
+    await sql.unsafe(`create function lose_answer() returns trigger language plpgsql as
+      $$ begin raise exception 'the answer is lost'; end $$`);
+  });
+  afterAll(() => sql.end());
+
+  const stored = async (): Promise<ReadonlyMap<string, string>> => {
+    const each = tables.map(
+      (name) =>
+        `select '${name}' as name, string_agg(md5(t::text), ' ' order by md5(t::text)) as rows from ${name} t`,
+    );
+    return new Map((await sql.unsafe(each.join(' union all '))).map(({ name, rows }) => [name, rows]));
+  };
+
+  test.each(changing)('%s has its effect once', async (id) => {
+    const { send, scene } = await ready(id, `lost ${id}`);
+    await sql.unsafe(`create trigger lose_answer before update on idempotency_keys for each row
+      when (new.status is not null) execute function lose_answer()`);
+    // A charge keeps no answer.
+    expect((await send()).status).toBe(AGAIN[id]?.includes('fee_charges') === true ? 200 : 500);
+    await sql.unsafe('drop trigger lose_answer on idempotency_keys');
+    // What it cancels is what was open when it came.
+    if (id.startsWith('cancel'))
+      await scene.actor.client.placeTrade(await restingIn(scene.actor, world.market));
+    const before = await stored();
+    clock.advance(61_000);
+    const again = await send();
+    // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
+    const answer = (await again.json()) as any;
+    expect([again.status, answer.code]).toEqual(
+      operationOf(id)?.secretAnswer === true
+        ? [409, 'secret_already_shown']
+        : [operationOf(id)?.status, undefined],
+    );
+    const after = await stored();
+    expect(tables.filter((name) => before.get(name) !== after.get(name))).toEqual(AGAIN[id] ?? []);
+    expect(await (await send()).json()).toMatchObject(again.ok ? answer : { code: 'secret_already_shown' });
   });
 });

@@ -75,7 +75,7 @@ async function newActor(service: TestService): Promise<Actor> {
   return { ...trader, solana };
 }
 
-const restingIn = (actor: Trader, market: Market) =>
+export const restingIn = (actor: Trader, market: Market) =>
   limitOrder(actor, market, { side: 'BUY', price: '0.01', size: 10, postOnly: true });
 
 const exitFrom = (actor: Actor, market: Market) =>

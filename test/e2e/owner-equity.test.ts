@@ -65,7 +65,11 @@ describe('what is shown', () => {
     await buy(trader, 100);
     await record(trader);
     ahead += 60 * MINUTE_MS;
-    await service.needs.venues.default.paper?.faucet?.(trader.funder as WalletAddress, 500_000_000n);
+    await service.needs.venues.default.paper?.faucet?.(
+      trader.funder as WalletAddress,
+      500_000_000n,
+      'a draw',
+    );
     await record(trader);
     ahead += 60 * MINUTE_MS;
     await sell(trader);

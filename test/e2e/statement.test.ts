@@ -88,7 +88,7 @@ async function busyLife(trader: Trader): Promise<{ readonly stops: readonly numb
   stop();
   await order(trader, second, { side: 'SELL', shares: 10.01 });
   await trader.client.mergeSets(sets(second, 3.25));
-  await service.needs.venues.default.paper?.faucet?.(trader.funder as WalletAddress, 500_000_000n);
+  await service.needs.venues.default.paper?.faucet?.(trader.funder as WalletAddress, 500_000_000n, 'a draw');
   stop();
   await order(trader, first, { side: 'SELL', shares: 2 });
   await recordEquity(service.needs, [trader.funder as WalletAddress]);

@@ -161,7 +161,8 @@ const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, P
   command.kind === 'reverse';
 
 const isPlaced = (command: PublicCommand): command is PlacedCommand =>
-  command.kind === 'place' || ('orderId' in command && command.orderId !== undefined);
+  command.kind === 'place' ||
+  (command.kind !== 'deposit' && 'orderId' in command && command.orderId !== undefined);
 
 const refOf = (command: PlacedCommand): UnplacedOrder => (command.kind === 'place' ? command.order : command);
 
@@ -247,6 +248,10 @@ export class JournalledExchange implements PaperExchange {
   ): Promise<readonly EngineEvent[]> {
     const { account } = command.kind === 'place' ? command.order : command;
     if (isHouse(account)) throw new RangeError(`${account} belongs to the house`);
+    if (command.kind === 'deposit' && command.orderId !== undefined) {
+      const made = await this.#openTerm().orderIds.once(command.orderId, false, () => this.#apply(command));
+      return made ?? (await this.orderRecord(command.orderId))?.events ?? [];
+    }
     if (!isPlaced(command)) return this.#apply(command);
     const { orderId, conditionId } = refOf(command);
     const { orderIds } = this.#openTerm();

@@ -309,6 +309,18 @@ test('one id has one effect: sent twice at once, to the next leader, and after a
   await next.close();
 });
 
+test('a deposit under a name is made once: sent twice at once, and after a restart', async () => {
+  const { exchange, open } = await funded();
+  const deposit = { kind: 'deposit', account: ALICE, amount: 5n * MICRO, orderId: 'a draw' } as const;
+  const done = [{ ...deposit, kind: 'deposited' }];
+  expect(await Promise.all([exchange.execute(deposit), exchange.execute(deposit)])).toEqual([done, done]);
+  await exchange.close();
+  const next = await open();
+  expect(await next.execute(deposit)).toEqual(done);
+  expect(next.available(ALICE)).toBe(START + deposit.amount);
+  await next.close();
+});
+
 test('a refusal is recorded under the id, and stays the answer', async () => {
   const { exchange } = await funded();
   const merge = named(exchange, 'merge', 1);

@@ -3,7 +3,7 @@ import type { Fill } from '@bellwether/contract/positions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AGENT, NO_EVIDENCE, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
-import { createIdempotencyStore } from '../src/platform/database/idempotency-store.ts';
+import { createIdempotencyStore, once, type Run } from '../src/platform/database/idempotency-store.ts';
 import { createEvidenceLog } from '../src/trading/evidence.ts';
 
 const AT = '2026-06-01T12:00:00Z';
@@ -135,30 +135,90 @@ describe('sales of a position', () => {
 describe('an Idempotency-Key', () => {
   const at = Date.parse(AT);
   const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const keyed = (key: string) => {
+    const keys = createIdempotencyStore(sql);
+    const begin = (body: Buffer, now = at) => keys.begin('agent', 'trade', key, body, now);
+    return {
+      ...keys,
+      begin,
+      async run(now = at): Promise<Run> {
+        const state = await begin(one, now);
+        return state.kind === 'new' ? state.run : expect.fail(`${key} is ${state.kind}`);
+      },
+    };
+  };
+  /** An effect that has no identity of its own. */
+  const makeOne = (name: string) =>
+    once(sql, async (tx) => {
+      const [row] = await tx`insert into inbound_webhooks (source, signature, body_hash, body, received_at)
+        select 'made', ''::bytea, sha256(t.b), t.b, now()
+        from (select convert_to(${name} || ' ' || count(*), 'UTF8') as b from inbound_webhooks) t
+        returning convert_from(body, 'UTF8') as made`;
+      return { made: row?.made as string };
+    });
+  const countOf = async (name: string) =>
+    (await sql`select 1 from inbound_webhooks where convert_from(body, 'UTF8') like ${`${name} %`}`).length;
 
   test('has one request at work, whose first answer it keeps', async () => {
-    const keys = createIdempotencyStore(sql);
-    const begin = (body: Buffer, now = at) => keys.begin('agent', 'trade', 'key', body, now);
-    expect(await begin(one)).toEqual({ kind: 'new' });
+    const { begin, run, answer, release } = keyed('answered');
+    const first = await run();
     expect(await begin(one)).toEqual({ kind: 'in_flight' });
     expect(await begin(one, at + 59_000)).toEqual({ kind: 'in_flight' });
     expect(await begin(other, at + 61_000)).toEqual({ kind: 'other_body' });
     // Its process is gone: the next request with it takes it over, once.
-    expect(await begin(one, at + 61_000)).toEqual({ kind: 'new' });
+    const second = await run(at + 61_000);
     expect(await begin(one, at + 61_000)).toEqual({ kind: 'in_flight' });
-    await keys.keep('agent', 'trade', 'key', 201, '{"id":1}');
-    const first = { kind: 'replay', status: 201, body: '{"id":1}' };
-    expect(await begin(one, at + 3_600_000)).toEqual(first);
+    // The first one was not gone, but frozen.
+    await release(first);
+    await answer(first, 201, '{"id":0}');
+    await answer(second, 201, '{"id":1}');
+    const replay = { kind: 'replay', status: 201, body: '{"id":1}' };
+    expect(await begin(one, at + 3_600_000)).toEqual(replay);
     expect(await begin(other, at + 3_600_000)).toEqual({ kind: 'other_body' });
-    await keys.release('agent', 'trade', 'key');
-    expect(await begin(one, at + 3_600_000)).toEqual(first);
+    await release(second);
+    expect(await begin(one, at + 3_600_000)).toEqual(replay);
   });
 
   test('of many that come at once lets one begin', async () => {
-    const keys = createIdempotencyStore(sql);
-    const all = await Promise.all(
-      Array.from({ length: 8 }, () => keys.begin('agent', 'trade', 'many', one, at)),
-    );
+    const { begin } = keyed('many');
+    const all = await Promise.all(Array.from({ length: 8 }, () => begin(one)));
     expect(all.map(({ kind }) => kind).toSorted()).toEqual([...Array(7).fill('in_flight'), 'new']);
+  });
+
+  test('has one effect, also when the run that had it gave no answer', async () => {
+    const { run, running, release } = keyed('lost');
+    const made = await running(await run(), () => makeOne('lost'));
+    // Of a run that ended with its process the lease runs out; one that failed ends it.
+    for (const later of [61_000, 122_000, 122_001]) {
+      const again = await run(at + later);
+      expect(await running(again, () => makeOne('lost'))).toEqual(made);
+      if (later > 61_000) await release(again);
+    }
+    expect(await countOf('lost')).toBe(1);
+  });
+
+  test('of a run that is not the last one has no effect', async () => {
+    const { run, running } = keyed('frozen');
+    const frozen = await run();
+    const next = await run(at + 61_000);
+    await expect(running(frozen, () => makeOne('frozen'))).rejects.toThrow('in flight');
+    expect(await countOf('frozen')).toBe(0);
+    await running(next, () => makeOne('frozen'));
+    expect(await countOf('frozen')).toBe(1);
+  });
+
+  test('whose request was refused is free', async () => {
+    const { begin, run, running, release } = keyed('refused');
+    const refused = await run();
+    await running(refused, () => once(sql, async () => null));
+    await running(refused, () =>
+      once(
+        sql,
+        async () => ['none'],
+        () => false,
+      ),
+    );
+    await release(refused);
+    expect(await begin(other)).toMatchObject({ kind: 'new', run: { kept: null } });
   });
 });

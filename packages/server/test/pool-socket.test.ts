@@ -14,7 +14,7 @@ import { Listener } from '../../durable/src/listener.ts';
 
 const STORMS = 20;
 const PROMPT_MS = 30_000;
-/** Longer than it waits between two attempts. */
+/** Longer than a listener waits between two attempts. */
 const ATTEMPTS_MS = 600;
 
 const escaped: unknown[] = [];

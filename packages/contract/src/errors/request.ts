@@ -104,7 +104,7 @@ export const REQUEST_ERRORS = {
   secret_already_shown: {
     status: 409,
     title: 'Secret already shown',
-    fix: 'The first answer carried the secret. If it was lost, make a new one.',
+    fix: 'The first answer carried the secret. If it was lost, make a new one with another Idempotency-Key.',
   },
 
   idempotency_limit_reached: {

@@ -92,7 +92,7 @@ export class Engine {
         reduce(state, command.account, command.orderId, command.size);
         break;
       case 'deposit':
-        events.push(deposit(state, command.account, command.amount));
+        events.push(deposit(state, command));
         break;
       case 'list':
         events.push(list(state, listing));
@@ -273,11 +273,14 @@ export class Engine {
   }
 }
 
-function deposit(state: EngineState, id: AccountId, amount: Micro): EngineEvent {
+function deposit(
+  { ledger }: EngineState,
+  { account, amount, orderId }: Extract<EngineCommand, { kind: 'deposit' }>,
+): EngineEvent {
   if (amount <= 0n) return { kind: 'refused', command: 'deposit', reason: 'amount_not_positive' };
-  state.ledger.changeMoney(state.ledger.open(id), amount);
-  state.ledger.deposits += amount;
-  return { kind: 'deposited', account: id, amount };
+  ledger.changeMoney(ledger.open(account), amount);
+  ledger.deposits += amount;
+  return { kind: 'deposited', account, amount, ...(orderId === undefined ? {} : { orderId }) };
 }
 
 function list(state: EngineState, market: Market | undefined): EngineEvent {

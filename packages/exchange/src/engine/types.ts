@@ -99,6 +99,8 @@ export type EngineCommand =
       readonly amount: Micro;
       /** A label for readers of the journal; the engine ignores it. */
       readonly reason?: 'simulation' | 'faucet';
+      /** A name among the ids of orders: one deposit under it, permanently. */
+      readonly orderId?: OrderId;
     }
   | { readonly kind: 'list'; readonly market: MarketSpec }
   | { readonly kind: 'place'; readonly order: NewOrder }
@@ -184,7 +186,13 @@ interface OrderRef {
 }
 
 export type EngineEvent =
-  | { readonly kind: 'deposited'; readonly account: AccountId; readonly amount: Micro }
+  | {
+      readonly kind: 'deposited';
+      readonly account: AccountId;
+      readonly amount: Micro;
+      /** Of a command that has one. */
+      readonly orderId?: OrderId;
+    }
   | { readonly kind: 'market_listed'; readonly conditionId: ConditionId }
   | { readonly kind: 'market_closed'; readonly conditionId: ConditionId }
   | { readonly kind: 'market_resolved'; readonly conditionId: ConditionId; readonly payout: Payout }

@@ -31,6 +31,7 @@ describe('the events of an order', () => {
       ],
     ],
     ['a merge', [{ kind: 'merged', ...ref, amount: 1n }]],
+    ['a deposit', [{ kind: 'deposited', ...order, amount: 2n ** 60n }]],
     ['rejected', [rejected('fok_not_filled')]],
     ['rejected for its balance', [{ ...rejected('insufficient_balance'), needed: 2n, available: 0n }]],
   ])('survive: %s', (_, events) => {

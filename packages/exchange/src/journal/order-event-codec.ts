@@ -7,10 +7,10 @@ import type { AccountId, ConditionId, EngineEvent, OrderId } from '../engine/typ
 
 type Named = { readonly orderId: OrderId };
 
-/** An event about one order that names its account; sets of a command that has an order's id are such, too. */
+/** An event about one order that names its account; sets and deposits of a command that has such an id are among them. */
 export type OrderEvent =
   | Extract<EngineEvent, Named & { readonly account: AccountId }>
-  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' | 'converted' }> & Named);
+  | (Extract<EngineEvent, { readonly kind: 'split' | 'merged' | 'converted' | 'deposited' }> & Named);
 type Of<Kind> = Extract<OrderEvent, { readonly kind: Kind }>;
 
 export const isOfOrder = (event: EngineEvent): event is OrderEvent =>
@@ -47,6 +47,8 @@ export function encodeOrderEvent(event: OrderEvent): string {
       const parts = made.map((one) => [one.conditionId, text(one.worth)]);
       return JSON.stringify(['c', conditionId, text(amount), text(worth), parts]);
     }
+    case 'deposited':
+      return JSON.stringify(['p', text(event.amount)]);
   }
 }
 
@@ -61,6 +63,7 @@ type EventLine =
       worth: string,
       made: readonly (readonly [ConditionId, string])[],
     ]
+  | readonly ['p', amount: string]
   | readonly ['a', ConditionId]
   | readonly ['r', ConditionId, Of<'order_rejected'>['reason'], needed?: string, available?: string]
   | readonly [
@@ -88,7 +91,7 @@ export function decodeOrderEvents(
     const event = Array.isArray(parsed)
       ? eventOf(parsed as unknown as EventLine, { ...order, conditionId: conditionId ?? '' })
       : (parsed as OrderEvent);
-    conditionId ??= event.conditionId;
+    if ('conditionId' in event) conditionId ??= event.conditionId;
     return event;
   });
 }
@@ -140,6 +143,8 @@ function eventOf(
         made: made.map(([other, part]) => ({ conditionId: other, worth: BigInt(part) })),
       };
     }
+    case 'p':
+      return { kind: 'deposited', orderId: ref.orderId, account: ref.account, amount: BigInt(line[1]) };
     default:
       throw new Error(`an order's record has an unknown line: ${JSON.stringify(line)}`);
   }

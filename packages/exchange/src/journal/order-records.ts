@@ -44,7 +44,7 @@ export function gatherOrders(entries: Iterable<Pick<Entry, 'seq' | 'command' | '
 }
 
 const BEGINS: ReadonlySet<OrderEvent['kind']> = new Set([
-  ...(['order_accepted', 'order_rejected', 'split', 'merged', 'converted'] as const),
+  ...(['order_accepted', 'order_rejected', 'split', 'merged', 'converted', 'deposited'] as const),
 ]);
 
 export async function readRecords(

@@ -7,6 +7,7 @@ import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, groupReads } from '../platform/database/grouped-reads.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import { REVOKED_LATELY_MS } from '../platform/database/revocations.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
 import { ms, msOrNull, only } from '../platform/database/rows.ts';
@@ -77,9 +78,11 @@ export function createAgentStore(sql: Sql, now: () => number) {
         agent_id: agent.agentId,
         usage_day: utcDay(agent.at),
       };
-      await sql`
+      await once(
+        sql,
+        (tx) => tx`
         with limits as (
-          insert into safeguards ${sql(limits)}
+          insert into safeguards ${tx(limits)}
         ), owner as (insert into owners (created_at) values (${at}) returning user_id),
         agent as (
           insert into agents (agent_id, user_id, name, description, claim_code, created_at)
@@ -87,7 +90,8 @@ export function createAgentStore(sql: Sql, now: () => number) {
           returning agent_id
         )
         insert into api_keys (agent_id, key_hash, key_prefix, key_suffix, name, create_type, created_at, last_called_at)
-        select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`;
+        select agent_id, ${agent.keyHash as Buffer}, ${agent.keyPrefix}, ${agent.keySuffix}, 'registration', 2, ${at}, ${at} from agent`,
+      );
     },
 
     /** Of an active key, or of one that was revoked lately. */
@@ -111,7 +115,7 @@ export function createAgentStore(sql: Sql, now: () => number) {
       key: { hash: Uint8Array; prefix: string; suffix: string; name: string; at: number },
       limits: { active: number; revokedKept: number },
     ): Promise<KeyRow | null> =>
-      transact(sql, async (tx) => {
+      once(sql, async (tx) => {
         const at = new Date(key.at);
         // The lock on the agent's row serialises new keys, so that the count stays exact.
         await tx`select 1 from safeguards where agent_id = ${caller.agentId} for no key update`;
@@ -182,7 +186,7 @@ export function createAgentStore(sql: Sql, now: () => number) {
       decide: (current: SettingsRow) => SettingsChange,
       at: number,
     ): Promise<SettingsRow> =>
-      transact(sql, async (tx) => {
+      once(sql, async (tx) => {
         const [locked] = await tx<
           SafeguardsRow[]
         >`select * from safeguards where agent_id = ${agentId} for no key update`;

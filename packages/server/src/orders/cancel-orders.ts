@@ -7,6 +7,7 @@ import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
 import type { ActingAgent, Caller, OrderRow, Owner } from '../domain/records.ts';
 import { statusWord } from '../domain/status-words.ts';
 import type { Clock } from '../platform/clock.ts';
+import { decideOnce } from '../platform/database/idempotency-store.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
 import type { OrderStore } from '../trading/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
@@ -126,23 +127,37 @@ export async function cancelMarket(
   const wallet = named === undefined ? undefined : (parseWallet(named) ?? named);
   // A name that is none must not cancel what was meant to stay, nor pass for having canceled anything.
   namedVenue(needs, scope.venue);
-  const rows = (await needs.orders.openOfOwner(caller.userId)).filter(
-    (row) =>
-      row.agentId === caller.agentId &&
-      (scope.venue === undefined || row.venue === scope.venue) &&
-      (scope.marketConditionId === undefined ||
-        row.conditionId === conditionIdOfBothWidths(scope.marketConditionId)) &&
-      (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
-      (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
+  const rows = await openOnce(needs, caller, (open) =>
+    open.filter(
+      (row) =>
+        row.agentId === caller.agentId &&
+        (scope.venue === undefined || row.venue === scope.venue) &&
+        (scope.marketConditionId === undefined ||
+          row.conditionId === conditionIdOfBothWidths(scope.marketConditionId)) &&
+        (scope.tokenId === undefined || row.tokenId === scope.tokenId) &&
+        (wallet === undefined || row.walletAddress === wallet || row.funder === wallet),
+    ),
   );
   return cancelListed(needs, rows);
+}
+
+/** Under an Idempotency-Key those that were open when it came first: what was placed since stays. */
+async function openOnce(
+  { orders }: Pick<CancelOrderNeeds, 'orders'>,
+  { userId }: Pick<Owner, 'userId'>,
+  choose: (open: readonly OrderRow[]) => Promise<readonly OrderRow[]> | readonly OrderRow[],
+): Promise<readonly OrderRow[]> {
+  const open = await orders.openOfOwner(userId);
+  const chosen = await decideOnce(async () => (await choose(open)).map(({ orderId }) => orderId));
+  const ids = new Set(chosen);
+  return open.filter(({ orderId }) => ids.has(orderId));
 }
 
 /** Everything of all agents of an owner. */
 export const cancelOfOwner = async (
   needs: CancelOrderNeeds,
-  { userId }: Pick<Owner, 'userId'>,
-): Promise<CancelMarketResponse> => cancelListed(needs, await needs.orders.openOfOwner(userId));
+  owner: Pick<Owner, 'userId'>,
+): Promise<CancelMarketResponse> => cancelListed(needs, await openOnce(needs, owner, (open) => open));
 
 async function cancelListed(
   needs: CancelOrderNeeds,
@@ -167,16 +182,15 @@ export async function cancelLate(needs: CancelLateNeeds): Promise<void> {
 
 /** Everything of the owner's on the wallets that the agent reaches, and all of its own. */
 export async function cancelAll(needs: CancelAllNeeds, caller: Caller): Promise<CancelAllResponse> {
-  const open = await needs.orders.openOfOwner(caller.userId);
-  const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
-  const reached = await needs.wallets.reachable(caller, [...new Set(wallets)]);
-  const outcomes = await cancelRows(
-    needs,
-    open.filter(
+  const rows = await openOnce(needs, caller, async (open) => {
+    const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
+    const reached = await needs.wallets.reachable(caller, [...new Set(wallets)]);
+    return open.filter(
       ({ agentId, funder, walletAddress }) =>
         agentId === caller.agentId || reached.has(funder) || reached.has(walletAddress),
-    ),
-  );
+    );
+  });
+  const outcomes = await cancelRows(needs, rows);
   const results = [...outcomes].map(([walletAddress, { canceled, notCanceled }]) => ({
     walletAddress,
     canceled,

@@ -6,6 +6,7 @@ import { settingsColumns, settingsRow } from '../agents/index.ts';
 import type { Owner, SignedInOwner } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import { gaveWay, givingWay } from '../platform/database/giving-way.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type {
   AgentsRow,
   CredentialsRow,
@@ -202,7 +203,7 @@ export function createOwnerStore(sql: Sql) {
 
     /** Pauses all claimed agents, or resumes all and lifts their own pauses: in one transaction, under the locks of their trades. */
     pauseAll: (userId: bigint, isPaused: boolean, at: number): Promise<void> =>
-      transact(sql, async (tx) => {
+      once(sql, async (tx) => {
         // In the order in which groups of trades lock them.
         const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
           select s.agent_id from safeguards s join agents a using (agent_id)

@@ -3,6 +3,7 @@
 import { type SettingsColumns, type SettingsRow, settingsRow } from '../agents/index.ts';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type { AgentWalletsRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
 import { ownersSolanaWallets } from '../wallets/index.ts';
@@ -31,7 +32,7 @@ export function createOwnerWallets(sql: Sql) {
     },
 
     /** @returns false when the wallet is not the owner's */
-    async grantWallet(
+    grantWallet: (
       {
         userId,
         agentId,
@@ -39,15 +40,16 @@ export function createOwnerWallets(sql: Sql) {
       }: { readonly userId: bigint; readonly agentId: string; readonly walletAddress: WalletAddress },
       granted: boolean,
       at: number,
-    ): Promise<boolean> {
-      const rows = await sql<object[]>`
-        insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
-        select ${agentId}::uuid, o.address, o.signer, false, ${granted}, ${new Date(at)}::timestamptz
-        from (${walletsOf(sql, userId)}) o where o.address = ${walletAddress} limit 1
-        on conflict (agent_id, address) do update set granted = excluded.granted
-        returning 1`;
-      return rows.length === 1;
-    },
+    ): Promise<boolean> =>
+      once(sql, async (tx) => {
+        const rows = await tx<object[]>`
+          insert into agent_wallets (agent_id, address, signer, is_own, granted, since)
+          select ${agentId}::uuid, o.address, o.signer, false, ${granted}, ${new Date(at)}::timestamptz
+          from (${walletsOf(sql, userId)}) o where o.address = ${walletAddress} limit 1
+          on conflict (agent_id, address) do update set granted = excluded.granted
+          returning 1`;
+        return rows.length === 1;
+      }),
 
     async leftKeys(userId: bigint): Promise<readonly LeftKey[]> {
       const rows = await sql<LeftKeyRow[]>`
@@ -78,15 +80,21 @@ export function createOwnerWallets(sql: Sql) {
      * Frees the key of a wallet from the locks of an owner's agents; of every owner's when `userId` is null.
      * @returns the agents; empty when there is nothing to lift
      */
-    async lift(userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]> {
-      const rows = await sql<Pick<AgentWalletsRow, 'agent_id'>[]>`
-        update agent_wallets w set lifted = true from agents a
-        where a.agent_id = w.agent_id and a.claimed_at is not null and w.is_own and not w.lifted
-          ${userId === null ? sql`` : sql`and a.user_id = ${userId}`}
-          and w.signer in (select signer from agent_wallets where address = ${walletAddress} or signer = ${walletAddress})
-        returning w.agent_id::text as agent_id`;
-      return [...new Set(rows.map((row) => row.agent_id))];
-    },
+    lift: (userId: bigint | null, walletAddress: WalletAddress): Promise<readonly string[]> =>
+      once(
+        sql,
+        async (tx) => {
+          const rows = await tx<Pick<AgentWalletsRow, 'agent_id'>[]>`
+            update agent_wallets w set lifted = true from agents a
+            where a.agent_id = w.agent_id and a.claimed_at is not null and w.is_own and not w.lifted
+              ${userId === null ? sql`` : sql`and a.user_id = ${userId}`}
+              and w.signer in (select signer from agent_wallets
+                where address = ${walletAddress} or signer = ${walletAddress})
+            returning w.agent_id::text as agent_id`;
+          return [...new Set(rows.map((row) => row.agent_id))];
+        },
+        (agents) => agents.length > 0,
+      ),
   };
 }
 

@@ -141,7 +141,7 @@ export async function submitSkill(
     throw refusal('skill_queue_full', `${pendingPerOwner} skills of this owner wait for review already.`);
   if (outcome === 'full')
     throw refusal('skill_limit_reached', `This owner has ${perOwner} skills that wait or are approved.`);
-  return { ...record(row), id: skillCode };
+  return { ...record(outcome), id: outcome.skillCode };
 }
 
 export async function listForReview(

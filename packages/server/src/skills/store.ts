@@ -1,7 +1,7 @@
 /** The registry of skills. */
 
-import { transact } from '@bellwether/durable';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type { SkillsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, only } from '../platform/database/rows.ts';
 
@@ -97,12 +97,15 @@ export function createSkillStore(sql: Sql) {
       return row === undefined ? null : skillRow(row);
     },
 
-    /** Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all. */
+    /**
+     * Deletes the owner's oldest refused skill to make room. `queue_full`: too many wait; `full`: too many in all.
+     * @returns the skill as it was submitted
+     */
     submit: (
       skill: SkillRow,
       limits: { readonly pending: number; readonly total: number },
-    ): Promise<'submitted' | 'queue_full' | 'full'> =>
-      transact(sql, async (tx) => {
+    ): Promise<SkillRow | 'queue_full' | 'full'> =>
+      once(sql, async (tx) => {
         // The lock on the owner's row serialises submissions, so that the count stays exact.
         await tx`select 1 from owners where user_id = ${skill.userId} for no key update`;
         const held = only(
@@ -119,7 +122,7 @@ export function createSkillStore(sql: Sql) {
           if (gone.length === 0) return 'full' as const;
         }
         await tx`insert into skills ${tx(skillColumns(skill))}`;
-        return 'submitted' as const;
+        return skill;
       }),
 
     /** Oldest first. */
@@ -129,21 +132,22 @@ export function createSkillStore(sql: Sql) {
     ): Promise<SkillPage> => page(sql`review_status = ${status}`, sql`created_at, skill_code`, range),
 
     /** @returns `null` when there is no such skill */
-    async review(
+    review: (
       skillCode: string,
       change: Partial<
         Pick<SkillRow, 'reviewStatus' | 'reviewRemark' | 'isVisible' | 'category' | 'difficultyLevel'>
       >,
       at: number,
-    ): Promise<SkillRow | null> {
-      const columns: ColumnValues = { updated_at: new Date(at) };
-      for (const [name, value] of Object.entries(change))
-        if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
-      const [row] = await sql<
-        SkillsRow[]
-      >`update skills set ${sql(columns)} where skill_code = ${skillCode} returning *`;
-      return row === undefined ? null : skillRow(row);
-    },
+    ): Promise<SkillRow | null> =>
+      once(sql, async (tx) => {
+        const columns: ColumnValues = { updated_at: new Date(at) };
+        for (const [name, value] of Object.entries(change))
+          if (value !== undefined) columns[REVIEW_COLUMNS[name as keyof typeof REVIEW_COLUMNS]] = value;
+        const [row] = await tx<
+          SkillsRow[]
+        >`update skills set ${tx(columns)} where skill_code = ${skillCode} returning *`;
+        return row === undefined ? null : skillRow(row);
+      }),
   };
 }
 

@@ -346,8 +346,8 @@ export interface RedeemedTokens {
 export interface PaperCredit {
   /** Gives an account its simulation balance, at most once ever. @throws VenueUnavailable */
   credit(account: WalletAddress): Promise<void>;
-  /** Credits `amount` to an account. Absent: there is no faucet. @throws VenueUnavailable */
-  readonly faucet?: (account: WalletAddress, amount: Micro) => Promise<void>;
+  /** Credits `amount` to an account, once for a draw. Absent: there is no faucet. @throws VenueUnavailable */
+  readonly faucet?: (account: WalletAddress, amount: Micro, drawId: string) => Promise<void>;
   /** The venue's credentials of an account whose key was proved: its first that is not revoked, made when there is none. */
   readonly credentials?: (eoa: Address) => Promise<VenueSecrets>;
 }

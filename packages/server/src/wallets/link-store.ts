@@ -1,15 +1,14 @@
 /** Links of wallets to owners. A link moves what another owner had registered for the same key, in one transaction. */
 
-import { transact } from '@bellwether/durable';
 import type { Caller } from '../domain/records.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
 import { givingWay } from '../platform/database/giving-way.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type { AgentsRow, CredentialsRow, LinkedWalletsRow } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
 import { isReachable } from './reachable-wallets.ts';
-import type { CredentialRow } from './store.ts';
-import { credentialRow } from './store.ts';
+import { type CredentialRow, credentialRow, type SpentChallenge, spendChallenge } from './store.ts';
 import { hasRoomFor } from './wallet-cap.ts';
 
 type Address = Pick<LinkedWalletsRow, 'address'>;
@@ -18,14 +17,26 @@ export function createWalletLinkStore(sql: Sql) {
   return {
     /** Consumes the challenge, moves the signer's wallets and records the link: all of it or nothing. */
     link: (link: NewLink): Promise<LinkOutcome> =>
-      givingWay(() => transact(sql, (tx) => moveAndLink(tx, link))),
+      givingWay(() =>
+        once(
+          sql,
+          (tx) => moveAndLink(tx, link),
+          ({ kind }) => kind === 'linked',
+        ),
+      ),
 
     /**
      * Deletes the wallet's link and credential; for a signer, those of all its wallets.
      * @returns the owner's wallets among them, empty when the address was not the owner's
      */
     unlink: (caller: Caller, address: string): Promise<readonly string[]> =>
-      givingWay(() => transact(sql, (tx) => unlink(tx, caller, address))),
+      givingWay(() =>
+        once(
+          sql,
+          (tx) => unlink(tx, caller, address),
+          (wallets) => wallets.length > 0,
+        ),
+      ),
 
     /** The addresses that an unlink can name: the owner's keys with their wallets, and the agent's Solana address. */
     async unlinkable({
@@ -42,12 +53,8 @@ export function createWalletLinkStore(sql: Sql) {
       return rows.map((row) => ({ key: row.key, wallets: row.wallets }));
     },
 
-    /** Consumes a challenge that is not a link's. @returns false when it was used before */
-    useChallenge: async (nonce: string, expiresAt: number): Promise<boolean> =>
-      (await spend(sql, nonce, expiresAt)).length === 1,
-
     async setSolAddress(agentId: string, solAddress: string): Promise<void> {
-      await sql`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`;
+      await once(sql, (tx) => tx`update agents set sol_address = ${solAddress} where agent_id = ${agentId}`);
     },
 
     /** Deletes expired challenges. */
@@ -56,10 +63,6 @@ export function createWalletLinkStore(sql: Sql) {
     },
   };
 }
-
-const spend = (sql: Sql | Tx, nonce: string, expiresAt: number) => sql<object[]>`
-  insert into used_link_challenges (nonce, expires_at)
-  values (${nonce}, ${new Date(expiresAt)}) on conflict do nothing returning 1`;
 
 async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
   // Links of one key are serialised; of two concurrent links the later one stays.
@@ -70,8 +73,7 @@ async function moveAndLink(tx: Tx, link: NewLink): Promise<LinkOutcome> {
     >`select user_id from agents where agent_id = ${link.caller.agentId}`,
   );
   if (!(await hasRoomFor(tx, callersOwner, link.address, link.maxWallets))) return { kind: 'full' };
-  const used = await spend(tx, link.nonce, link.nonceExpiresAt);
-  if (used.length === 0) return { kind: 'challenge_used' };
+  if (!(await spendChallenge(tx, link.challenge))) return { kind: 'challenge_used' };
   // The agent may have been claimed since its key was looked up.
   const { user_id: owner } = only(
     await tx<
@@ -192,8 +194,7 @@ export interface NewLink {
   readonly kind: 'evm' | 'solana';
   /** The EOA that signed; the address itself for Solana. */
   readonly signer: string;
-  readonly nonce: string;
-  readonly nonceExpiresAt: number;
+  readonly challenge: SpentChallenge;
   readonly at: number;
   /** Per owner. A wallet that is already registered or linked, by any owner, does not count. */
   readonly maxWallets: number;

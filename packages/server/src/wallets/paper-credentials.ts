@@ -13,19 +13,11 @@ import type { Caller } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, venuesWith } from '../venues/asking.ts';
 import type { VenueSecrets } from '../venues/venue.ts';
-import type { WalletLinkStore } from './link-store.ts';
-import {
-  type ChallengeNeeds,
-  type ChallengePurpose,
-  challengeUsed,
-  newChallenge,
-  provedBy,
-} from './wallet-challenge.ts';
+import { type ChallengeNeeds, type ChallengePurpose, newChallenge, provedBy } from './wallet-challenge.ts';
 import { type CredentialNeeds, storeCredential, walletType } from './wallets.ts';
 
 export interface PaperCredentialNeeds extends ChallengeNeeds, CredentialNeeds {
   readonly secrets: ChallengeNeeds['secrets'] & CredentialNeeds['secrets'];
-  readonly walletLinks: Pick<WalletLinkStore, 'useChallenge'>;
 }
 
 const PURPOSE: ChallengePurpose = {
@@ -70,14 +62,12 @@ export async function createPaperCredentials(
   const eoa = asAddress(signer);
   const walletAddress = asAddress(request.address);
   const signatureType = walletType(eoa, walletAddress, request.signatureType);
-  // Before the effect: a challenge that is used up costs a new one, a second use would undo an unlink.
-  if (!(await needs.walletLinks.useChallenge(request.nonce, expiresAt))) throw challengeUsed();
-  const secrets = await make(eoa);
   return storeCredential(needs, caller, {
     eoa,
     walletAddress,
     signatureType,
-    secrets,
+    secrets: await make(eoa),
     shown: request.address,
+    challenge: { nonce: request.nonce, expiresAt },
   });
 }

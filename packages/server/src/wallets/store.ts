@@ -1,12 +1,12 @@
 /** Wallets and their sealed venue credentials. */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import { transact } from '@bellwether/durable';
 import type { Address, SignatureType, SolanaAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
 import type { ActingAgent, Caller } from '../domain/records.ts';
 import { utcDay } from '../domain/utc-day.ts';
-import type { Sql } from '../platform/database/connection.ts';
+import type { Sql, Tx } from '../platform/database/connection.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type { CredentialsRow, FaucetDrawsRow } from '../platform/database/rows.generated.ts';
 import { ms } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
@@ -20,11 +20,13 @@ export function createWalletStore(sql: Sql) {
       caller: Caller,
       credential: CredentialRow,
       maxWallets: number,
-    ): Promise<'registered' | 'taken' | 'full'> =>
-      transact(sql, async (tx) => {
+      challenge: SpentChallenge | null,
+    ): Promise<Pick<CredentialRow, 'registeredAt'> | 'taken' | 'full' | 'challenge_used'> =>
+      once(sql, async (tx) => {
         const at = new Date(credential.registeredAt);
         if (!(await hasRoomFor(tx, caller.userId, credential.walletAddress, maxWallets)))
           return 'full' as const;
+        if (challenge !== null && !(await spendChallenge(tx, challenge))) return 'challenge_used' as const;
         const [row] = await tx<object[]>`
         with mine as (
           insert into credentials as c
@@ -46,7 +48,7 @@ export function createWalletStore(sql: Sql) {
         select note_agent_wallets(${caller.agentId}::uuid,
           ${[...new Set([credential.walletAddress, credential.funder])]}::text[], ${credential.eoa}, ${at}::timestamptz)
         from mine`;
-        return row === undefined ? ('taken' as const) : ('registered' as const);
+        return row === undefined ? ('taken' as const) : { registeredAt: credential.registeredAt };
       }),
 
     async credential(caller: ActingAgent, walletAddress: Address): Promise<CredentialRow | null> {
@@ -116,22 +118,23 @@ export function createWalletStore(sql: Sql) {
       return row !== undefined;
     },
 
-    /** Takes `amount` from the day's faucet allowance. @returns what is left, or `null` and what there was. */
+    /** Takes `amount` from the day's faucet allowance. @returns what is left, and the draw's name when there was enough */
     async drawFaucet(
-      address: Address,
-      amount: Micro,
+      { address, amount, drawId }: FaucetDraw,
       allowance: Micro,
       at: number,
-    ): Promise<{ ok: boolean; left: Micro }> {
+    ): Promise<{ readonly drawId: string | null; readonly left: Micro }> {
       const day = utcDay(at);
-      const [row] = await sql<Pick<FaucetDrawsRow, 'amount'>[]>`
-        insert into faucet_draws as d (address, day, amount)
-        select ${address}, ${day}::date, ${amount} where ${amount} <= ${allowance}::bigint
-        on conflict (address, day) do update set amount = d.amount + excluded.amount
-          where d.amount + excluded.amount <= ${allowance}::bigint
-        returning amount`;
-      if (row !== undefined) return { ok: true, left: allowance - row.amount };
-      return { ok: false, left: await this.faucetLeft(address, allowance, at) };
+      const drawn = await once(sql, async (tx) => {
+        const [row] = await tx<Pick<FaucetDrawsRow, 'amount'>[]>`
+          insert into faucet_draws as d (address, day, amount)
+          select ${address}, ${day}::date, ${amount} where ${amount} <= ${allowance}::bigint
+          on conflict (address, day) do update set amount = d.amount + excluded.amount
+            where d.amount + excluded.amount <= ${allowance}::bigint
+          returning amount`;
+        return row === undefined ? null : { drawId, left: allowance - row.amount };
+      });
+      return drawn ?? { drawId: null, left: await this.faucetLeft(address, allowance, at) };
     },
 
     /** Amount that the faucet still gives an address today. */
@@ -142,6 +145,13 @@ export function createWalletStore(sql: Sql) {
     },
   };
 }
+
+/** @returns false when the challenge was used before */
+export const spendChallenge = async (tx: Tx, { nonce, expiresAt }: SpentChallenge): Promise<boolean> =>
+  (
+    await tx<object[]>`insert into used_link_challenges (nonce, expires_at)
+      values (${nonce}, ${new Date(expiresAt)}) on conflict do nothing returning 1`
+  ).length === 1;
 
 export const credentialRow = (row: CredentialsRow): CredentialRow => ({
   walletAddress: row.wallet_address,
@@ -154,6 +164,12 @@ export const credentialRow = (row: CredentialsRow): CredentialRow => ({
   registeredAt: ms(row.registered_at),
 });
 
+/** A challenge of this service, whose signature proved a wallet. */
+export interface SpentChallenge {
+  readonly nonce: string;
+  readonly expiresAt: number;
+}
+
 export interface CredentialRow {
   readonly walletAddress: Address;
   readonly userId: bigint;
@@ -164,6 +180,12 @@ export interface CredentialRow {
   readonly apiKeyHash: Uint8Array;
   readonly sealed: Sealed;
   readonly registeredAt: number;
+}
+
+export interface FaucetDraw {
+  readonly address: Address;
+  readonly amount: Micro;
+  readonly drawId: string;
 }
 
 /** Solana wallets. A signature of its key proves a wallet: over a link challenge, or in a submitted order. */

@@ -75,8 +75,7 @@ export async function linkWallet(
     address: wallet.address,
     kind: wallet.kind,
     signer,
-    nonce: request.nonce,
-    nonceExpiresAt: expiresAt,
+    challenge: { nonce: request.nonce, expiresAt },
     at: needs.clock.now(),
     maxWallets: LIMITS.walletsPerOwner,
     reseal: (credential, userId) =>

@@ -23,7 +23,8 @@ import type { Secrets } from '../platform/secrets.ts';
 import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from '../venues/asking.ts';
 import type { VenueSecrets, Venues } from '../venues/venue.ts';
 import type { HeartbeatStore } from './heartbeat-store.ts';
-import type { WalletStore } from './store.ts';
+import type { SpentChallenge, WalletStore } from './store.ts';
+import { challengeUsed } from './wallet-challenge.ts';
 
 export interface CredentialNeeds {
   readonly clock: Clock;
@@ -36,6 +37,7 @@ export interface CredentialNeeds {
 
 export interface FaucetNeeds {
   readonly clock: Clock;
+  readonly secrets: Pick<Secrets, 'newId'>;
   readonly wallets: WalletStore;
   readonly venues: Venues;
   readonly faucetPerDay: Micro;
@@ -89,6 +91,7 @@ export async function registerCredentials(
   return storeCredential(needs, caller, {
     ...{ eoa, walletAddress, signatureType, secrets },
     shown: request.walletAddress,
+    challenge: null,
   });
 }
 
@@ -99,15 +102,16 @@ export interface NewCredential {
   readonly secrets: VenueSecrets;
   /** The address as the caller wrote it. */
   readonly shown: string;
+  /** What proved it, to be used up; `null`: the venue did. */
+  readonly challenge: SpentChallenge | null;
 }
 
 /** Seals and stores credentials that are proved, and credits the wallet's first. @throws Refusal */
 export async function storeCredential(
   needs: CredentialNeeds,
   caller: Caller,
-  { eoa, walletAddress, signatureType, secrets, shown }: NewCredential,
+  { eoa, walletAddress, signatureType, secrets, shown, challenge }: NewCredential,
 ): Promise<CredentialResult> {
-  const registeredAt = needs.clock.now();
   const funder = funderOf(eoa, walletAddress, signatureType);
   const credential = {
     walletAddress,
@@ -117,10 +121,12 @@ export async function storeCredential(
     signatureType,
     apiKeyHash: needs.secrets.hash(secrets.apiKey),
     sealed: needs.secrets.seal(JSON.stringify(secrets), credentialIdentity(caller.userId, walletAddress)),
-    registeredAt,
+    registeredAt: needs.clock.now(),
   };
-  const outcome = await needs.wallets.register(caller, credential, LIMITS.walletsPerOwner);
+  const outcome = await needs.wallets.register(caller, credential, LIMITS.walletsPerOwner, challenge);
   if (outcome === 'full') throw tooManyWallets('walletAddress');
+  // A second use would undo an unlink.
+  if (outcome === 'challenge_used') throw challengeUsed();
   if (outcome === 'taken')
     throw refusal('wallet_already_registered', 'Another owner has registered this wallet.', {
       path: 'walletAddress',
@@ -132,7 +138,7 @@ export async function storeCredential(
     walletAddress: shown,
     signatureType,
     encryptedCredentials: true,
-    registeredAt: new Date(registeredAt).toISOString(),
+    registeredAt: new Date(outcome.registeredAt).toISOString(),
   };
 }
 
@@ -206,20 +212,21 @@ export async function drawFaucet(needs: FaucetNeeds, request: FaucetRequest): Pr
   if (venue?.paper.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
   const amount = parseMicro(request.amount);
-  const drawn = await needs.wallets.drawFaucet(address, amount, needs.faucetPerDay, needs.clock.now());
-  if (!drawn.ok) {
+  const draw = { address, amount, drawId: needs.secrets.newId() };
+  const { drawId, left } = await needs.wallets.drawFaucet(draw, needs.faucetPerDay, needs.clock.now());
+  if (drawId === null) {
     throw refusal(
       'faucet_allowance_exceeded',
-      `${microToNumber(drawn.left)} of today's ${microToNumber(needs.faucetPerDay)} is left for this address.`,
+      `${microToNumber(left)} of today's ${microToNumber(needs.faucetPerDay)} is left for this address.`,
       { path: 'amount' },
     );
   }
-  await venue.paper.faucet(address, amount);
+  await venue.paper.faucet(address, amount, drawId);
   const { available } = await currentBalance(venue, [address]);
   return {
     address: request.address,
     amount: request.amount,
     balance: microToNumber(available),
-    allowanceLeft: microToNumber(drawn.left),
+    allowanceLeft: microToNumber(left),
   };
 }

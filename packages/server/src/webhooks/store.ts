@@ -1,6 +1,6 @@
 /** Webhook endpoints, their outbox and log, and received callbacks. */
-import { transact } from '@bellwether/durable';
 import type { Sql } from '../platform/database/connection.ts';
+import { once } from '../platform/database/idempotency-store.ts';
 import type { WebhookDeliveriesRow, WebhookEndpointsRow } from '../platform/database/rows.generated.ts';
 import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
@@ -56,7 +56,7 @@ function endpoints(sql: Sql) {
   return {
     /** @returns false when the agent has `limit` endpoints. */
     add: (endpoint: NewEndpoint, limit: number): Promise<boolean> =>
-      transact(sql, async (tx) => {
+      once(sql, async (tx) => {
         // The lock on the agent's row serialises additions, so that the count stays exact.
         await tx`select 1 from agents where agent_id = ${endpoint.agentId} for no key update`;
         const rows = await tx<object[]>`
@@ -87,17 +87,19 @@ function endpoints(sql: Sql) {
     },
 
     /** Deletes its queue and log, too. @returns false when the agent has no such endpoint */
-    async remove(agentId: string, id: string): Promise<boolean> {
-      const [row] = await sql<object[]>`
+    remove: (agentId: string, id: string): Promise<boolean> =>
+      once(sql, async (tx) => {
+        const [row] = await tx<object[]>`
         with gone as (delete from webhook_endpoints where agent_id = ${agentId} and id = ${id} returning id),
         log as (delete from webhook_deliveries where endpoint_id in (select id from gone))
         select 1 from gone`;
-      return row !== undefined;
-    },
+        return row !== undefined;
+      }),
 
     /** Switches it on and makes its waiting events due at once. @returns false when the agent has no such endpoint */
-    async enable(agentId: string, id: string, at: number): Promise<boolean> {
-      const [row] = await sql<object[]>`
+    enable: (agentId: string, id: string, at: number): Promise<boolean> =>
+      once(sql, async (tx) => {
+        const [row] = await tx<object[]>`
         with found as (
           update webhook_endpoints set enabled = true, disabled_at = null, failures = 0, failing_since = null,
             hold_until = '-infinity', listens_since = pg_current_snapshot()
@@ -107,8 +109,8 @@ function endpoints(sql: Sql) {
           where endpoint_id in (select id from found) and status = 'pending' and next_attempt_at > ${new Date(at)}
         )
         select 1 from found`;
-      return row !== undefined;
-    },
+        return row !== undefined;
+      }),
 
     async deliveries(
       agentId: string,
@@ -131,13 +133,14 @@ function endpoints(sql: Sql) {
 function events(sql: Sql) {
   return {
     /** Queues an event for one endpoint, regardless of its subscriptions. */
-    async tellEndpoint(endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow> {
-      const rows = await sql<WebhookDeliveriesRow[]>`
+    tellEndpoint: (endpointId: string, eventId: string, event: NewEvent): Promise<DeliveryRow> =>
+      once(sql, async (tx) => {
+        const rows = await tx<WebhookDeliveriesRow[]>`
         insert into webhook_deliveries (endpoint_id, agent_id, event_id, type, data, created_at)
-        values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${sql.json(event.data as never)},
+        values (${endpointId}, ${event.agentId}, ${eventId}, ${event.type}, ${tx.json(event.data as never)},
           ${new Date(event.at)}) returning *`;
-      return deliveryRow(only(rows));
-    },
+        return deliveryRow(only(rows));
+      }),
 
     /** Stores a callback; a duplicate is ignored. */
     async receive({

@@ -75,7 +75,7 @@ export async function createDoor(parts: DoorParts): Promise<Door> {
   const authenticator = createAuthenticator({
     ...needs,
     now: () => performance.now(),
-    refused: (keyId) => revocations.refused(keyId),
+    refusedEverywhere: (keyId) => revocations.refusedEverywhere(keyId),
   });
   const streams = createStreams({
     ...{ sql, needs, log: parts.log },

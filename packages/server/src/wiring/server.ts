@@ -214,7 +214,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
   app.decorateRequest('keyed', null);
   app.decorateRequest('hadNoEffect', false);
   app.decorate('describeOutage', options.describeOutage);
-  app.decorate('keyRefused', options.revocations.refused);
+  app.decorate('refusedEverywhere', options.revocations.refusedEverywhere);
   app.setErrorHandler(async (error, request, reply) => {
     await refusedEverywhere(error, request);
     return handleError(error, request, reply);

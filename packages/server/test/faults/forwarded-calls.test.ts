@@ -1,5 +1,5 @@
 /** Every method of the ports that only the leader has, called through a replica that follows it over HTTP. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EXCHANGE_SCHEMA } from '@bellwether/exchange';
@@ -118,7 +118,7 @@ async function examples(): Promise<Examples> {
   } as const;
   return {
     venue: {
-      deposit: [FUNDER, 1_000_000_000n, 'faucet'],
+      deposit: [FUNDER, 1_000_000_000n, 'faucet', randomUUID()],
       submit: [order],
       submitSet: [split],
       balance: [FUNDER],
@@ -190,7 +190,8 @@ describe('a replica that follows', () => {
     const all = await examples();
     // Its figures follow the account: these are of now.
     const before = { ...(await leader.venue.balance(FUNDER)) };
-    await follower.venue.deposit(...all.venue.deposit);
+    // One draw.
+    for (let sent = 0; sent < 2; sent += 1) await follower.venue.deposit(...all.venue.deposit);
     const accepted = await follower.venue.submit(...all.venue.submit);
     expect(accepted).toMatchObject({ kind: 'accepted', status: 'live', filled: 0n });
     const [order] = all.venue.submit;

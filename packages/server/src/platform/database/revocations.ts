@@ -18,7 +18,7 @@ export interface Revocations {
   /** To be called once the change is committed. Resolves when no replica goes by what it remembered of the key. */
   announce(keyId: bigint, change: KeyChange): Promise<void>;
   /** Resolves when no replica takes a key any more that was found revoked; at once when that is so. */
-  refused(keyId: bigint): Promise<void> | undefined;
+  refusedEverywhere(keyId: bigint): Promise<void> | undefined;
   stop(): void;
 }
 
@@ -61,7 +61,7 @@ export async function listenForRevocations(options: {
       sql.notify(CHANNEL, `${keyId} ${change}`).catch(() => {});
       await untilLeasesEnd(performance.now());
     },
-    refused(keyId) {
+    refusedEverywhere(keyId) {
       const since = sinceOf(keyId);
       return performance.now() - since < leaseMs ? untilLeasesEnd(since) : undefined;
     },

@@ -16,7 +16,7 @@ function stage() {
   const authenticator = createAuthenticator({
     clock: { now: () => now },
     now: () => now,
-    refused: () => refusing,
+    refusedEverywhere: () => refusing,
     secrets: {
       isWellFormed: (key: string) => key.startsWith('bw_'),
       hash: (key: string) => Buffer.from(key),

@@ -49,7 +49,7 @@ export function createAuthenticator(needs: {
   readonly clock: Clock;
   /** Milliseconds that only grow. */
   readonly now: () => number;
-  readonly refused: Revocations['refused'];
+  readonly refusedEverywhere: Revocations['refusedEverywhere'];
 }): Authenticator {
   /** Those whose leases end first stand first. */
   const remembered = new Map<string, Remembered>();
@@ -66,7 +66,7 @@ export function createAuthenticator(needs: {
     if (found === null) return null;
     const { caller } = found;
     if (found.isRevoked) {
-      await needs.refused(caller.keyId);
+      await needs.refusedEverywhere(caller.keyId);
       return null;
     }
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();

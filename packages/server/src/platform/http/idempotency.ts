@@ -1,14 +1,14 @@
 /** Idempotency keys: one effect per key, the first answer again afterwards. */
 import type { Clock } from '../clock.ts';
-import type { IdempotencyStore } from '../database/idempotency-store.ts';
-import { refusal } from '../refusal.ts';
+import { type IdempotencyStore, keyInFlight, type Run } from '../database/idempotency-store.ts';
+import { type Refusal, refusal } from '../refusal.ts';
 
-const IN_FLIGHT_RETRY_S = 1;
 /** Between two counts of an agent that is full. */
 const FULL_RETRY_S = 30;
 const COUNTS_PER_CAP = 40;
 const MAX_ROOMS = 50_000;
 const MS = 1000;
+const OK = 200;
 
 export interface Answer {
   readonly status: number;
@@ -21,16 +21,20 @@ export interface KeyedRequest {
   readonly scope: string;
   /** The scope is an agent's, whose keys are counted. */
   readonly isCapped: boolean;
+  /** Its answer carries a secret, which is not kept. */
+  readonly isSecret: boolean;
   readonly route: string;
   readonly key: string;
   readonly bodyHash: Uint8Array;
 }
 
 export interface Idempotency {
-  /** @returns the first answer, or `null` when the request is new and now in flight. @throws Refusal */
-  begin(request: KeyedRequest): Promise<Answer | null>;
+  /** @returns the first answer, or a run of the request, now in flight. @throws Refusal */
+  begin(request: KeyedRequest): Promise<Answer | Run>;
+  /** Carries the request out. */
+  readonly running: IdempotencyStore['running'];
   /** Only answers given after an effect are kept; `secret` ones without their body. */
-  finish(request: KeyedRequest, answer: Answer, secret: boolean): Promise<void>;
+  finish(run: Run, answer: Answer, secret: boolean): Promise<void>;
 }
 
 export interface IdempotencyOptions {
@@ -43,12 +47,18 @@ export interface IdempotencyOptions {
 export function createIdempotency(needs: IdempotencyOptions): Idempotency {
   const rooms = createRooms(needs);
   return {
-    async begin({ scope, isCapped, route, key, bodyHash }) {
+    async begin({ scope, isCapped, isSecret, route, key, bodyHash }) {
       const state = await needs.store.begin(scope, route, key, bodyHash, needs.clock.now());
       switch (state.kind) {
         case 'new': {
-          if (!isCapped || (await rooms.take(scope))) return null;
-          await needs.store.release(scope, route, key);
+          const { run } = state;
+          if (isSecret && run.kept !== null) {
+            // Made by a run before, and known to that run alone.
+            await needs.store.answer(run, OK, null);
+            throw secretShown();
+          }
+          if (!isCapped || (await rooms.take(scope))) return run;
+          await needs.store.release(run);
           throw refusal(
             'idempotency_limit_reached',
             `This agent has ${needs.keysPerAgent} idempotency keys that are younger than 24 hours.`,
@@ -58,31 +68,29 @@ export function createIdempotency(needs: IdempotencyOptions): Idempotency {
         case 'replay':
           return { status: state.status, body: state.body };
         case 'in_flight':
-          throw refusal('idempotency_in_flight', 'A request with this Idempotency-Key is in flight.', {
-            retryAfterS: IN_FLIGHT_RETRY_S,
-          });
+          throw keyInFlight();
         case 'other_body':
           throw refusal(
             'idempotency_key_reused',
             'This Idempotency-Key belongs to a request with another body.',
           );
         case 'secret':
-          throw refusal(
-            'secret_already_shown',
-            'The first answer to this Idempotency-Key carried a secret, which is shown once.',
-          );
+          throw secretShown();
       }
     },
-    async finish({ scope, route, key }, { status, body }, secret) {
-      if (status >= 200 && status < 300) {
-        await needs.store.keep(scope, route, key, status, secret ? null : body);
-      } else {
-        await needs.store.release(scope, route, key);
-        rooms.giveBack(scope);
-      }
+    running: needs.store.running,
+    async finish(run, { status, body }, secret) {
+      if (status >= 200 && status < 300) await needs.store.answer(run, status, secret ? null : body);
+      else if (await needs.store.release(run)) rooms.giveBack(run.scope);
     },
   };
 }
+
+const secretShown = (): Refusal =>
+  refusal(
+    'secret_already_shown',
+    'The request with this Idempotency-Key was carried out. Its answer carried a secret, which is sent once.',
+  );
 
 interface Room {
   left: number;

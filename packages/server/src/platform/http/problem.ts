@@ -15,7 +15,7 @@ declare module 'fastify' {
     /** A sentence when the error says that something the service needs did not answer, else null. */
     describeOutage: (error: unknown) => string | null;
     /** Resolves when no replica takes a key any more that was found revoked. */
-    keyRefused: (keyId: bigint) => Promise<void> | undefined;
+    refusedEverywhere: (keyId: bigint) => Promise<void> | undefined;
   }
 }
 
@@ -129,7 +129,7 @@ export const refusedEverywhere = (
   { caller, server }: FastifyRequest,
 ): Promise<void> | undefined =>
   caller !== null && fault instanceof Refusal && fault.denials[0].code === 'unauthorized'
-    ? server.keyRefused(caller.keyId)
+    ? server.refusedEverywhere(caller.keyId)
     : undefined;
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -14,10 +14,11 @@ import type {
 import type { Static, TSchema } from 'typebox';
 import type { Denial } from '../../domain/denial.ts';
 import type { SignedInOwner } from '../../domain/records.ts';
+import type { Run } from '../database/idempotency-store.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import type { Authenticator } from './authenticate.ts';
-import type { Idempotency, KeyedRequest } from './idempotency.ts';
+import type { Idempotency } from './idempotency.ts';
 import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
 import { type Admission, kindOf } from './load-control.ts';
 import { TOTAL_HEADER } from './pagination.ts';
@@ -34,7 +35,7 @@ type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    keyed: KeyedRequest | null;
+    keyed: Run | null;
     /**
      * Set by a handler whose answer tells of no effect, or that looks the key up by itself: the answer is not kept for
      * replays, with any status.
@@ -156,15 +157,18 @@ function bindRoute(
       gate.admission,
       operation,
       async (request, reply) => {
-        const answer = await handler({
-          params: request.params,
-          query: request.query,
-          body: request.body,
-          caller: request.caller,
-          owner: request.owner,
-          request,
-          reply,
-        } as never);
+        const handle = () =>
+          handler({
+            params: request.params,
+            query: request.query,
+            body: request.body,
+            caller: request.caller,
+            owner: request.owner,
+            request,
+            reply,
+          } as never);
+        const { keyed } = request;
+        const answer = await (keyed === null ? handle() : gate.idempotency.running(keyed, handle));
         if (!reply.sent && answer !== reply) reply.code(operation.status);
         // A list without pages; those with pages count all of them.
         if (Array.isArray(answer) && !reply.hasHeader(TOTAL_HEADER))
@@ -341,18 +345,18 @@ function replay({ idempotency }: Gate, operation: Operation, path: string): Step
     if (body === null) throw refusal('invalid_request', 'The body is nested more than 100 levels deep.');
     // Two calls that differ in path or query differ, too; an alias is no other path.
     const bodyHash = digestOf(`${request.url.replace(path, operation.path)}\n${body}`);
-    const keyed: KeyedRequest = {
+    const first = await idempotency.begin({
       scope: scopeOf(request, operation, bodyHash),
       isCapped: request.caller !== null,
+      isSecret: operation.secretAnswer === true,
       route: operation.id,
       key,
       bodyHash,
-    };
-    const first = await idempotency.begin(keyed);
-    if (first === null) {
+    });
+    if ('lease' in first) {
       // Too late to begin: the key is free for the next request.
-      if (request.deadline?.isOver === true) await idempotency.finish(keyed, { status: 0, body: '' }, false);
-      else request.keyed = keyed;
+      if (request.deadline?.isOver === true) await idempotency.finish(first, { status: 0, body: '' }, false);
+      else request.keyed = first;
       return undefined;
     }
     if ((operation.response as { type?: string }).type === 'array')

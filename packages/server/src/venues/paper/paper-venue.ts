@@ -34,8 +34,11 @@ export interface ExchangeCalls
   submitSet(set: SentSet): Promise<VenueAnswer>;
   balance(...question: Parameters<SignedOrders['balance']>): Promise<PaperBalance>;
   cancel: Cancel['orders'];
-  /** Adds collateral; the reason is recorded with it. */
-  deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet'): Promise<void>;
+  /**
+   * Adds collateral; the reason is recorded with it.
+   * @param drawId of the faucet: one deposit under it, permanently
+   */
+  deposit(account: Address, amount: bigint, reason: 'simulation' | 'faucet', drawId?: string): Promise<void>;
 }
 
 interface SentAgain {
@@ -206,9 +209,10 @@ export function createExchangeCalls({
         return { kind: 'unknown' };
       }
     },
-    async deposit(funder, amount, reason) {
+    async deposit(account, amount, reason, drawId) {
+      const deposit = { kind: 'deposit', account, amount, reason } as const;
       try {
-        await exchange.execute({ kind: 'deposit', account: funder, amount, reason });
+        await exchange.execute(drawId === undefined ? deposit : { ...deposit, orderId: drawId });
       } catch (error) {
         if (!(error instanceof ExchangeUnavailable)) throw error;
         throw new VenueUnavailable(error.message, { cause: error });

@@ -44,7 +44,7 @@ export function createPaperVenue(options: PaperVenueOptions): Venue {
         if (!(await isCredited(account))) await exchange.deposit(account, simulationBalance, 'simulation');
       }),
       credentials: options.credentials,
-      faucet: (account, amount) => exchange.deposit(asAddress(account), amount, 'faucet'),
+      faucet: (account, amount, drawId) => exchange.deposit(asAddress(account), amount, 'faucet', drawId),
     },
   };
 }

@@ -526,7 +526,7 @@ create table idempotency_keys (
   -- While in flight; a crash holds the key no longer than this.
   lease_until timestamptz,
   status smallint,
-  -- Null with a status: the answer carried a secret.
+  -- With a status the answer, null when it carried a secret; without one the result of the effect, once there is one.
   body text,
   expires_at timestamptz not null,
   primary key (scope, route, key)
