@@ -46,6 +46,7 @@ import type {
   TickerMarket,
   VenueFill,
   VenueQuote,
+  VenueRevert,
 } from '../packages/server/src/venues/quotes.ts';
 import type { VenueWith } from '../packages/server/src/venues/venue.ts';
 
@@ -280,7 +281,7 @@ export function createFakeQuoteVenue(now: () => number = Date.now) {
         return spoken(new Map(byMint.filter(([mint]) => mints.some((asked) => asked === mint))));
       },
       quote: async (question) => controls.quote?.(question) ?? quoteOf(question),
-      progress: async (signature) =>
+      progress: async ({ signature }) =>
         controls.silent ? { kind: 'unknown' } : (outcomes.get(signature) ?? { kind: 'unknown' }),
     },
     paper: {
@@ -304,10 +305,10 @@ export function createFakeQuoteVenue(now: () => number = Date.now) {
     /** Settings of a test. */
     controls,
     /** Lands the transaction, fills it once and closes the order. */
-    fill(signature: string, fill: Omit<VenueFill, 'signature'>): void {
+    fill(signature: string, fill: Omit<VenueFill, 'signature'>, reverts: readonly VenueRevert[] = []): void {
       landed.set(signature, { kind: 'landed' });
       const fills = [{ signature: randomSignature(), ...fill }];
-      outcomes.set(signature, { kind: 'closed', fills, reverts: [] });
+      outcomes.set(signature, { kind: 'closed', fills, reverts });
     },
     /** Settles a market: the outcome pays, and tokens of it can be redeemed. */
     settle(ticker: string, payout: Payout): void {

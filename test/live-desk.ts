@@ -100,23 +100,32 @@ export async function startLiveDesk(
  * A desk whose venue B, chain and signing key are external services: another desk's sandbox is venue and chain.
  * @param dflow address of the venue's API, where it is not the sandbox itself
  */
-export async function startLiveQuoteDesk({ url }: Pick<TestService, 'url'>, dflow = url) {
+export async function startLiveQuoteDesk(
+  { url }: Pick<TestService, 'url'>,
+  dflow = url,
+  { environment = {}, ...overrides }: Overrides & { environment?: Readonly<Record<string, string>> } = {},
+) {
   const fireblocks = await startFireblocks();
   const keyFile = join(temporaryFolder(), 'key.pem');
   writeFileSync(keyFile, fireblocks.privateKeyPem);
-  const desk = await startTestService({
-    ...{ PAPER_WORLD: 'off', PAPER_DOORS: 'off', VENUE_B_BACKEND: 'live' },
-    DFLOW_METADATA_URL: dflow + SANDBOX_PATHS.metadata,
-    DFLOW_TRADE_URL: dflow + SANDBOX_PATHS.trade,
-    SOLANA_RPC_URL: url + SANDBOX_PATHS.rpc,
-    SIGNING_PROVIDER: 'fireblocks',
-    FIREBLOCKS_URL: fireblocks.url,
-    FIREBLOCKS_API_KEY: fireblocks.apiKey,
-    FIREBLOCKS_KEY_FILE: keyFile,
-    FIREBLOCKS_VAULT_ID: VAULT_ID,
-    FIREBLOCKS_ASSET_ID: ASSET_ID,
-    FIREBLOCKS_ADDRESS: fireblocks.address,
-  });
+  const desk = await startTestService(
+    {
+      ...{ PAPER_WORLD: 'off', PAPER_DOORS: 'off', VENUE_B_BACKEND: 'live' },
+      VENUE_B_COUNTRY_CHECKED_ELSEWHERE: 'on',
+      DFLOW_METADATA_URL: dflow + SANDBOX_PATHS.metadata,
+      DFLOW_TRADE_URL: dflow + SANDBOX_PATHS.trade,
+      SOLANA_RPC_URL: url + SANDBOX_PATHS.rpc,
+      SIGNING_PROVIDER: 'fireblocks',
+      FIREBLOCKS_URL: fireblocks.url,
+      FIREBLOCKS_API_KEY: fireblocks.apiKey,
+      FIREBLOCKS_KEY_FILE: keyFile,
+      FIREBLOCKS_VAULT_ID: VAULT_ID,
+      FIREBLOCKS_ASSET_ID: ASSET_ID,
+      FIREBLOCKS_ADDRESS: fireblocks.address,
+      ...environment,
+    },
+    overrides,
+  );
   return { desk, fireblocks };
 }
 

@@ -157,6 +157,7 @@ def expected_order(intent, agent_id, wallet, market):
         return [{"name": name, "type": kind} for kind, name in fields]
 
     limit = Decimal(price) / 10_000
+    cut = Decimal(str(intent["amount"])) - Decimal(spend) / MICRO
     return digest, {
         "clientOrderId": intent["clientOrderId"], "agentId": agent_id, "venue": market["venue"],
         "marketId": market["id"], "marketConditionId": market["conditionId"], "tokenId": token,
@@ -170,7 +171,7 @@ def expected_order(intent, agent_id, wallet, market):
         },
         "amounts": {
             "makerAmount": str(spend), "takerAmount": str(shares), "shares": Decimal(shares) / MICRO,
-            "collateral": Decimal(spend) / MICRO, "limit": limit,
+            "collateral": Decimal(spend) / MICRO, "limit": limit, **({"cut": cut} if cut else {}),
         },
         "body": {
             "venue": market["venue"], "marketConditionId": market["conditionId"], "marketQuestion": market["question"][:250],

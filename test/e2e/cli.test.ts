@@ -134,10 +134,14 @@ describe('trading', () => {
     const bought = await json('buy', market.id, 'YES', '--amount', '12', '--yes');
     expect(bought.trade).toMatchObject({ success: true, status: 'matched', orderId: bought.orderId });
     expect(bought).not.toHaveProperty('prepared.typedData');
-    const { code, stdout, stderr } = await cli(['sell', market.id, 'yes', '--size', '6', '--yes'], env);
+    const { code, stdout, stderr } = await cli(
+      ['sell', market.id, 'yes', '--size', '6.007692', '--yes'],
+      env,
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^status +matched\nfilled +6 shares/);
     expect(stderr).toContain(market.question.slice(0, 20));
+    expect(stderr).toMatch(/not in it +0\.007692: .* stays in the wallet/);
   });
 
   test('a limit order rests, is listed, and is cancelled by its id', async () => {

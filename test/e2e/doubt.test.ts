@@ -198,7 +198,7 @@ describe('an order whose outcome is unknown', () => {
     expect(await usage()).toEqual({ trades: 0, amount: 0 });
   });
 
-  test('that it has no answer is told once, also when two find it at the same time', async () => {
+  test('its silence causes one event, also when two parts of the desk notice it at once', async () => {
     trader = await newTrader(service);
     const request = await restingOrder(trader, market);
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

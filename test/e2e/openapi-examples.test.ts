@@ -320,8 +320,7 @@ describe('each example that changes something, when its answer is lost', () => {
     const before = await stored();
     clock.advance(61_000);
     const again = await send();
-    // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
-    const answer = (await again.json()) as any;
+    const answer = (await again.json()) as { readonly code?: string };
     expect([again.status, answer.code]).toEqual(
       operationOf(id)?.secretAnswer === true
         ? [409, 'secret_already_shown']

@@ -1,6 +1,6 @@
 /** The venue's names of outcomes: which side is YES, what a request may say, and that every answer says which is which. */
 import { createHash, randomUUID } from 'node:crypto';
-import { BellwetherClient } from '@bellwether/sdk';
+import { BellwetherClient, linkSolanaWallet } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { auditReceipts } from '../../packages/server/src/receipts/audit.ts';
 import { passes } from '../exits.ts';
@@ -14,6 +14,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { alteredVenue, liveOrder, newLiveTrader, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { newSandboxTrader, sandboxMarkets } from '../sandbox.ts';
 import { movingClock } from '../world.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -295,4 +296,35 @@ test('what an earlier release stored is named, and each outcome computed anew fr
       status: 'live',
     },
   );
+});
+
+test('on venue B they are those of the exchange, in markets, quotes, orders, positions and the SDK', async () => {
+  const desk = await startTestService({ PAPER_WORLD: 'off' });
+  const trader = await newSandboxTrader(desk);
+  const market = (await sandboxMarkets(trader.client)).find(({ outcomes }) => outcomes.join() !== 'Yes,No');
+  if (market === undefined) throw new Error('the sandbox lists no market with names');
+  const [, , marketId] = market.id.split('-');
+  const onExchange = [...desk.exchange.markets()].find(({ id }) => id === marketId);
+  expect(market.outcomes).toEqual(onExchange?.outcomes);
+  const [yes, no] = market.outcomes;
+  for (const [side, outcomeName] of [
+    ['YES', yes],
+    ['NO', no],
+  ] as const) {
+    const ask = { marketTicker: market.id, side, action: 'BUY', amount: 5 } as const;
+    expect((await trader.quote(ask)).body).toMatchObject({ side, outcomeName });
+    await linkSolanaWallet(trader.client, trader.signer);
+    expect(await trader.trade({ ticker: market.id, side, action: 'BUY', amount: 5 })).toMatchObject({
+      ...{ side, outcomeName },
+    });
+    const mint = market.clobTokenIds[side === 'YES' ? 0 : 1];
+    const positions = [
+      ...(await trader.client.venueB.positions()),
+      ...(await trader.client.getCurrentPositions()),
+    ];
+    expect(positions.filter(({ tokenId }) => tokenId === mint)).toMatchObject([
+      { outcome: side, outcomeName },
+      { outcome: side, outcomeName },
+    ]);
+  }
 });

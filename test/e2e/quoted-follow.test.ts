@@ -62,7 +62,8 @@ describe('a transaction that lands', () => {
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     venue.landed.set(txSignature, { kind: 'landed' });
     expect(await until(who, orderId, 'open')).toMatchObject({ orderStatus: 1, filledSize: 0, fills: [] });
-    venue.fill(txSignature, { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n });
+    const bought = { inAmount: 9_900_000n, outAmount: 16_000_000n, fee: 300_000n };
+    venue.fill(txSignature, bought, [returned(100_000n)]);
     const order = await until(who, orderId, 'filled');
     expect(order).toMatchObject({
       orderStatus: 2,
@@ -76,7 +77,7 @@ describe('a transaction that lands', () => {
       avgPrice: 0.6,
       feePaid: 0.3,
       errorCode: null,
-      reverts: [],
+      reverts: [{ amount: '100000' }],
       fills: [{ price: 0.6, size: 16, cost: 9.6, fee: 0.3, txSignature: expect.stringMatching(/^\w{80,}$/) }],
     });
     expect(order.fills[0].txSignature).not.toBe(txSignature);
@@ -100,11 +101,7 @@ describe('a transaction that lands', () => {
     venue.landed.set(txSignature, { kind: 'landed' });
     venue.outcomes.set(txSignature, { kind: 'open', fills: [early], reverts: [] });
     await until(who, orderId, 'open');
-    const filledSize = async () => {
-      await turn();
-      return (await who.order(orderId)).filledSize;
-    };
-    await expect.poll(filledSize).toBe(4);
+    await expect.poll(() => turn().then(async () => (await who.order(orderId)).filledSize)).toBe(4);
     // One transaction may fill twice, and the order of the list may change.
     const later = { signature: randomSignature(), inAmount: 610_000n, outAmount: 1_000_000n, fee: 0n };
     venue.outcomes.set(txSignature, {
@@ -124,6 +121,14 @@ describe('a transaction that lands', () => {
       ],
     });
     expect(await who.usage()).toEqual({ trades: 1, amount: 3.01 });
+  });
+
+  test('is partially filled when less comes than was promised, although nothing came back', async () => {
+    const who = await newQuoteTrader(service);
+    const { orderId, txSignature } = await who.trade();
+    venue.fill(txSignature, { inAmount: 9_990_000n, outAmount: 1_000_000n, fee: 0n });
+    const { journal } = await until(who, orderId, 'partially_filled');
+    expect(journal.at(-1).detail).toBe('1 where the quote promised at least 16; nothing came back');
   });
 
   test('is reverted when nothing is filled, and does not count as a trade then', async () => {
@@ -223,12 +228,7 @@ describe('a transaction that does not land', () => {
     venue.controls.send = () => ({ kind: 'unknown' });
     const { orderId, txSignature } = await who.trade();
     const sends = () => venue.sent.filter(({ signature }) => signature === txSignature);
-    await expect
-      .poll(async () => {
-        await turn();
-        return sends().length;
-      })
-      .toBeGreaterThanOrEqual(2);
+    await expect.poll(() => turn().then(() => sends().length)).toBeGreaterThanOrEqual(2);
     expect(new Set(sends().map(({ wire }) => Buffer.from(wire).toString('hex'))).size).toBe(1);
     expect(await who.usage()).toEqual({ trades: 1, amount: 10 });
     const { lastValidBlockHeight } = await who.order(orderId);

@@ -1,6 +1,7 @@
 /** Positions, portfolio and briefing over both venues. */
 import { type Briefing, type Position, SolanaSigner } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
+import type { TickerMarket } from '../../packages/server/src/venues/quotes.ts';
 import { call, newAgent, newTrader } from '../harness.ts';
 import { within } from '../service-process.ts';
 import {
@@ -101,6 +102,32 @@ describe('positions and portfolio', () => {
     ]);
     expect(me.currentPositionCount).toBe(2);
     expect(me.totalPnl).toBeCloseTo(onlyA.pnlTotal + onlyB.pnlTotal, 6);
+  });
+
+  test('are worth what they cost where nothing says a price, and what a result says before it is final', async () => {
+    const both = await onBoth();
+    const unpriced = (given: Partial<TickerMarket> = {}): TickerMarket => {
+      const { bestBid: _, bestAsk: __, ...market } = newTicker({ ...given, asks: { YES: null, NO: null } });
+      fake.listed.set(market.id, market);
+      return market;
+    };
+    const dark = unpriced();
+    const decided = unpriced({ phase: 'closed', status: 'closed', decided: 0 });
+    for (const ticker of [dark, decided]) {
+      await placed(both, ticker);
+      token(both.wallet, ticker.tokenIds[0], 10n * M);
+    }
+    const worth = [
+      { marketId: dark.id, currentPrice: 0.6, currentValue: 6, unrealizedPnl: 0 },
+      { marketId: decided.id, currentPrice: 0, currentValue: 0, unrealizedPnl: -6 },
+    ];
+    for (const path of ['/markets/current-positions?venue=kalshi', '/venueb/agent/positions']) {
+      const { body } = await get(path, both.apiKey);
+      expect(body, path).toHaveLength(2);
+      expect(body, path).toEqual(expect.arrayContaining(worth.map((one) => expect.objectContaining(one))));
+    }
+    const { body } = await get('/markets/portfolio?venue=kalshi', both.apiKey);
+    expect(body).toMatchObject({ unrealizedPnl: -6 });
   });
 
   test('quantities come from the chain, costs from the desk; only the recorded part has cost and gain', async () => {

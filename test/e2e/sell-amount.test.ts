@@ -1,5 +1,14 @@
 /** A SELL counts what it may bring, at any signed worst price. */
-import type { BellwetherClient, Market, TradeRequest } from '@bellwether/sdk';
+import {
+  type BellwetherClient,
+  buildLimitOrder,
+  buildMarketOrder,
+  type Market,
+  signPrepared,
+  type TradeIntent,
+  type TradeRequest,
+  verifyPrepared,
+} from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { approve, claim, ownerOf } from '../approving.ts';
 import {
@@ -100,4 +109,55 @@ test('the owner approves what a SELL may bring, and is asked for it', async () =
   expect(shown).toMatchObject({ amount: counted, price: TICK, orderType: 'FAK', isLimitOrder: false });
   await approve(owner, body.approvalId);
   expect((await post(trader, order)).body).toMatchObject({ success: true, status: 'matched' });
+});
+
+test('shares of six decimals are prepared to 2; the rest is named and stays', async () => {
+  const trader = await newTrader(service);
+  const [size, whole] = [54.807692, 54.8];
+  const split = { clientOrderId: 'some', marketId: market.id, amount: size };
+  expect((await post(trader, split, '/markets/split')).body).toMatchObject({ success: true });
+  const intent: TradeIntent = {
+    ...{ marketId: market.id, outcome: 'YES', side: 'SELL', clientOrderId: 'all' },
+    ...{ orderType: 'FAK', worstPrice: TICK, size },
+  };
+  const prepared = await trader.client.prepareTrade(intent);
+  expect(prepared.amounts).toMatchObject({ shares: whole, cut: 0.007692 });
+  const { agentId, signer, signatureType } = trader;
+  const verified = verifyPrepared(prepared, intent, { agentId, signer, signatureType, market });
+  const { body } = await post(trader, await signPrepared(verified, signer));
+  expect(body).toMatchObject({ success: true, filledSize: whole });
+  const lie = { ...prepared, amounts: { ...prepared.amounts, cut: 0 } };
+  expect(() => verifyPrepared(lie, intent, { agentId, signer, signatureType, market })).toThrow('amounts');
+});
+
+test('under the order profile of the venue amounts are those that it takes: 2 and 4 decimals, size × price', async () => {
+  const own = await sharedTestService({ VENUE_A_ORDER_PROFILE: 'polymarket' });
+  const trader = await newTrader(own);
+  const { signer } = trader;
+  const sound = await buildLimitOrder({
+    ...{ signer, market: await aMarket(trader.client), profile: 'polymarket' },
+    ...{ outcome: 'YES', side: 'BUY', price: 0.01, size: 10 },
+  });
+  const { order } = sound;
+  const { body } = await post(trader, { ...sound, order: { ...order, makerAmount: '100001' } });
+  expect(body).toMatchObject({
+    code: 'resting_amounts_mismatch',
+    detail: expect.stringContaining('order.makerAmount must be 100000, not 100001'),
+  });
+  expect((await post(trader, sound)).body).toMatchObject({ success: true, status: 'live' });
+  const sale = await buildMarketOrder({
+    ...{ signer, market: await aMarket(trader.client), profile: 'polymarket' },
+    ...{ outcome: 'YES', side: 'SELL', shares: 54.8, worstPrice: TICK },
+  });
+  const fine = { ...sale, orderSize: 54.807692, order: { ...sale.order, makerAmount: '54807692' } };
+  const trigger = { kind: 'price_at_or_below', price: TICK };
+  // Refused when it fires, an exit would protect nothing.
+  for (const [path, sent] of [
+    ['/markets/trade', fine],
+    ['/markets/exits', { ...fine, trigger }],
+  ] as const)
+    expect((await post(trader, sent, path)).body).toMatchObject({
+      ...{ code: 'sell_decimals_not_allowed', fix: expect.stringContaining('stays in the wallet') },
+      errors: [{ path: 'order.makerAmount' }],
+    });
 });

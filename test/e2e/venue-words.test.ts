@@ -53,6 +53,15 @@ const OF_MARKET = [
     'startDate',
     'endDate',
     'updatedAt',
+    'endDateIso',
+  ],
+  ...[
+    'secondsDelay',
+    'gameStartTime',
+    'eventStartTime',
+    'clearBookOnStart',
+    'negRiskOther',
+    'resolutionSource',
   ],
   ...['volume', 'volumeNum', 'volume24hr', 'liquidity', 'liquidityNum', 'events', 'tags'],
 ];

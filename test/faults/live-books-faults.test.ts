@@ -104,7 +104,7 @@ test('after everything, each book is the venue’s', async () => {
       () => {
         const known = books.known(tokenIds[0]);
         const { bids, asks } = venue.exchange.book(conditionId, 'YES')!;
-        expect(known?.view(conditionId, 'YES', 1_000)).toMatchObject({ bids, asks });
+        expect(known?.view({ conditionId }, 'YES', 1_000)).toMatchObject({ bids, asks });
       },
       { timeout: 30_000, interval: 20 },
     );

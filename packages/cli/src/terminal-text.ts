@@ -37,6 +37,9 @@ export const columns = (...parts: readonly string[]): string =>
     .filter((part) => part !== '')
     .join('  ');
 
+/** The end of a market; `null` where its venue names none, for which the desk says the year 9999. */
+export const endOf = (endDate: string): string | null => (endDate.startsWith('9999-') ? null : endDate);
+
 /** Line breaks stay, at most two in a row. */
 export const paragraphs = (text: string): string =>
   text

@@ -3,10 +3,20 @@
  *
  * The service reads the price back from the signed amounts: collateral ÷ shares, floored (BUY) or ceiled (SELL) to
  * the tick grid, must be the price of the request. Shares are cut to 2 decimals, so with a price of at most 4 the
- * collateral of a resting order is exact. Immediate orders must have at most 2 decimals in makerAmount and 4 in
- * takerAmount for every tick size. Cutting makes the order smaller, never its price worse.
+ * collateral of a resting order is exact. Immediate orders, BUY and SELL, must have at most 2 decimals in makerAmount and
+ * 4 in takerAmount for every tick size. Cutting makes the order smaller, never its price worse.
  */
-import { DecimalError, type Micro, PIPS, type Pips, parseMicro, parsePips, parseTick } from './decimals.ts';
+import {
+  DecimalError,
+  formatMicro,
+  formatPips,
+  type Micro,
+  PIPS,
+  type Pips,
+  parseMicro,
+  parsePips,
+  parseTick,
+} from './decimals.ts';
 import { OrderBuildError } from './order-build-error.ts';
 
 /** 2 decimals, in micro-units. */
@@ -131,16 +141,21 @@ export const immediateLimitBuyAmounts = (size: Micro, price: Pips): Amounts =>
   immediateBuyAmounts(exactMoney(size, price), price);
 
 /**
- * A SELL that executes at once.
+ * A SELL that executes at once: of `size`, or, below a share, of a few cents less where no collateral of 4 decimals has the price.
+ * @throws OrderBuildError `amount_below_minimum`: too few shares for a price so fine
  * @example
  * const { takerAmount } = immediateSellAmounts(parseMicro(40), parsePips('0.6'), tickOf('0.01'));
  */
 export function immediateSellAmounts(size: Micro, price: Pips, tick: Pips): Amounts {
-  const exact = exactMoney(size, price);
-  const cut = floorTo(exact, FOUR_DECIMALS);
-  // A few shares on the finest tick: cutting would move the price by a tick. Only BUYs are limited to 4 decimals.
-  const takerAmount = limitOfSell(size, cut, tick) === price ? cut : exact;
-  return { makerAmount: size, takerAmount };
+  for (let makerAmount = size; makerAmount > 0n; makerAmount -= CENT) {
+    const takerAmount = floorTo(exactMoney(makerAmount, price), FOUR_DECIMALS);
+    if (takerAmount > 0n && limitOfSell(makerAmount, takerAmount, tick) === price)
+      return { makerAmount, takerAmount };
+  }
+  throw new OrderBuildError(
+    'amount_below_minimum',
+    `${formatMicro(size)} shares are too few to be sold at once at ${formatPips(price)}, whose collateral has more than 4 decimals: sell more, or at a price of 2 decimals`,
+  );
 }
 
 /** How the service reads a SELL's limit: ceil(money ÷ shares) on the grid. */

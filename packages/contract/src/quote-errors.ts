@@ -7,6 +7,8 @@ export const QUOTE_ERRORS = {
   fraction_of_contract: 'Contracts are whole: sell a whole number of them.',
   insufficient_balance: 'The wallet does not hold what the order needs, network fees included.',
   kyc_required: 'The receiving wallet must be verified by a person before it can buy.',
+  wallet_restricted:
+    'The venue restricts this wallet, from whatever country it is used: ask the venue why, or use another wallet.',
   geoblocked: 'The venue is not offered where this request comes from.',
   venue_maintenance: 'The venue is closed for maintenance; ask again when it is over.',
   price_impact_too_high: 'The order would move the price too far; order less.',

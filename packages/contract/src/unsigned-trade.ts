@@ -2,7 +2,7 @@
  * From an intent in named fields to the unsigned body of a trade. The service prepares orders with this function, and a
  * client that has it computes the same body by itself, so that nothing of a prepared order has to be believed.
  */
-import { formatPips, microToNumber, type Pips, pipsToNumber } from './decimals.ts';
+import { formatPips, microToNumber, type Pips, parseMicro, pipsToNumber } from './decimals.ts';
 import { LIMITS } from './fields.ts';
 import type { TradeIntent, UnsignedTrade } from './operations/prepare-trade.ts';
 import { type Amounts, limitAmounts, marketAmounts, priceOnGrid, sharesOf } from './order-amounts.ts';
@@ -60,6 +60,22 @@ function priced(intent: TradeIntent, tick: Pips): { readonly price: Pips; readon
   const orderType = orderTypeOfIntent(intent);
   const immediate = orderType === 'FOK' || orderType === 'FAK';
   return { price, amounts: limitAmounts({ side, price, tick, size, immediate }) };
+}
+
+/**
+ * What an order leaves of the quantity that was asked for, where it leaves anything: shares, or the collateral of a market BUY.
+ * @example
+ * const sold = { makerAmount: 54_800_000n, takerAmount: 27_400_000n };
+ * cutOf({ ...intent, side: 'SELL', worstPrice: 0.5, size: 54.807692 }, sold); // { cut: 0.007692 }
+ */
+export function cutOf(
+  { price, side, size = 0, amount = 0 }: TradeIntent,
+  amounts: Amounts,
+): { readonly cut?: number } {
+  const isBudget = price === undefined && side === 'BUY';
+  const taken = isBudget ? amounts.makerAmount : sharesOf(side, amounts);
+  const cut = parseMicro(isBudget ? amount : size, 'floor') - taken;
+  return cut === 0n ? {} : { cut: microToNumber(cut) };
 }
 
 /**

@@ -22,6 +22,11 @@ export const VENUE_REFUSALS = {
     message: 'The balance no longer covered the order when it reached the venue.',
     fix: 'Cancel orders that hold the balance, add funds (on paper: POST /paper/faucet), or order less; then sign a new order with a new salt.',
   },
+  shares_not_settled: {
+    message:
+      'The shares were bought a moment ago, and the venue sells them only once it has settled the trade that bought them.',
+    fix: 'Wait until the order that bought them is filled (GET /markets/orders/{orderId}), then sign a new order with a new salt.',
+  },
   allowance_missing: {
     message: 'The wallet has the money, and has not approved a contract of the venue that must move it.',
     fix: 'Have the owner of the wallet make the approval that errorMessage names, once, then sign a new order with a new salt. Adding funds changes nothing.',

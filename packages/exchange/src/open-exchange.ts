@@ -161,8 +161,7 @@ const isWorlds = (command: JournalCommand): command is Exclude<JournalCommand, P
   command.kind === 'reverse';
 
 const isPlaced = (command: PublicCommand): command is PlacedCommand =>
-  command.kind === 'place' ||
-  (command.kind !== 'deposit' && 'orderId' in command && command.orderId !== undefined);
+  command.kind === 'place' || ('orderId' in command && command.orderId !== undefined);
 
 const refOf = (command: PlacedCommand): UnplacedOrder => (command.kind === 'place' ? command.order : command);
 

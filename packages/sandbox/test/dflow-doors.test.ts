@@ -2,7 +2,7 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import { toBase58, USDC_MINT } from '@bellwether/protocol';
 import { fastify } from 'fastify';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { dflowTradeDoor } from '../src/dflow/index.ts';
 import { readOrderRequest } from '../src/dflow/order-request.ts';
 import { isResting } from '../src/dflow/switches.ts';
@@ -45,6 +45,22 @@ describe('metadata', () => {
     expect(sorted.map(({ volume }) => volume)).toEqual(
       sorted.map(({ volume }) => volume).sort((a, b) => b - a),
     );
+  });
+
+  test('outcomes have the names that they have on the exchange, also once it has dropped the market', async () => {
+    const stage = await openStage();
+    const named = [...stage.sandbox.catalog.all()].find(({ view }) => view.outcomes.join() !== 'Yes,No')!;
+    const { conditionId, ticker, mints, view } = named;
+    const [yesSubTitle, noSubTitle] = view.outcomes;
+    const says = async () => ok(await stage.metadata(`/api/v1/market/${ticker}`));
+    expect(await says()).toMatchObject({ yesSubTitle, noSubTitle });
+    // Its mints exist from the first order that is built.
+    const buyer = (await stage.wallet('ann')).address;
+    const query = { inputMint: USDC_MINT, outputMint: mints.YES, amount: 5n * USDC, userPublicKey: buyer };
+    ok(await stage.trade('/order', query));
+    const market = vi.spyOn(stage.exchange, 'market').mockReturnValue(undefined);
+    expect(await says()).toMatchObject({ yesSubTitle, noSubTitle, yesAsk: null });
+    expect(market).toHaveBeenCalledWith(conditionId);
   });
 
   test('one market by ticker, mint or ledger, the same at every start; batches drop what is unknown', async () => {

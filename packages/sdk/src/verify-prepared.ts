@@ -6,6 +6,7 @@
  * Fill, fee and checks of the answer cannot be computed here; they are advice.
  */
 import {
+  cutOf,
   type Market,
   microToNumber,
   OrderBuildError,
@@ -228,6 +229,7 @@ function computed(intent: TradeIntent, pins: PreparedPins, builder: string | und
       collateral: microToNumber(BigInt(money)),
       // As the service reads it back from the signed amounts: on the grid it is the price of the intent.
       limit: body.price,
+      ...cutOf(intent, { makerAmount: BigInt(order.makerAmount), takerAmount: BigInt(order.takerAmount) }),
     },
     typedData: signing.typedData,
     orderId: signing.orderId,

@@ -203,6 +203,7 @@ export function honestPrepared(
     // An order that it would refuse is not signed at all.
     expectedRefusal: null,
     checks: [],
+    warnings: [],
     preparedAt: new Date().toISOString(),
     clientOrderId: intent.clientOrderId,
     agentId,

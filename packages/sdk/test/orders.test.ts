@@ -7,6 +7,7 @@ import {
   LIMITS,
   type OrderSide,
   parseMicro,
+  parsePips,
   restingAmounts,
   TradeRequest,
 } from '@bellwether/contract';
@@ -110,17 +111,32 @@ describe('amounts, over every tick', () => {
     );
   });
 
-  test('immediate SELLs: 2 decimals of shares, the price stays', () => {
+  test('immediate SELLs: 2 and 4 decimals, the price stays; below a share less is sold, or nothing signed', () => {
     fc.assert(
       fc.property(tickAndPrice, cents, ({ tick, price }, size) => {
         const shares = size * 10_000n;
-        const amounts = immediateSellAmounts(shares, price, tick);
-        expect(amounts.makerAmount).toBe(shares);
+        const isPlain = shares >= 1_000_000n || price % 100 === 0;
+        let amounts: ReturnType<typeof immediateSellAmounts>;
+        try {
+          amounts = immediateSellAmounts(shares, price, tick);
+        } catch (error) {
+          expect([isPlain, error]).toMatchObject([false, { code: 'amount_below_minimum' }]);
+          return;
+        }
+        expect(amounts.makerAmount % 10_000n).toBe(0n);
+        expect(amounts.takerAmount % 100n).toBe(0n);
+        expect(isPlain ? amounts.makerAmount === shares : amounts.makerAmount <= shares).toBe(true);
         expect(signedPrice('SELL', amounts, tick)).toBe(price);
-        // Four decimals too, but for less than a handful of shares on the finest tick.
-        if (shares > 1_000_000n) expect(amounts.takerAmount % 100n).toBe(0n);
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  test('a SELL of 0.55 at 0.1234 is one of 0.54, and one of 0.04 at 0.2501 cannot be signed', () => {
+    const at = (size: string, price: string) => immediateSellAmounts(parseMicro(size), parsePips(price), 1);
+    expect(at('0.55', '0.1234')).toEqual({ makerAmount: 540_000n, takerAmount: 66_600n });
+    expect(() => at('0.04', '0.2501')).toThrow(
+      '0.04 shares are too few to be sold at once at 0.2501, whose collateral has more than 4 decimals',
     );
   });
 });

@@ -3,7 +3,7 @@ import * as contract from '@bellwether/contract';
 import { LINES, NAME, type Operation, PRINTABLE, TradeRequest } from '@bellwether/contract';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
-import { incoherences, type MarketTerms } from '../src/domain/coherence.ts';
+import { incoherences, type MarketTerms, type VenueRules } from '../src/domain/coherence.ts';
 import { readDraft } from '../src/domain/draft.ts';
 import { fieldErrors } from '../src/platform/http/validation.ts';
 import { compileFor } from '../src/platform/http/validators.ts';
@@ -28,11 +28,15 @@ const order =
   (change: Record<string, unknown>, rest: Record<string, unknown> = {}): Bend =>
   (request) => ({ ...rest, order: { ...request.order, ...change } });
 
-const faultsOf = (bend: Bend = fields({}), market: Partial<MarketTerms> = {}): string[] =>
+const faultsOf = (
+  bend: Bend = fields({}),
+  market: Partial<MarketTerms> = {},
+  rules: VenueRules = RULES,
+): string[] =>
   incoherences(
     draftOf({ ...sound, ...bend(sound) } as TradeRequest),
     { ...MARKET, ...market },
-    RULES,
+    rules,
     NOW,
   ).map(({ code, path }) => `${code} ${path}`);
 
@@ -41,6 +45,13 @@ test('a sound order has no fault', () => {
 });
 
 const BUY_NOW = { isLimitOrder: false, orderType: 'FAK' };
+const LIMIT_NOW = { isLimitOrder: true, orderType: 'FOK' };
+/** Sells 10 shares for 4 at once. */
+const sell = (change: Record<string, unknown>, rest: Record<string, unknown> = {}) =>
+  order(
+    { side: 'SELL', makerAmount: '10000000', takerAmount: '4000000', ...change },
+    { ...BUY_NOW, ...rest },
+  );
 const GTD = { orderType: 'GTD' };
 
 const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
@@ -51,6 +62,7 @@ const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
     { tradable: false, untradable: 'contract_version' },
   ],
   ['tick_size_not_supported marketConditionId', fields({}), { tradable: false, untradable: 'tick_size' }],
+  ['fee_terms_not_supported marketConditionId', fields({}), { tradable: false, untradable: 'fee_terms' }],
   ['token_market_mismatch order.tokenId', order({ tokenId: '9' })],
   ['outcome_token_mismatch outcome', fields({ outcome: 'NO' })],
   ['outcome_token_mismatch outcome', order({ tokenId: '1002' })],
@@ -106,6 +118,47 @@ const ROWS: readonly (readonly [string, Bend, Partial<MarketTerms>?])[] = [
 
 test.for(ROWS)('%s', ([fault, bend, market]) => {
   expect(faultsOf(bend, market)).toEqual([fault]);
+});
+
+test.each([
+  ['order.makerAmount', sell({ makerAmount: '10000800' }, { orderSize: 10.0008 })],
+  ['order.takerAmount', sell({ takerAmount: '4000050' })],
+  ['order.makerAmount', sell({ makerAmount: '10000800' }, { ...LIMIT_NOW, price: 0.4, orderSize: 10.0008 })],
+])('where the venue checks it, a SELL that executes at once has 2 and 4 decimals: %s', (path, bend) => {
+  expect(faultsOf(bend, {}, { ...RULES, areAmountsExact: true })).toEqual([
+    `sell_decimals_not_allowed ${path}`,
+  ]);
+  expect(faultsOf(bend)).toEqual([]);
+});
+
+test('where the venue checks it, a resting order has 2 decimals of shares and exactly size × price', () => {
+  const exactly = { ...RULES, areAmountsExact: true };
+  const rests = (change: Record<string, unknown>, rest: Record<string, unknown> = {}, tickSize = 100) =>
+    faultsOf(order(change, rest), { tickSize }, exactly);
+  expect(rests({})).toEqual([]);
+  expect(rests({ makerAmount: '4000001' })).toEqual(['resting_amounts_mismatch order.makerAmount']);
+  expect(rests({ takerAmount: '10000800', makerAmount: '4000320' }, { orderSize: 10.0008 })).toEqual([
+    'resting_amounts_mismatch order.takerAmount',
+  ]);
+  const ask = { side: 'SELL', makerAmount: '10000000', takerAmount: '3999999' };
+  expect(rests(ask)).toEqual(['resting_amounts_mismatch order.takerAmount']);
+  // Every tick of the venue: with 2 decimals of shares no product is finer than a millionth.
+  for (const [tick, price] of [
+    [1000, 0.3],
+    [50, 0.355],
+    [25, 0.3525],
+    [10, 0.333],
+    [1, 0.3333],
+  ] as const) {
+    const makerAmount = String(Math.round(12.34 * price * 1e6));
+    const good = { takerAmount: '12340000', makerAmount };
+    expect(rests(good, { orderSize: 12.34, price, tickSize: undefined }, tick)).toEqual([]);
+  }
+  const [fault] = incoherences(
+    draftOf({ ...sound, order: { ...sound.order, makerAmount: '4000001' } }),
+    ...([MARKET, exactly, NOW] as const),
+  );
+  expect(fault?.detail).toContain('order.makerAmount must be 4000000');
 });
 
 test('a value on the boundary is allowed', () => {

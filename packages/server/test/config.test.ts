@@ -83,7 +83,9 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   VENUE_B_NAME: ['-x'],
   VENUE_B_BACKEND: ['sandbox'],
   VENUE_B_SLIPPAGE_BPS: ['0', '10001'],
+  VENUE_B_PRICE_IMPACT_PERCENT: ['-1', '101', '1.5'],
   VENUE_B_COUNTRY_HEADER: ['cf ipcountry'],
+  VENUE_B_COUNTRY_CHECKED_ELSEWHERE: ['by-proxy'],
   DFLOW_METADATA_URL: ['dflow.net'],
   DFLOW_TRADE_URL: ['ftp://dflow.net'],
   SOLANA_RPC_URL: ['wss://rpc'],
@@ -138,8 +140,13 @@ const CUSTODY = {
   FIREBLOCKS_ADDRESS: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 };
 
+const LIVE_B = {
+  ...{ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY },
+  VENUE_B_COUNTRY_CHECKED_ELSEWHERE: 'on',
+};
+
 test('the live quote venue defaults to the real services', () => {
-  const config = readConfig({ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY });
+  const config = readConfig(LIVE_B);
   expect(settingsOf(config, 'kalshi').live).toEqual({
     metadataUrl: 'https://prediction-markets-api.dflow.net',
     tradeUrl: 'https://quote-api.dflow.net',
@@ -230,6 +237,16 @@ describe('settings that depend on each other', () => {
       'FIREBLOCKS_VAULT_ID, FIREBLOCKS_ADDRESS',
     ],
     ['the live quote venue needs a chain', { VENUE_B_BACKEND: 'live', ...CUSTODY }, 'SOLANA_RPC_URL'],
+    [
+      'the live quote venue needs a word about countries',
+      { ...LIVE_B, VENUE_B_COUNTRY_CHECKED_ELSEWHERE: 'off' },
+      'VENUE_B_BACKEND=live needs VENUE_B_COUNTRY_HEADER, in which your proxy names the caller’s country; or VENUE_B_COUNTRY_CHECKED_ELSEWHERE=on',
+    ],
+    [
+      'countries are checked here or elsewhere',
+      { ...LIVE_B, VENUE_B_COUNTRY_HEADER: 'CF-IPCountry', TRUST_PROXY: 'on' },
+      'exclude each other',
+    ],
     ['a country needs a proxy', { VENUE_B_COUNTRY_HEADER: 'CF-IPCountry' }, 'needs TRUST_PROXY'],
     ['two venues of one name', { VENUE_A_NAME: 'kalshi' }, 'VENUE_B_NAME'],
     ['a venue named like a route', { VENUE_B_NAME: 'agents' }, 'VENUE_B_NAME=agents'],
@@ -284,6 +301,7 @@ describe('a refusal', () => {
         'PAPER_FAULTS is for the paper venue, but VENUE_A_BACKEND=live. ' +
         'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only. ' +
         'VENUE_B_BACKEND=live needs SOLANA_RPC_URL. ' +
+        'VENUE_B_BACKEND=live needs VENUE_B_COUNTRY_HEADER, in which your proxy names the caller’s country; or VENUE_B_COUNTRY_CHECKED_ELSEWHERE=on, if you keep callers out by other means where venue B must not be offered. ' +
         'VENUE_A_NAME=agents is the first segment of a route or a reserved word; choose another name.',
     );
   });
@@ -381,7 +399,7 @@ test.for([
   [{ HOST: '0.0.0.0' }, ['clob']],
   [{ HOST: '::' }, ['clob']],
   [{ HOST: '127.example.com' }, ['clob']],
-  [{ VENUE_B_BACKEND: 'live', SOLANA_RPC_URL: 'https://rpc.example', ...CUSTODY }, ['clob']],
+  [LIVE_B, ['clob']],
   [{ HOST: '0.0.0.0', PAPER_DOORS: 'on' }, ['clob', 'dflow', 'solana']],
   [{ PAPER_DOORS: 'off' }, []],
   [{ PAPER_DOORS: 'solana,clob' }, ['solana', 'clob']],

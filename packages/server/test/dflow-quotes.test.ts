@@ -42,7 +42,7 @@ describe('a quote', () => {
         outputMint: MINTS.yes,
         inAmount: CAPTURED_BUY.paid,
         outAmount: 11_000_000n,
-        minOutAmount: 10_000_000n,
+        minOutAmount: 10_780_000n,
         isRedemption: false,
       },
       lastValidBlockHeight: HEIGHT + 150,
@@ -59,6 +59,7 @@ describe('a quote', () => {
       userPublicKey: WALLET,
       slippageBps: '200',
       predictionMarketSlippageBps: '200',
+      priceImpactTolerancePct: '10',
       includeAddressLookupTables: 'true',
     });
     expect(logged).toEqual([]);
@@ -86,17 +87,28 @@ describe('a quote', () => {
       { status: 'finalized', result: 'yes' },
       { redemptionStatus: 'open' },
     );
-    dflow['/order'] = orderOf({
-      inputMint: MINTS.yes,
-      outputMint: USDC_MINT,
-      inAmount: '2000000',
-      outAmount: '2000000',
-      minOutAmount: '2000000',
-      otherAmountThreshold: '2000000',
-      revertMint: MINTS.yes,
-    });
-    const preview = await ask({ side: 'SELL', amount: 2_000_000n, wallet: null });
-    expect(preview).toMatchObject({ kind: 'preview', amounts: { isRedemption: true } });
+    const redeemed = (outAmount: string, minOutAmount = outAmount) => {
+      dflow['/order'] = orderOf({
+        inputMint: MINTS.yes,
+        outputMint: USDC_MINT,
+        inAmount: '2000000',
+        outAmount,
+        minOutAmount,
+        otherAmountThreshold: minOutAmount,
+        revertMint: MINTS.yes,
+        priceImpactPct: '0.9',
+      });
+      return ask({ side: 'SELL', amount: 2_000_000n, wallet: null });
+    };
+    expect(await redeemed('2000000')).toMatchObject({ kind: 'preview', amounts: { isRedemption: true } });
+    expect(seen[1]!.url).not.toContain('priceImpact');
+    // The result says what they pay, whatever DFlow offers.
+    expect(await redeemed('1999999')).toMatchObject(
+      degraded('route_not_found', expect.stringContaining('it pays 1.999999, and these contracts pay 2')),
+    );
+    expect(await redeemed('2000000', '1')).toMatchObject(
+      degraded('route_not_found', expect.stringContaining('allows no less than 1.96')),
+    );
   });
 });
 
@@ -172,7 +184,8 @@ describe('no quote', () => {
   test.each([
     ['price_impact_too_high', 'price_impact_too_high'],
     ['geoblocked', 'geoblocked'],
-    ['wallet_restricted', 'geoblocked'],
+    ['wallet_restricted', 'wallet_restricted'],
+    ['Price_Impact_Too_High', 'price_impact_too_high'],
     ['zero_out_amount', 'amount_too_small'],
     ['requested_input_amount_is_zero', 'amount_too_small'],
     ['invalid_destination_wallet', 'route_not_found'],
@@ -200,9 +213,6 @@ describe('no quote', () => {
     dflow['/trade-api'] = { exchange_active: true, trading_active: false };
     expect(await ask()).toMatchObject(degraded('venue_maintenance', null));
     dflow['/trade-api'] = { exchange_active: true, trading_active: true };
-    stage.now = MAINTENANCE;
-    expect(await ask()).toMatchObject(degraded('venue_maintenance', null));
-    stage.now = NOON;
 
     // Enough for the price, not for the fee.
     expect(await ask({ amount: 90_735n })).toMatchObject(degraded('amount_too_small'));
@@ -219,6 +229,15 @@ describe('no quote', () => {
     looks = 0;
     dflow['/api/v1/market/'] = (reply) => (looks++ === 0 ? reply.send(before) : reply.code(404).send({}));
     expect(await ask()).toMatchObject(degraded('market_not_found', null));
+  });
+
+  test('in the weekly maintenance, which is no time to ask for an order; of a silent venue, too', async () => {
+    stage.now = MAINTENANCE;
+    const closed = degraded('venue_maintenance', expect.stringContaining('until 2026-02-19T10:00:00.000Z'));
+    expect(await ask()).toMatchObject(closed);
+    expect(seen.map(({ url }) => url.split('/')[1])).toEqual(['api']);
+    dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
+    expect(await ask()).toMatchObject(closed);
   });
 
   test('when DFlow or the node does not answer', async () => {

@@ -50,7 +50,10 @@ async function liquidMarket(): Promise<TickerMarket> {
   const markets = (await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[];
   const found = markets.find(
     ({ phase, bestBid = 0, asks, endDate }) =>
-      phase === 'active' && bestBid > 3_000 && (asks.YES ?? 9_999) < 7_000 && endDate > clock.ms + 86_400_000,
+      phase === 'active' &&
+      bestBid > 3_000 &&
+      (asks.YES ?? 9_999) < 7_000 &&
+      (endDate ?? 0) > clock.ms + 86_400_000,
   );
   if (found === undefined) throw new Error('the world has no market to trade');
   return found;
@@ -89,6 +92,8 @@ beforeAll(async () => {
     exchangeStatusUrl: `http://sandbox${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
     apiKey: null,
     slippageBps: 500,
+    priceImpactPercent: 10,
+    maintenanceEnd: () => null,
     paper: { credit: (wallet) => sandbox.venue.credit(wallet, CREDIT, LAMPORTS) },
     send,
     clock,
@@ -120,11 +125,17 @@ async function submitted(quote: Executable): Promise<string> {
   return signature;
 }
 
+const placed = (signature: string, { amounts, lastValidBlockHeight }: Executable) => ({
+  ...amounts,
+  signature,
+  lastValidBlockHeight,
+});
+
 /** The venue's evidence once the fill is due. */
 async function ended(signature: string, quote: Executable): Promise<OrderProgress> {
   clock.ms += 2_000;
   await sandbox.venue.tick();
-  return venue.quotes.progress(signature, quote.lastValidBlockHeight);
+  return venue.quotes.progress(placed(signature, quote));
 }
 
 const yesOf = (market: TickerMarket) => market.tokenIds[0] as SolanaAddress;
@@ -162,7 +173,7 @@ describe('an order', () => {
     expect(quote.amounts.outAmount % 1_000_000n).toBe(0n);
     expect(quote.expectedEnd - clock.ms).toBe(120_000);
     const signature = await submitted(quote);
-    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({
+    expect(await venue.quotes.progress(placed(signature, quote))).toEqual({
       kind: 'open',
       fills: [],
       reverts: [],
@@ -232,7 +243,7 @@ describe('an order', () => {
     const quote = await executable((await liquidMarket()).id);
     const signature = transactionId(readTransaction(alice.sign(quote.wire)));
     expect((await venue.quotes.chain.landings([signature], true)).get(signature)).toEqual({ kind: 'unseen' });
-    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(placed(signature, quote))).toEqual({ kind: 'unknown' });
     clock.ms += 122_000;
     expect(await venue.quotes.chain.blockHeight()).toBeGreaterThan(quote.lastValidBlockHeight);
     // Expired: the node may lag, so it proves nothing, and neither does the simulation.
@@ -240,7 +251,7 @@ describe('an order', () => {
     expect(await venue.quotes.chain.simulate(alice.sign(quote.wire), alice.address, true)).toEqual({
       kind: 'unknown',
     });
-    expect(await venue.quotes.progress(signature, quote.lastValidBlockHeight)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(placed(signature, quote))).toEqual({ kind: 'unknown' });
   });
 
   test('with a wrong signature is refused permanently', async () => {
@@ -253,7 +264,7 @@ describe('an order', () => {
   test('in a market that ended redeems the winning outcome; the losing one pays nothing', async () => {
     const blitz = ((await venue.markets.search({ words: '*' })).markets as readonly TickerMarket[]).find(
       ({ status, endDate, asks }) =>
-        status === 'open' && endDate - clock.ms < 120_000 && asks.YES !== null && asks.NO !== null,
+        status === 'open' && (endDate ?? 0) - clock.ms < 120_000 && asks.YES !== null && asks.NO !== null,
     )!;
     for (const outcome of ['YES', 'NO'] as const) {
       const quote = await executable(blitz.id, { outcome, amount: 3_000_000n });

@@ -54,7 +54,9 @@ describe('a transaction is withheld', () => {
     ['no least amount', { minOutAmount: '0', otherAmountThreshold: '0' }],
     ['no least amount', { minOutAmount: '11000001', otherAmountThreshold: '11000001' }],
     ['least amounts differ', { otherAmountThreshold: '9000000' }],
+    ['allows no less than 10.78', { minOutAmount: '10779999', otherAmountThreshold: '10779999' }],
     ['execution mode', { executionMode: 'someday' }],
+    ['execution mode is "sync"', { executionMode: 'sync' }],
     ['other tokens back', { revertMint: MINTS.no }],
     ['opening the market', { initPredictionMarketCost: 20_000_000 }],
     ['no transaction', { transaction: undefined }],
@@ -127,14 +129,6 @@ describe('a transaction is withheld', () => {
     stage.simulation = simulated;
     await hidden(words);
   });
-
-  test('when it trades at once without delivering the quoted amount', async () => {
-    dflow['/order'] = orderOf({ executionMode: 'sync' });
-    stage.simulation = ok(paid, change(YES_ACCOUNT, YES, 0n, 9_999_999n));
-    await hidden('would bring 9999999 instead of at least 10000000');
-    stage.simulation = ok(paid, change(YES_ACCOUNT, YES, 0n, 10_000_000n));
-    expect(await ask()).toMatchObject({ kind: 'executable' });
-  });
 });
 
 describe('the outcome of an order', () => {
@@ -147,10 +141,15 @@ describe('the outcome of an order', () => {
     outAmount: '11000000',
   };
   const revert = { signature: 'revert-1', mint: USDC_MINT, amount: '51904' };
-  const trade = { transactionSignature: 'fill-1', outputAmount: '11000000', feeAmount: '68096' };
+  const { signature: transactionSignature, inAmount: inputAmount, outAmount: outputAmount, ...mints } = fill;
+  const trade = { transactionSignature, ...mints, inputAmount, outputAmount, feeAmount: '68096' };
+  const ORDER = {
+    ...{ signature: SIGNATURE, lastValidBlockHeight: HEIGHT },
+    ...{ inputMint: asSolanaAddress(USDC_MINT), outputMint: YES, inAmount: 1_000_000n },
+  };
   const status = (text: string, more: object = {}) => {
     dflow['/order-status'] = { status: text, inAmount: '0', outAmount: '0', ...more };
-    return venue.quotes.progress(SIGNATURE, HEIGHT);
+    return venue.quotes.progress(ORDER);
   };
 
   test.each(['pending', 'expired', 'failed', 'an unknown state'])('%s: no evidence', async (text) => {
@@ -159,9 +158,9 @@ describe('the outcome of an order', () => {
 
   test('a signature that DFlow does not know, or no answer: no evidence', async () => {
     dflow['/order-status'] = null;
-    expect(await venue.quotes.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(ORDER)).toEqual({ kind: 'unknown' });
     dflow['/order-status'] = (reply) => reply.code(500).send('');
-    expect(await venue.quotes.progress(SIGNATURE, HEIGHT)).toEqual({ kind: 'unknown' });
+    expect(await venue.quotes.progress(ORDER)).toEqual({ kind: 'unknown' });
     expect(seen[0]!.url).toBe(`/order-status?signature=${SIGNATURE}&lastValidBlockHeight=${HEIGHT}`);
   });
 
@@ -175,7 +174,13 @@ describe('the outcome of an order', () => {
     expect(await status('pendingClose')).toMatchObject({ kind: 'open' });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()], cursor: null };
     dflow['/api/v1/onchain-trades/by-market/'] = {
-      trades: [{ ...trade, transactionSignature: 'other' }, 5, trade],
+      trades: [
+        { ...trade, transactionSignature: 'other' },
+        5,
+        // Of another wallet in the same transaction.
+        { ...trade, outputAmount: '10000000000', feeAmount: '175000000' },
+        trade,
+      ],
     };
     const closed = {
       kind: 'closed',
@@ -194,6 +199,23 @@ describe('the outcome of an order', () => {
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()] };
     dflow['/api/v1/onchain-trades/by-market/'] = { trades: [] };
     expect(await status('closed', { fills: [fill] })).toMatchObject({ kind: 'closed', fills });
+  });
+
+  test.each<[string, object]>([
+    ['other tokens', { outputMint: MINTS.no }],
+    ['other tokens', { inputMint: MINTS.no }],
+    ['more than the order gave', { inAmount: '1000001' }],
+  ])('fills of %s prove nothing, and are logged', async (words, changes) => {
+    expect(await status('closed', { fills: [fill, { ...fill, ...changes }] })).toEqual({ kind: 'unknown' });
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain(words);
+  });
+
+  test('a fill of nothing is none', async () => {
+    const nothing = { ...fill, inAmount: '0', outAmount: '0' };
+    expect(await status('closed', { fills: [nothing], reverts: [revert] })).toMatchObject({
+      ...{ kind: 'closed', fills: [], reverts: [{ amount: 51_904n }] },
+    });
   });
 
   test('closed without fills or reverts is not final', async () => {

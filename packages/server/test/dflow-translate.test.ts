@@ -1,9 +1,10 @@
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { isBlockedCountry } from '../src/venues/dflow/jurisdictions.ts';
-import { isMaintenance } from '../src/venues/dflow/maintenance.ts';
-import { costOf, toBook, toTickerMarket } from '../src/venues/dflow/translate.ts';
+import { refusalOfCountry } from '../src/venues/dflow/jurisdictions.ts';
+import { maintenanceEnd } from '../src/venues/dflow/maintenance.ts';
+import { costOf, railOf, toBook, toTickerMarket } from '../src/venues/dflow/translate.ts';
 import type { WireMarket } from '../src/venues/dflow/wire.ts';
+import type { TickerMarket } from '../src/venues/quotes.ts';
 import {
   CAPTURED_BUY,
   capturedMarket,
@@ -21,8 +22,12 @@ import {
 
 function translated(changes: object = {}, rail: object = {}) {
   const market = capturedMarket(changes, rail) as unknown as WireMarket;
-  return toTickerMarket(market, USDC_MINT, NOON);
+  const on = railOf(market, USDC_MINT);
+  return on === null || on === 'unreadable' ? on : toTickerMarket(market, on, NOON);
 }
+
+/** Of a market that can be read. */
+const readable = (changes: object = {}, rail: object = {}) => translated(changes, rail) as TickerMarket;
 
 describe('a market', () => {
   test('has its ticker as id, prices in pips, and the tokens of our collateral', () => {
@@ -49,12 +54,15 @@ describe('a market', () => {
 
   test('without tokens for our collateral is left out', () => {
     expect(translated({ accounts: {} })).toBeNull();
-    expect(translated({}, { yesMint: 'no-mint' })).toBeNull();
-    expect(translated({}, { yesMint: MINTS.no })).toBeNull();
+  });
+
+  test('whose tokens for our collateral cannot be read is not taken for one without', () => {
+    for (const yesMint of ['no-mint', MINTS.no, 5]) expect(translated({}, { yesMint })).toBe('unreadable');
   });
 
   test.each([
     ['active', 'active', 'open'],
+    ['Active', 'active', 'open'],
     ['initialized', 'inactive', 'closed'],
     ['inactive', 'inactive', 'closed'],
     ['closed', 'closed', 'closed'],
@@ -65,9 +73,19 @@ describe('a market', () => {
     expect(translated({ status })).toMatchObject({ phase, status: shown });
   });
 
-  test('whose first buyer would pay for its accounts is not tradable', () => {
-    expect(translated({}, { isInitialized: false })).toMatchObject({ phase: 'inactive' });
-  });
+  test.each([
+    [true, 'active'],
+    ['TRUE', 'active'],
+    [null, 'active'],
+    [false, 'inactive'],
+    ['false', 'inactive'],
+    [7, 'inactive'],
+  ])(
+    'whose first buyer would pay for its accounts is not tradable: isInitialized %j',
+    (isInitialized, phase) => {
+      expect(translated({}, { isInitialized })).toMatchObject({ phase });
+    },
+  );
 
   test.each([
     ['yes', undefined, 'resolved', 'YES', { YES: 10_000, NO: 0 }],
@@ -79,17 +97,19 @@ describe('a market', () => {
     ['scalar', 9_999, 'resolved', '0.9999', { YES: 9_999, NO: 1 }],
     ['scalar', 10_000, 'resolved', 'YES', { YES: 10_000, NO: 0 }],
     ['scalar', 0, 'resolved', 'NO', { YES: 0, NO: 10_000 }],
+    ['Scalar', '2400', 'resolved', '0.24', { YES: 2_400, NO: 7_600 }],
+    ['YES', 'half', 'resolved', 'YES', { YES: 10_000, NO: 0 }],
   ])('finalized as %j (%j) pays that result', (result, scalarOutcomePct, status, payout, pays) => {
     const pct = scalarOutcomePct === undefined ? {} : { scalarOutcomePct };
-    const market = translated({ status: 'finalized', result }, { redemptionStatus: 'open', ...pct });
+    const market = readable({ status: 'Finalized', result }, { redemptionStatus: 'Open', ...pct });
     expect(market).toMatchObject({ phase: 'settled', status, pays });
-    expect(market?.payout).toBe(payout);
+    expect(market.payout).toBe(payout);
     expect(market).not.toHaveProperty('unknownResult');
   });
 
   test('pays nothing before redemption opens, or for an unknown result', () => {
     const none = { YES: null, NO: null };
-    const ended = (status: string, result: string, redemptionStatus: string) =>
+    const ended = (status: string, result: string, redemptionStatus: string | null) =>
       translated({ status, result }, { redemptionStatus });
     expect(ended('finalized', 'yes', 'pending')).toMatchObject({
       phase: 'settled',
@@ -101,7 +121,13 @@ describe('a market', () => {
     });
     expect(ended('finalized', 'constructor', 'open')).toMatchObject({ unknownResult: 'constructor' });
     expect(ended('finalized', 'scalar', 'open')).toMatchObject({ phase: 'closed', pays: none });
+    for (const scalarOutcomePct of ['half', '24 %', 10_001, -1, 0.5])
+      expect(
+        translated({ status: 'finalized', result: '' }, { redemptionStatus: 'open', scalarOutcomePct }),
+      ).toMatchObject({ phase: 'closed', pays: none, unknownResult: String(scalarOutcomePct) });
     expect(ended('determined', 'yes', 'open')).toMatchObject({ phase: 'settled' });
+    expect(ended('determined', 'no', null)).toMatchObject({ phase: 'closed', pays: none, decided: 0 });
+    expect(ended('closed', '', null)).not.toHaveProperty('decided');
   });
 
   test.each([
@@ -112,20 +138,24 @@ describe('a market', () => {
   ])(
     'has the names of its subtitles, unless they are about the question: %j, %j',
     (yesSubTitle, noSubTitle, names) => {
-      expect(translated({ yesSubTitle, noSubTitle })?.outcomes).toEqual(names);
+      expect(readable({ yesSubTitle, noSubTitle }).outcomes).toEqual(names);
     },
   );
 
   test('accepts times in seconds or milliseconds, and finer prices for a finer tick', () => {
-    expect(translated({ closeTime: 1_771_444_800_123 })?.endDate).toBe(1_771_444_800_123);
-    expect(translated({ yesBid: '0.0750' })?.tickSize).toBe(10);
-    expect(translated({ yesBid: '0.0755' })?.tickSize).toBe(1);
+    const end = (closeTime: unknown) => readable({ closeTime }).endDate;
+    expect([1_771_444_800_123, '1771444800.123', '2026-02-18T20:00:00.123Z'].map(end)).toEqual(
+      Array(3).fill(1_771_444_800_123),
+    );
+    expect([null, undefined, 0, 'soon', -1, 1e300, {}].map(end)).toEqual(Array(7).fill(null));
+    expect(readable({ yesBid: '0.0750' }).tickSize).toBe(10);
+    expect(readable({ yesBid: '0.0755' }).tickSize).toBe(1);
   });
 
   test.each([['0.07555'], ['1.0000'], ['0.0000'], ['about a half'], [null]])(
     'has no offer for the price %j',
     (yesAsk) => {
-      expect(translated({ yesAsk })?.asks.YES).toBeNull();
+      expect(readable({ yesAsk }).asks.YES).toBeNull();
     },
   );
 });
@@ -163,16 +193,40 @@ test('the fee equals the fee of a captured order', () => {
 });
 
 test('maintenance is on Thursday from 3 to 5 a.m. in New York, in summer and winter', () => {
-  const at = (times: readonly string[]) => times.map((time) => isMaintenance(Date.parse(time)));
+  const ends = (times: readonly string[]) => times.map((time) => maintenanceEnd(Date.parse(time)));
   const within = ['2026-01-15T08:00:00Z', '2026-07-16T07:00:00Z', '2026-07-16T08:59:59Z'];
-  expect(at(within)).toEqual([true, true, true]);
+  const [winter, summer] = [Date.parse('2026-01-15T10:00:00Z'), Date.parse('2026-07-16T09:00:00Z')];
+  expect(ends(within)).toEqual([winter, summer, summer]);
   const outside = ['2026-01-15T07:59:59Z', '2026-07-16T09:00:00Z', '2026-07-17T07:30:00Z'];
-  expect(at(outside)).toEqual([false, false, false]);
+  expect(ends(outside)).toEqual([null, null, null]);
 });
 
-test('countries are blocked by code, in either case', () => {
-  expect(['US', 'us', 'GB', 'PL', 'AE'].map(isBlockedCountry)).not.toContain(false);
-  expect(['DE', 'BR', 'JP', '', 'USA'].map(isBlockedCountry)).not.toContain(true);
+test('a country may buy when it is one assigned code that is not blocked, in either case', () => {
+  expect(['DE', 'br', ' JP ', 'IE'].map(refusalOfCountry)).toEqual([null, null, null, null]);
+  const blocked = [
+    'US',
+    'us',
+    'GB',
+    'UK',
+    'PL',
+    'AE',
+    'GP',
+    'RE',
+    'GF',
+    'PF',
+    'MQ',
+    'YT',
+    'NC',
+    'PM',
+    'BL',
+    'MF',
+  ];
+  for (const code of [...blocked, 'WF', 'TF'])
+    expect(refusalOfCountry(code)).toMatch(/bought .* country [A-Z]{2}\.$/);
+  for (const said of [null, '', 'XX', 'T1', 'ZZ', 'EU', 'USA', 'DE, US', 'DE,DE', 'UA-43', 'constructor'])
+    expect(refusalOfCountry(said)).toMatch(
+      /needs the country .* names (no country|"[^"]+", which is not one)/,
+    );
 });
 
 useStage();

@@ -30,6 +30,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { fetchSend } from '../src/platform/outbound/http.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/venues/chain.ts';
 import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
+import { maintenanceEnd } from '../src/venues/dflow/maintenance.ts';
 import type { QuoteQuestion } from '../src/venues/quotes.ts';
 
 /** Values captured from DFlow: reference §1.3. Tests override single fields. */
@@ -155,8 +156,8 @@ export const orderOf = (changes: object = {}) => ({
   outputMint: MINTS.yes,
   inAmount: CAPTURED_BUY.paid.toString(),
   outAmount: '11000000',
-  otherAmountThreshold: '10000000',
-  minOutAmount: '10000000',
+  otherAmountThreshold: '10780000',
+  minOutAmount: '10780000',
   slippageBps: 200,
   priceImpactPct: '0',
   contextSlot: 5,
@@ -291,6 +292,8 @@ export function useStage(): void {
       exchangeStatusUrl: `${base}/trade-api/v2/exchange/status`,
       apiKey: 'the-key',
       slippageBps: 200,
+      priceImpactPercent: 10,
+      maintenanceEnd,
       send: fetchSend,
       clock: { now: () => stage.now },
       log: { error: write('error'), warn: write('warn'), info: write('info') },

@@ -108,10 +108,13 @@ export async function startStage(
     readonly eventMs?: number;
     /** Between heartbeats; an hour without it. */
     readonly beatMs?: number;
+    /** Between two looks at a wallet; an hour without it. */
+    readonly followMs?: number;
     /** Fee rate of the market, in millionths. */
     readonly feeRate?: bigint;
   } = {},
 ): Promise<Stage> {
+  const { followMs = 3_600_000 } = given;
   const sql = openPool(await createDeskDatabase());
   afterFile('pools', () => sql.end({ timeout: 1 }));
   const asked: VenueRequest[] = [];
@@ -180,7 +183,7 @@ export async function startStage(
     heartbeatTimes: { tickMs: 50, leaseMs: 1_000, beatMs: given.beatMs ?? 3_600_000 },
     lookAfterMs: given.lookAfterMs ?? [1_800_000],
     times: {
-      ...{ tickMs: 3_600_000, leaseMs: 5_000, quietMs: 3_600_000, settleMs: 3_600_000, busyMs: 3_600_000 },
+      ...{ leaseMs: 5_000, tickMs: followMs, quietMs: followMs, settleMs: followMs, busyMs: followMs },
       eventMs: given.eventMs ?? 3_600_000,
     },
   });
@@ -240,6 +243,6 @@ export async function startStage(
 export const isPost = ({ method, path }: VenueRequest): boolean => method === 'POST' && path === '/order';
 
 /** The venue's answer to an order that rests. */
-export const live = (orderId: string): Reply => ({
-  body: { success: true, errorMsg: '', orderID: orderId, status: 'live', makingAmount: '', takingAmount: '' },
+export const live = (orderId: string, status = 'live'): Reply => ({
+  body: { success: true, errorMsg: '', orderID: orderId, status, makingAmount: '', takingAmount: '' },
 });

@@ -137,7 +137,8 @@ describe('an Idempotency-Key', () => {
   const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const keyed = (key: string) => {
     const keys = createIdempotencyStore(sql);
-    const begin = (body: Buffer, now = at) => keys.begin('agent', 'trade', key, body, now);
+    const begin = (body: Buffer, now = at) =>
+      keys.begin('agent', 'trade', key, body, { at: now, isSecret: false });
     return {
       ...keys,
       begin,

@@ -125,7 +125,7 @@ describe('a balance', () => {
   test('is what the account has without what its open orders need', async () => {
     state.orders = [
       resting({ size_matched: '4' }),
-      resting({ original_size: '20000000', size_matched: '0', price: '0.25', asset_id: '22' }),
+      resting({ original_size: '20', size_matched: '0', price: '0.25', asset_id: '22' }),
       resting({ side: 'SELL', original_size: '15' }),
       resting({ maker_address: STRANGER, original_size: '1000' }),
       { broken: true },

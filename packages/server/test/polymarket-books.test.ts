@@ -17,14 +17,14 @@ const change = (changes: readonly Json[], timestamp = '1001'): Json => ({
   timestamp,
   price_changes: changes.map((one) => ({ asset_id: YES, hash: 'h', ...one })),
 });
-const top = () => venue.books.known(YES)?.view('c', 'YES', 1);
+const top = () => venue.books.known(YES)?.view({ conditionId: 'c' }, 'YES', 1);
 const NEVER = { compareEveryMs: 1_000_000 };
 
 describe('the socket’s book', () => {
   test('is read best first with its terms, and NO is its mirror', async () => {
     await begin(NEVER);
     const book = venue.books.known(YES)!;
-    expect(book.view('c', 'YES', 10)).toEqual({
+    expect(book.view({ conditionId: 'c' }, 'YES', 10)).toEqual({
       conditionId: 'c',
       outcome: 'YES',
       bids: [
@@ -39,7 +39,7 @@ describe('the socket’s book', () => {
       sequence: 1_000,
       changedAt: 1_000,
     });
-    expect(book.view('c', 'NO', 1)).toMatchObject({
+    expect(book.view({ conditionId: 'c' }, 'NO', 1)).toMatchObject({
       bids: [[5_000, 30_000_000n]],
       asks: [[5_500, 20_500_000n]],
       lastTrade: 5_300,
@@ -104,7 +104,10 @@ describe('the socket’s book', () => {
     await until(() =>
       isDropped
         ? expect(venue.books.known(YES)).toBeNull()
-        : expect(venue.books.known(YES)?.view('c', 'YES', 9).bids).toContainEqual([4_400, 7_000_000n]),
+        : expect(venue.books.known(YES)?.view({ conditionId: 'c' }, 'YES', 9).bids).toContainEqual([
+            4_400,
+            7_000_000n,
+          ]),
     );
   });
 
@@ -195,7 +198,9 @@ describe('a socket that lies', () => {
     );
     await until(() => expect(venue.books.known(YES)).toBeNull());
     venue.state.sendsSnapshots = true;
-    await until(() => expect(venue.books.known(YES)?.view('c', 'YES', 10).bids).toHaveLength(1));
+    await until(() =>
+      expect(venue.books.known(YES)?.view({ conditionId: 'c' }, 'YES', 10).bids).toHaveLength(1),
+    );
   });
 
   test('no longer, but is ahead of the CLOB, is believed', async () => {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { within } from '../../../test/service-process.ts';
+import { createOrderStore } from '../src/trading/order-store.ts';
 import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
 import type { Venue } from '../src/venues/venue.ts';
 import { type Answer, isPost, live, type Stage, startStage } from './live-orders-stage.ts';
@@ -44,6 +45,79 @@ const PROVES_NOTHING: readonly (readonly [string, Answer])[] = [
   ],
   ['success: false without words', { body: { success: false, errorMsg: '', orderID: '', status: '' } }],
 ];
+
+describe('the record of an order in doubt', () => {
+  /** Found by a look, with this state. */
+  const foundAs = async (status: string, given: Parameters<Stage['newOrder']>[0] = {}) => {
+    const { stage, made, orderId } = await doubtful(
+      { status: 425 },
+      [FAR],
+      (id) => record(id, { status }),
+      given,
+    );
+    await made.submit();
+    const [row] = await createOrderStore(stage.sql).byIds([orderId]);
+    return row;
+  };
+
+  test.each([
+    ['CANCELLED', 0, 'canceled'],
+    ['canceled', 0, 'canceled'],
+    ['order_status_canceled', 0, 'canceled'],
+    ['canceled_market_resolved', 0, 'market_resolved'],
+    ['EXPIRED', 0, 'canceled'],
+    // The venue ends an order a minute before the time that it signed.
+    ['CANCELED', 61_000, 'expired'],
+    ['CANCELED', 180_000, 'canceled'],
+  ])('ends it when it says %s, %i ms before it expires', async (word, before, status) => {
+    const gtd = { timeInForce: 'GTD', expiration: Date.now() + before } as const;
+    expect(await foundAs(word, before === 0 ? {} : gtd)).toMatchObject({ status });
+  });
+
+  test('that the venue removed as invalid says why', async () => {
+    const detail = expect.stringContaining('balance or an approval');
+    expect((await foundAs('INVALID'))?.journal.at(-1)).toMatchObject({ status: 'canceled', detail });
+  });
+});
+
+describe('an order that the venue took and does not show', () => {
+  const HOUR_MS = 3_600_000;
+  /** Answered so, and never shown. */
+  const hidden = async (word: string, given: Parameters<Stage['newOrder']>[0]) => {
+    const stage = await startStage({ followMs: 20 });
+    const made = await stage.newOrder(given);
+    const { orderId } = made.order;
+    stage.answer = (asked) => (isPost(asked) ? live(orderId, word) : undefined);
+    await made.submit();
+    return { stage, made, orderId };
+  };
+
+  test.each([
+    ['held back', 'delayed', 'FAK', 'delayed'],
+    ['resting', 'live', 'GTC', 'live'],
+  ] as const)('is not over while it is young: %s', async (_, word, timeInForce, status) => {
+    // Of the future: it stays young for as long as the test runs.
+    const createdAt = Date.now() + HOUR_MS;
+    const { stage, made, orderId } = await hidden(word, {
+      ...{ timeInForce, createdAt, deadline: Date.now() + 60_000 },
+    });
+    await expect.poll(() => looks(stage, orderId)).toBeGreaterThan(8);
+    expect((await made.row()).status).toBe(status);
+    const trade = {
+      ...{ id: 't1', taker_order_id: orderId, market: made.order.conditionId, asset_id: '1001', side: 'BUY' },
+      ...{ size: '10', price: '0.5', status: 'CONFIRMED', match_time: String(Math.floor(Date.now() / 1000)) },
+      maker_orders: [{ order_id: '0xmaker', matched_amount: '10', price: '0.5', asset_id: '1002' }],
+    };
+    stage.answer = ({ path }) =>
+      path.startsWith('/data/trades') ? { body: { data: [trade], next_cursor: 'LTE=' } } : undefined;
+    await expect.poll(() => made.row()).toMatchObject({ status: 'filled', filled: 10_000_000n });
+  });
+
+  test('is over when it is old', async () => {
+    const { made } = await hidden('live', { createdAt: Date.now() - HOUR_MS, deadline: Date.now() + 60_000 });
+    await expect.poll(async () => (await made.row()).status).toBe('canceled');
+  });
+});
 
 test.each(PROVES_NOTHING)(
   'after %s an order that the venue has is found at once, and the answer says so',

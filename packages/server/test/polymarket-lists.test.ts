@@ -67,6 +67,25 @@ function endless(row: Json) {
 }
 
 describe('the open orders that a balance subtracts', () => {
+  test.each([
+    ['whole millionths, a half of a share matched', [['100000000', '500000']], 49_750_000n],
+    [
+      'decimals beside a million shares',
+      [
+        ['1000000', '400000'],
+        ['10', '0'],
+      ],
+      300_005_000_000n,
+    ],
+    ['a million shares alone, which are no order of one share', [['1000000', '0']], 500_000_000_000n],
+  ])('have their sizes in one unit: %s', async (_, sizes, held) => {
+    const data = sizes.map(([original_size, size_matched], nth) => ({
+      ...{ ...resting(`0x${nth}`), original_size, size_matched },
+    }));
+    pageOf = () => ({ data, next_cursor: 'LTE=' });
+    expect((await venue.accounts.balance(ACCOUNT, BUY)).held).toBe(held);
+  });
+
   test('count once, however many pages show them', async () => {
     pageOf = (cursor) => ({
       data: [resting('0x1'), resting(cursor === null ? '0x2' : '0x3')],

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
 import { agreed } from '../src/venues/polymarket/resolutions.ts';
+import { TokenBook } from '../src/venues/polymarket/token-book.ts';
 import { toListedMarket } from '../src/venues/polymarket/translate-market.ts';
 import { READ } from '../src/venues/polymarket/wire.ts';
 import { CONDITION, gammaMarket, type Json, NO, openMarkets, wireBook, YES } from './polymarket-stand-in.ts';
@@ -50,6 +51,22 @@ describe('a market', () => {
     expect(await venue.data.byToken('559651')).toBeNull();
   });
 
+  test('that lists No first has its last trade on the right side, in its record, its book and a trade', async () => {
+    // Both of its books say it of the first outcome, which is No.
+    venue.state.markets = [gammaMarket({ outcomes: '["No","Yes"]' })];
+    venue.state.books = [wireBook({ asset_id: NO, bids: [], last_trade_price: '0.9' })];
+    expect(await venue.data.find(CONDITION)).toMatchObject({ tokenIds: [NO, YES], lastTrade: 1_000 });
+    expect(await venue.data.findAll([CONDITION])).toMatchObject([{ lastTrade: 1_000 }]);
+    for (const [outcome, lastTrade] of [
+      ['YES', 1_000],
+      ['NO', 9_000],
+    ] as const)
+      expect(await venue.data.book(CONDITION, outcome, 10)).toMatchObject({ lastTrade });
+    const book = TokenBook.read(READ.book(wireBook({ last_trade_price: '0.9' }))!)!;
+    book.traded('0.2', 2_000);
+    expect(book.view({ conditionId: CONDITION, isTurned: true }, 'YES', 1).lastTrade).toBe(2_000);
+  });
+
   test('is asked for once by many readers, and ids that cannot be any are not asked for', async () => {
     await Promise.all(Array.from({ length: 50 }, () => venue.data.find(CONDITION)));
     expect(venue.asked.filter((line) => line.includes('keyset'))).toHaveLength(2);
@@ -69,7 +86,22 @@ describe('a market', () => {
     expect(venue.asked).toHaveLength(before);
   });
 
-  test('that the CLOB has no book of takes no orders, with any answer of Gamma', async () => {
+  test.each([401, 403, 422])(
+    'is not unknown because the catalogue answers %d: that is no answer',
+    async (status) => {
+      const path = '/markets/slug/will-it-rain-tomorrow';
+      venue.state.broken.set(path, status);
+      await expect(venue.data.find('will-it-rain-tomorrow')).rejects.toBeInstanceOf(VenueUnavailable);
+      venue.state.broken.delete(path);
+      expect(await venue.data.find('will-it-rain-tomorrow')).toMatchObject({ id: '559651' });
+    },
+  );
+
+  test.each<[string, Json]>([
+    ['with any answer of Gamma', {}],
+    ['and with none', { active: null, acceptingOrders: null, enableOrderBook: null }],
+  ])('that the CLOB has no book of takes no orders, %s', async (_title, changes) => {
+    venue.state.markets = [gammaMarket(changes)];
     venue.state.books = [];
     expect(await venue.data.find(CONDITION)).toMatchObject({ status: 'closed' });
     expect(await venue.data.book(CONDITION, 'YES', 10)).toBeNull();
@@ -93,17 +125,68 @@ describe('a market', () => {
     ],
     ['no events and no tags', { events: null, tags: undefined }, { eventId: '', category: 'Other' }],
     ['no fees', { feesEnabled: false }, { feeRate: 0n }],
-    ['no fee schedule', { feeSchedule: null }, { feeRate: 0n }],
+    ['no fee schedule', { feeSchedule: null }, { feeRate: 0n, status: 'open' }],
+    ['a rate of nothing', { feeSchedule: { rate: '0', exponent: 7.5 } }, { feeRate: 0n, status: 'open' }],
+    ['another exponent', { feeSchedule: { rate: 0.25, exponent: 2 } }, { feeRate: 250_000n, feeExponent: 2 }],
+    ['no exponent', { feeSchedule: { rate: 0.25 } }, { feeRate: 250_000n, feeExponent: 1, status: 'open' }],
     [
       'a date that is none',
       { endDate: 'soon', createdAt: null },
-      { endDate: Date.parse('2026-10-01T11:00:00Z') },
+      { endDate: null, createdAt: Date.parse('2026-10-01T11:00:00Z') },
     ],
+    [
+      'a day as its end',
+      { endDate: null, endDateIso: '2026-12-24' },
+      { endDate: Date.parse('2026-12-24T23:59:59.999Z') },
+    ],
+    ['a day that is none', { endDate: null, endDateIso: '2026-13-24' }, { endDate: null }],
+    [
+      'a game, whose start cancels what rests, and a delay of takers',
+      { secondsDelay: '3', clearBookOnStart: true, gameStartTime: '2026-05-28 05:29:05+00' },
+      {
+        takerDelaySeconds: 3,
+        ordersCanceledAtStart: true,
+        gameStartTime: Date.parse('2026-05-28T05:29:05Z'),
+      },
+    ],
+    [
+      'a start with another zone, and a window of time',
+      { gameStartTime: '2026-05-28 05:29:05.5-0430', eventStartTime: '2026-05-28T05:30:00Z' },
+      {
+        gameStartTime: Date.parse('2026-05-28T09:59:05.500Z'),
+        eventStartTime: Date.parse('2026-05-28T05:30:00Z'),
+      },
+    ],
+    [
+      'the rest of its event as its outcome, and a source',
+      { negRiskOther: true, resolutionSource: 'https://example.com' },
+      { isOtherOutcome: true, resolutionSource: 'https://example.com' },
+    ],
+    ['a day beside its end', { endDateIso: '2026-12-24' }, { endDate: Date.parse('2026-12-01T00:00:00Z') }],
     ['an assertion under way', { umaResolutionStatus: 'proposed' }, { status: 'closed' }],
     ['orders switched off', { acceptingOrders: false }, { status: 'closed' }],
     ['an inactive placeholder', { active: false }, { status: 'closed' }],
+    ['its flags left out', { active: null, acceptingOrders: undefined }, { status: 'open' }],
+    ['no word for its resolution', { resolutionStatus: '', umaResolutionStatus: null }, { status: 'open' }],
+    ['its words in capitals', { resolutionStatus: 'ACTIVE', enableOrderBook: null }, { status: 'open' }],
+    ['another word for its resolution', { resolutionStatus: 'posed' }, { status: 'closed' }],
   ])('may have %s', (_title, changes, expected) => {
     expect(translated(changes)).toMatchObject(expected);
+  });
+
+  test('says nothing of a game where the venue says nothing, or what is none', () => {
+    const names = ['takerDelaySeconds', 'gameStartTime', 'eventStartTime', 'ordersCanceledAtStart'];
+    names.push('isOtherOutcome', 'resolutionSource');
+    const none = { secondsDelay: 0, clearBookOnStart: false, negRiskOther: false, resolutionSource: ' ' };
+    const odd = {
+      ...{ secondsDelay: 'soon', gameStartTime: [1], eventStartTime: 'then', clearBookOnStart: 'yes' },
+      ...{ negRiskOther: 1, resolutionSource: {} },
+    };
+    for (const changes of [{}, none, odd, { secondsDelay: -1, gameStartTime: null }]) {
+      const record = translated(changes);
+      expect(record).toMatchObject({ status: 'open' });
+      expect(names.filter((name) => name in record!)).toEqual([]);
+    }
   });
 
   const V2_CONDITION = `0x01${'ab'.repeat(16)}${'00'.repeat(14)}`;
@@ -140,6 +223,24 @@ describe('a market', () => {
     ['of v1 has positions', { ...OF_V2, version: 'v1', clobTokenIds: JSON.stringify(OF_V2.positionIds) }],
   ])('that %s is listed and cannot be traded', (_title, changes) => {
     expect(translated(changes)).toMatchObject({ status: 'closed', untradable: 'contract_version' });
+  });
+
+  test.each<[string, unknown]>([
+    ['half an exponent', { rate: 0.05, exponent: 0.5 }],
+    ['an exponent beyond all', { rate: 0.05, exponent: 1e9 }],
+    ['an exponent that is a word', { rate: 0.05, exponent: 'one' }],
+    ['a fee of makers', { rate: 0.05, exponent: 1, takerOnly: false }],
+    ['a word for who pays', { rate: 0.05, exponent: 1, takerOnly: 'mostly' }],
+    ['no rate', { exponent: 1 }],
+    ['a rate that is a word', { rate: 'high', exponent: 1 }],
+    ['a rate below nothing', { rate: -0.01, exponent: 1 }],
+    ['a rate above all', { rate: 1.01, exponent: 1 }],
+    ['a rate finer than the desk counts', { rate: '0.0000001', exponent: 1 }],
+    ['a schedule that is a word', 'crypto'],
+    ['a schedule that is a list', [0.05]],
+  ])('whose fee the desk cannot tell, with %s, is listed and cannot be traded', (_title, feeSchedule) => {
+    expect(translated({ feeSchedule })).toMatchObject({ status: 'closed', untradable: 'fee_terms' });
+    expect(translated({ feeSchedule, feesEnabled: false })).toMatchObject({ status: 'open', feeRate: 0n });
   });
 
   test.each<[string, Json]>([
@@ -247,6 +348,13 @@ describe('an outcome', () => {
 
   test.each<[string, Json, Json | null, string | null, unknown]>([
     ['that two sources say is believed', {}, row(yes), null, ['resolved', 'YES']],
+    [
+      'in other letters is the same',
+      { umaResolutionStatus: 'Resolved' },
+      row(yes, 'RESOLVED'),
+      null,
+      ['resolved', 'YES'],
+    ],
     ['of half is half', { outcomePrices: '["0.5","0.5"]' }, row(half), null, ['resolved', 'HALF']],
     ['of parts pays them', said('["0.25","0.75"]'), row(['250000', '750000']), null, ['resolved', '0.25']],
     ['of parts may be told by numerators', said('["0.25","0.75"]'), row([1, 3]), null, ['resolved', '0.25']],

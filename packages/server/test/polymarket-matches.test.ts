@@ -171,6 +171,26 @@ const aShareOf = <T>(all: readonly T[]): readonly T[] => {
 const feeOf = (rate: number, [shares, price]: Parts[number]): bigint =>
   BigInt(Math.ceil(Number((shares * rate * price * (1 - price) * 1_000_000).toFixed(3))));
 
+test('an order that a trade names twice as its maker has both parts, in any casing of its state', async () => {
+  const stage = await startStage();
+  const made = await stage.newOrder();
+  const { orderId } = made.order;
+  stage.answer = (asked) => (isPost(asked) ? live(orderId) : undefined);
+  await made.submit();
+  const maker = (matched_amount: string, price: string) => ({
+    ...{ order_id: orderId, matched_amount, price, asset_id: '1001', side: 'BUY' },
+  });
+  const trade = (status: string) => ({
+    ...{ event_type: 'trade', id: 't1', taker_order_id: '0xtaker', market: CONDITION, asset_id: '1001' },
+    ...{ side: 'SELL', size: '10', price: '0.5', status, match_time: String(Math.floor(Date.now() / 1000)) },
+    maker_orders: [maker('4', '0.5'), maker('6', '0.5')],
+  });
+  await stage.say(trade('trade_status_matched'));
+  await expect.poll(() => made.row()).toMatchObject({ filled: 10_000_000n });
+  await stage.say(trade('failed'));
+  await expect.poll(() => made.row()).toMatchObject({ filled: 0n });
+});
+
 test.each([
   { what: 'without fees', rate: 0 },
   { what: 'with fees', rate: 0.02 },

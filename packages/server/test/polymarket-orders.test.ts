@@ -1,6 +1,7 @@
 /** Proofs in an answer of the live venue about an order, and what it does not prove. */
 import { VENUE_REFUSALS } from '@bellwether/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { VenueOrder } from '../src/venues/venue.ts';
 import { type Answer, isPost, live, SECRETS, type Stage, startStage } from './live-orders-stage.ts';
 
 let stage: Stage;
@@ -158,6 +159,7 @@ describe('proof that the order was not taken', () => {
 
   test.each([
     [401, 'Unauthorized/Invalid api key', 'credentials_refused'],
+    [401, '', 'credentials_refused'],
     [403, 'Trading restricted in your region, please refer to available regions - x', 'region_restricted'],
     [404, 'No orderbook exists for the requested token id', 'market_closed'],
   ] as const)('%i %s', async (status, text, code) => {
@@ -224,6 +226,31 @@ describe('proof that the order was not taken', () => {
     expect(await made.submit()).toEqual(rejected);
     // Recorded with the first answer, so that a replay says the same.
     expect((await made.row()).error_code).toBe('allowance_missing');
+  });
+
+  test('a sale of shares that are not settled is refused for that, and no other shortage is', async () => {
+    const fresh = await startStage();
+    const bought = await fresh.newOrder();
+    fresh.answer = (asked) => (isPost(asked) ? live(bought.order.orderId) : undefined);
+    await bought.submit();
+    const { orderId, conditionId } = bought.order;
+    fresh.answer = (asked) =>
+      isPost(asked) ? refused(400, 'not enough balance / allowance: balance: 0, order amount: 1') : undefined;
+    const sell = async (given: Partial<VenueOrder> = {}) => {
+      const { order, message } = await fresh.newOrder();
+      return fresh.orders.submit({ ...order, side: 'SELL', ...given }, message);
+    };
+    const trade = (status: string) => ({
+      ...{ event_type: 'trade', id: 't1', taker_order_id: orderId, market: conditionId, asset_id: '1001' },
+      ...{ side: 'BUY', size: '10', price: '0.5', status, match_time: '1790000000' },
+      maker_orders: [{ order_id: '0xmaker', matched_amount: '10', price: '0.5', asset_id: '1001' }],
+    });
+    await fresh.say(trade('MATCHED'));
+    await expect.poll(() => bought.row()).toMatchObject({ filled: 10_000_000n });
+    expect(await sell()).toMatchObject({ kind: 'rejected', reason: 'shares_not_settled' });
+    expect(await sell({ outcome: 'NO' })).toMatchObject({ reason: 'insufficient_balance' });
+    await fresh.say(trade('CONFIRMED'));
+    await expect.poll(() => sell()).toMatchObject({ reason: 'insufficient_balance' });
   });
 });
 

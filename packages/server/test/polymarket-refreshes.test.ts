@@ -20,6 +20,8 @@ const sell = (needed: bigint) => ({ ...MARKET, pays: 'YES' as const, needed });
 let chain: { collateral: bigint; token: bigint };
 let cache: { collateral: bigint; token: bigint };
 let resting: bigint;
+/** Shares that were bought and are not settled. */
+let settling: bigint;
 let asked: string[];
 /** When a look at the chain ends. */
 let looked: Promise<void>;
@@ -40,13 +42,15 @@ async function open() {
     const order = { ...row, original_size: String(resting / M), size_matched: '0', price: '1' };
     return { data: resting === 0n ? [] : [order], next_cursor: 'LTE=' };
   });
-  return createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock });
+  const unsettled = async () => settling;
+  return createLiveAccounts({ clob: http, data: http, keysOf: async () => KEYS, clock, unsettled });
 }
 
 beforeEach(async () => {
   chain = { collateral: 1_000n * M, token: 100n * M };
   cache = { ...chain };
   resting = 0n;
+  settling = 0n;
   asked = [];
   looked = Promise.resolve();
   accounts = await open();
@@ -99,6 +103,14 @@ describe('an order', () => {
     const found = await accounts.balance(ACCOUNT, sell(50n * M));
     expect(found.shares(MARKET.conditionId, 'YES')).toBe(100n * M);
     expect(updates()).toBe(1);
+  });
+
+  test('that sells what is not settled says how much that is, and only where it is short', async () => {
+    settling = 30n * M;
+    expect(await accounts.balance(ACCOUNT, sell(100n * M))).not.toHaveProperty('unsettled');
+    for (let nth = 0; nth < 2; nth++)
+      expect(await accounts.balance(ACCOUNT, sell(130n * M))).toMatchObject({ unsettled: 30n * M });
+    expect(await accounts.balance(ACCOUNT, buy(2_000n * M))).not.toHaveProperty('unsettled');
   });
 
   test('is not covered by what rests', async () => {

@@ -7,7 +7,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count, positive } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
-import { oneLine, outcomeText, paragraphs } from '../terminal-text.ts';
+import { endOf, oneLine, outcomeText, paragraphs } from '../terminal-text.ts';
 import { ownWallet, relayAsked, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
 
 interface PositionsOptions {
@@ -29,7 +29,7 @@ const POSITIONS: readonly Column<Position>[] = [
   { title: 'VALUE', value: ({ currentValue }) => currentValue, align: 'right' },
   { title: 'P&L', value: ({ unrealizedPnl, realizedPnl }) => unrealizedPnl + realizedPnl, align: 'right' },
   { title: 'REDEEM', value: ({ redeemable }) => (redeemable ? 'yes' : '') },
-  { title: 'ENDS', value: ({ endDate }) => endDate.slice(0, 10) },
+  { title: 'ENDS', value: ({ endDate }) => endOf(endDate)?.slice(0, 10) ?? '' },
 ];
 
 function readPositions(client: BellwetherClient, options: PositionsOptions) {

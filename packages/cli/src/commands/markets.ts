@@ -5,7 +5,7 @@ import { action, examples, type Start } from '../command.ts';
 import { count, fraction, positive, upper } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
-import { outcomeName, outcomeText, paragraphs } from '../terminal-text.ts';
+import { endOf, outcomeName, outcomeText, paragraphs } from '../terminal-text.ts';
 
 interface SearchOptions {
   readonly venue?: string;
@@ -37,7 +37,7 @@ const MARKETS: readonly Column<Market>[] = [
   { title: 'BID', value: ({ bestBid }) => bestBid, align: 'right' },
   { title: 'ASK', value: ({ bestAsk }) => bestAsk, align: 'right' },
   { title: '24H VOLUME', value: ({ volume24hr }) => Math.round(Number(volume24hr)), align: 'right' },
-  { title: 'ENDS', value: ({ endDate }) => endDate.slice(0, 16).replace('T', ' ') },
+  { title: 'ENDS', value: ({ endDate }) => endOf(endDate)?.slice(0, 16).replace('T', ' ') ?? '' },
   { title: 'VENUE', value: ({ venue }) => venue },
 ];
 
@@ -68,7 +68,11 @@ const marketFacts = (market: Market) =>
     ['venue', market.venue],
     ['category', market.category],
     ['status', market.status],
-    ['ends', market.endDate],
+    ['ends', endOf(market.endDate)],
+    ...(market.gameStartTime === undefined ? [] : ([['game starts', market.gameStartTime]] as const)),
+    ...(market.takerDelaySeconds === undefined
+      ? []
+      : ([['takers are held', `${market.takerDelaySeconds} s`]] as const)),
     ...namesOf(market),
     ['YES bid / ask', `${market.bestBid} / ${market.bestAsk}`],
     ['tick size', market.tickSize],
@@ -138,7 +142,7 @@ function contextText(run: Run, { market, orderbook, account, ...context }: Marke
       ['question', market.question],
       ['id', market.id],
       ['status', market.status],
-      ['ends', market.endDate],
+      ['ends', endOf(market.endDate)],
       ...namesOf(market),
       ['spread', orderbook.spread],
       ...mine,

@@ -89,6 +89,9 @@ function quoteText(run: Run, quote: Quote, on: 'stdout' | 'stderr'): string {
       ['quoted: takes', inWhole(quote.inAmount)],
       ['quoted: gives', inWhole(quote.outAmount)],
       ['quoted: at least', inWhole(quote.minOutAmount)],
+      ...(quote.priceImpactPercent === undefined
+        ? []
+        : ([['moves the price', `${quote.priceImpactPercent} %`]] as const)),
       ['YES / NO', `${quote.yesPrice} / ${quote.noPrice}`],
       ['valid until', new Date(quote.expiresAt).toISOString()],
       ['quote id', quote.quoteId],

@@ -115,6 +115,9 @@ function namedOutcome({ market, verified }: Ready): string {
   return outcomeText(outcome, market.outcomes[outcome === 'YES' ? 0 : 1], ' = ');
 }
 
+const cutText = (side: string, cut: number): string =>
+  `${cut}: an order has at most 2 decimals${side === 'SELL' ? '; it stays in the wallet, and is redeemed if the outcome wins' : ''}`;
+
 /** Text of the verified order; figures that the desk expects are marked as such. */
 function orderText(run: Run, ready: Ready): string {
   const { market, intent, prepared, verified } = ready;
@@ -132,6 +135,7 @@ function orderText(run: Run, ready: Ready): string {
     [
       ['market', market.question],
       ['order', what],
+      ...(amounts.cut === undefined ? [] : [['not in it', cutText(side, amounts.cut)] as const]),
       ['type', orderType ?? (limit === undefined ? 'FAK' : 'GTC')],
       ...(intent.cancelAfterMs === undefined
         ? []
@@ -148,6 +152,7 @@ function orderText(run: Run, ready: Ready): string {
       ],
       ['fee', `${fill.fee} now, at most ${feeAtMost} (says the desk)`],
       ['safeguards count', `${counted} (says the desk)`],
+      ...prepared.warnings.map(({ message }) => ['warning', `${message} (says the desk)`] as const),
       ...(expectedRefusal === null ? [] : [['the venue would refuse', expectedRefusal] as const]),
       ['order id', verified.orderId],
       ['client order id', intent.clientOrderId],

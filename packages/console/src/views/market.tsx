@@ -282,7 +282,16 @@ export function Market({ marketId, venue }: { readonly marketId: string; readonl
             ['Price of YES', price(yesPrice)],
             ['Venue', facts.venue],
             ['Volume of 24 hours', money(facts.volume24hr)],
-            ['Ends', <Time at={facts.endDate} />],
+            [
+              'Ends',
+              facts.endDate.startsWith('9999-') ? 'the venue names no time' : <Time at={facts.endDate} />,
+            ],
+            ...(facts.gameStartTime === undefined
+              ? []
+              : [['Game starts', <Time at={facts.gameStartTime} />] as const]),
+            ...(facts.takerDelaySeconds === undefined
+              ? []
+              : [['Takers are held', `${facts.takerDelaySeconds} s`] as const]),
           ]}
         />
       </Card>

@@ -49,6 +49,11 @@ export const ORDER_ERRORS = {
     title: 'Tick size not supported',
     fix: 'Choose a market without "untradable": prices of this one cannot be checked here. Trade it at the venue itself.',
   },
+  fee_terms_not_supported: {
+    status: 400,
+    title: 'Fee terms not supported',
+    fix: 'Choose a market without "untradable": what this one takes as a fee cannot be told here. Trade it at the venue itself.',
+  },
   contradictory_filter: {
     status: 400,
     title: 'Contradictory filter',
@@ -127,6 +132,16 @@ export const ORDER_ERRORS = {
     title: 'Too many decimals for an immediate BUY',
     fix: 'For FOK and FAK BUY orders truncate makerAmount to 2 decimals (a multiple of 10000) and takerAmount to 4 (a multiple of 100) before signing.',
   },
+  sell_decimals_not_allowed: {
+    status: 400,
+    title: 'Too many decimals for an immediate SELL',
+    fix: 'For FOK and FAK SELL orders truncate makerAmount (shares) to 2 decimals (a multiple of 10000) and takerAmount to 4 (a multiple of 100) before signing; what is cut off stays in the wallet, and is redeemed if the outcome wins.',
+  },
+  resting_amounts_mismatch: {
+    status: 400,
+    title: 'Amounts of a resting order are not size × price',
+    fix: 'For GTC and GTD orders truncate the shares to 2 decimals (a multiple of 10000), and sign exactly shares × price as collateral.',
+  },
   size_below_minimum: {
     status: 400,
     title: 'Size below the minimum',
@@ -135,7 +150,7 @@ export const ORDER_ERRORS = {
   amount_below_minimum: {
     status: 400,
     title: 'Amount below the minimum',
-    fix: 'A BUY that executes at once spends at least 1 collateral.',
+    fix: 'A BUY that executes at once spends at least 1 collateral; a SELL of less than a share needs a price of 2 decimals, or more shares.',
   },
   order_type_mismatch: {
     status: 400,

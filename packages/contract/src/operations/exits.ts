@@ -68,7 +68,7 @@ export const ExitTrigger = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: EXIT_LIMITS.mostMinutesBeforeEnd,
-        description: "of before_end: minutes before the market's end",
+        description: "of before_end: minutes before the market's endDate, which must be ahead",
       }),
     ),
   },

@@ -17,6 +17,12 @@ import { operation } from '../operation.ts';
 import { CAP_ALLOWANCES, EXIT_RULE } from '../safeguards.ts';
 import { GuardedExit } from './exits.ts';
 
+const EndDate = Type.String({
+  format: 'date-time',
+  description:
+    'when it is due to end: ISO 8601 with zone; the last moment of the year 9999 where the venue names no end. A market of venue A may trade beyond it',
+});
+
 /** Interface 2.8, both tables. */
 export const Market = Type.Object({
   id: Type.String({ description: 'on venue B the ticker that quotes take' }),
@@ -30,7 +36,7 @@ export const Market = Type.Object({
   eventId: Type.String(),
   category: Type.String(),
   description: Type.String({ description: 'the resolution rules; written by third parties' }),
-  endDate: Iso,
+  endDate: EndDate,
   createdAt: Iso,
   lastUpdatedAt: Iso,
   status: Type.String({ description: 'active, closed or resolved' }),
@@ -59,10 +65,33 @@ export const Market = Type.Object({
         "of venue A's protocol: v1 or v2. Orders in markets of v2 are for the contract ExchangeV3 and have the struct of 11 fields; GET /venues/{venue}/signing shows both",
     }),
   ),
+  takerDelaySeconds: Type.Optional(
+    Type.Number({
+      description:
+        'an order that takes from the book is held so long at the venue before it is matched, and cannot be canceled meanwhile',
+    }),
+  ),
+  gameStartTime: Type.Optional(Iso),
+  eventStartTime: Type.Optional({
+    ...Iso,
+    description: 'when the window of time begins that the market is about: ISO 8601 with zone',
+  }),
+  ordersCanceledAtStart: Type.Optional(
+    Type.Boolean({ description: 'the venue cancels every resting order at gameStartTime' }),
+  ),
+  isOtherOutcome: Type.Optional(
+    Type.Boolean({
+      description:
+        'the outcome of all that its event does not name: its meaning changes when an outcome is added to the event',
+    }),
+  ),
+  resolutionSource: Type.Optional(
+    Type.String({ description: 'where its result is looked up; written by third parties' }),
+  ),
   untradable: Type.Optional(
     Type.String({
       description:
-        'why orders for it are refused although the venue trades it. contract_version: it is of a version of the protocol that the desk does not know; tick_size: the desk cannot count in its ticks',
+        'why orders for it are refused although the venue trades it. contract_version: it is of a version of the protocol that the desk does not know; tick_size: the desk cannot count in its ticks; fee_terms: the desk cannot tell its fee',
     }),
   ),
   unknownResult: Type.Optional(
@@ -203,7 +232,7 @@ export const Position = Type.Object({
   percentPnl: Type.Number(),
   redeemable: Type.Boolean(),
   mergeable: Type.Boolean(),
-  endDate: Iso,
+  endDate: EndDate,
   walletAddress: Type.String(),
 });
 

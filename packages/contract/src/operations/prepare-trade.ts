@@ -26,6 +26,7 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { VenueRefusalCode } from '../order-words.ts';
+import { Notice } from './markets.ts';
 import { SignedOrder, TradeRequest } from './trading.ts';
 
 const quantity = (description: string) =>
@@ -171,6 +172,12 @@ export const PreparedTrade = Type.Object({
     shares: Type.Number(),
     collateral: Type.Number(),
     limit: Type.Number({ description: 'the worst price that the signed amounts allow' }),
+    cut: Type.Optional(
+      Type.Number({
+        description:
+          'where the order leaves something out: that much of the size, or of the amount of a market BUY, of which it has 2 decimals. Of shares that are held it stays in the wallet, and is redeemed if the outcome wins',
+      }),
+    ),
   }),
   fill: Type.Object(
     {
@@ -196,6 +203,9 @@ export const PreparedTrade = Type.Object({
   checks: Type.Array(TradeCheck, {
     description: 'the verdict of every safeguard, and of the balance, in the order of refusal',
   }),
+  warnings: Type.Array(Notice, {
+    description: 'what the venue does to orders of this market, and what its price does not tell',
+  }),
   accepted: Type.Boolean({
     description: 'every check is passed now, and the venue would not refuse it on the present book',
   }),
@@ -209,6 +219,7 @@ const errors = [
   'market_not_active',
   'market_version_not_supported',
   'tick_size_not_supported',
+  'fee_terms_not_supported',
   'outcome_name_mismatch',
   'amount_out_of_range',
   'price_off_tick_grid',

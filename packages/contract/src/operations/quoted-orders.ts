@@ -82,6 +82,11 @@ export const Quote = Type.Object({
   inAmount: Type.Optional(Atoms('the most that is taken')),
   outAmount: Type.Optional(Atoms('expected, after fees')),
   minOutAmount: Type.Optional(Atoms('less than this reverts')),
+  priceImpactPercent: Type.Optional(
+    Type.Number({
+      description: 'how far the order would move the price; absent where the venue does not say',
+    }),
+  ),
   unsignedTransaction: Type.Optional(
     Type.String({ description: 'base64; absent from previews and where quoteErrorCode is present' }),
   ),
@@ -338,7 +343,10 @@ export const ChainPosition = Type.Object({
   ...Position.properties,
   marketTicker: Type.String(),
   mint: Type.String({ description: 'the outcome token; the same as tokenId' }),
-  marketStatus: Type.String({ description: 'active, inactive, closed or settled' }),
+  marketStatus: Type.String({
+    description:
+      'active, inactive, closed or settled; unknown: the venue calls the token its own and names no market of it that can be read. Then names and price are those of what this desk traded, or empty and 0',
+  }),
 });
 
 const positionsResponse = {

@@ -133,6 +133,7 @@ function preview({ prepared, verified, cost, clientOrderId }: ReadyOrder) {
     clientOrderId,
     accepted: flagOf(prepared.accepted),
     size: numberOf(verified.body.orderSize),
+    ...(prepared.amounts.cut === undefined ? {} : { cut: numberOf(prepared.amounts.cut) }),
     worstPrice: numberOf(verified.body.price),
     costAtMost: money(cost),
     counted: numberOf(prepared.counted),
@@ -145,6 +146,7 @@ function preview({ prepared, verified, cost, clientOrderId }: ReadyOrder) {
       rests: numberOf(fill.rests),
     },
     expectedRefusal: expectedRefusal === null ? null : wordOf(expectedRefusal),
+    warnings: prepared.warnings.slice(0, 10).map(({ code }) => wordOf(code)),
     checks: checks.slice(0, 30).map((check) => ({
       code: wordOf(check.code),
       passed: flagOf(check.passed),
@@ -165,7 +167,9 @@ export const checkOrder = tool({
   ...ORDER_TERMS,
   async run(terms, call) {
     const order = await readyOrder(terms, null, call);
-    const { checks } = order.prepared;
+    const { checks, warnings } = order.prepared;
+    for (const [at, { message }] of warnings.slice(0, 10).entries())
+      call.texts.add(`warnings.${at}.message`, message);
     for (const [at, { message, fix }] of checks.slice(0, 30).entries())
       call.texts.add(`checks.${at}.detail`, [message, fix].filter((text) => text !== undefined).join(' '));
     return {

@@ -69,6 +69,7 @@ function quoteFacts(quote: Quote, texts: StrangersTexts) {
     takesAtMost: atomsOf(quote.inAmount),
     givesExpected: atomsOf(quote.outAmount),
     givesAtLeast: atomsOf(quote.minOutAmount),
+    priceImpactPercent: numberOf(quote.priceImpactPercent),
     isRedemption: flagOf(quote.isRedemption),
     secondsLeft: Math.max(0, Math.floor(((numberOf(quote.expiresAt) ?? 0) - Date.now()) / 1000)),
     tradable: quote.unsignedTransaction !== undefined && quote.quoteErrorCode === undefined,

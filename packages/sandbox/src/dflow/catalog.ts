@@ -3,6 +3,7 @@
  * while their tokens still exist. It finds markets; it handles neither prices nor wire formats.
  */
 
+import type { OutcomeNames } from '@bellwether/contract';
 import type { Sql } from '@bellwether/durable';
 import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
@@ -22,6 +23,8 @@ export interface MarketFacts {
   readonly eventTitle: string;
   readonly question: string;
   readonly rules: string;
+  /** YES's first. */
+  readonly outcomes: OutcomeNames;
   readonly mints: Readonly<Record<Outcome, SolanaAddress>>;
   readonly ledger: SolanaAddress;
   /** Epoch milliseconds. */
@@ -42,16 +45,19 @@ export interface FoundMint {
   readonly outcome: Outcome | null;
 }
 
+/** Of a record that was made before it had names. */
+const YES_NO: OutcomeNames = ['Yes', 'No'];
+
 /** Any other text is not a ticker of this venue. */
 const TICKER = /^[!-~]{1,120}$/;
 
 export const seriesTickerOf = (category: string): string => `KX${category.toUpperCase()}`;
 
 function storedMarket(row: Readonly<Record<string, unknown>>): ListedMarket {
-  const facts = JSON.parse(row.facts as string) as MarketFacts;
+  const { outcomes = YES_NO, ...facts } = JSON.parse(row.facts as string) as MarketFacts;
   const payout = row.payout as Payout | null;
   // The exchange dropped it and no payout is recorded: it ended, and no account held its tokens.
-  return { ...facts, status: payout === null ? 'closed' : 'resolved', payout, view: null };
+  return { ...facts, outcomes, status: payout === null ? 'closed' : 'resolved', payout, view: null };
 }
 
 interface Identity {
@@ -164,6 +170,7 @@ export class Catalog {
       eventTitle: view.eventTitle,
       question: view.question,
       rules: view.description,
+      outcomes: view.outcomes,
       ...this.#identityOf(view.conditionId),
       createdAt: view.createdAt,
       endDate: view.endDate,

@@ -49,6 +49,8 @@ export async function quoteOrder(
 ): Promise<Readonly<Record<string, unknown>>> {
   if (parts.switches.geoblock === 'on')
     throw new DoorError(403, 'geoblocked', 'Prediction markets are not available in your location');
+  if (request.user !== null && parts.switches.restrictedWallets.has(request.user))
+    throw new DoorError(400, 'wallet_restricted', 'This wallet is restricted');
   const offer = await findOffer(parts, request);
   const answer = {
     inputMint: request.inputMint,

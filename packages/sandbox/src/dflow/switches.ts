@@ -7,6 +7,8 @@ export interface Switches {
   /** `required`: wallets that receive a BUY must be in `verifiedWallets`. */
   kyc: 'off' | 'required';
   verifiedWallets: ReadonlySet<string>;
+  /** Wallets for which no order is built. */
+  restrictedWallets: Pick<ReadonlySet<string>, 'has'>;
   /** `on`: 403 for every order. */
   geoblock: 'off' | 'on';
   /** `partial`: half of the contracts, so a single one reverts. `never`: orders stay open until the switch changes. */
@@ -23,6 +25,7 @@ export const switchesFrom = (given: Partial<Switches> = {}): Switches => ({
   maintenance: 'off',
   kyc: 'off',
   verifiedWallets: new Set(),
+  restrictedWallets: new Set(),
   geoblock: 'off',
   fill: 'auto',
   fillDelayMs: FILL_DELAY_MS,

@@ -8,7 +8,7 @@ import { asAddress } from '@bellwether/protocol';
 import type { WalletAddress } from '../domain/addresses.ts';
 import { edgeAtBest, expectedProfit, highestWorthwhile, type Sweep } from '../domain/book-sweep.ts';
 import { inDoubtBefore } from '../domain/lifecycle.ts';
-import type { Book, MarketRecord } from '../domain/market.ts';
+import type { Book, MarketRecord, Warning } from '../domain/market.ts';
 import { READ_PATIENCE_MS } from '../domain/patience.ts';
 import type { Caller, Standing } from '../domain/records.ts';
 import { allowances, CAPS_IN_ORDER } from '../domain/safeguards.ts';
@@ -31,7 +31,7 @@ import type { Spendable, Venues } from '../venues/venue.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { openExits } from './agent-state.ts';
 import type { ContextFacts } from './facts.ts';
-import { tradeWarnings, type Warning } from './trade-warnings.ts';
+import { tradeWarnings } from './trade-warnings.ts';
 
 export interface MarketContextNeeds {
   readonly clock: Clock;

@@ -186,13 +186,16 @@ function concentrated(name: string, topPct: number, markets: number): Notice[] {
 }
 
 function closing(open: readonly Position[], now: number): Notice[] {
-  const soon = open.filter(({ endDate }) => hoursUntil(endDate, now) <= CLOSING_SOON_HOURS);
+  // A market that trades beyond its end is none that ends soon.
+  const soon = open.filter(
+    ({ endDate }) => Date.parse(endDate) > now && hoursUntil(endDate, now) <= CLOSING_SOON_HOURS,
+  );
   if (soon.length === 0) return [];
   return [
     {
       code: 'positions_closing_soon',
       severity: 'info',
-      message: `${soon.length} positions end within ${CLOSING_SOON_HOURS} hours: GET /markets/positions/expiring.`,
+      message: `${soon.length} positions are due to end within ${CLOSING_SOON_HOURS} hours: GET /markets/positions/expiring.`,
     },
   ];
 }

@@ -4,7 +4,15 @@
  */
 import { formatMicro, type Micro, pipsToNumber } from '@bellwether/contract/decimals';
 import type { Sweep } from '../domain/book-sweep.ts';
-import { type Book, isCrossed, type MarketRecord, resultIsUnknown } from '../domain/market.ts';
+import {
+  type Book,
+  isCrossed,
+  type MarketRecord,
+  marketNotices,
+  resultIsUnknown,
+  untilEnd,
+  type Warning,
+} from '../domain/market.ts';
 import type { Trading } from '../domain/risk-alerts.ts';
 import { approvalNeeded, assess, type Safeguards, type TradeFacts } from '../domain/safeguards.ts';
 import { HIGH_IMPACT_PIPS, NEAR_RESOLUTION_MS, WIDE_SPREAD_PIPS } from '../domain/thresholds.ts';
@@ -12,12 +20,6 @@ import { timeLeft } from '../domain/time-left.ts';
 
 /** The venue's smallest immediate BUY, in collateral. */
 const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
-
-export interface Warning {
-  readonly code: string;
-  readonly severity: 'critical' | 'warning' | 'info';
-  readonly message: string;
-}
 
 export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'mayRest' | 'amount'> {
   readonly now: number;
@@ -74,9 +76,10 @@ function marketWarnings({ trading, market, now }: WarningFacts, warn: Warn): voi
     warn('critical', 'market_not_active', `The market is ${market.status} and takes no orders${rest}.`);
     return;
   }
-  const left = market.endDate - now;
-  if (left >= NEAR_RESOLUTION_MS) return;
-  warn('warning', 'market_closing_soon', `The market ends in ${timeLeft(left)}.`);
+  const left = untilEnd(market, now);
+  if (left !== null && left < NEAR_RESOLUTION_MS)
+    warn('warning', 'market_closing_soon', `The market is due to end in ${timeLeft(left)}.`);
+  for (const { severity, code, message } of marketNotices(market, now)) warn(severity, code, message);
 }
 
 /** Assesses the safeguards like the trade itself, with the given size or with none. */

@@ -1,7 +1,7 @@
 /** An agent's state on one venue for a heartbeat: without waiting long for the venue. */
 import { type Micro, notional } from '@bellwether/contract/decimals';
 import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
-import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { knownPrice, type MarketRecord } from '../domain/market.ts';
 import { within } from '../domain/patience.ts';
 import type { PositionRow } from '../domain/records.ts';
 import type { HeldInMarket, Trading } from '../domain/risk-alerts.ts';
@@ -104,7 +104,8 @@ function marked(
     const market = known.get(row.conditionId);
     if (market === undefined) return [];
     const { outcome, size, cost } = row;
-    const value = notional(size, markPrice(market, outcome), 'floor');
+    const price = knownPrice(market, outcome);
+    const value = price === null ? cost : notional(size, price, 'floor');
     return [{ redeemsBy: redeemsBy(venue), row, market, outcome, size, cost, value }];
   });
   const unpriced = rows.filter(({ conditionId }) => !known.has(conditionId));

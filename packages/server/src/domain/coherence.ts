@@ -18,7 +18,7 @@ import type { Denial } from './denial.ts';
 import { type Draft, isImmediate, signedLimit } from './draft.ts';
 
 /** Why a market cannot be traded here although its venue trades it. */
-export type Untradable = 'contract_version' | 'tick_size';
+export type Untradable = 'contract_version' | 'tick_size' | 'fee_terms';
 
 /** The market's terms that an order has to agree with. */
 export interface MarketTerms {
@@ -38,6 +38,11 @@ export interface VenueRules {
   readonly gtdMinLeadS: number;
   /** The one builder whose code orders may carry; absent: none. */
   readonly builder?: BuilderTerms | undefined;
+  /**
+   * Amounts are those that the venue takes: of a SELL that executes at once 2 and 4 decimals, of a resting order size × price to the
+   * unit. Absent: their ratio decides, as the interface has it.
+   */
+  readonly areAmountsExact?: boolean;
 }
 
 const SIZE_TOLERANCE: Micro = 10_000n;
@@ -59,7 +64,7 @@ export function incoherences(draft: Draft, market: MarketTerms, rules: VenueRule
     ...typeFaults(draft),
     ...rangeFaults(draft),
     ...present([builderFault(draft, rules.builder)]),
-    ...(draft.shares > 0n && draft.money > 0n ? amountFaults(draft, market) : []),
+    ...(draft.shares > 0n && draft.money > 0n ? amountFaults(draft, market, rules) : []),
     ...expirationFaults(draft, rules, now),
     ...addressFaults(draft),
     ...hintFaults(draft, market),
@@ -78,6 +83,12 @@ const UNTRADABLE: Readonly<Record<Untradable, Denial>> = {
     path: 'marketConditionId',
     detail:
       "The market's tickSize is one in which the desk cannot count, so that it cannot say whether a price is on the grid.",
+  },
+  fee_terms: {
+    code: 'fee_terms_not_supported',
+    path: 'marketConditionId',
+    detail:
+      "The venue's terms for this market's fee are none that the desk knows, so that it cannot say what an order costs.",
   },
 };
 
@@ -155,25 +166,21 @@ function rangeFaults({ fields }: Draft): Denial[] {
   ]);
 }
 
-function amountFaults(draft: Draft, market: MarketTerms): Denial[] {
+function amountFaults(draft: Draft, market: MarketTerms, { areAmountsExact = false }: VenueRules): Denial[] {
   const immediateBuy = draft.side === 'BUY' && isImmediate(draft.timeInForce);
   const difference = draft.orderSize - draft.shares;
   const leg = draft.side === 'BUY' ? 'takerAmount' : 'makerAmount';
+  const priced = priceFaults(draft, market);
   return present([
     (difference >= SIZE_TOLERANCE || -difference >= SIZE_TOLERANCE) && {
       code: 'order_size_mismatch',
       path: 'orderSize',
       detail: `orderSize is ${formatMicro(draft.orderSize)}, but order.${leg} says ${formatMicro(draft.shares)} shares.`,
     },
-    ...priceFaults(draft, market),
-    immediateBuy &&
-      (draft.fields.makerAmount % MAKER_UNIT !== 0n || draft.fields.takerAmount % TAKER_UNIT !== 0n) && {
-        code: 'immediate_buy_precision',
-        path: draft.fields.makerAmount % MAKER_UNIT !== 0n ? 'order.makerAmount' : 'order.takerAmount',
-        detail:
-          'invalid amounts: for FOK and FAK BUY orders makerAmount supports at most 2 decimals (a multiple of 10000) ' +
-          'and takerAmount at most 4 (a multiple of 100).',
-      },
+    ...priced,
+    isImmediate(draft.timeInForce)
+      ? (immediateBuy || areAmountsExact) && immediateFault(draft)
+      : areAmountsExact && priced.length === 0 && restingFault(draft),
     immediateBuy &&
       draft.money < MIN_IMMEDIATE_BUY && {
         code: 'amount_below_minimum',
@@ -187,6 +194,45 @@ function amountFaults(draft: Draft, market: MarketTerms): Denial[] {
         detail: `The market's smallest order is ${formatMicro(market.minOrderSize)} shares; this one has ${formatMicro(draft.shares)}.`,
       },
   ]);
+}
+
+function immediateFault({ side, fields: { makerAmount, takerAmount } }: Draft): Fault {
+  const isGivenFine = makerAmount % MAKER_UNIT !== 0n;
+  return (
+    (isGivenFine || takerAmount % TAKER_UNIT !== 0n) && {
+      code: side === 'BUY' ? 'immediate_buy_precision' : 'sell_decimals_not_allowed',
+      path: isGivenFine ? 'order.makerAmount' : 'order.takerAmount',
+      detail:
+        `invalid amounts: for FOK and FAK ${side} orders makerAmount supports at most 2 decimals (a multiple of 10000) ` +
+        'and takerAmount at most 4 (a multiple of 100).',
+    }
+  );
+}
+
+/** With 2 decimals of shares no price of any tick gives collateral finer than a millionth. */
+function restingFault({ side, shares, money, price }: Draft): Fault {
+  if (price === null) return false;
+  const [size, paid] =
+    side === 'BUY' ? (['takerAmount', 'makerAmount'] as const) : (['makerAmount', 'takerAmount'] as const);
+  const excess = shares % MAKER_UNIT;
+  const due = (shares * BigInt(price)) / BigInt(PIPS);
+  const fault = (leg: string, detail: string): Denial => ({
+    code: 'resting_amounts_mismatch',
+    path: `order.${leg}`,
+    detail: `invalid amounts: ${detail}`,
+  });
+  if (excess !== 0n)
+    return fault(
+      size,
+      `a resting order has at most 2 decimals of shares: order.${size} must be a multiple of 10000, such as ${shares - excess}.`,
+    );
+  return (
+    money !== due &&
+    fault(
+      paid,
+      `for ${formatMicro(shares)} shares at ${formatPips(price)} order.${paid} must be ${due}, not ${money}.`,
+    )
+  );
 }
 
 function priceFaults(draft: Draft, market: MarketTerms): Denial[] {

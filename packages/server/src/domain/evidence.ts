@@ -46,7 +46,7 @@ export interface MarketEvidence {
   readonly question: string;
   /** `null`: not known. */
   readonly outcomes: readonly string[] | null;
-  readonly endDate: number;
+  readonly endDate: number | null;
   readonly venue: VenueId;
 }
 

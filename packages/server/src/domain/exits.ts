@@ -56,7 +56,7 @@ export interface TriggerFacts {
   readonly now: number;
   /** `null`: no book is believed. */
   readonly quote: ExitQuote | null;
-  /** End of the market's trading. */
+  /** When the market is due to end. */
   readonly endsAt: number;
   readonly isSilent: boolean;
 }

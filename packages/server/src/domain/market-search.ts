@@ -50,6 +50,9 @@ const STATUS: Record<
   resolved: (market) => market.status === 'resolved',
 };
 
+/** One without an end comes after all that have one. */
+const endOrLast = ({ endDate }: Pick<MarketRecord, 'endDate'>): number => endDate || Number.MAX_VALUE;
+
 /** Whether a market's life fits: a price that moves changes nothing about it. */
 export function fitsLife(
   market: Pick<MarketRecord, 'status' | 'category' | 'endDate'>,
@@ -58,7 +61,7 @@ export function fitsLife(
   return (
     (status === undefined || STATUS[status](market)) &&
     (category === undefined || market.category.toLowerCase() === category.toLowerCase()) &&
-    (endsBefore === undefined || market.endDate < endsBefore)
+    (endsBefore === undefined || endOrLast(market) < endsBefore)
   );
 }
 
@@ -77,7 +80,7 @@ const COMPARE: Record<MarketSortField, (a: MarketRecord, b: MarketRecord) => num
   volume24hr: (a, b) => compareMicro(a.volume24h, b.volume24h),
   liquidity: (a, b) => compareMicro(a.liquidity, b.liquidity),
   volume: (a, b) => compareMicro(a.volume, b.volume),
-  endDate: (a, b) => a.endDate - b.endDate,
+  endDate: (a, b) => endOrLast(a) - endOrLast(b),
   createdAt: (a, b) => a.createdAt - b.createdAt,
 };
 

@@ -205,7 +205,7 @@ export interface PositionRow {
     readonly question: string;
     /** `null`: not known. */
     readonly outcomes: readonly string[] | null;
-    readonly endDate: number;
+    readonly endDate: number | null;
     readonly payout: Payout | null;
   } | null;
 }

@@ -87,6 +87,14 @@ const ROWS: readonly Row[] = [
     { openOrders: [open({ market: market({ endDate: NOW + MARKET_CLOSING_MS }) })] },
     ['warning market_closing_soon'],
   ],
+  ...[null, NOW, NOW - 1].map((endDate): [string, Partial<RiskFacts>, string[]] => [
+    `an order and a position in a market that trades without an end ahead: ${endDate}`,
+    {
+      openOrders: [open({ market: market({ endDate }) })],
+      positions: [held({ market: market({ endDate }) })],
+    },
+    [],
+  ]),
   [
     'an order in a market that closes a little later',
     { openOrders: [open({ market: market({ endDate: NOW + MARKET_CLOSING_MS + 1 }) })] },

@@ -3,7 +3,7 @@
  * in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
  */
 import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
-import { type MarketRecord, resultIsUnknown } from './market.ts';
+import { type MarketRecord, resultIsUnknown, untilEnd } from './market.ts';
 import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
 import {
   CONCENTRATED_PERCENT,
@@ -247,11 +247,15 @@ function orderAlerts(orders: OpenInMarket, now: number, raise: Raise): void {
       marketId,
     );
   }
-  if (market?.status === 'open' && market.endDate - now <= MARKET_CLOSING_MS) {
+  const left = market?.status === 'open' ? untilEnd(market, now) : null;
+  if (left !== null && left <= MARKET_CLOSING_MS) {
+    const open = several(count, 'open order', 'open orders');
     raise(
       'warning',
       'market_closing_soon',
-      `The market stops trading in ${timeLeft(market.endDate - now)}; ${several(count, 'open order', 'open orders')} will be ${trading === 'signed_orders' ? 'canceled' : 'filled or sent back'}.`,
+      trading === 'signed_orders'
+        ? `The market is due to end in ${timeLeft(left)}, and you have ${open} in it: cancel what is not to wait for the outcome.`
+        : `The market stops trading in ${timeLeft(left)}; ${open} will be filled or sent back.`,
       marketId,
     );
   }
@@ -271,7 +275,7 @@ function positionAlerts(position: HeldInMarket, { now, safeguards, exits }: Risk
       );
     return;
   }
-  const left = market.endDate - now;
+  const left = untilEnd(market, now);
   if (market.unknownResult !== undefined) {
     raise('warning', 'unknown_result', resultIsUnknown(market.unknownResult), id);
   } else if (market.status === 'closed') {
@@ -281,11 +285,11 @@ function positionAlerts(position: HeldInMarket, { now, safeguards, exits }: Risk
       `Trading has ended; the outcome of your ${outcome} is due.`,
       id,
     );
-  } else if (left <= NEAR_RESOLUTION_MS) {
+  } else if (left !== null && left <= NEAR_RESOLUTION_MS) {
     raise(
       left <= VERY_NEAR_RESOLUTION_MS ? 'warning' : 'info',
       'position_near_resolution',
-      `You hold ${outcome}, and the market ends in ${timeLeft(left)}.`,
+      `You hold ${outcome}, and the market is due to end in ${timeLeft(left)}.`,
       id,
     );
   }

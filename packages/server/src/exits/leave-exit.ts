@@ -4,7 +4,7 @@ import { type Pips, parsePips } from '@bellwether/contract/decimals';
 import type { AgentStore } from '../agents/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import { type ExitTrigger, OPEN_EXITS, triggerPrice } from '../domain/exits.ts';
-import type { MarketRecord } from '../domain/market.ts';
+import { endText, type MarketRecord, UNKNOWN_END, untilEnd } from '../domain/market.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
@@ -218,6 +218,12 @@ async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<vo
         fix: 'Set silenceSeconds in POST /agents/settings first.',
       },
     );
+  const fault = exit.trigger.kind === 'before_end' ? endFault(market, needs.clock.now()) : null;
+  if (fault !== null)
+    throw refusal('exit_trigger_out_of_range', fault, {
+      path: 'trigger.kind',
+      fix: 'Leave it with a time or a price of your own: trigger.kind time, price_at_or_below or price_at_or_above.',
+    });
   const earliest = earliestOf(exit.trigger, market, needs.clock.now() + (silenceSeconds ?? 0) * 1000);
   const end = endOf(exit);
   if (earliest === null || end === null || earliest < end) return;
@@ -226,6 +232,14 @@ async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<vo
     `It ends at ${new Date(end).toISOString()}, and its trigger cannot hold before ${new Date(earliest).toISOString()}.`,
     { path: 'trigger' },
   );
+}
+
+/** Why nothing can be sold so long before a market's end; `null`: its end is ahead. */
+export function endFault(market: MarketRecord, now: number): string | null {
+  if (untilEnd(market, now) !== null) return null;
+  return (market.endDate ?? UNKNOWN_END) === UNKNOWN_END
+    ? 'The venue names no end of this market, so there is no time before it.'
+    : `The end that the venue names, ${endText(market.endDate)}, is past: the market may trade on, and nothing says how long.`;
 }
 
 /** When a trigger can hold first; `null`: at once. */
@@ -238,7 +252,7 @@ export function earliestOf(
     case 'time':
       return trigger.at;
     case 'before_end':
-      return endDate - trigger.minutes * 60_000;
+      return endDate === null ? null : endDate - trigger.minutes * 60_000;
     case 'silence':
       return silentAt;
     default:

@@ -5,7 +5,7 @@ import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
 import { venueOf } from '../venues/asking.ts';
-import { earliestOf } from './leave-exit.ts';
+import { earliestOf, endFault } from './leave-exit.ts';
 import { endOf } from './records.ts';
 import { hasEnded, holdsNothing, orderOf, type SendExitNeeds } from './send-exit.ts';
 import type { ExitRow, ExitStore } from './store.ts';
@@ -68,11 +68,15 @@ async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow
 
 /** The end of its market may have moved since it was left. */
 async function neverSent(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
-  const end = endOf(row);
-  if (end === null || row.trigger.kind !== 'before_end') return null;
+  if (row.trigger.kind !== 'before_end') return null;
   const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
-  const earliest = market === null ? null : earliestOf(row.trigger, market, 0);
-  if (earliest === null || earliest < end) return null;
+  if (market === null) return null;
+  const fault = endFault(market, needs.clock.now());
+  if (fault !== null)
+    return { code: 'exit_trigger_out_of_range', message: `${fault} It sells nothing: leave another exit.` };
+  const end = endOf(row);
+  const earliest = earliestOf(row.trigger, market, 0);
+  if (end === null || earliest === null || earliest < end) return null;
   return {
     code: 'exit_trigger_out_of_range',
     message: `It ends at ${new Date(end).toISOString()}, before its trigger can hold at ${new Date(earliest).toISOString()}.`,

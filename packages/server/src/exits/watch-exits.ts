@@ -6,6 +6,7 @@ import { type ExitTrigger, exitQuote, HeldTriggers, triggerHolds } from '../doma
 import type { Book } from '../domain/market.ts';
 import { venueOf, venuesWith } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
+import { endFault } from './leave-exit.ts';
 import { bookOf, endOf } from './records.ts';
 import { attemptExit, evidenceOf, hasEnded, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
 import type { ExitStore, WatchedExit } from './store.ts';
@@ -88,10 +89,12 @@ async function look(needs: WatchExitsNeeds, { row, held, bookFor }: Look): Promi
 
 const isByTime = ({ kind }: ExitTrigger): boolean => !kind.startsWith('price');
 
+/** An end that is unknown, or was moved into the past, sells nothing: the review of exits says so. */
 async function endsAt(needs: WatchExitsNeeds, row: WatchedExit): Promise<number> {
   if (row.trigger.kind !== 'before_end') return Number.POSITIVE_INFINITY;
   const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
-  return market?.endDate ?? Number.POSITIVE_INFINITY;
+  const isAhead = market !== null && endFault(market, needs.clock.now()) === null;
+  return (isAhead ? market.endDate : null) ?? Number.POSITIVE_INFINITY;
 }
 
 /** One whose sender is late, or that was refused and is to be sent all the same. */

@@ -12,7 +12,14 @@ import {
 import { formatMicro, formatPips, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import type { Denial } from '../domain/denial.ts';
-import { type Level, type MarketRecord, markPrice, tickSizeText, type VenueId } from '../domain/market.ts';
+import {
+  endText,
+  type Level,
+  type MarketRecord,
+  markPrice,
+  tickSizeText,
+  type VenueId,
+} from '../domain/market.ts';
 import {
   comparing,
   type MarketFilter,
@@ -42,7 +49,7 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     eventId: market.eventId,
     category: market.category,
     description: market.description,
-    endDate: iso(market.endDate),
+    endDate: endText(market.endDate),
     createdAt: iso(market.createdAt),
     lastUpdatedAt: iso(market.updatedAt),
     status: market.status === 'open' ? 'active' : market.status,
@@ -61,8 +68,23 @@ export function marketItem(venue: string, market: MarketRecord): Market {
     minOrderSize: microToNumber(market.minOrderSize),
     negRisk: market.negRisk,
     ...(market.version === undefined ? {} : { version: market.version }),
+    ...factsOf(market),
     ...(market.untradable === undefined ? {} : { untradable: market.untradable }),
     ...(market.unknownResult === undefined ? {} : { unknownResult: market.unknownResult }),
+  };
+}
+
+/** Those that a venue names of few markets. */
+function factsOf(market: MarketRecord): Partial<Market> {
+  const { takerDelaySeconds, gameStartTime, eventStartTime, ordersCanceledAtStart } = market;
+  const { isOtherOutcome, resolutionSource } = market;
+  return {
+    ...(takerDelaySeconds === undefined ? {} : { takerDelaySeconds }),
+    ...(gameStartTime === undefined ? {} : { gameStartTime: iso(gameStartTime) }),
+    ...(eventStartTime === undefined ? {} : { eventStartTime: iso(eventStartTime) }),
+    ...(ordersCanceledAtStart === undefined ? {} : { ordersCanceledAtStart }),
+    ...(isOtherOutcome === undefined ? {} : { isOtherOutcome }),
+    ...(resolutionSource === undefined ? {} : { resolutionSource }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Prices over time, and whether a market exists. */
 import { type HistoryInterval, MAX_HISTORY_POINTS, type PricesHistory } from '@bellwether/contract';
 import { PIPS, pipsToNumber } from '@bellwether/contract/decimals';
-import { type MarketRecord, markPrice } from '../domain/market.ts';
+import { knownPrice, type MarketRecord } from '../domain/market.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue, venuesWith } from '../venues/asking.ts';
@@ -90,7 +90,8 @@ export async function pricesHistory(needs: PriceHistoryNeeds, query: HistoryQuer
     // The bucket that is not over yet ends, for now, with the current price.
     const last = found.at(-1);
     if (last !== undefined && last.at >= from && bucketOf(last.at) === bucketOf(now)) found.pop();
-    found.push({ at: now, price: markPrice(source.market, 'YES') });
+    const price = knownPrice(source.market, 'YES');
+    if (price !== null) found.push({ at: now, price });
   }
   return {
     history: found.map(({ at, price }) => ({

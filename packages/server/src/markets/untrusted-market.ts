@@ -14,6 +14,9 @@ export function plainMarket(venue: string, market: MarketRecord): Market {
     title: plainText(item.title, TITLE_CHARS),
     question: plainText(item.question, TITLE_CHARS),
     description: plainText(item.description, RULES_CHARS),
+    ...(item.resolutionSource === undefined
+      ? {}
+      : { resolutionSource: plainText(item.resolutionSource, TITLE_CHARS) }),
   };
 }
 

@@ -73,7 +73,7 @@ export const AMOUNT_RULES = [
   'The signed ratio collateral ÷ shares, floored to the grid for a BUY and ceiled for a SELL, is the price of a limit order.',
   'A resting order: shares cut to 2 decimals; collateral = shares × price, exactly.',
   'A BUY that executes at once (FAK, FOK): makerAmount is the budget cut to 2 decimals (a multiple of 10000), at least 1 collateral; takerAmount = budget ÷ price, floored to 4 decimals (a multiple of 100).',
-  'A SELL that executes at once: shares cut to 2 decimals; takerAmount = shares × price, floored to 4 decimals where that leaves the price as it is.',
+  'A SELL that executes at once: shares cut to 2 decimals; takerAmount = shares × price, floored to 4 decimals (a multiple of 100).',
   'taker is the zero address; expiration is 0 but for GTD (epoch seconds); nonce and feeRateBps have no effect: sign 0 (a feeRateBps up to 1000 is accepted, and so is any nonce, as they are signed); salt is below 2^53.',
 ];
 

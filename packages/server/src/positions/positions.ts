@@ -19,7 +19,7 @@ import {
 } from '@bellwether/contract/decimals';
 import { type Address, asAddress } from '@bellwether/protocol';
 import { ADDRESS_FAMILIES, type AddressFamily, type WalletAddress } from '../domain/addresses.ts';
-import { type MarketRecord, markPrice, payoutPrice } from '../domain/market.ts';
+import { endText, knownPrice, type MarketRecord, payoutPrice, untilEnd } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { ActingAgent, PositionRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -66,8 +66,8 @@ export interface Holdings {
 export const percentOf = (gain: Micro, cost: Micro): number =>
   cost === 0n ? 0 : Math.round((Number(gain) / Number(cost)) * PERCENT * 1e4) / 1e4;
 
-/** Cost of a share, for markets of which nothing else is known. */
-function paidPrice(row: PositionRow): Pips {
+/** Cost of a share, where nothing says what it is worth. */
+export function paidPrice(row: PositionRow): Pips {
   const [cost, size] = row.size === 0n ? [row.boughtCost, row.boughtSize] : [row.cost, row.size];
   if (size === 0n) return 0;
   const paid = divide(cost * BigInt(PIPS), size, 'floor');
@@ -75,7 +75,7 @@ function paidPrice(row: PositionRow): Pips {
 }
 
 function priceOf(row: PositionRow, market: MarketRecord | null): Pips {
-  if (market !== null) return markPrice(market, row.outcome);
+  if (market !== null) return knownPrice(market, row.outcome) ?? paidPrice(row);
   const payout = row.market?.payout ?? null;
   return payout === null ? paidPrice(row) : payoutPrice(payout, row.outcome);
 }
@@ -146,7 +146,7 @@ const labels = ({ venue, row, market }: Omit<Valued, 'value'>) => ({
   title: market?.question ?? row.market?.question ?? '',
   outcome: row.outcome,
   outcomeName: outcomeName(market?.outcomes ?? row.market?.outcomes, row.outcome),
-  endDate: new Date(market?.endDate ?? row.market?.endDate ?? 0).toISOString(),
+  endDate: endText((market === null ? row.market?.endDate : market.endDate) ?? null),
   walletAddress: row.wallet,
 });
 
@@ -327,6 +327,10 @@ export async function walletPositions(
 }
 
 /** Those that end within `hours` and are not resolved; past their end they wait for the outcome and count as 0 hours. */
+/** Beyond the end that its venue names, or without one: nothing says when it ends. */
+const tradesOn = ({ market }: Pick<Valued, 'market'>, now: number): boolean =>
+  market?.status === 'open' && untilEnd(market, now) === null;
+
 export async function expiringPositions(
   needs: PositionNeeds,
   caller: ActingAgent,
@@ -335,7 +339,9 @@ export async function expiringPositions(
   const held = await heldBy(needs, caller, query);
   const now = needs.clock.now();
   const open = new Set(
-    held.filter((one) => !isResolved(one)).map(({ row }) => `${row.wallet} ${row.tokenId}`),
+    held
+      .filter((one) => !isResolved(one) && !tradesOn(one, now))
+      .map(({ row }) => `${row.wallet} ${row.tokenId}`),
   );
   const expiring = positionRecords(held)
     .filter(

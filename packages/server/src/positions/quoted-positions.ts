@@ -9,7 +9,7 @@ import {
   pipsToNumber,
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
-import { markPrice } from '../domain/market.ts';
+import { endText, knownPrice } from '../domain/market.ts';
 import type { Caller, PositionRow } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { filterOf, type HasVenues, quotingVenue } from '../venues/asking.ts';
@@ -17,7 +17,7 @@ import type { TickerMarket } from '../venues/quotes.ts';
 import type { Venues } from '../venues/venue.ts';
 import type { WalletStore } from '../wallets/index.ts';
 import type { PositionStore } from './position-store.ts';
-import { percentOf } from './positions.ts';
+import { paidPrice, percentOf } from './positions.ts';
 
 export interface ChainPositionNeeds {
   readonly wallets: WalletStore;
@@ -80,7 +80,7 @@ export async function chainPositions(
   const mints = [...new Set([...held.values()].map(({ mint }) => mint))];
   const markets =
     mints.length === 0
-      ? new Map<string, TickerMarket>()
+      ? new Map<string, TickerMarket | null>()
       : await quotingVenue(needs).quotes.marketsByMint(mints);
   const traded = new Map(rows.map((row) => [`${row.wallet} ${row.tokenId}`, row]));
   return [...held].flatMap(([key, { wallet, mint, size }]) => {
@@ -95,7 +95,8 @@ interface OnChain {
   readonly wallet: SolanaAddress;
   readonly mint: string;
   readonly size: Micro;
-  readonly market: TickerMarket;
+  /** `null`: the venue calls it its token, and names no market of it that can be read. */
+  readonly market: TickerMarket | null;
   /** Position of what the desk traded of it. */
   readonly row: PositionRow | null;
 }
@@ -105,20 +106,21 @@ interface OnChain {
  * here and gain nothing, and of a part that left otherwise its share of the cost is gone.
  */
 function positionRecord(needs: HasVenues, { wallet, mint, size, market, row }: OnChain): ChainPosition {
-  const outcome = market.tokenIds[0] === mint ? 'YES' : 'NO';
-  const price: Pips = market.pays[outcome] ?? markPrice(market, outcome);
+  const known = market === null ? recorded(row) : listed(market, mint);
+  const { marketId } = known;
   const ours = row === null ? 0n : size < row.size ? size : row.size;
   const cost = row === null || row.size === 0n ? 0n : (row.cost * ours) / row.size;
+  const price: Pips = known.price ?? (row === null ? 0 : paidPrice(row));
   const gain = notional(ours, price, 'floor') - cost;
   return {
     venue: quotingVenue(needs).id,
-    marketId: market.id,
-    marketConditionId: market.conditionId,
-    conditionId: market.conditionId,
+    marketId,
+    marketConditionId: marketId,
+    conditionId: marketId,
     tokenId: mint,
-    title: market.question,
-    outcome,
-    outcomeName: outcomeName(market.outcomes, outcome),
+    title: known.title,
+    outcome: known.outcome,
+    outcomeName: known.outcomeName,
     size: microToNumber(size),
     avgPrice: ours === 0n ? 0 : microToNumber((cost * MICRO) / ours),
     currentPrice: pipsToNumber(price),
@@ -128,12 +130,33 @@ function positionRecord(needs: HasVenues, { wallet, mint, size, market, row }: O
     realizedPnl: microToNumber(row?.realized ?? 0n),
     fees: microToNumber(row?.fees ?? 0n),
     percentPnl: percentOf(gain, cost),
-    redeemable: market.phase === 'settled' && (market.pays[outcome] ?? 0) > 0,
+    redeemable: known.redeemable,
     mergeable: false,
-    endDate: new Date(market.endDate).toISOString(),
+    endDate: endText(known.endDate),
     walletAddress: wallet,
-    marketTicker: market.id,
+    marketTicker: marketId,
     mint,
-    marketStatus: market.phase,
+    marketStatus: known.status,
   };
 }
+
+function listed(market: TickerMarket, mint: string) {
+  const outcome = market.tokenIds[0] === mint ? 'YES' : 'NO';
+  const price = market.pays[outcome] ?? knownPrice(market, outcome);
+  return {
+    ...{ marketId: market.id, title: market.question, endDate: market.endDate, status: market.phase, price },
+    ...{ outcome, outcomeName: outcomeName(market.outcomes, outcome) },
+    redeemable: market.phase === 'settled' && (market.pays[outcome] ?? 0) > 0,
+  };
+}
+
+/** Of a token without a readable market: what the desk recorded as it traded it. */
+const recorded = (row: PositionRow | null) => ({
+  ...{ marketId: row?.conditionId ?? '', title: row?.market?.question ?? '' },
+  ...{
+    outcome: row?.outcome ?? '',
+    outcomeName: row === null ? null : outcomeName(row.market?.outcomes, row.outcome),
+  },
+  ...{ endDate: row?.market?.endDate ?? null, status: 'unknown', redeemable: false },
+  price: null,
+});

@@ -169,10 +169,11 @@ async function followLanded(needs: FollowNeeds, orders: readonly FollowedOrder[]
 }
 
 async function followFills(needs: FollowNeeds, { row, quote }: FollowedOrder): Promise<void> {
-  const progress = await quotingVenue(needs).quotes.progress(
-    row.signature,
-    quote.transaction.lastValidBlockHeight,
-  );
+  const { inputMint, outputMint, inAmount } = quote.amounts;
+  const progress = await quotingVenue(needs).quotes.progress({
+    ...{ inputMint, outputMint, inAmount, signature: row.signature },
+    lastValidBlockHeight: quote.transaction.lastValidBlockHeight,
+  });
   if (progress.kind !== 'unknown') await progressed(needs, row, quote, progress);
 }
 

@@ -143,18 +143,39 @@ function newFills(recorded: readonly string[], fills: readonly VenueFill[]): Ven
   });
 }
 
-/** `null`: nothing new that would be proof of anything. */
-function turnOf(progress: ReportedProgress, fresh: number, total: number): OutcomeTurn | null {
-  const { reverts } = progress;
+/**
+ * `null`: nothing new that would be proof of anything. Amounts say how an order ended: change comes back from one that was
+ * filled completely, too, and one that was not need not have anything come back.
+ */
+function turnOf(
+  progress: ReportedProgress,
+  { fresh, known }: { readonly fresh: number; readonly known: number },
+  quote: ExecutableQuote,
+): OutcomeTurn | null {
+  const { fills, reverts } = progress;
+  if (progress.kind === 'open') return fresh === 0 ? null : { event: 'filled_partly' };
   const back = reverts.map(({ amount, mint }) => `${formatMicro(amount)} of ${mint}`).join(', ');
-  if (progress.kind === 'open') {
-    return fresh === 0 ? null : { event: 'filled_partly' };
-  }
-  if (total > 0 && reverts.length === 0) return { event: 'filled_completely' };
-  if (total > 0) return { event: 'rest_reverted', detail: `came back: ${back}` };
-  // Closed without either would say that the money is nowhere: it is asked again.
+  const came = back === '' ? 'nothing came back' : `came back: ${back}`;
+  // A list that lacks fills of an earlier one is asked for again.
+  if (fills.length < known) return null;
+  if (fills.length > 0) return fillTurn(fills, quote, came);
+  // Closed without either would say that the money is nowhere.
   if (reverts.length === 0) return null;
-  return { event: 'reverted', errorCode: 'reverted', detail: `came back: ${back}` };
+  return { event: 'reverted', errorCode: 'reverted', detail: came };
+}
+
+function fillTurn(
+  fills: readonly VenueFill[],
+  { side, amounts: { inAmount, minOutAmount } }: ExecutableQuote,
+  came: string,
+): OutcomeTurn {
+  const gave = fills.reduce((sum, fill) => sum + fill.inAmount, 0n);
+  const got = fills.reduce((sum, fill) => sum + fill.outAmount, 0n);
+  const isPromised = got >= minOutAmount;
+  const isComplete = side === 'BUY' ? isPromised : gave >= inAmount;
+  const promise = `${formatMicro(got)} where the quote promised at least ${formatMicro(minOutAmount)}`;
+  if (!isComplete) return { event: 'rest_reverted', detail: isPromised ? came : `${promise}; ${came}` };
+  return { event: 'filled_completely', ...(isPromised ? {} : { detail: `${promise}: ask DFlow why` }) };
 }
 
 type ReportedProgress = Exclude<OrderProgress, { kind: 'unknown' }>;
@@ -167,7 +188,7 @@ export async function progressed(
   progress: ReportedProgress,
 ): Promise<boolean> {
   const fresh = newFills(seen.fills, progress.fills);
-  const turn = turnOf(progress, fresh.length, seen.fills.length + fresh.length);
+  const turn = turnOf(progress, { fresh: fresh.length, known: seen.fills.length + fresh.length }, quote);
   if (turn === null) return false;
   const at = needs.clock.now();
   const fills = fresh.map((fill, i) => fillEvidence(quote, fill, seen.fills.length + i, at));

@@ -10,12 +10,18 @@ import {
   type QuoteErrorCode,
   type QuoteRequest,
 } from '@bellwether/contract';
-import { DecimalError, formatMicro, formatPips, parseMicro } from '@bellwether/contract/decimals';
+import {
+  DecimalError,
+  formatMicro,
+  formatPips,
+  microToNumber,
+  parseMicro,
+} from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import { NO_OWNER_FIX } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
-import { markPrice } from '../domain/market.ts';
+import { knownPrice } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { plainText } from '../domain/untrusted-text.ts';
 import { TITLE_CHARS } from '../markets/index.ts';
@@ -36,9 +42,10 @@ export interface QuoteNeeds extends LookAheadNeeds {
 /** At most; a blockhash that ends sooner ends the quote. */
 const QUOTE_TTL_MS = 120_000;
 const MESSAGE_CHARS = 1_000;
+const PERCENT = 100n;
 
 /**
- * @param country of the caller, when somebody trustworthy says it
+ * @param country of the caller as the proxy says it; `null`: it says none
  * @throws Refusal with every fault of the request at once
  */
 export async function quote(
@@ -49,10 +56,11 @@ export async function quote(
 ): Promise<Quote> {
   const question = await questionOf(needs, caller, request);
   // A holder may always get out, from any place.
-  const isOut = question.side === 'BUY' && country !== null && isBlocked(needs, country);
-  const answer: VenueQuote = isOut
-    ? { kind: 'degraded', code: 'geoblocked', message: null, market: null }
-    : await ask(needs, question);
+  const block = question.side === 'BUY' ? blockOf(needs, country) : null;
+  const answer: VenueQuote =
+    block === null
+      ? await ask(needs, question)
+      : { kind: 'degraded', code: 'geoblocked', message: block, market: null };
   const { denial, mayBeApproved } = await denialOfAnswer(needs, caller, question, answer);
   const now = needs.clock.now();
   const { market } = answer;
@@ -88,8 +96,11 @@ export async function quote(
   return quoteRecord(needs, row, answer, denial);
 }
 
-const isBlocked = (needs: QuoteNeeds, country: string): boolean =>
-  quotingVenue(needs).quotes.geography?.isBlocked(country) === true;
+/** Once a proxy is to name the country, what it does not name is not taken for allowed. */
+function blockOf(needs: QuoteNeeds, country: string | null): string | null {
+  const { geography } = quotingVenue(needs).quotes;
+  return geography === undefined || geography.countryHeader === null ? null : geography.refusalOf(country);
+}
 
 /** Denial by the safeguards of the order that could be signed; `null` also where there is nothing to sign. */
 async function denialOfAnswer(
@@ -200,9 +211,16 @@ async function ownWallet(needs: QuoteNeeds, caller: Caller): Promise<SolanaAddre
   return stored === null ? null : parseSolanaAddress(stored);
 }
 
-/** Price of one contract: the payout of a settled outcome, else a buyer's price, else its worth. */
-const priceOf = (market: TickerMarket, outcome: 'YES' | 'NO'): string =>
-  formatPips(market.pays[outcome] ?? market.asks[outcome] ?? markPrice(market, outcome));
+/** Prices of one contract: the payout of a settled outcome, else a buyer's price, else its worth, where that is known. */
+function pricesOf(market: TickerMarket): { yesPrice?: string; noPrice?: string } {
+  const [yes, no] = (['YES', 'NO'] as const).map(
+    (outcome) => market.pays[outcome] ?? market.asks[outcome] ?? knownPrice(market, outcome),
+  );
+  return {
+    ...(yes == null ? {} : { yesPrice: formatPips(yes) }),
+    ...(no == null ? {} : { noPrice: formatPips(no) }),
+  };
+}
 
 /** Mints that a quote for a market would give and receive. */
 function mintsOf(
@@ -245,6 +263,9 @@ function quoteRecord(
           outAmount: row.amounts.outAmount.toString(),
           minOutAmount: row.amounts.minOutAmount.toString(),
         }),
+    ...(answer.kind === 'degraded' || answer.priceImpact === undefined
+      ? {}
+      : { priceImpactPercent: microToNumber(answer.priceImpact * PERCENT) }),
     ...(answer.kind === 'executable' && denial === null
       ? { unsignedTransaction: toBase64(answer.wire) }
       : {}),
@@ -261,8 +282,7 @@ function quoteRecord(
 const marketOf = ({ title }: Pick<QuoteRow, 'title'>, market: TickerMarket) => ({
   title,
   status: market.phase,
-  yesPrice: priceOf(market, 'YES'),
-  noPrice: priceOf(market, 'NO'),
+  ...pricesOf(market),
   yesMint: market.tokenIds[0],
   noMint: market.tokenIds[1],
 });

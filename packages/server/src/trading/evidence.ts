@@ -13,6 +13,7 @@ import {
 } from '@bellwether/contract/positions';
 import { transact } from '@bellwether/durable';
 import type { Evidence, EvidenceLog, FirstAnswer } from '../domain/evidence.ts';
+import { UNKNOWN_END } from '../domain/market.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import type { FoldedPositions } from '../positions/index.ts';
 import { lockPositions, type Resolved, readHeld, writeParts } from '../positions/index.ts';
@@ -146,7 +147,7 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     slug: market.slug,
     question: market.question,
     outcomes: market.outcomes,
-    end_date: iso(market.endDate),
+    end_date: iso(market.endDate ?? UNKNOWN_END),
     venue: market.venue,
   }));
   return tx`insert into traded_markets (condition_id, market_id, slug, question, outcomes, end_date, venue)

@@ -325,11 +325,20 @@ export function shortageOf(
   const { draft } = terms;
   const { maker } = draft.fields;
   const unit = draft.side === 'BUY' ? 'collateral (fee included)' : `${draft.outcome} shares`;
+  const { unsettled = 0n } = balance;
+  const settling =
+    unsettled === 0n
+      ? null
+      : {
+          words: ` ${formatMicro(unsettled)} more were bought, and the venue has not settled that trade yet.`,
+          fix: 'Send it again when the order that bought them is filled: GET /markets/orders.',
+        };
   return {
     needed,
     available,
     code: 'insufficient_balance',
-    detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.`,
+    detail: `not enough balance: this order needs ${formatMicro(needed)} ${unit}, ${formatMicro(available)} is available.${settling?.words ?? ''}`,
+    ...(settling === null ? {} : { fix: settling.fix }),
     context: { needed: microToNumber(needed), available: microToNumber(available), walletAddress: maker },
   };
 }

@@ -3,6 +3,7 @@
  * of it. Reserves nothing, stores nothing, locks nothing; the trade that follows is judged anew.
  */
 import {
+  cutOf,
   outcomeName,
   type PreparedTrade,
   type TradeCheck,
@@ -39,7 +40,7 @@ import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, type MarketDraft, readDraft, signedLimit } from '../domain/draft.ts';
 import { saysExchange } from '../domain/exchange-version.ts';
-import { type Book, type MarketRecord, termsOf, tickSizeText } from '../domain/market.ts';
+import { type Book, type MarketRecord, marketNotices, termsOf, tickSizeText } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { type Verdict, verdicts, withoutCredentials } from '../domain/safeguards.ts';
 import { balanceCheck, checkOf, plainCheck } from '../domain/trade-checks.ts';
@@ -163,11 +164,13 @@ export async function prepareTrade(
       shares: microToNumber(draft.shares),
       collateral: microToNumber(draft.money),
       limit: pipsToNumber(limit),
+      ...cutOf(intent, draft.fields),
     },
     ...expectation,
     feeAtMost: microToNumber(mostFee({ venue, draft, market }, limit)),
     counted: microToNumber(amount),
     checks,
+    warnings: marketNotices(market, now),
     accepted: expectation.expectedRefusal === null && checks.every(({ passed }) => passed),
     body,
   };

@@ -16,6 +16,8 @@ export interface TickerMarket extends MarketRecord {
   readonly asks: { readonly YES: number | null; readonly NO: number | null };
   /** Payout of an outcome once settled and open for redemption, in pips; `null` before. */
   readonly pays: { readonly YES: number | null; readonly NO: number | null };
+  /** The venue's word for the redemption of a decided market, where the desk does not know it. */
+  readonly unknownRedemption?: string;
 }
 
 export interface QuoteQuestion {
@@ -42,6 +44,9 @@ export interface QuotedAmounts {
   readonly isRedemption: boolean;
 }
 
+/** How far the order would move the price, in millionths; absent: the venue does not say. */
+type PriceImpact = Micro;
+
 export type VenueQuote =
   | {
       readonly kind: 'executable';
@@ -53,8 +58,14 @@ export type VenueQuote =
       readonly lastValidBlockHeight: number;
       /** Epoch milliseconds at which the blockhash is expected to be too old. */
       readonly expectedEnd: number;
+      readonly priceImpact?: PriceImpact;
     }
-  | { readonly kind: 'preview'; readonly market: TickerMarket; readonly amounts: QuotedAmounts }
+  | {
+      readonly kind: 'preview';
+      readonly market: TickerMarket;
+      readonly amounts: QuotedAmounts;
+      readonly priceImpact?: PriceImpact;
+    }
   | {
       readonly kind: 'degraded';
       readonly code: QuoteErrorCode;
@@ -63,6 +74,13 @@ export type VenueQuote =
       /** `null`: the venue has no such market, or did not answer. */
       readonly market: TickerMarket | null;
     };
+
+/** An order by quote whose transaction is on the chain. */
+export interface LandedOrder extends Pick<QuotedAmounts, 'inputMint' | 'outputMint' | 'inAmount'> {
+  /** Of the user's transaction. */
+  readonly signature: string;
+  readonly lastValidBlockHeight: number;
+}
 
 export interface VenueFill {
   /** Signature of the transaction that made the fill. */
@@ -97,18 +115,26 @@ export interface Quotes {
   readonly chain: Chain;
   /** Where the venue must not be offered. Absent: it may be offered everywhere. */
   readonly geography?: {
-    /** In which a trusted proxy names the caller's country (ISO 3166 alpha-2), lower case; `null`: no proxy names it. */
+    /**
+     * In which a trusted proxy names the caller's country (ISO 3166 alpha-2), lower case; `null`: on paper, or where the
+     * operator keeps callers out by other means.
+     */
     readonly countryHeader: string | null;
-    isBlocked(country: string): boolean;
+    /** Why nothing may be bought from there, as a sentence. @param said by the proxy; `null`: nothing @returns `null`: it may */
+    refusalOf(said: string | null): string | null;
   };
   /** Where callers without a key may ask the chain, below the public URL. Only where it is a paper chain. */
   readonly openRpcPath?: string;
   /** By ticker, not cached. @throws VenueUnavailable */
   market(ticker: string): Promise<TickerMarket | null>;
-  /** The market of each mint that is an outcome token of this venue. @throws VenueUnavailable */
-  marketsByMint(mints: readonly string[]): Promise<ReadonlyMap<string, TickerMarket>>;
+  /**
+   * The market of each mint that is an outcome token of this venue; `null`: the venue calls it one, and names no market of it
+   * that can be read.
+   * @throws VenueUnavailable
+   */
+  marketsByMint(mints: readonly string[]): Promise<ReadonlyMap<string, TickerMarket | null>>;
   /** Never throws: without a transaction the result is a degraded quote. */
   quote(question: QuoteQuestion): Promise<VenueQuote>;
-  /** By the signature of the user's transaction. Never throws. */
-  progress(signature: string, lastValidBlockHeight: number): Promise<OrderProgress>;
+  /** Never throws. */
+  progress(order: LandedOrder): Promise<OrderProgress>;
 }

@@ -162,6 +162,8 @@ export interface Balance {
   readonly held: Micro;
   /** Free shares of an outcome, without what open SELL orders hold. */
   shares(conditionId: string, outcome: 'YES' | 'NO'): Micro;
+  /** Where free shares of the outcome that was asked about are short: those that were bought and are not settled yet. */
+  readonly unsettled?: Micro;
 }
 
 /** Facts with which a venue refuses an order that it never received. */

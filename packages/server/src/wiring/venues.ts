@@ -102,7 +102,10 @@ const paperTools = ({ config, sql, paper, isCredited, keys }: VenueParts): Paper
       exchange: paper.venue,
       markets: paper.markets,
       history: createPriceHistory(sql),
-      rules: { gtdMinLeadS: config.paper.gtdMinLeadS, builder },
+      rules: {
+        ...{ gtdMinLeadS: config.paper.gtdMinLeadS, builder },
+        areAmountsExact: of.signing.profile === 'polymarket',
+      },
       simulationBalance: parseMicro(config.paper.simulationBalance, 'floor'),
       isCredited,
       async credentials(eoa) {

@@ -30,6 +30,8 @@ export interface Run {
   readonly lease: Date;
   /** The result of the effect that a run before had; `null`: none had one. */
   readonly kept: string | null;
+  /** Its answer carries a secret, which is not kept. */
+  readonly isSecret: boolean;
 }
 
 interface Context {
@@ -99,7 +101,7 @@ export function createIdempotencyStore(sql: Sql) {
       route: string,
       key: string,
       bodyHash: Uint8Array,
-      at: number,
+      { at, isSecret }: { readonly at: number; readonly isSecret: boolean },
     ): Promise<IdempotencyState> {
       const now = new Date(at);
       const lease = new Date(at + LEASE_MS);
@@ -114,7 +116,8 @@ export function createIdempotencyStore(sql: Sql) {
         where i.expires_at <= ${now}
           or (i.status is null and i.lease_until <= ${now} and i.body_hash = excluded.body_hash)
         returning body`;
-      if (mine !== undefined) return { kind: 'new', run: { scope, route, key, lease, kept: mine.body } };
+      if (mine !== undefined)
+        return { kind: 'new', run: { scope, route, key, lease, kept: mine.body, isSecret } };
       const [row] = await sql<
         IdempotencyKeysRow[]
       >`select * from idempotency_keys where scope = ${scope} and route = ${route} and key = ${key}`;
@@ -125,8 +128,15 @@ export function createIdempotencyStore(sql: Sql) {
       return row.body === null ? { kind: 'secret' } : { kind: 'replay', status: row.status, body: row.body };
     },
 
-    /** Carries out a request: its first effect is kept with its key. */
-    running: <T>(run: Run, work: () => T): T => contexts.run({ sql, run, isOver: false }, work),
+    /** Carries out a request: its first effect is kept with its key. What goes on after it belongs to no key. */
+    async running<T>(run: Run, work: () => Promise<T>): Promise<T> {
+      const context: Context = { sql, run, isOver: false };
+      try {
+        return await contexts.run(context, work);
+      } finally {
+        context.isOver = true;
+      }
+    },
 
     /** `body` is null for an answer that contained a secret. */
     async answer(run: Run, status: number, body: string | null): Promise<void> {

@@ -21,8 +21,7 @@ export interface KeyedRequest {
   readonly scope: string;
   /** The scope is an agent's, whose keys are counted. */
   readonly isCapped: boolean;
-  /** Its answer carries a secret, which is not kept. */
-  readonly isSecret: boolean;
+  readonly isSecret: Run['isSecret'];
   readonly route: string;
   readonly key: string;
   readonly bodyHash: Uint8Array;
@@ -33,8 +32,8 @@ export interface Idempotency {
   begin(request: KeyedRequest): Promise<Answer | Run>;
   /** Carries the request out. */
   readonly running: IdempotencyStore['running'];
-  /** Only answers given after an effect are kept; `secret` ones without their body. */
-  finish(run: Run, answer: Answer, secret: boolean): Promise<void>;
+  /** Only answers given after an effect are kept; secret ones without their body. */
+  finish(run: Run, answer: Answer): Promise<void>;
 }
 
 export interface IdempotencyOptions {
@@ -48,7 +47,9 @@ export function createIdempotency(needs: IdempotencyOptions): Idempotency {
   const rooms = createRooms(needs);
   return {
     async begin({ scope, isCapped, isSecret, route, key, bodyHash }) {
-      const state = await needs.store.begin(scope, route, key, bodyHash, needs.clock.now());
+      const state = await needs.store.begin(scope, route, key, bodyHash, {
+        ...{ at: needs.clock.now(), isSecret },
+      });
       switch (state.kind) {
         case 'new': {
           const { run } = state;
@@ -79,8 +80,8 @@ export function createIdempotency(needs: IdempotencyOptions): Idempotency {
       }
     },
     running: needs.store.running,
-    async finish(run, { status, body }, secret) {
-      if (status >= 200 && status < 300) await needs.store.answer(run, status, secret ? null : body);
+    async finish(run, { status, body }) {
+      if (status >= 200 && status < 300) await needs.store.answer(run, status, run.isSecret ? null : body);
       else if (await needs.store.release(run)) rooms.giveBack(run.scope);
     },
   };

@@ -152,7 +152,7 @@ function bindRoute(
       ...(operation.tokensPerItemOf === undefined ? [] : [asHook(drawPerItem(gate, operation))]),
       ...(operation.idempotent === true ? [asHook(replay(gate, operation, path))] : []),
     ],
-    ...(operation.idempotent === true ? { onSend: remember(gate, operation) } : {}),
+    ...(operation.idempotent === true ? { onSend: remember(gate) } : {}),
     handler: inTurn(
       gate.admission,
       operation,
@@ -355,7 +355,7 @@ function replay({ idempotency }: Gate, operation: Operation, path: string): Step
     });
     if ('lease' in first) {
       // Too late to begin: the key is free for the next request.
-      if (request.deadline?.isOver === true) await idempotency.finish(first, { status: 0, body: '' }, false);
+      if (request.deadline?.isOver === true) await idempotency.finish(first, { status: 0, body: '' });
       else request.keyed = first;
       return undefined;
     }
@@ -383,14 +383,14 @@ function scopeOf(request: FastifyRequest, { permission }: Operation, bodyHash: B
 }
 
 /** Keeps the answer before it leaves: a caller that saw it can rely on its replay. */
-function remember({ idempotency }: Gate, operation: Operation): onSendHookHandler {
+function remember({ idempotency }: Gate): onSendHookHandler {
   return (request, reply, payload, done) => {
     const { keyed } = request;
     if (keyed === null) return done(null, payload);
     request.keyed = null;
     const body = typeof payload === 'string' ? payload : '';
     const answer = { status: request.hadNoEffect ? 0 : reply.statusCode, body };
-    return idempotency.finish(keyed, answer, operation.secretAnswer === true).then(() => payload);
+    return idempotency.finish(keyed, answer).then(() => payload);
   };
 }
 
@@ -404,7 +404,6 @@ function rememberLate({ idempotency }: Gate, operation: Operation) {
     await idempotency.finish(
       keyed,
       isKept ? { status: operation.status, body: JSON.stringify(answer) } : { status: 0, body: '' },
-      operation.secretAnswer === true,
     );
   };
 }

@@ -7,6 +7,7 @@ import { plainText } from '../../domain/untrusted-text.ts';
 import { createHttp, type Http, type HttpOptions } from '../../platform/outbound/http.ts';
 import { tryJson } from '../../platform/outbound/json.ts';
 import type { HttpReply, HttpSend } from '../../platform/outbound/outbound.ts';
+import { wordOf } from './translate.ts';
 import type { WireOrderbook, WireOrderStatus } from './wire.ts';
 import {
   MAX_TICKER_CHARS,
@@ -33,6 +34,7 @@ const FORBIDDEN = 403;
 
 /** DFlow's reason for not building an order. */
 export interface OrderRefusal {
+  /** In small letters. */
   readonly code: string;
   /** Untrusted text, cleaned and bounded. */
   readonly message: string;
@@ -152,7 +154,8 @@ export function createDflowClient(options: DflowClientOptions) {
 
     /** The mints among `addresses` that are outcome tokens; at most 200 per call. */
     async filterOutcomeMints(addresses: readonly string[]): Promise<readonly string[]> {
-      return checked(await ask('/filter_outcome_mints', { addresses }), READ.outcomeMints).outcomeMints;
+      const { outcomeMints } = checked(await ask('/filter_outcome_mints', { addresses }), READ.outcomeMints);
+      return itemsOf(outcomeMints, (mint) => (typeof mint === 'string' ? mint : null));
     },
 
     /** A market's newest trades. */
@@ -232,11 +235,12 @@ function checked<T>(reply: HttpReply, check: (value: unknown) => T | null): T {
 /** @throws VenueUnavailable when the refusal is not about this order: no code, or DFlow rejects our key */
 function refusalOf(reply: HttpReply): OrderRefusal {
   const refusal = READ.refusal(tryJson(reply.body));
-  const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(refusal?.code ?? '');
+  const code = wordOf(refusal?.code);
+  const concernsKey = reply.status === FORBIDDEN && !ABOUT_THE_CALLER.has(code);
   if (refusal === null || concernsKey || reply.status === UNAUTHORIZED)
     throw new VenueUnavailable(`DFlow refuses the request (${reply.status})`);
   return {
-    code: refusal.code,
+    code,
     message: plainText(refusal.msg ?? '', MESSAGE_CHARS),
     deepLink: deepLinkOf(refusal.details),
   };

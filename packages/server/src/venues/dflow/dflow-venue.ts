@@ -12,7 +12,7 @@ import { createDflowClient, type DflowClientOptions, MAX_MINTS_PER_FILTER } from
 import { createMarketSource } from './market-data.ts';
 import { createProgress } from './progress.ts';
 import { quote } from './quote.ts';
-import { isKnownState, toTickerMarket } from './translate.ts';
+import { railOf, toTickerMarket, unknownWords } from './translate.ts';
 import type { WireMarket } from './wire.ts';
 
 const MAX_NOTES = 1_000;
@@ -23,10 +23,14 @@ export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   readonly chain: Chain;
   /** Slippage: how much less than quoted a fill may give, in hundredths of a percent. */
   readonly slippageBps: number;
+  /** The most by which an order may move the price. */
+  readonly priceImpactPercent: number;
   readonly geography?: NonNullable<Quotes['geography']>;
   /** Paper only. */
   readonly paper?: PaperCredit;
   readonly openRpcPath?: string;
+  /** When the maintenance of an hour ends; `null`: the venue keeps no hours, or is open. */
+  readonly maintenanceEnd: (at: number) => number | null;
   readonly log: OutboundLog & { error(context: object, message: string): void };
 }
 
@@ -39,9 +43,13 @@ export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'
     client,
     clock,
     translate: (wire: WireMarket) => {
-      if (!isKnownState(wire.status))
-        note({ status: wire.status }, 'DFlow says a state of a market that is not known');
-      return toTickerMarket(wire, collateral, clock.now());
+      const rail = railOf(wire, collateral);
+      if (rail === 'unreadable')
+        note({ ticker: wire.ticker }, 'DFlow lists a market whose tokens cannot be read');
+      if (rail === null || rail === 'unreadable') return rail;
+      const words = unknownWords(wire, rail);
+      if (Object.keys(words).length > 0) note(words, 'DFlow says something of a market that is not known');
+      return toTickerMarket(wire, rail, clock.now());
     },
   });
 
@@ -64,19 +72,26 @@ export function createDflowVenue(options: DflowVenueOptions): VenueWith<'quotes'
       market: markets.fresh,
 
       async marketsByMint(mints) {
-        const found = new Map<string, TickerMarket>();
+        const found = new Map<string, TickerMarket | null>();
         for (let start = 0; start < mints.length; start += MAX_MINTS_PER_FILTER) {
           const outcomes = await client.filterOutcomeMints(mints.slice(start, start + MAX_MINTS_PER_FILTER));
           const loaded = await Promise.all(outcomes.map(markets.byId));
-          for (const [index, market] of loaded.entries())
-            if (market !== null) found.set(outcomes[index]!, market);
+          for (const [index, market] of loaded.entries()) {
+            const mint = outcomes[index]!;
+            if (market === null) note({ mint }, 'DFlow names no readable market of an outcome token');
+            found.set(mint, market);
+          }
         }
         return found;
       },
 
       quote: (question) =>
         quote(
-          { client, fresh: markets.fresh, chain, collateral, slippageBps: options.slippageBps, clock, log },
+          {
+            ...{ client, fresh: markets.fresh, chain, collateral, clock, log, note },
+            ...{ slippageBps: options.slippageBps, priceImpactPercent: options.priceImpactPercent },
+            maintenanceEnd: options.maintenanceEnd,
+          },
           question,
         ),
 

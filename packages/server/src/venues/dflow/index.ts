@@ -22,7 +22,7 @@ function configured(settings: DflowSettings): ConfiguredVenue {
       text:
         live === null
           ? `${name}: PAPER, simulated money on a Solana chain of its own`
-          : `${name}: LIVE, real money; ${new URL(live.tradeUrl).host}`,
+          : `${name}: LIVE, real money; ${new URL(live.tradeUrl).host}; ${settings.countryHeader === null ? 'looks at NO country: you keep out where it must not be offered' : `refuses a BUY by the country in ${settings.countryHeader}`}`,
       demo: 'demo:venue-b',
     },
     doors: [

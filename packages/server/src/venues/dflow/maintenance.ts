@@ -5,8 +5,10 @@ const DAY = 'Thu';
 const FROM_HOUR = 3;
 const TO_HOUR = 5;
 
-/** @param at epoch milliseconds */
-export function isMaintenance(at: number): boolean {
+const HOUR_MS = 3_600_000;
+
+/** @param at epoch milliseconds @returns when the maintenance that goes on ends; `null`: none does */
+export function maintenanceEnd(at: number): number | null {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: ZONE,
     weekday: 'short',
@@ -15,5 +17,7 @@ export function isMaintenance(at: number): boolean {
   }).formatToParts(at);
   const partOf = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
   const hour = Number(partOf('hour'));
-  return partOf('weekday') === DAY && hour >= FROM_HOUR && hour < TO_HOUR;
+  if (partOf('weekday') !== DAY || hour < FROM_HOUR || hour >= TO_HOUR) return null;
+  // New York is whole hours from UTC, and its clocks change on Sundays.
+  return at - (at % HOUR_MS) + (TO_HOUR - hour) * HOUR_MS;
 }

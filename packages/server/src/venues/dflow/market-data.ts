@@ -4,6 +4,7 @@
  */
 import { parseSolanaAddress } from '@bellwether/protocol';
 import { isEverything, selectMarkets } from '../../domain/market-search.ts';
+import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { TickerMarket } from '../quotes.ts';
 import type { MarketData } from '../venue.ts';
 import { canBeTicker, type DflowClient, MAX_IDS_PER_BATCH, MAX_MARKETS_PER_PAGE } from './client.ts';
@@ -43,12 +44,12 @@ export interface MarketSourceOptions {
   readonly client: DflowClient;
   readonly clock: { now(): number };
   /** `null`: not on our rail. */
-  readonly translate: (wire: WireMarket) => TickerMarket | null;
+  readonly translate: (wire: WireMarket) => TickerMarket | null | 'unreadable';
 }
 
 export function createMarketSource({ client, clock, translate }: MarketSourceOptions): MarketSource {
   const translated = (wires: readonly WireMarket[]): TickerMarket[] =>
-    wires.map(translate).filter((market) => market !== null);
+    wires.map(translate).filter((market) => market !== null && market !== 'unreadable');
   const byId = createMarketLoader({
     canBeId: canBeTicker,
     load: async (ids) => translated(await client.marketsBatch(ids)),
@@ -70,7 +71,10 @@ export function createMarketSource({ client, clock, translate }: MarketSourceOpt
 
     async fresh(ticker) {
       const wire = await client.market(ticker);
-      return wire === null ? null : translate(wire);
+      const market = wire === null ? null : translate(wire);
+      if (market === 'unreadable')
+        throw new VenueUnavailable('what DFlow says of the tokens of this market cannot be read');
+      return market;
     },
 
     data: {

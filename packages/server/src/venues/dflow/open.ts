@@ -8,7 +8,8 @@ import { createSolanaChain } from '../solana/index.ts';
 import type { Venue } from '../venue.ts';
 import { createDflowVenue } from './dflow-venue.ts';
 import { sandboxDoors } from './doors.ts';
-import { isBlockedCountry } from './jurisdictions.ts';
+import { refusalOfCountry } from './jurisdictions.ts';
+import { maintenanceEnd } from './maintenance.ts';
 import type { DflowSettings, LiveDflow } from './settings.ts';
 
 /** Stands for the sandbox in addresses: what answers is this process, or the replica that leads. */
@@ -24,8 +25,9 @@ export function openDflow(settings: DflowSettings, tools: VenueTools): OpenVenue
 }
 
 const commonOf = (settings: DflowSettings, { clock, log }: VenueTools) => ({
-  ...{ id: settings.name, slippageBps: settings.slippageBps, clock, log },
-  geography: { countryHeader: settings.countryHeader, isBlocked: isBlockedCountry },
+  ...{ id: settings.name, clock, log },
+  ...{ slippageBps: settings.slippageBps, priceImpactPercent: settings.priceImpactPercent },
+  geography: { countryHeader: settings.countryHeader, refusalOf: refusalOfCountry },
 });
 
 /** Nothing has looked at a call that meets a move, so it is made again once the sandbox has arrived. */
@@ -48,6 +50,8 @@ function onSandbox(settings: DflowSettings, tools: VenueTools): Venue {
   const venue = createDflowVenue({
     ...{ ...commonOf(settings, tools), arrived },
     backend: 'paper',
+    // Its status says whether it keeps them.
+    maintenanceEnd: () => null,
     metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
     tradeUrl: SANDBOX + SANDBOX_PATHS.trade,
     apiKey: null,
@@ -72,6 +76,7 @@ const onSolana = (settings: DflowSettings, live: LiveDflow, tools: VenueTools): 
     ...commonOf(settings, tools),
     ...live,
     backend: 'live',
+    maintenanceEnd,
     exchangeStatusUrl: live.statusUrl,
     send: fetchSend,
     chain: createSolanaChain({ url: live.rpcUrl, send: fetchSend, clock: tools.clock, log: tools.log }),

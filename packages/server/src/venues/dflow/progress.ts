@@ -1,10 +1,10 @@
 /**
  * Reads the progress of a landed order from DFlow, as fills and reverts. Only `closed` is final: the chain, not DFlow,
- * proves that a transaction is dead. Never throws.
+ * proves that a transaction is dead. Fills of other tokens, or of more than the transaction gave, prove nothing. Never throws.
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
-import type { OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../quotes.ts';
+import type { LandedOrder, OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../quotes.ts';
 import type { DflowClient } from './client.ts';
 import type { WireOrderStatus } from './wire.ts';
 
@@ -20,15 +20,34 @@ export interface ProgressContext {
 
 type Fill = NonNullable<WireOrderStatus['fills']>[number];
 
-export type Progress = (signature: string, lastValidBlockHeight: number) => Promise<OrderProgress>;
+export type Progress = (order: LandedOrder) => Promise<OrderProgress>;
 
 export function createProgress(context: ProgressContext): Progress {
   const { client, note } = context;
   const feeOf = createFees(context);
 
-  const partsOf = async (status: WireOrderStatus) => ({
+  /** `null`: it cannot be of this order. */
+  const fillsOf = (status: WireOrderStatus, order: LandedOrder): readonly Fill[] | null => {
+    // A leg without any amount is none.
+    const fills = (status.fills ?? []).filter(
+      ({ inAmount, outAmount }) => BigInt(inAmount) > 0n || BigInt(outAmount) > 0n,
+    );
+    const isOther = ({ inputMint, outputMint }: Fill) =>
+      inputMint !== order.inputMint || outputMint !== order.outputMint;
+    const taken = fills.reduce((sum, { inAmount }) => sum + BigInt(inAmount), 0n);
+    const fault = fills.some(isOther)
+      ? 'DFlow lists fills of other tokens than the order has'
+      : taken > order.inAmount
+        ? 'DFlow lists fills of more than the order gave'
+        : null;
+    if (fault === null) return fills;
+    note({ signature: order.signature }, fault);
+    return null;
+  };
+
+  const partsOf = async (status: WireOrderStatus, own: readonly Fill[]) => ({
     fills: await Promise.all(
-      (status.fills ?? []).map(
+      own.map(
         async (fill): Promise<VenueFill> => ({
           signature: fill.signature,
           inAmount: BigInt(fill.inAmount),
@@ -42,10 +61,11 @@ export function createProgress(context: ProgressContext): Progress {
     ),
   });
 
-  return async (signature, lastValidBlockHeight) => {
+  return async (order) => {
     try {
-      const status = await client.orderStatus(signature, lastValidBlockHeight);
-      if (status === null) return UNKNOWN;
+      const status = await client.orderStatus(order.signature, order.lastValidBlockHeight);
+      const fills = status === null ? null : fillsOf(status, order);
+      if (status === null || fills === null) return UNKNOWN;
       switch (status.status) {
         case 'pending':
         case 'expired':
@@ -53,11 +73,11 @@ export function createProgress(context: ProgressContext): Progress {
           return UNKNOWN;
         case 'open':
         case 'pendingClose':
-          return { kind: 'open', ...(await partsOf(status)) };
+          return { kind: 'open', ...(await partsOf(status, fills)) };
         case 'closed': {
-          const parts = await partsOf(status);
+          const parts = await partsOf(status, fills);
           if (parts.fills.length > 0 || parts.reverts.length > 0) return { kind: 'closed', ...parts };
-          note({ signature }, 'DFlow closed an order without a fill or a revert');
+          note({ signature: order.signature }, 'DFlow closed an order without a fill or a revert');
           return UNKNOWN;
         }
         default:
@@ -82,13 +102,20 @@ function createFees({ client, byMint }: ProgressContext): (fill: Fill) => Promis
     const market = (await byMint(fill.outputMint)) ?? (await byMint(fill.inputMint));
     if (market === null) return null;
     const trades = await client.onchainTrades(market.id);
-    const same = trades.filter(({ transactionSignature }) => transactionSignature === fill.signature);
-    const trade = same.find(({ outputAmount }) => BigInt(outputAmount) === BigInt(fill.outAmount)) ?? same[0];
+    // One transaction may fill orders of many wallets.
+    const trade = trades.find(
+      (one) =>
+        one.transactionSignature === fill.signature &&
+        one.inputMint === fill.inputMint &&
+        one.outputMint === fill.outputMint &&
+        BigInt(one.inputAmount) === BigInt(fill.inAmount) &&
+        BigInt(one.outputAmount) === BigInt(fill.outAmount),
+    );
     return trade === undefined ? null : BigInt(trade.feeAmount ?? 0);
   };
 
   return async (fill) => {
-    const key = `${fill.signature}:${fill.outAmount}`;
+    const key = `${fill.signature}:${fill.inAmount}:${fill.outAmount}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const isMint =

@@ -3,15 +3,22 @@
  * reason. Never throws, and never returns a transaction that failed a check.
  */
 
-import type { QuoteErrorCode } from '@bellwether/contract';
-import { formatMicro, MICRO, type Micro, notional } from '@bellwether/contract/decimals';
+import { QUOTE_ERRORS, type QuoteErrorCode } from '@bellwether/contract';
+import {
+  divide,
+  formatDecimal,
+  formatMicro,
+  MICRO,
+  type Micro,
+  notional,
+  parseMicro,
+} from '@bellwether/contract/decimals';
 import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
 import { resultIsUnknown } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { Chain } from '../chain.ts';
 import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../quotes.ts';
 import type { DflowClient, OrderRefusal } from './client.ts';
-import { isMaintenance } from './maintenance.ts';
 import { faultOfChanges, maxLamports, readChecked } from './transaction-check.ts';
 import { costOf, QUOTE_CODES } from './translate.ts';
 import type { WireOrder } from './wire.ts';
@@ -22,7 +29,9 @@ const NODE_LEAD_BLOCKS = 64;
 const NETWORK_FEE = 5_000n;
 /** Rent of a token account: 170 bytes for outcome tokens, 165 for collateral. */
 const RENT = { outcome: 2_074_080n, collateral: 2_039_280n } as const;
-const EXECUTION_MODES: ReadonlySet<string> = new Set(['sync', 'async']);
+/** An order of this rail is filled later; of one that is executed at once no fill would be listed. */
+const EXECUTION_MODE = 'async';
+const BPS = 10_000n;
 const ROUTE_NOT_FOUND = 'route_not_found';
 
 export interface QuoteContext {
@@ -32,7 +41,13 @@ export interface QuoteContext {
   readonly collateral: SolanaAddress;
   /** Slippage: how much less than quoted a fill may give. */
   readonly slippageBps: number;
+  /** The most by which an order may move the price. */
+  readonly priceImpactPercent: number;
+  /** When the maintenance of an hour ends; `null`: none that is known. */
+  readonly maintenanceEnd: (at: number) => number | null;
   readonly clock: { now(): number };
+  /** Logs each message once. */
+  readonly note: (context: object, message: string) => void;
   readonly log: {
     error(context: object, message: string): void;
     warn(context: object, message: string): void;
@@ -63,8 +78,13 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
   try {
     market = await context.fresh(question.ticker);
     if (market === null) throw new Degraded('market_not_found');
-    return await quoteFor(context, checkedAgainst(context, question, market));
-  } catch (error) {
+    const asked = checkedAgainst(context, question, market);
+    const rest = resting(context);
+    // A redemption is tried at any hour.
+    if (rest !== null && !asked.isRedemption) throw rest;
+    return await quoteFor(context, asked);
+  } catch (thrown) {
+    const error = (thrown instanceof VenueUnavailable ? resting(context) : null) ?? thrown;
     if (error instanceof Degraded)
       return { kind: 'degraded', code: error.code, message: error.sentence, market };
     const expected = error instanceof VenueUnavailable;
@@ -72,6 +92,17 @@ export async function quote(context: QuoteContext, question: QuoteQuestion): Pro
     const message = expected ? sentence(error.message) : null;
     return { kind: 'degraded', code: 'venue_unavailable', message, market };
   }
+}
+
+/** Why the venue is closed now, as far as its hours say. */
+function resting({ maintenanceEnd, clock }: QuoteContext): Degraded | null {
+  const end = maintenanceEnd(clock.now());
+  if (end === null) return null;
+  const until = new Date(end).toISOString();
+  return new Degraded(
+    'venue_maintenance',
+    `The venue is closed for its weekly maintenance until ${until}; ask again then.`,
+  );
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -82,7 +113,7 @@ function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: 
   const mint = market.tokenIds[outcome === 'YES' ? 0 : 1] as SolanaAddress;
   const isRedemption = market.phase === 'settled' && side === 'SELL';
   if (isRedemption) requirePayout(market, outcome);
-  else requireOpen(market);
+  else requireOpen(market, side);
   if (side === 'BUY') {
     const ask = market.asks[outcome];
     // Less than the price without fees can never be enough; the venue checks the rest, because it knows its fees.
@@ -100,15 +131,22 @@ function checkedAgainst(context: QuoteContext, question: QuoteQuestion, market: 
   };
 }
 
-function requirePayout({ pays }: TickerMarket, outcome: 'YES' | 'NO'): void {
+function requirePayout({ pays, unknownRedemption }: TickerMarket, outcome: 'YES' | 'NO'): void {
+  if (unknownRedemption !== undefined)
+    throw new Degraded('market_closed', redemptionIsUnknown(unknownRedemption));
   if (pays[outcome] === null)
     throw new Degraded('market_closed', 'The market is settled, but redemption is not open.');
   if (pays[outcome] === 0)
     throw new Degraded('market_closed', 'This outcome has lost: its tokens pay nothing.');
 }
 
-function requireOpen({ phase, unknownResult }: TickerMarket): void {
+const redemptionIsUnknown = (word: string): string =>
+  `The venue says "${word}" of its redemption, which this desk does not know: it redeems nothing of this market until it does. Ask the desk's operator.`;
+
+function requireOpen({ phase, unknownResult, unknownRedemption }: TickerMarket, side: 'BUY' | 'SELL'): void {
   if (phase === 'active') return;
+  if (unknownRedemption !== undefined && side === 'SELL')
+    throw new Degraded('market_closed', redemptionIsUnknown(unknownRedemption));
   if (unknownResult !== undefined) throw new Degraded('market_closed', resultIsUnknown(unknownResult));
   const why =
     phase === 'inactive'
@@ -131,12 +169,53 @@ async function quoteFor(context: QuoteContext, asked: AskedQuote): Promise<Venue
     destinationWallet: asked.wallet === null ? null : asked.destination,
     slippageBps: context.slippageBps,
     predictionMarketSlippageBps: context.slippageBps,
+    // What is redeemed has no price that could move.
+    priceImpactTolerancePct: asked.isRedemption ? null : context.priceImpactPercent,
     includeAddressLookupTables: asked.wallet === null ? null : true,
   });
   if (answer.kind === 'refused') throw await explained(context, asked, answer.refusal);
   const amounts = amountsOf(context, asked, answer.order);
-  if (asked.wallet === null) return { kind: 'preview', market: asked.market, amounts };
-  return executable(context, asked, { wallet: asked.wallet, amounts, order: answer.order });
+  const impact = impactOf(context, asked, answer.order);
+  const shown = impact === null ? {} : { priceImpact: impact };
+  if (asked.wallet === null) return { kind: 'preview', market: asked.market, amounts, ...shown };
+  const quote = await executable(context, asked, { wallet: asked.wallet, amounts, order: answer.order });
+  return { ...quote, ...shown };
+}
+
+/** In millionths; `null` for none: of a redemption, or where the venue, which knows the tolerance, says none. @throws Degraded */
+function impactOf(
+  context: QuoteContext,
+  asked: AskedQuote,
+  { priceImpactPct: said }: WireOrder,
+): Micro | null {
+  if (asked.isRedemption) return null;
+  if (said === undefined || said === null) {
+    context.note({}, 'DFlow leaves out the price impact of an order');
+    return null;
+  }
+  const impact = magnitudeOf(said);
+  if (impact === null) throw refused(context, asked, 'its price impact cannot be read');
+  if (impact <= BigInt(context.priceImpactPercent) * PERCENT) return impact;
+  throw new Degraded(
+    'price_impact_too_high',
+    `The order would move the price by ${percentText(impact)} %, and this desk takes at most ${context.priceImpactPercent} %: order less.`,
+  );
+}
+
+/** One percent in millionths. */
+const PERCENT: Micro = 10_000n;
+const PERCENT_DECIMALS = 4;
+const percentText = (millionths: Micro): string => formatDecimal(millionths, PERCENT_DECIMALS);
+
+/** Whichever sign the venue gives to a loss. */
+function magnitudeOf(said: unknown): Micro | null {
+  if (typeof said !== 'string' && typeof said !== 'number') return null;
+  try {
+    const impact = parseMicro(said, said.toString().startsWith('-') ? 'floor' : 'ceil');
+    return impact < 0n ? -impact : impact;
+  } catch {
+    return null;
+  }
 }
 
 /** Names the whole numbers beside it that can be sold: nothing is rounded without a word. */
@@ -188,7 +267,7 @@ async function requireBalances(
 /** For most failures DFlow reports only that it finds no route: check the market for the reason. Reference §2.4. */
 async function explained(context: QuoteContext, asked: AskedQuote, refusal: OrderRefusal): Promise<Degraded> {
   const { code, message, deepLink } = refusal;
-  const known = QUOTE_CODES[code];
+  const known = QUOTE_CODES.get(code);
   if (known === 'kyc_required') {
     const where = deepLink ?? 'https://dflow.net/proof';
     return new Degraded(
@@ -196,6 +275,13 @@ async function explained(context: QuoteContext, asked: AskedQuote, refusal: Orde
       `The receiving wallet must be verified by a person before it can buy: ${where}`,
     );
   }
+  if (known === 'price_impact_too_high')
+    return new Degraded(
+      known,
+      `The order would move the price by more than ${context.priceImpactPercent} %, which is the most that this desk takes: order less. DFlow says: ${message === '' ? code : message}`,
+    );
+  if (known === 'wallet_restricted')
+    return new Degraded(known, `${QUOTE_ERRORS[known]} It says: ${message === '' ? code : message}`);
   if (known !== undefined) return new Degraded(known, message === '' ? null : message);
   if (code !== ROUTE_NOT_FOUND) {
     context.log.warn({ code }, 'DFlow refused an order by a code that is not translated');
@@ -203,10 +289,11 @@ async function explained(context: QuoteContext, asked: AskedQuote, refusal: Orde
   }
   const market = await context.fresh(asked.ticker);
   if (market === null) return new Degraded('market_not_found');
+  if (market.phase !== 'active' && !asked.isRedemption) return new Degraded('market_closed');
+  const rest = resting(context);
+  if (rest !== null) return rest;
+  if (!(await context.client.exchangeTrades())) return new Degraded('venue_maintenance');
   if (asked.isRedemption) return new Degraded('route_not_found', 'DFlow does not redeem these tokens now.');
-  if (market.phase !== 'active') return new Degraded('market_closed');
-  const maintained = isMaintenance(context.clock.now()) || !(await context.client.exchangeTrades());
-  if (maintained) return new Degraded('venue_maintenance');
   if (asked.side !== 'BUY') return new Degraded('route_not_found');
   const ask = market.asks[asked.outcome];
   if (ask === null) return new Degraded('route_not_found', `There is no offer of ${asked.outcome} now.`);
@@ -220,12 +307,23 @@ function amountsOf(context: QuoteContext, asked: AskedQuote, order: WireOrder): 
   const inAmount: Micro = BigInt(order.inAmount);
   const outAmount: Micro = BigInt(order.outAmount);
   const minOutAmount: Micro = BigInt(order.minOutAmount);
+  const payout = payoutOf(asked, inAmount);
+  // What DFlow promises least is its own word: the setting bounds it here.
+  const least = divide((payout ?? outAmount) * (BPS - BigInt(context.slippageBps)), BPS, 'floor');
   const faults: readonly (readonly [boolean, string])[] = [
     [order.inputMint !== asked.inputMint || order.outputMint !== asked.outputMint, 'it trades other tokens'],
     [inAmount <= 0n || inAmount > asked.amount, 'it takes another amount than was asked for'],
     [minOutAmount <= 0n || minOutAmount > outAmount, 'it promises no least amount'],
+    [
+      payout !== null && outAmount < payout,
+      `it pays ${formatMicro(outAmount)}, and these contracts pay ${formatMicro(payout ?? 0n)}`,
+    ],
+    [
+      minOutAmount < least,
+      `it promises ${formatMicro(minOutAmount)} at least, and the slippage of this desk allows no less than ${formatMicro(least)}`,
+    ],
     [order.otherAmountThreshold !== order.minOutAmount, 'its least amounts differ'],
-    [!EXECUTION_MODES.has(order.executionMode), 'its execution mode is not known'],
+    [order.executionMode !== EXECUTION_MODE, `its execution mode is ${JSON.stringify(order.executionMode)}`],
     [(order.revertMint ?? asked.inputMint) !== asked.inputMint, 'it would give other tokens back'],
     [(order.initPredictionMarketCost ?? 0) > 0, 'it makes the wallet pay for opening the market'],
   ];
@@ -241,6 +339,10 @@ function amountsOf(context: QuoteContext, asked: AskedQuote, order: WireOrder): 
   };
 }
 
+/** What the contracts of a redemption pay; `null`: it is none. */
+const payoutOf = ({ isRedemption, market, outcome }: AskedQuote, contracts: Micro): Micro | null =>
+  isRedemption ? notional(contracts, market.pays[outcome] ?? 0, 'floor') : null;
+
 interface Built {
   readonly wallet: SolanaAddress;
   readonly amounts: QuotedAmounts;
@@ -248,7 +350,11 @@ interface Built {
 }
 
 /** @throws Degraded when the transaction fails a check */
-async function executable(context: QuoteContext, asked: AskedQuote, built: Built): Promise<VenueQuote> {
+async function executable(
+  context: QuoteContext,
+  asked: AskedQuote,
+  built: Built,
+): Promise<VenueQuote & { readonly kind: 'executable' }> {
   const { chain, clock, collateral } = context;
   const { wallet, amounts, order } = built;
   const { transaction: base64, lastValidBlockHeight } = order;
@@ -277,9 +383,7 @@ async function executable(context: QuoteContext, asked: AskedQuote, built: Built
   if (simulation.kind === 'unknown')
     throw new Degraded('venue_unavailable', 'The Solana node could not simulate the transaction.');
   if (simulation.kind === 'would_fail') throw wouldFail(context, asked, simulation.reason);
-  // The venue fills an order later; a synchronous trade must pay its minimum to the wallet at once.
-  const gain = order.executionMode === 'sync' ? amounts.minOutAmount : 0n;
-  const fault = faultOfChanges(simulation.changes, terms, gain);
+  const fault = faultOfChanges(simulation.changes, terms);
   if (fault !== null) throw refused(context, asked, fault);
   return {
     kind: 'executable',

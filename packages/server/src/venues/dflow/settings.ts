@@ -1,7 +1,8 @@
-/** Venue B: which backend it has, what a quote may lose, and where the live venue's services are. */
+/** Venue B: which backend it has, what a quote may lose and move, and where the live venue's services are. */
 import {
   choice,
   type EnvironmentOf,
+  flag,
   integer,
   optionalText,
   refuseAll,
@@ -25,9 +26,18 @@ const variables = {
     [1, 10_000],
     'How much less than quoted a fill on venue B may give, in hundredths of a percent.',
   ),
+  VENUE_B_PRICE_IMPACT_PERCENT: integer(
+    10,
+    [0, 100],
+    'The most, in percent, by which an order on venue B may move the price away from the best one.',
+  ),
   VENUE_B_COUNTRY_HEADER: optionalText(
-    'Header in which your proxy names the caller’s country (ISO 3166, such as `CF-IPCountry`): quotes are refused where venue B must not be offered. Needs `TRUST_PROXY`.',
+    'Header in which your proxy names the caller’s country (ISO 3166, such as `CF-IPCountry`): a BUY is refused unless it names one country, and one where venue B may be offered. Needs `TRUST_PROXY`. Required with `VENUE_B_BACKEND=live`, unless `VENUE_B_COUNTRY_CHECKED_ELSEWHERE=on`.',
     { pattern: '^[A-Za-z0-9-]{1,64}$', values: 'header name' },
+  ),
+  VENUE_B_COUNTRY_CHECKED_ELSEWHERE: flag(
+    'off',
+    '`on`: you keep callers out of venue B by other means (your proxy, firewall or terms) where it must not be offered, and the desk looks at no country.',
   ),
   DFLOW_METADATA_URL: url('DFlow’s metadata API.', { unset: '`https://prediction-markets-api.dflow.net`' }),
   DFLOW_TRADE_URL: url('DFlow’s trade API.', { unset: '`https://quote-api.dflow.net`' }),
@@ -62,6 +72,7 @@ export interface DflowSettings {
   /** `null`: the embedded sandbox. */
   readonly live: LiveDflow | null;
   readonly slippageBps: number;
+  readonly priceImpactPercent: number;
   /** The header in which a trusted proxy names the caller's country, lower case. */
   readonly countryHeader: string | null;
   readonly isOpenByDefault: boolean;
@@ -82,11 +93,19 @@ export const dflowSettings = {
         env.SIGNING_PROVIDER === 'local' &&
         'VENUE_B_BACKEND=live needs SIGNING_PROVIDER=fireblocks: the local key signs for the sandbox chain only.',
       isLive && env.SOLANA_RPC_URL === undefined && 'VENUE_B_BACKEND=live needs SOLANA_RPC_URL.',
+      isLive &&
+        env.VENUE_B_COUNTRY_HEADER === undefined &&
+        env.VENUE_B_COUNTRY_CHECKED_ELSEWHERE === 'off' &&
+        'VENUE_B_BACKEND=live needs VENUE_B_COUNTRY_HEADER, in which your proxy names the caller’s country; or VENUE_B_COUNTRY_CHECKED_ELSEWHERE=on, if you keep callers out by other means where venue B must not be offered.',
+      env.VENUE_B_COUNTRY_HEADER !== undefined &&
+        env.VENUE_B_COUNTRY_CHECKED_ELSEWHERE === 'on' &&
+        'VENUE_B_COUNTRY_HEADER and VENUE_B_COUNTRY_CHECKED_ELSEWHERE=on exclude each other: with the header the desk checks the country.',
     ]);
     return {
       name: env.VENUE_B_NAME,
       live: isLive ? liveDflow(env) : null,
       slippageBps: env.VENUE_B_SLIPPAGE_BPS,
+      priceImpactPercent: env.VENUE_B_PRICE_IMPACT_PERCENT,
       countryHeader: env.VENUE_B_COUNTRY_HEADER?.toLowerCase() ?? null,
       // The sandbox chain and its venue give money and computing time to any caller: by default only this machine has access.
       isOpenByDefault: !isLive && LOOPBACK.test(env.HOST),

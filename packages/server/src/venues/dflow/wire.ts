@@ -1,6 +1,7 @@
 /**
  * The parts of DFlow's answers that the desk reads. Sources: reference §1.3, §1.4, §2.3 to §2.5. Fields that are sometimes
- * missing are optional; names of states are plain texts, which `translate.ts` interprets.
+ * missing are optional; words and what is only shown have any type, and `translate.ts` reads what it can of them: none of them
+ * may cost a market that somebody holds.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { checkedBy } from '../../platform/outbound/json.ts';
@@ -12,31 +13,22 @@ const maybe = <T extends TSchema>(type: T) => Type.Optional(Type.Union([Type.Nul
 /** Atoms are decimal texts. */
 const Atoms = Type.String({ pattern: '^\\d{1,20}$' });
 const AtomsOrInteger = Type.Union([Atoms, Type.Integer({ minimum: 0 })]);
-const Price = Type.Union([Type.String({ maxLength: 32 }), Type.Number()]);
-const Count = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
+const Anything = Type.Optional(Type.Unknown());
 
 const Market = Type.Object({
   ticker: Type.String({ minLength: 1, maxLength: MAX_TICKER_CHARS }),
-  eventTicker: maybe(Type.String()),
-  title: Type.String(),
-  subtitle: maybe(Type.String()),
-  yesSubTitle: maybe(Type.String()),
-  noSubTitle: maybe(Type.String()),
-  openTime: maybe(Type.Number()),
-  closeTime: maybe(Type.Number()),
   status: Type.String(),
-  result: maybe(Type.String()),
-  yesBid: maybe(Price),
-  yesAsk: maybe(Price),
-  noBid: maybe(Price),
-  noAsk: maybe(Price),
-  volume: maybe(Type.Number()),
-  volumeFp: maybe(Count),
-  volume24hFp: maybe(Count),
-  liquidity: maybe(Count),
-  liquidityFp: maybe(Count),
-  rulesPrimary: maybe(Type.String()),
-  rulesSecondary: maybe(Type.String()),
+  ...{ eventTicker: Anything, title: Anything, yesSubTitle: Anything, noSubTitle: Anything },
+  ...{ openTime: Anything, closeTime: Anything, result: Anything },
+  ...{ yesBid: Anything, yesAsk: Anything, noBid: Anything, noAsk: Anything },
+  ...{
+    volume: Anything,
+    volumeFp: Anything,
+    volume24hFp: Anything,
+    liquidity: Anything,
+    liquidityFp: Anything,
+  },
+  ...{ rulesPrimary: Anything, rulesSecondary: Anything },
   /** By settlement mint. Other rails are not read, so their format does not matter. */
   accounts: Type.Record(Type.String(), Type.Unknown()),
 });
@@ -44,23 +36,27 @@ const Market = Type.Object({
 const Rail = Type.Object({
   yesMint: Type.String(),
   noMint: Type.String(),
-  isInitialized: maybe(Type.Boolean()),
-  redemptionStatus: maybe(Type.String()),
+  isInitialized: Anything,
+  redemptionStatus: Anything,
   /** Basis points paid to YES. */
-  scalarOutcomePct: maybe(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  scalarOutcomePct: Anything,
 });
 
-const Event = Type.Object({ ticker: Type.String(), markets: maybe(Type.Array(Type.Unknown())) });
+const Event = Type.Object({ markets: maybe(Type.Array(Type.Unknown())) });
 
-const Side = Type.Record(Type.String({ maxLength: 32 }), Count);
-const Orderbook = Type.Object({
-  yes_bids: maybe(Side),
-  no_bids: maybe(Side),
-  sequence: maybe(Type.Integer({ minimum: 0 })),
-});
+const Side = Type.Record(Type.String(), Type.Unknown());
+const Sides = { yes_bids: maybe(Side), no_bids: maybe(Side), sequence: Anything };
+/** An object that names neither side is another answer, such as an error with status 200; not a book without offers. */
+const Orderbook = Type.Intersect([
+  Type.Object(Sides),
+  Type.Union([Type.Object({ yes_bids: Type.Unknown() }), Type.Object({ no_bids: Type.Unknown() })]),
+]);
 
 const OnchainTrade = Type.Object({
   transactionSignature: Type.String(),
+  inputMint: Type.String(),
+  inputAmount: AtomsOrInteger,
+  outputMint: Type.String(),
   outputAmount: AtomsOrInteger,
   feeAmount: maybe(AtomsOrInteger),
 });
@@ -73,6 +69,8 @@ const Order = Type.Object({
   otherAmountThreshold: Atoms,
   minOutAmount: Atoms,
   executionMode: Type.String(),
+  /** `"0.01"` is one percent. */
+  priceImpactPct: Anything,
   revertMint: maybe(Type.String()),
   transaction: maybe(Type.String()),
   lastValidBlockHeight: maybe(Type.Integer({ minimum: 0 })),
@@ -122,7 +120,7 @@ export const READ = {
   event: checkedBy(Event),
   events: checkedBy(Type.Object({ events: Type.Array(Type.Unknown()) })),
   orderbook: checkedBy(Orderbook),
-  outcomeMints: checkedBy(Type.Object({ outcomeMints: Type.Array(Type.String()) })),
+  outcomeMints: checkedBy(Type.Object({ outcomeMints: Type.Array(Type.Unknown()) })),
   onchainTrade: checkedBy(OnchainTrade),
   onchainTrades: checkedBy(Type.Object({ trades: Type.Array(Type.Unknown()) })),
   order: checkedBy(Order),

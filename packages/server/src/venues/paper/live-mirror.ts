@@ -6,7 +6,7 @@
  * book in the exchange, or throws. While a book is not known, its market takes no orders and what rests keeps its place.
  */
 import type { JournalledExchange, MirrorChange, MirroredLevel } from '@bellwether/exchange';
-import type { Book, MarketRecord } from '../../domain/market.ts';
+import { type Book, type MarketRecord, UNKNOWN_END } from '../../domain/market.ts';
 import { within } from '../../domain/patience.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData } from '../venue.ts';
@@ -311,7 +311,8 @@ const rowsOf = ({ bids, asks }: LiveBook): MirroredLevel[] => [
 type LiveTerms = Pick<MarketRecord, 'tickSize' | 'minOrderSize' | 'endDate' | 'outcomes'>;
 
 function termsOf(market: MarketRecord, listed: LiveTerms): MirrorChange[] {
-  const { conditionId, tickSize, minOrderSize, endDate, outcomes } = market;
+  const { conditionId, tickSize, minOrderSize, outcomes } = market;
+  const endDate = market.endDate ?? UNKNOWN_END;
   const isSame =
     listed.tickSize === tickSize &&
     listed.minOrderSize === minOrderSize &&
@@ -345,5 +346,5 @@ const listedOf = (market: MarketRecord): Extract<MirrorChange, { kind: 'list' }>
   createdAt: market.createdAt,
   tickSize: market.tickSize,
   minOrderSize: market.minOrderSize,
-  endDate: market.endDate,
+  endDate: market.endDate ?? UNKNOWN_END,
 });

@@ -1,5 +1,5 @@
 /** Questions of the adapter about accounts: the CLOB with an account's own credential, and the public positions. */
-import { divide, type Micro, PIPS } from '@bellwether/contract/decimals';
+import { divide, MICRO, type Micro, PIPS } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import { isPositionId } from '@bellwether/protocol';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
@@ -11,8 +11,8 @@ import { READ } from './wire.ts';
 
 const MAX_ORDER_PAGES = 200;
 const MAX_POSITION_PAGES = 20;
-/** Shares that no order reaches: such a size is in millionths. */
-const MILLIONTHS_FROM = 1_000_000n;
+/** The smallest order that may rest, of five shares, in millionths. */
+const LEAST_MILLIONTHS = 5_000_000n;
 
 /** Figures of the collateral, or of one token. */
 export interface AssetFigures {
@@ -84,9 +84,10 @@ export function createQuestions({ clob, data, clock }: AccountSources) {
       });
       let needed = 0n;
       const tokens = new Map<string, Micro>();
-      for (const row of rows) {
-        const order = READ.openOrder(row);
-        if (order === null || order.maker_address.toLowerCase() !== account) continue;
+      const orders = rows.flatMap((row) => READ.openOrder(row) ?? []);
+      const sizeOf = unitOf(orders.map(({ original_size }) => String(original_size)));
+      for (const order of orders) {
+        if (order.maker_address.toLowerCase() !== account) continue;
         const left = without(sizeOf(order.original_size), sizeOf(order.size_matched ?? '0'));
         if (order.side === 'SELL') tokens.set(order.asset_id, (tokens.get(order.asset_id) ?? 0n) + left);
         else needed += divide(left * BigInt(pipsOf(order.price, 'ceil') ?? PIPS), BigInt(PIPS), 'ceil');
@@ -117,8 +118,9 @@ export function createQuestions({ clob, data, clock }: AccountSources) {
   };
 }
 
-/** Decimal shares, in some deployments whole millionths. */
-function sizeOf(text: string | number): Micro {
-  const isWhole = /^\d+$/.test(String(text));
-  return isWhole && BigInt(text) >= MILLIONTHS_FROM ? BigInt(text) : microOf(text);
+/** How a list writes shares: as decimals, in some deployments all of them as whole millionths. */
+function unitOf(sizes: readonly string[]): (text: string | number) => Micro {
+  const areMillionths =
+    sizes.length > 0 && sizes.every((size) => /^\d+$/.test(size) && BigInt(size) >= LEAST_MILLIONTHS);
+  return areMillionths ? (text) => microOf(text) / MICRO : microOf;
 }

@@ -67,6 +67,11 @@ export interface LiveAccounts extends Accounts {
 
 export interface LiveAccountsOptions extends AccountSources {
   readonly keysOf: KeysOf;
+  /** Shares of an outcome that the account has bought and that are not settled yet. */
+  readonly unsettled?: (
+    account: Address,
+    of: { readonly conditionId: string; readonly outcome: 'YES' | 'NO' },
+  ) => Promise<Micro>;
 }
 
 /** When the question was sent, monotonic. */
@@ -199,15 +204,20 @@ export function createLiveAccounts(options: LiveAccountsOptions): LiveAccounts {
     }
     const found = await read(account, keys, tokenId, FRESH_MS);
     const isCovered = needed === undefined || found.free >= needed;
+    if (isCovered) return answer(found.free, found.held);
+    const short = async ({ free, held }: typeof found): Promise<Balance> => {
+      const isShort = tokenId !== null && needed !== undefined && free < needed;
+      const outcome = pays === 'YES' ? 'YES' : 'NO';
+      const unsettled = isShort ? await options.unsettled?.(account, { conditionId, outcome }) : 0n;
+      return { ...answer(free, held), ...(unsettled ? { unsettled } : {}) };
+    };
     // The owner may have paid in, or the venue may not know of a purchase yet.
-    if (isCovered || hasLookedSince(account, tokenId, performance.now() - LOOK_AGAIN_MS))
-      return answer(found.free, found.held);
+    if (hasLookedSince(account, tokenId, performance.now() - LOOK_AGAIN_MS)) return short(found);
     await lookAtChain(account, keys, tokenId);
     // A question that was on its way before the look would have the old answer.
     if (tokenId === null) collateral.forget(account);
     else tokens.forget(tokenName(account, tokenId));
-    const again = await read(account, keys, tokenId, 0);
-    return answer(again.free, again.held);
+    return short(await read(account, keys, tokenId, 0));
   };
 
   /** The venue's figure need not know of fills: who reads it sees them a while later, and no order waits for it. */

@@ -12,7 +12,7 @@ import type { OutboundLog } from '../../platform/outbound/http.ts';
 import { type BookShard, openBookShard, type TradeSeen } from './book-shard.ts';
 import type { VenueHttp } from './http.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
-import { type BookTerms, TokenBook } from './token-book.ts';
+import { type BookTerms, type LastTrade, TokenBook } from './token-book.ts';
 import { READ } from './wire.ts';
 
 const TOKENS_PER_SHARD = 200;
@@ -46,7 +46,7 @@ export interface BookTop {
   readonly terms: BookTerms;
   readonly bestBid?: Pips;
   readonly bestAsk?: Pips;
-  readonly lastTrade?: Pips;
+  readonly lastTrade?: LastTrade;
 }
 
 export interface LiveBooks {

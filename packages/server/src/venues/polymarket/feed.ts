@@ -22,8 +22,8 @@ interface Listener {
 
 export function liveFeed(markets: MarketData, books: LiveBooks) {
   const yesOf = ({ tokenIds }: MarketRecord): string => tokenIds[0];
-  const view = (book: TokenBook | null, { conditionId }: MarketRecord): Book | null =>
-    book === null ? null : book.view(conditionId, 'YES', ALL_LEVELS);
+  const view = (book: TokenBook | null, market: MarketRecord): Book | null =>
+    book === null ? null : book.view(market, 'YES', ALL_LEVELS);
   return {
     markets,
     isKnown: (market: MarketRecord) => books.known(yesOf(market)) !== null,

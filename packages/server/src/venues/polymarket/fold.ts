@@ -32,6 +32,8 @@ import { beyondSigned, DUST, mostShares } from './signed-bounds.ts';
 
 /** The `matchKind` of fills at a live venue, which does not say how it matched them. */
 const LIVE_MATCH = 'LIVE';
+/** The venue ends a GTD order a minute before the time that it signed; its clock and ours differ by a little. */
+const EXPIRES_EARLY_MS = 65_000;
 /** A sale that is found later than this carries the venue's time, else the desk's, which orders fills exactly. */
 const FOUND_LATE_MS = 60_000;
 
@@ -175,7 +177,7 @@ class OrderState {
     const { timeInForce, expiration, shares } = this.#order;
     if (isImmediate(timeInForce)) return 'killed';
     if (max(this.#venue.matched, this.#sum()) + DUST > shares) return 'filled';
-    return expiration !== null && expiration <= this.#at ? 'expired' : 'canceled';
+    return expiration !== null && expiration - EXPIRES_EARLY_MS <= this.#at ? 'expired' : 'canceled';
   }
 
   #trade(part: TradePart, at: number): void {

@@ -59,8 +59,8 @@ export function createGamma({ http, clock, log, keepsOrder = () => false }: Gamm
     items.map((item) => marketOf(item, event)).filter((market) => market !== null);
 
   const one = async (path: string): Promise<ListedMarket | null> => {
-    const reply = await http.ask({ path, query: { include_tag: true } });
-    return reply.status < 300 ? marketOf(reply.value) : null;
+    const found = await http.read({ path, query: { include_tag: true } }, (item) => ({ item }));
+    return found === null ? null : marketOf(found.item);
   };
   const page = (query: NonNullable<VenueCall['query']>) =>
     http.read(

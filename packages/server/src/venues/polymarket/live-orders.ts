@@ -5,7 +5,7 @@ import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { HeartbeatLog } from '../heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { Cancel, KeptAside, SignedOrders, VenueSecrets } from '../venue.ts';
-import type { KeysOf } from './accounts.ts';
+import type { KeysOf, LiveAccountsOptions } from './accounts.ts';
 import type { ShortageReason } from './approvals.ts';
 import { createCancel } from './cancel.ts';
 import { createDoubtWatch } from './doubt-watch.ts';
@@ -14,6 +14,7 @@ import { type HeartbeatTimes, startHeartbeats } from './heartbeats.ts';
 import type { VenueHttp } from './http.ts';
 import { createKeptAside } from './kept-aside.ts';
 import { createKeyring } from './keyring.ts';
+import { unsettledShares } from './look-up.ts';
 import { createModes, sentenceOf } from './modes.ts';
 import { createOrderClient } from './order-client.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
@@ -55,6 +56,7 @@ export interface LiveOrders
   readonly cancel: Cancel['orders'];
   readonly keptAside: KeptAside;
   readonly keysOf: KeysOf;
+  readonly unsettled: NonNullable<LiveAccountsOptions['unsettled']>;
   status(): string;
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
@@ -112,10 +114,12 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
     ...(options.lookAfterMs === undefined ? {} : { afterMs: options.lookAfterMs }),
   });
   const watchDoubt = doubts.watch;
+  const unsettled: LiveOrders['unsettled'] = (account, of) => unsettledShares(log, account, of);
 
   return {
     ...createSubmit({
       ...{ ...shared, log: logger, modes, sends, shortageReason },
+      unsettled,
       ...{ onUnmapped, onOpen, watchDoubt, onPlaced: follower.placed },
     }),
     resolve,
@@ -130,6 +134,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
       return { mode: pause.mode, reason: sentenceOf(pause), retryAfterS };
     },
     keysOf: keyring.ofAccount,
+    unsettled,
     status: modes.status,
     counts: () => ({
       ...follower.counts(),

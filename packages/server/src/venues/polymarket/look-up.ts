@@ -2,8 +2,10 @@
  * Asks the venue about single orders: the order's record, its trades, the list of open orders. What is found becomes
  * observations; that nothing was found is one, too, where the order was there before.
  */
+import type { Micro } from '@bellwether/contract/decimals';
+import type { Address } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
-import type { LiveOrder, LiveOrderRow } from '../live-orders.ts';
+import type { LiveOrder, LiveOrderLog, LiveOrderRow } from '../live-orders.ts';
 import type { OwnedKeys } from './l2-headers.ts';
 import type { Observation } from './observations.ts';
 import type { OrderClient } from './order-client.ts';
@@ -23,17 +25,19 @@ export function standingOf(record: WireOrder, order: LiveOrderRow, at: number): 
   const matched = matchedOf(record, order);
   const isThere = { orderId: order.orderId, at, kind: 'accepted' as const, word: null, ...NOTHING };
   const [word = '', ...reason] = record.status.split('_');
-  const detail =
-    word === 'CANCELED' && reason.length > 0 && record.status !== RESOLVED ? reason.join('_') : null;
+  const isResolved = record.status.toUpperCase() === RESOLVED;
+  const said = reason.length > 0 && !isResolved ? reason.join('_') : null;
+  const detail = word === 'INVALID' ? (said ?? INVALID) : word === 'CANCELED' ? said : null;
   const base = { orderId: order.orderId, at, kind: 'standing' as const, matched, detail };
   const isCounted = matched !== null;
-  if (record.status === RESOLVED) return [isThere, { ...base, end: 'market_resolved', isCounted }];
+  if (isResolved) return [isThere, { ...base, end: 'market_resolved', isCounted }];
   switch (word) {
     case 'MATCHED':
       // The venue says LIVE of an order that is matched in part and rests.
       return [isThere, { ...base, end: 'undecided', isCounted }];
     case 'CANCELED':
     case 'INVALID':
+    case 'EXPIRED':
       return [isThere, { ...base, end: 'undecided', isCounted }];
     default:
       return [isThere, { ...base, end: null, isCounted: false }];
@@ -41,6 +45,9 @@ export function standingOf(record: WireOrder, order: LiveOrderRow, at: number): 
 }
 
 const RESOLVED = 'CANCELED_MARKET_RESOLVED';
+/** It watches what covers resting orders. */
+const INVALID =
+  'The venue removed it as invalid: as a rule because the balance or an approval of its wallet covers it no more.';
 const NOTHING = { filled: 0n, cost: 0n, fees: 0n } as const;
 
 /** The parts of these orders in those trades. */
@@ -59,6 +66,22 @@ export function tradesSeen(
         part: { ...part, matchedAt: part.matchedAt === 0 ? at : part.matchedAt },
       })),
   );
+}
+
+/** Shares that an account bought and that are not settled: until then the venue refuses to sell them. */
+export async function unsettledShares(
+  log: Pick<LiveOrderLog, 'account' | 'unfinished'>,
+  account: Address,
+  { conditionId, outcome }: Pick<LiveOrderRow, 'conditionId' | 'outcome'>,
+): Promise<Micro> {
+  const wallet = await log.account(account);
+  const orders = wallet === null ? [] : await log.unfinished(wallet.walletAddress);
+  return orders
+    .filter(({ order }) => order.side === 'BUY' && order.funder === account)
+    .filter(({ order }) => order.conditionId === conditionId && order.outcome === outcome)
+    .flatMap(({ trades }) => [...trades.values()])
+    .filter(({ status, isCounted }) => isCounted && status !== 'confirmed')
+    .reduce((sum, { size }) => sum + size, 0n);
 }
 
 /** Something of it will be known only by asking: a trade, or how it ended. */

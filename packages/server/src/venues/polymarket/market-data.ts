@@ -22,6 +22,7 @@ import type { BookTop, LiveBooks } from './books.ts';
 import { topOf } from './books.ts';
 import type { Gamma } from './gamma.ts';
 import type { Resolutions } from './resolutions.ts';
+import { lastPrice } from './token-book.ts';
 import { conditionOf, isTokenId, type KeepsOrder, type ListedMarket } from './translate-market.ts';
 
 const MARKETS_KEPT = 20_000;
@@ -143,7 +144,7 @@ export function createLiveMarketData(options: LiveMarketDataOptions): MarketData
       const listed = await known.find(conditionId);
       if (listed === null || listed.record.status !== 'open') return null;
       const book = await books.book(listed.record.tokenIds[0]);
-      return book === null ? null : book.view(listed.record.conditionId, outcome, depth);
+      return book === null ? null : book.view(listed.record, outcome, depth);
     },
   };
 }
@@ -156,12 +157,13 @@ function withTop(record: MarketRecord, top: BookTop | null): MarketRecord {
       status: 'closed',
       ...(record.unknownTick === undefined ? {} : { untradable: 'tick_size' }),
     };
-  const { terms, ...prices } = top;
+  const { terms, lastTrade, ...prices } = top;
   const { unknownTick, ...listed } = record;
   const tick = terms.tick ?? record;
   return {
     ...listed,
     ...prices,
+    ...(lastTrade === undefined ? {} : { lastTrade: lastPrice(lastTrade, record) }),
     tickSize: tick.tickSize,
     ...(tick.unknownTick === undefined
       ? {}

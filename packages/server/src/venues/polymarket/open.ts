@@ -35,7 +35,7 @@ function openLive(settings: PolymarketSettings, live: LivePolymarket, tools: Ven
   const { venue, stop } = createPolymarketVenue({
     ...{ id: settings.name, clock, log, openSecrets, keepsOrder, send: pooled.send, ...live },
     signing: signingOf(settings, tools),
-    rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S, builder: settings.builder },
+    rules: { gtdMinLeadS: LIVE_GTD_MIN_LEAD_S, builder: settings.builder, areAmountsExact: true },
     orders: tools.liveOrders(settings.name),
     heartbeats: tools.heartbeats(settings.name),
     holder: tools.replicaId,

@@ -41,6 +41,8 @@ export type Verdict =
   | { readonly kind: 'unknown'; readonly isThere: boolean };
 
 const UNKNOWN: Verdict = { kind: 'unknown', isThere: false };
+/** The venue does not always say why it answers 401. */
+const CREDENTIALS_REFUSED: Verdict = { kind: 'rejected', reason: 'credentials_refused', detail: null };
 const MAX_DETAIL_CHARS = 500;
 
 const codeOf = (text: string): VenueRefusal | null => TEXTS.find(([form]) => form.test(text))?.[1] ?? null;
@@ -54,6 +56,7 @@ export function verdictOf(reply: VenueReply, onUnmapped: (text: string) => void)
     return limits.remaining === null && limits.reset === null
       ? UNKNOWN
       : { kind: 'rejected', reason: 'venue_rate_limited', detail: null };
+  if (status === 401 && codeOf(text) === null) return CREDENTIALS_REFUSED;
   if (status === 400 || status === 401 || status === 403 || status === 404) return refusal(text, onUnmapped);
   return UNKNOWN;
 }

@@ -61,7 +61,7 @@ export function orderOf(value: unknown): WireOrder | null {
   const row = isFields(value) && isFields(value.order) ? value.order : value;
   if (!isFields(row)) return null;
   const id = idOf(row.id ?? row.orderID ?? row.order_id);
-  const status = typeof row.status === 'string' ? row.status.replace(/^ORDER_STATUS_/, '') : '';
+  const status = typeof row.status === 'string' ? statusOf(row.status) : '';
   if (id === '' || status === '') return null;
   return {
     id,
@@ -70,6 +70,13 @@ export function orderOf(value: unknown): WireOrder | null {
     sizeMatched: textOf(row.size_matched),
     trades: Array.isArray(row.associate_trades) ? row.associate_trades.map(textOf) : [],
   };
+}
+
+/** In capitals, and by one spelling; what follows the word may be a reason, which stays as it is. */
+function statusOf(said: string): string {
+  const [word = '', ...reason] = said.replace(/^ORDER_STATUS_/i, '').split('_');
+  const known = word.toUpperCase() === 'CANCELLED' ? 'CANCELED' : word.toUpperCase();
+  return [known, ...reason].join('_');
 }
 
 const TRADE_STATUS: Readonly<Record<string, TradeStatus>> = {
@@ -84,7 +91,12 @@ const TRADE_STATUS: Readonly<Record<string, TradeStatus>> = {
 export function tradeOf(value: unknown): WireTrade | null {
   if (!isFields(value)) return null;
   // A status that is not known is neither final nor a failure.
-  const status = TRADE_STATUS[textOf(value.status).replace(/^TRADE_STATUS_/, '')] ?? 'matched';
+  const status =
+    TRADE_STATUS[
+      textOf(value.status)
+        .toUpperCase()
+        .replace(/^TRADE_STATUS_/, '')
+    ] ?? 'matched';
   const id = textOf(value.id);
   const size = microOf(value.size);
   const price = pipsOf(value.price);
@@ -159,15 +171,31 @@ export function partsOf(
 ): readonly { readonly orderId: string; readonly part: TradePart }[] {
   const { id: tradeId, status, matchedAt } = trade;
   const shared = { tradeId, status, matchedAt };
-  const makers = trade.makers.map(({ orderId, size, price }) => ({
-    orderId,
-    part: { ...shared, size, price, cost: floorCost(size, price), fee: 0n, liquidity: 'maker' as const },
-  }));
+  // An order may be named more than once.
+  const makers = [...Map.groupBy(trade.makers, ({ orderId }) => orderId)].map(([orderId, entries]) => {
+    const legs = entries.map(({ size, price }) => ({ size, price, cost: floorCost(size, price) }));
+    return { orderId, part: { ...shared, ...sumOf(legs), fee: 0n, liquidity: 'maker' as const } };
+  });
   if (trade.takerOrderId === '') return makers;
   return [{ orderId: trade.takerOrderId, part: { ...shared, ...takerPart(trade, terms) } }, ...makers];
 }
 
 const floorCost = (size: Micro, price: Pips): Micro => divide(size * BigInt(price), BigInt(PIPS), 'floor');
+
+interface Leg {
+  readonly size: Micro;
+  readonly price: Pips;
+  readonly cost: Micro;
+}
+
+/** The price is that of all, or what they cost on the average, rounded down. */
+function sumOf(legs: readonly Leg[]): Leg {
+  const size = legs.reduce((sum, leg) => sum + leg.size, 0n);
+  const cost = legs.reduce((sum, leg) => sum + leg.cost, 0n);
+  const price = legs[0]?.price ?? 0;
+  const isOne = size === 0n || legs.every((leg) => leg.price === price);
+  return { size, cost, price: isOne ? price : Number(divide(cost * BigInt(PIPS), size, 'floor')) };
+}
 
 /** The taker paid what its makers received, and for the other token of the market what they left of a full set. */
 function takerPart(
@@ -185,12 +213,8 @@ function takerPart(
   });
   const listed = legs.reduce((sum, leg) => sum + leg.size, 0n);
   const all = listed === size && legs.length > 0 ? legs : [{ size, price, cost: floorCost(size, price) }];
-  const cost = all.reduce((sum, leg) => sum + leg.cost, 0n);
-  const average = size === 0n ? price : Number(divide(cost * BigInt(PIPS), size, 'floor'));
   return {
-    size,
-    cost,
-    price: all.every((leg) => leg.price === all[0]?.price) ? (all[0]?.price ?? price) : average,
+    ...sumOf(all),
     fee: all.reduce((sum, leg) => sum + takerFee(terms, leg.size, leg.price), 0n),
     liquidity: 'taker',
   };

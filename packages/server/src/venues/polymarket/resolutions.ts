@@ -18,8 +18,8 @@ const FINAL = 'resolved';
 /** Two sources may round a part of a collateral differently. */
 const SAME_WITHIN = MICRO / 10_000n;
 
-type Ended = Pick<ListedMarket, 'saidPayout' | 'isTurned'> & {
-  readonly record: Pick<ListedMarket['record'], 'conditionId' | 'tokenIds' | 'status'>;
+type Ended = Pick<ListedMarket, 'saidPayout'> & {
+  readonly record: Pick<ListedMarket['record'], 'conditionId' | 'tokenIds' | 'status' | 'isTurned'>;
 };
 
 export interface Resolutions {
@@ -55,7 +55,8 @@ export function createResolutions({ data, clob, askAgainMs = ASK_AGAIN_MS }: Res
     for (const row of page?.data ?? []) {
       const wire = READ.resolution(row);
       const market = wire === null ? undefined : asked.get(conditionOf(wire.condition_id));
-      const payout = wire === null || market === undefined ? null : payoutOfRow(wire, market.isTurned);
+      const payout =
+        wire === null || market === undefined ? null : payoutOfRow(wire, market.record.isTurned === true);
       if (market !== undefined && payout !== null) said.set(market.record.conditionId, payout);
     }
     return said;
@@ -127,7 +128,7 @@ function isSame(a: Payout, b: Payout): boolean {
 }
 
 function payoutOfRow({ status, payouts }: WireResolution, isTurned: boolean): Payout | null {
-  if (status !== FINAL || payouts == null) return null;
+  if (status?.toLowerCase() !== FINAL || payouts == null) return null;
   return proportionOf(payouts.map(exactOf), isTurned);
 }
 

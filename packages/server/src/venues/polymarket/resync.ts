@@ -1,7 +1,8 @@
 /**
  * Brings the record of a wallet's unfinished orders up to what the venue says now. The list of open orders says what rests;
  * what is not on it is looked up by its id; trades are asked for where a share is unaccounted for or a settlement is
- * not final. An order that the venue has forgotten counts as over only when it is still unknown some seconds later.
+ * not final. An order that the venue has forgotten counts as over only when it is still unknown some seconds later, and a
+ * young one, or one that the venue holds back, much later: it need not be listed yet.
  */
 import type { MarketRecord } from '../../domain/market.ts';
 import type { LiveOrder, LiveOrderLog } from '../live-orders.ts';
@@ -22,6 +23,8 @@ export interface ResyncParts {
   readonly missingMs: number;
 }
 
+/** Times of `missingMs`, since an order was recorded, in which its silence proves nothing: of any order, and of one held back. */
+const YOUNG = { resting: 10, heldBack: 40 } as const;
 /** The venue's clock and ours. */
 const CLOCK_MARGIN_S = 120;
 const LOOK_UPS_AT_ONCE = 8;
@@ -118,13 +121,16 @@ function endForgotten(
     if (!forgotten.has(orderId)) continue;
     const own = seen.get(orderId);
     const missingSince = live.venue?.missingSince ?? null;
-    if (missingSince === null || now() - missingSince < missingMs) {
-      own?.push({ orderId, at: now(), kind: 'missing' });
-      continue;
-    }
     const sizes = new Map([...live.trades.values()].map(({ tradeId, size }) => [tradeId, size]));
     for (const one of own ?? []) if (one.kind === 'trade') sizes.set(one.part.tradeId, one.part.size);
     const matched = [...sizes.values()].reduce((sum, size) => sum + size, 0n);
+    const { status, createdAt, shares } = live.order;
+    const youngMs = missingMs * (status === 'delayed' ? YOUNG.heldBack : YOUNG.resting);
+    const isYoung = matched < shares && now() - createdAt < youngMs;
+    if (missingSince === null || now() - missingSince < missingMs || isYoung) {
+      own?.push({ orderId, at: now(), kind: 'missing' });
+      continue;
+    }
     own?.push({
       ...{ orderId, at: now(), kind: 'standing', matched, end: 'undecided', isCounted: true },
       detail: null,

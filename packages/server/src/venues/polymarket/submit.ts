@@ -10,6 +10,7 @@ import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
+import type { LiveAccountsOptions } from './accounts.ts';
 import type { ShortageReason } from './approvals.ts';
 import {
   type Accepted,
@@ -43,6 +44,7 @@ export interface SubmitParts {
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
   readonly shortageReason: ShortageReason;
+  readonly unsettled: NonNullable<LiveAccountsOptions['unsettled']>;
   /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
   readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
   /** The venue has taken an order of the wallet. */
@@ -132,7 +134,10 @@ export function createSubmit(parts: SubmitParts) {
     if (reason === 'insufficient_balance' || reason === 'allowance_missing') {
       const found = await parts.shortageReason(order, detail).catch(() => null);
       // With an allowance that is missing more money changes nothing.
-      return found === null ? { reason, detail } : { reason: 'allowance_missing', detail: found };
+      if (found !== null) return { reason: 'allowance_missing', detail: found };
+      const unsettled =
+        order.side === 'BUY' ? 0n : await parts.unsettled(order.funder, order).catch(() => 0n);
+      return unsettled === 0n ? { reason, detail } : { reason: 'shares_not_settled', detail: null };
     }
     if (reason !== 'signer_not_of_api_key') return { reason, detail };
     const key = await keyring.of(message.walletAddress).catch(() => null);

@@ -4,7 +4,7 @@
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { PIPS } from '@bellwether/contract/decimals';
-import type { Book, Level } from '../../domain/market.ts';
+import type { Book, Level, MarketRecord } from '../../domain/market.ts';
 import { type ListedTick, listedTick, microOf, millisecondsOf, pipsOf } from './translate-market.ts';
 import type { WireBook, WirePriceChanges } from './wire.ts';
 
@@ -15,6 +15,18 @@ export interface BookTerms {
   readonly minOrderSize: Micro | null;
   readonly negRisk: boolean | null;
 }
+
+/** Snapshots of both tokens say it of the outcome that the venue lists first, trades of their own token. */
+export interface LastTrade {
+  readonly price: Pips;
+  readonly isOfFirst: boolean;
+}
+
+/** In terms of the token of YES. */
+export const lastPrice = (
+  { price, isOfFirst }: LastTrade,
+  { isTurned }: Pick<MarketRecord, 'isTurned'>,
+): Pips => (isOfFirst && isTurned === true ? PIPS - price : price);
 
 /** Changes that a book remembers: more than come while an answer of the CLOB is on its way. */
 const CHANGES_KEPT = 256;
@@ -31,7 +43,7 @@ export class TokenBook {
   readonly terms: BookTerms;
   readonly #bids: Map<Pips, Micro>;
   readonly #asks: Map<Pips, Micro>;
-  #lastTrade: Pips | null;
+  #lastTrade: LastTrade | null;
   /** The venue's time of its newest change that is in here, epoch milliseconds. */
   #at: number;
   /** Oldest first. */
@@ -52,7 +64,8 @@ export class TokenBook {
     this.#asks = asks;
     this.#at = millisecondsOf(wire.timestamp) ?? 0;
     this.#recentSince = this.#at;
-    this.#lastTrade = insidePrice(wire.last_trade_price);
+    const last = insidePrice(wire.last_trade_price);
+    this.#lastTrade = last === null ? null : { price: last, isOfFirst: true };
     this.terms = {
       tick: listedTick(wire.tick_size),
       minOrderSize: microOf(wire.min_order_size) || null,
@@ -72,7 +85,7 @@ export class TokenBook {
     return best(this.#asks.keys(), 'lowest');
   }
 
-  get lastTrade(): Pips | null {
+  get lastTrade(): LastTrade | null {
     return this.#lastTrade;
   }
 
@@ -108,7 +121,8 @@ export class TokenBook {
   }
 
   traded(price: unknown, at: number | null): void {
-    this.#lastTrade = insidePrice(price) ?? this.#lastTrade;
+    const own = insidePrice(price);
+    if (own !== null) this.#lastTrade = { price: own, isOfFirst: false };
     this.#at = Math.max(this.#at, at ?? 0);
   }
 
@@ -135,13 +149,13 @@ export class TokenBook {
   }
 
   /** This token's book is that of YES; the book of NO is its mirror. */
-  view(conditionId: string, outcome: 'YES' | 'NO', depth: number): Book {
+  view(market: Pick<MarketRecord, 'conditionId' | 'isTurned'>, outcome: 'YES' | 'NO', depth: number): Book {
     const mirror = outcome === 'NO';
     const bids = sorted(mirror ? mirrored(this.#asks) : this.#bids, 'highest');
     const asks = sorted(mirror ? mirrored(this.#bids) : this.#asks, 'lowest');
-    const last = this.#lastTrade;
+    const last = this.#lastTrade === null ? null : lastPrice(this.#lastTrade, market);
     return {
-      conditionId,
+      conditionId: market.conditionId,
       outcome,
       bids: bids.slice(0, depth),
       asks: asks.slice(0, depth),

@@ -25,6 +25,8 @@ import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 const DEFAULT_TICK: Pips = 100;
 const DEFAULT_MIN_SIZE: Micro = 5n * MICRO;
 const CONDITION_HEX_DIGITS = 64;
+const MAX_DELAY_S = 86_400;
+const MAX_SOURCE_CHARS = 2_000;
 const UMA_FINAL: ReadonlySet<string> = new Set(['resolved', 'settled']);
 
 /** Whether a market's outcomes stay in the venue's order. @param first the token that the venue lists first */
@@ -38,8 +40,6 @@ export interface ListedMarket {
   /** Payout of the market by Gamma; believed only when another source agrees. */
   readonly saidPayout: Payout | null;
   readonly readAt: number;
-  /** The venue lists NO's token, name and price first. */
-  readonly isTurned: boolean;
 }
 
 /** @returns `null` when it cannot be a market of this desk: not two outcomes, or tokens that cannot be read */
@@ -63,17 +63,18 @@ export function toListedMarket(
   const version = versionOf(wire, tokens);
   const createdAt = timeOf(wire.createdAt) || timeOf(wire.startDate);
   const fees = feesOf(wire);
+  const untradable = version === null ? 'contract_version' : fees === null ? 'fee_terms' : null;
   const prices = pricesOf(wire);
   return {
     roughPrice: prices === null ? null : inOrder(prices)[0],
     saidPayout: saidPayout(wire, isTurned),
     readAt: context.now,
-    isTurned,
     record: {
       id: String(wire.id),
       conditionId,
       tokenIds: inOrder(tokens),
       outcomes: [yes || 'YES', no || 'NO'],
+      ...(isTurned ? { isTurned } : {}),
       slug: wire.slug,
       question: wire.question,
       description: wire.description ?? '',
@@ -83,12 +84,14 @@ export function toListedMarket(
       negRisk: wire.negRisk ?? false,
       ...(listedTick(wire.orderPriceMinTickSize) ?? { tickSize: DEFAULT_TICK }),
       minOrderSize: microOf(wire.orderMinSize) || DEFAULT_MIN_SIZE,
-      ...fees,
+      ...(fees ?? FREE),
       createdAt,
-      endDate: timeOf(wire.endDate) || createdAt,
+      endDate: timeOf(wire.endDate) || endOfDay(wire.endDateIso),
       updatedAt: timeOf(wire.updatedAt) || context.now,
-      status: version !== null && takesOrders(wire) ? 'open' : 'closed',
-      ...(version === null ? { untradable: 'contract_version' as const } : { version }),
+      status: untradable === null && takesOrders(wire) ? 'open' : 'closed',
+      ...(version === null ? {} : { version }),
+      ...(untradable === null ? {} : { untradable }),
+      ...rarelySaid(wire),
       volume: microOf(wire.volumeNum ?? wire.volume),
       volume24h: microOf(wire.volume24hr),
       liquidity: microOf(wire.liquidityNum ?? wire.liquidity),
@@ -111,17 +114,22 @@ function versionOf(wire: WireMarket, tokens: readonly [string, string]): 'v1' | 
   return said === 'v1' && !tokens.some((token) => isPositionId(BigInt(token))) ? said : null;
 }
 
-const saidVersion = ({ version }: WireMarket): string => (version || 'v1').toLowerCase();
+const saidVersion = ({ version }: WireMarket): string => wordOf(version) || 'v1';
 
-/** Wire reference 1.4. A market that UMA looks at has no book any more; one of Protocol V2 says so itself. */
+/**
+ * Wire reference 1.4. A market that UMA looks at has no book any more; one of Protocol V2 says so itself. What is left out says
+ * nothing: whether there is a book then decides.
+ */
 const takesOrders = (wire: WireMarket): boolean =>
-  wire.active === true &&
+  wire.active !== false &&
   wire.closed !== true &&
   wire.archived !== true &&
-  wire.enableOrderBook === true &&
-  wire.acceptingOrders === true &&
-  (wire.umaResolutionStatus ?? '') === '' &&
-  (wire.resolutionStatus ?? 'active') === 'active';
+  wire.enableOrderBook !== false &&
+  wire.acceptingOrders !== false &&
+  wordOf(wire.umaResolutionStatus) === '' &&
+  ['', 'active'].includes(wordOf(wire.resolutionStatus));
+
+const wordOf = (said: string | null | undefined): string => (said ?? '').trim().toLowerCase();
 
 function tokensOf(wire: WireMarket): readonly [string, string] | null {
   const said = saidVersion(wire);
@@ -164,8 +172,8 @@ const pricesOf = (wire: WireMarket): readonly [Pips, Pips] | null => {
 function saidPayout(wire: WireMarket, isTurned: boolean): Payout | null {
   const isFinal =
     wire.closed === true &&
-    (UMA_FINAL.has(wire.umaResolutionStatus ?? '') ||
-      wire.resolutionStatus === 'resolved' ||
+    (UMA_FINAL.has(wordOf(wire.umaResolutionStatus)) ||
+      wordOf(wire.resolutionStatus) === 'resolved' ||
       wire.automaticallyResolved === true);
   if (!isFinal) return null;
   const [yes, no] = (listOf(wire.outcomePrices) ?? []).map(exactOf);
@@ -199,12 +207,35 @@ export function exactOf(text: unknown): bigint | null {
   }
 }
 
-/** Without fees unless the venue says otherwise in full. */
-function feesOf({ feesEnabled, feeSchedule }: WireMarket): Pick<MarketRecord, 'feeRate' | 'feeExponent'> {
-  const rate = microOf(feeSchedule?.rate);
-  if (feesEnabled === false || rate === 0n) return { feeRate: 0n, feeExponent: 1 };
-  const exponent = Number(feeSchedule?.exponent ?? 1);
-  return { feeRate: rate, feeExponent: Number.isInteger(exponent) && exponent >= 0 ? exponent : 1 };
+type Fees = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
+const FREE: Fees = { feeRate: 0n, feeExponent: 1 };
+/** The venue's greatest is 2; a power without a bound would be computed for ever. */
+const MAX_FEE_EXPONENT = 8;
+
+/** Wire reference 6.3. @returns `null` for terms by which the desk cannot tell what an order costs */
+function feesOf({ feesEnabled, feeSchedule }: WireMarket): Fees | null {
+  if (feesEnabled === false || feeSchedule == null) return FREE;
+  if (typeof feeSchedule !== 'object') return null;
+  const { rate, exponent, takerOnly } = feeSchedule as Readonly<Record<string, unknown>>;
+  const feeRate = rateOf(rate);
+  if (feeRate === 0n) return FREE;
+  const feeExponent = Number(exponent ?? 1);
+  const isKnown =
+    Number.isInteger(feeExponent) &&
+    feeExponent >= 0 &&
+    feeExponent <= MAX_FEE_EXPONENT &&
+    (takerOnly ?? true) === true;
+  return feeRate === null || !isKnown ? null : { feeRate, feeExponent };
+}
+
+function rateOf(rate: unknown): Micro | null {
+  if (typeof rate !== 'string' && typeof rate !== 'number') return null;
+  try {
+    const micro = parseMicro(rate);
+    return micro >= 0n && micro <= MICRO ? micro : null;
+  } catch {
+    return null;
+  }
 }
 
 /** 0 when unreadable: for display only. */
@@ -240,9 +271,46 @@ export function listedTick(tick: string | number | null | undefined): ListedTick
     : { tickSize: known };
 }
 
+type Rare =
+  | 'takerDelaySeconds'
+  | 'gameStartTime'
+  | 'eventStartTime'
+  | 'ordersCanceledAtStart'
+  | 'isOtherOutcome'
+  | 'resolutionSource';
+
+/** Facts of games, of windows of time and of augmented events: whatever is said there loses no market. */
+function rarelySaid(wire: WireMarket): Pick<MarketRecord, Rare> {
+  const takerDelaySeconds = Number(wire.secondsDelay ?? 0);
+  const [gameStartTime, eventStartTime] = [wire.gameStartTime, wire.eventStartTime].map((said) =>
+    typeof said === 'string' ? timeOf(said) : 0,
+  );
+  const { resolutionSource } = wire;
+  return {
+    ...(takerDelaySeconds > 0 && takerDelaySeconds <= MAX_DELAY_S ? { takerDelaySeconds } : {}),
+    ...(gameStartTime ? { gameStartTime } : {}),
+    ...(eventStartTime ? { eventStartTime } : {}),
+    ...(wire.clearBookOnStart === true ? { ordersCanceledAtStart: true } : {}),
+    ...(wire.negRiskOther === true ? { isOtherOutcome: true } : {}),
+    ...(typeof resolutionSource === 'string' && resolutionSource.trim() !== ''
+      ? { resolutionSource: resolutionSource.slice(0, MAX_SOURCE_CHARS) }
+      : {}),
+  };
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** The venue's day has no zone: its last moment in UTC. `null` when it is no day. */
+const endOfDay = (day: string | null | undefined): number | null =>
+  (DAY.test(day ?? '') && timeOf(`${day}T23:59:59.999Z`)) || null;
+
+/** The venue writes some times like "2026-05-28 05:29:05+00". */
+const SPACED = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
+
 /** Epoch milliseconds; 0 when it is no time. */
 function timeOf(text: string | null | undefined): number {
-  return timeAt(Date.parse(text ?? '')) ?? 0;
+  const [, day, time, zone, minutes = '00'] = SPACED.exec(text ?? '') ?? [];
+  return timeAt(Date.parse(day === undefined ? (text ?? '') : `${day}T${time}${zone}:${minutes}`)) ?? 0;
 }
 
 /** The venue's milliseconds, which come as text or as number. */

@@ -82,8 +82,8 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
     ...(options.times === undefined ? {} : { times: options.times }),
     ...(options.missingMs === undefined ? {} : { missingMs: options.missingMs }),
   });
-  const { keysOf } = orders;
-  const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock });
+  const { keysOf, unsettled } = orders;
+  const accounts = createLiveAccounts({ clob, data, keysOf, clock: venueClock, unsettled });
   const shortageReason = createShortageReason({ accounts, markets });
   const chainParts = { markets, accounts, data, keysOf, chainId: signing.chainId };
   const relayer = options.relayer === null || !options.sends ? null : relayerOf(options.relayer);

@@ -22,8 +22,6 @@ const TokenId = Type.String({ pattern: '^\\d{1,78}$' });
 /** A side that is empty is "", "0" or missing. */
 const MaybePrice = maybe(Type.Union([Type.Number(), Type.String({ maxLength: 32 })]));
 
-const FeeSchedule = Type.Object({ rate: maybe(Amount), exponent: maybe(Amount) });
-
 const GammaMarket = Type.Object({
   id: Type.Union([Type.String({ pattern: '^\\d{1,15}$' }), Type.Integer({ minimum: 0 })]),
   conditionId: Hex,
@@ -39,7 +37,7 @@ const GammaMarket = Type.Object({
   orderPriceMinTickSize: maybe(Amount),
   orderMinSize: maybe(Amount),
   feesEnabled: maybe(Type.Boolean()),
-  feeSchedule: maybe(FeeSchedule),
+  feeSchedule: Type.Optional(Type.Unknown()),
   active: maybe(Type.Boolean()),
   closed: maybe(Type.Boolean()),
   archived: maybe(Type.Boolean()),
@@ -53,6 +51,13 @@ const GammaMarket = Type.Object({
   createdAt: maybe(Text),
   startDate: maybe(Text),
   endDate: maybe(Text),
+  endDateIso: maybe(Text),
+  secondsDelay: Type.Optional(Type.Unknown()),
+  gameStartTime: Type.Optional(Type.Unknown()),
+  eventStartTime: Type.Optional(Type.Unknown()),
+  clearBookOnStart: Type.Optional(Type.Unknown()),
+  negRiskOther: Type.Optional(Type.Unknown()),
+  resolutionSource: Type.Optional(Type.Unknown()),
   updatedAt: maybe(Text),
   volume: maybe(Amount),
   volumeNum: maybe(Amount),
