@@ -33,7 +33,7 @@ const OPEN_ORDERS = 1_000;
 const FUNDS = 100_000;
 const RESYNC_WITHIN_MS = 120_000;
 
-interface Wallet {
+export interface Wallet {
   readonly signer: Signer;
   readonly credentials: VenueCredentials;
 }
@@ -120,7 +120,7 @@ const timed = async (work: () => Promise<void>): Promise<number> => {
   return performance.now() - from;
 };
 
-const percentile = (values: readonly number[], share: number): number =>
+export const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
   Number.NaN;
 
@@ -154,7 +154,7 @@ export async function benchLiveOrders({ full }: RowOptions): Promise<Report> {
   try {
     const door = `${venue.url}/paper/clob`;
     const [own, through] = [await newWallet(venue.url), await newWallet(venue.url)];
-    const apiKey = await openAgent(desk, through);
+    const apiKey = await openAgent(desk, through, await openOwner(desk));
     const markets = await new BellwetherClient({ baseUrl: desk.address, apiKey }).listMarkets({
       q: '*',
       limit: 50,
@@ -192,7 +192,7 @@ export async function benchLiveOrders({ full }: RowOptions): Promise<Report> {
 }
 
 /** With a key and paper money at the venue. */
-async function newWallet(venueUrl: string): Promise<Wallet> {
+export async function newWallet(venueUrl: string): Promise<Wallet> {
   const signer = Signer.generate();
   const credentials = await createVenueCredentials({ clobUrl: `${venueUrl}/paper/clob`, signer });
   const body = JSON.stringify({ address: signer.address, amount: FUNDS });
@@ -256,16 +256,8 @@ async function openPromptDoor(venueUrl: string): Promise<PromptDoor> {
   };
 }
 
-/** A claimed agent without caps. */
-async function openAgent({ address, needs }: Service, { signer, credentials }: Wallet): Promise<string> {
-  const agent = await new BellwetherClient({ baseUrl: address }).registerAgent({ name: 'Bench' });
-  const client = new BellwetherClient({ baseUrl: address, apiKey: agent.apiKeyCode });
-  await client.registerCredentials(credentialRequest(signer, credentials));
-  await client.updateSettings({
-    maxTradesPerDay: 5000,
-    maxTradeAmount: 100_000,
-    dailyTradeAmountLimit: 1_000_000,
-  });
+/** The owner of agents, by the number that the database gives it. */
+export async function openOwner({ needs }: Service): Promise<bigint> {
   const at = Date.now();
   const owner = await needs.owners.register(
     {
@@ -278,7 +270,24 @@ async function openAgent({ address, needs }: Service, { signer, credentials }: W
     { tokenHash: needs.secrets.hash(needs.secrets.newToken()), at, expiresAt: at + 1 },
   );
   if (owner === null) throw new Error('no owner was made');
-  const claimed = await needs.owners.claim(agent.agentId, owner.userId, at, {
+  return owner.userId;
+}
+
+/** A claimed agent without caps. */
+export async function openAgent(
+  { address, needs }: Service,
+  { signer, credentials }: Wallet,
+  userId: bigint,
+): Promise<string> {
+  const agent = await new BellwetherClient({ baseUrl: address }).registerAgent({ name: 'Bench' });
+  const client = new BellwetherClient({ baseUrl: address, apiKey: agent.apiKeyCode });
+  await client.registerCredentials(credentialRequest(signer, credentials));
+  await client.updateSettings({
+    maxTradesPerDay: 5000,
+    maxTradeAmount: 100_000,
+    dailyTradeAmountLimit: 1_000_000,
+  });
+  const claimed = await needs.owners.claim(agent.agentId, userId, Date.now(), {
     reseal: (wallet, sealed, from, to) =>
       needs.secrets.seal(
         needs.secrets.open(sealed, `credentials/${from}/${wallet}`),

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { readOptions, runOperation, usage } from '../scripts/operation.ts';
 import { benchEngine } from './engine.ts';
 import { benchEvents } from './events.ts';
+import { benchExits } from './exits.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLiveOrders } from './live-orders.ts';
 import { benchOverload } from './overload.ts';
@@ -59,6 +60,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   reads: { run: benchReads },
   quoted: { run: benchQuotedOrders },
   live: { run: benchLiveOrders },
+  exits: { run: benchExits },
   pauses: { run: benchPauses },
   sockets: { run: benchSockets },
   events: { run: benchEvents },

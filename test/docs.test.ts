@@ -194,11 +194,15 @@ describe('the documentation', () => {
     };
     const onA = await run(programs[0]);
     const onB = await withTurns(service, ['follow'], run(programs[1]));
-    const packed = await run(programs[2]);
+    const link = await run(programs[2]);
+    const packed = await run(programs[3]);
     expect(onA).toMatch(/^live 0x[0-9a-f]{64}\ntrue\n/);
     expect(onA).toMatch(/canceled: \[\s*'0x/);
     expect(onB).toMatch(/^filled \d+ 0\.\d+\n$/);
+    expect(link).toMatch(
+      /^https:\/\/dflow\.net\/proof\?wallet=\w+&signature=\w+&timestamp=\d{13}&redirect_uri=/,
+    );
     expect(packed).toMatch(/^live 0x[0-9a-f]{64}\n$/);
-    expect(programs).toHaveLength(3);
+    expect(programs).toHaveLength(4);
   });
 });

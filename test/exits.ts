@@ -71,6 +71,12 @@ export async function sellDownTo(
   );
 }
 
+/** So long that what stands in the way of an exit is told: it is seen, and ten seconds later it is there. */
+export async function lasts(service: TestService, clock: ManualClock): Promise<void> {
+  await passes(service, clock, 500);
+  await passes(service, clock, 10_000);
+}
+
 /**
  * So much time passes on a desk whose jobs run by hand. It looks at its exits as it does by itself: twice a second at the
  * books, and once at what would stop one.

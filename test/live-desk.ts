@@ -37,13 +37,20 @@ export function startVenue(
   );
 }
 
+/** What a venue says in place of an answer; `cut`: nothing, and the connection ends. Its orders are those of the venue behind it. */
+export type VenueWords =
+  | 'cut'
+  | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
+
 /**
  * The venue, its sockets included, but for what it says otherwise.
  * @param alter takes every object of an answer, those inside it first
+ * @param inPlace says something in place of the venue, which then never hears of the request
  */
 export async function alteredVenue(
   venue: string,
   alter: (record: Record<string, unknown>) => Record<string, unknown>,
+  inPlace: (method: string, path: string) => VenueWords | null = () => null,
 ): Promise<string> {
   const inside = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inside);
@@ -60,12 +67,19 @@ export async function alteredVenue(
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
+    const said = inPlace(request.method ?? '', request.url ?? '');
+    if (said === 'cut') return void request.socket.destroy();
+    if (said !== null) {
+      response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers });
+      return void response.end(typeof said.body === 'string' ? said.body : JSON.stringify(said.body));
+    }
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
     const answer = await fetch(venue + request.url, {
       method: request.method ?? '',
       headers: headers as Record<string, string>,
       ...(body === '' ? {} : { body }),
-    });
+    }).catch(() => null);
+    if (answer === null) return void request.socket.destroy();
     const type = answer.headers.get('content-type') ?? 'application/json';
     response.writeHead(answer.status, { 'content-type': type });
     response.end(textOf(await answer.text()));
@@ -114,6 +128,7 @@ export async function startLiveQuoteDesk(
       VENUE_B_COUNTRY_CHECKED_ELSEWHERE: 'on',
       DFLOW_METADATA_URL: dflow + SANDBOX_PATHS.metadata,
       DFLOW_TRADE_URL: dflow + SANDBOX_PATHS.trade,
+      DFLOW_PROOF_URL: dflow + SANDBOX_PATHS.trade,
       SOLANA_RPC_URL: url + SANDBOX_PATHS.rpc,
       SIGNING_PROVIDER: 'fireblocks',
       FIREBLOCKS_URL: fireblocks.url,

@@ -50,6 +50,29 @@ export async function createTestDatabase(): Promise<string> {
   return databaseUrl;
 }
 
+/** What each migration since the baseline has added to its tables. */
+const ADDED: readonly (readonly [number: number, undo: string])[] = [
+  [103, 'alter table recovery_codes drop column beginning_hash'],
+  [104, 'alter table agent_wallets drop column taken_along'],
+  [106, 'drop table unnamed_markets'],
+  [106, 'alter table orders drop column outcome_name'],
+  [106, 'alter table exits drop column outcome_name'],
+  [106, 'alter table quotes drop column outcomes'],
+  [106, 'alter table traded_markets drop column outcomes'],
+  [107, 'alter table exits drop column silence_seconds'],
+  [108, 'alter table orders drop column sent_at'],
+  [108, 'alter table exits drop column settled_at, drop column held, drop column writer'],
+  [109, 'drop table exit_troubles'],
+  [109, 'drop index facts_of_exits'],
+  [109, 'alter table exits drop column became, drop column seen_at, drop column owner_seen_at'],
+];
+
+/** As if that migration and the later ones had never been. */
+export async function undoMigrations(sql: Sql, from: number): Promise<void> {
+  for (const [number, statement] of ADDED) if (number >= from) await sql.unsafe(statement);
+  await sql`delete from migrations where number >= ${from}`;
+}
+
 /** A database that has the desk's tables and functions and no rows: to create them takes longer than the rest of a start. */
 export async function createDeskDatabase(): Promise<string> {
   const databaseUrl = await createLastingDeskDatabase();

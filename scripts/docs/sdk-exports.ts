@@ -68,12 +68,21 @@ class Reader {
     const property = client && this.#checker.getDeclaredTypeOfSymbol(client.symbol).getProperty(method);
     if (property === undefined) throw new Error(`the client has no method ${method}`);
     const [signature] = this.#checker.getTypeOfSymbol(property).getCallSignatures();
-    const [rest] = signature?.parameters ?? [];
+    const parameters = signature?.parameters ?? [];
+    const [rest] = parameters;
     if (rest === undefined) return '';
-    const tuple = this.#checker.getTypeOfSymbol(rest) as ts.TupleTypeReference;
-    return (tuple.target.labeledElementDeclarations ?? [])
+    const tuple = this.#checker.getTypeOfSymbol(rest) as Partial<ts.TupleTypeReference>;
+    // A method with a type of its own names its arguments itself.
+    if (tuple.target === undefined)
+      return parameters
+        .map(({ name, valueDeclaration: at }) =>
+          at !== undefined && ts.isParameter(at) && at.questionToken !== undefined ? `${name}?` : name,
+        )
+        .join(', ');
+    const { target } = tuple;
+    return (target.labeledElementDeclarations ?? [])
       .map((label, i) => {
-        const isOptional = ((tuple.target.elementFlags[i] ?? 0) & ts.ElementFlags.Optional) !== 0;
+        const isOptional = ((target.elementFlags[i] ?? 0) & ts.ElementFlags.Optional) !== 0;
         return `${label?.name.getText() ?? 'value'}${isOptional ? '?' : ''}`;
       })
       .join(', ');

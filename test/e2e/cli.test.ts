@@ -366,6 +366,28 @@ describe('venue B', () => {
       'Nothing was signed.',
     );
   });
+
+  test('an identity that is missing is proved at a link of its own, and then it buys', async () => {
+    const [{ id }] = (await json('markets', '--venue', 'kalshi', '--limit', '1')) as [Market];
+    const buy = ['trade', 'buy', id, 'YES', '--amount', '5', '--validate-only'];
+    Object.assign(service.sandbox.venue.switches, { kyc: 'required' });
+    const { code, stderr } = await cli([...buy, '--json'], env);
+    expect([code, JSON.parse(stderr).error.code]).toEqual([3, 'kyc_required']);
+    expect(JSON.parse(stderr).error.fix).toContain('bellwether identity');
+    const { wallet, link } = await json('identity');
+    expect(wallet).toBe(begun.solAddress);
+    expect((await fetch(link)).status).toBe(200);
+    expect(await text(...buy)).toContain('Nothing was signed.');
+    Object.assign(service.sandbox.venue.switches, { kyc: 'off', verifiedWallets: new Set() });
+
+    const { BELLWETHER_KEY_USE: _, ...unmarked } = env;
+    const real = await cli(['identity', '--redirect', 'https://agent.example/'], unmarked);
+    const { origin, pathname, searchParams } = new URL(real.stdout);
+    expect([origin + pathname, searchParams.get('wallet')]).toEqual(['https://dflow.net/proof', wallet]);
+    expect(searchParams.get('redirect_uri')).toBe('https://agent.example/');
+    const wrong = await cli(['identity', '--redirect', 'http://agent.example/'], unmarked);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('https:') });
+  });
 });
 
 describe('the program', () => {
@@ -411,14 +433,6 @@ describe('exits', () => {
     expect(table).toContain('the book pays 0.05 or less for 10 shares');
     expect(await json('cancel-exit', exit.exitId)).toMatchObject({ status: 'canceled', because: 'by_agent' });
     expect(await text('exits')).toContain('No exit is left.');
-  });
-
-  test('two triggers, or a group without one, are refused before anything is signed', async () => {
-    const terms = ['sell', market.id, 'YES', '--size', '10', '--price', '0.05', '--yes', '--json'];
-    const two = await cli([...terms, '--below', '0.05', '--on-silence'], env);
-    expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining('Give one of --below') });
-    const none = await cli([...terms, '--group', 'position'], env);
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('are for exits') });
   });
 });
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createVenueCredentials, credentialRequest, type ExitRequest, type Market } from '@bellwether/sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MarketRecord } from '../../packages/server/src/domain/market.ts';
-import { bidOf, exitOrder, hold, passes } from '../exits.ts';
+import { bidOf, exitOrder, hold, lasts, passes } from '../exits.ts';
 import {
   marketBuy,
   marketSell,
@@ -138,11 +138,12 @@ describe('the market', () => {
     expect(await troubleOf(exit)).toMatch(code);
     await due();
     expect(await attemptsOf(exit)).toBeGreaterThan(0);
+    await lasts(service, clock);
     expect(await sales()).toEqual([]);
     const { riskAlerts } = await trader.client.getBriefing();
     expect(riskAlerts.map((alert) => alert.code)).toContain('exit_in_trouble');
     changed.mockRestore();
-    await passes(service, clock, 5_000);
+    await passes(service, clock, 25_000);
     expect((await exitOf(exit)).status).toBe('fired');
   });
 
@@ -174,6 +175,23 @@ describe('the position', () => {
     expect(await sales()).toHaveLength(1);
   });
 
+  test('is dust, less than a SELL can name: the exit goes; what rose again before was one holding', async () => {
+    await trader.client.placeTrade(await marketSell(trader, market, 20));
+    await hold(trader, market, 0.007894);
+    const exit = await leaveTimed();
+    await trader.client.placeTrade(await marketSell(trader, market, 5));
+    await hold(trader, market, 5);
+    await reviewed();
+    expect((await exitOf(exit)).status).toBe('armed');
+    await trader.client.placeTrade(await marketSell(trader, market, 10));
+    clock.advance(1);
+    await hold(trader, market, 30);
+    await due();
+    await passes(service, clock, 2_000);
+    expect((await exitOf(exit)).because).toBe('position_closed');
+    expect(await sales()).toHaveLength(3);
+  });
+
   test('is smaller than the exit: it is named, and what is held stays', async () => {
     const exit = await leaveTimed();
     await trader.client.placeTrade(await marketSell(trader, market, 25));
@@ -184,7 +202,7 @@ describe('the position', () => {
 
   test('is sold by the very order of the exit: the exit goes', async () => {
     const order = await exitOrder(trader, market, { worst: 0.9 });
-    const trigger = { kind: 'price_at_or_above', price: 0.95 };
+    const trigger = { kind: 'price_at_or_above', price: 0.95 } as const;
     const { exitId } = await trader.client.leaveExit({ ...order, trigger });
     await trader.client.placeTrade(order);
     await reviewed();
@@ -226,7 +244,7 @@ describe('the database', () => {
 
   test('holds so many of an agent, and no more', async () => {
     await poolOf(service)`update safeguards set open_exits = open_exits where agent_id = ${trader.agentId}`;
-    const trigger = { kind: 'price_at_or_above', price: 0.95 };
+    const trigger = { kind: 'price_at_or_above', price: 0.95 } as const;
     const left = await Promise.allSettled(
       Array.from({ length: 52 }, async () =>
         trader.client.leaveExit({ ...(await exitOrder(trader, market, { worst: 0.9, size: 5 })), trigger }),

@@ -4,7 +4,7 @@ import { buildLimitOrder, type ExitRequest, type GuardedExit, type Market } from
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Book } from '../../packages/server/src/domain/market.ts';
 import { expectBooksToAgree } from '../books.ts';
-import { bidOf, type ExitOrder, exitOrder, hold, passes, pushBidTo, sellDownTo } from '../exits.ts';
+import { bidOf, type ExitOrder, exitOrder, hold, lasts, passes, pushBidTo, sellDownTo } from '../exits.ts';
 import {
   limitOrder,
   newTrader,
@@ -54,6 +54,22 @@ const pass = (ms: number) => passes(service, clock, ms);
 async function becomes(exitId: string, status: string): Promise<void> {
   await pass(2_500);
   expect((await trader.client.getExit(exitId)).status).toBe(status);
+}
+/** Looked up past the API: a request would be a sign of life. */
+const statusNow = async ({ exitId }: GuardedExit) =>
+  (await service.needs.exits.byId(exitId, trader.agentId))?.status;
+/** The last call is written, as the desk does every five seconds. */
+async function written(): Promise<void> {
+  const keys = await service.needs.agents.keys(trader.agentId);
+  await service.needs.agents.touch(new Map(keys.map(({ id }) => [id, service.needs.clock.now()])));
+}
+/** Second by second: a longer step would be a pause of the desk. */
+async function saysNothingFor(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    clock.advance(1_000);
+    await service.runJob('watch for silence');
+  }
+  await pass(500);
 }
 const sales = async () =>
   (await trader.client.listOrders({ limit: 100 })).filter(
@@ -144,6 +160,7 @@ describe('a price', () => {
     const exit = await leave({ worst: 0.02 }, { kind: 'time', at });
     await pass(5_500);
     expect((await trader.client.getExit(exit.exitId)).trouble?.code).toBe('exit_price_out_of_range');
+    await lasts(service, clock);
     expect(await sales()).toEqual([]);
     const { riskAlerts, exits } = await trader.client.getBriefing();
     expect(riskAlerts.map(({ code }) => code)).toContain('exit_in_trouble');
@@ -176,20 +193,43 @@ describe('a time', () => {
 
   test('silence sells by the exit, and leaves what it has placed', async () => {
     await trader.client.updateSettings({ silenceSeconds: 60 });
-    const bid = bidOf(service, market);
-    const silent = await leave({ worst: bid }, { kind: 'silence' });
-    const exits = service.needs.exits;
-    const statusNow = async () => (await exits.byId(silent.exitId, trader.agentId))?.status;
-    const keys = await service.needs.agents.keys(trader.agentId);
-    await service.needs.agents.touch(new Map(keys.map(({ id }) => [id, service.needs.clock.now()])));
-    // Second by second: a longer step would be a pause of the desk.
-    for (let second = 0; second < 70; second += 1) {
-      clock.advance(1_000);
-      await service.runJob('watch for silence');
-    }
-    await pass(500);
-    expect(await statusNow()).toBe('fired');
+    const silent = await leave({ worst: bidOf(service, market) }, { kind: 'silence' });
+    await written();
+    await saysNothingFor(60);
+    expect(await statusNow(silent)).toBe('armed');
+    await saysNothingFor(7);
+    expect(await statusNow(silent)).toBe('fired');
     expect((await service.needs.orders.byIds([silent.orderId]))[0]?.cancelAt).toBeNull();
+  });
+
+  test.each([
+    ['shortened', 30, [30, 600]],
+    ['lengthened', 900, [600, 900]],
+    ['switched off', null, [30, 600]],
+  ] as const)(
+    'silence that is %s since: the longer time counts',
+    async (_how, silenceSeconds, [early, late]) => {
+      await trader.client.updateSettings({ silenceSeconds: 600 });
+      const silent = await leave({ worst: bidOf(service, market) }, { kind: 'silence' });
+      // Whoever stole the key could sell so.
+      await trader.client.updateSettings({ silenceSeconds });
+      await written();
+      await saysNothingFor(early);
+      expect(await statusNow(silent)).toBe('armed');
+      await saysNothingFor(late - early + 7);
+      expect(await statusNow(silent)).toBe('fired');
+    },
+  );
+
+  test('a time in which the desk did not look is no silence, also for the first look after it', async () => {
+    await trader.client.updateSettings({ silenceSeconds: 60 });
+    const silent = await leave({ worst: bidOf(service, market) }, { kind: 'silence' });
+    await written();
+    await saysNothingFor(2);
+    clock.advance(600_000);
+    await pass(500);
+    await saysNothingFor(30);
+    expect(await statusNow(silent)).toBe('armed');
   });
 
   test('an exit that has expired is sent no more', async () => {
@@ -315,7 +355,7 @@ describe('what is left twice, or wrongly', () => {
     const checked = await trader.client.leaveExit(
       await requestFor({ worst }, below(stop), { validateOnly: true }),
     );
-    expect(checked).toMatchObject({ status: 'armed', worstPrice: worst });
+    expect(checked).toMatchObject({ status: 'validated', worstPrice: worst });
     expect(await trader.client.listExits({})).toEqual([]);
   });
 

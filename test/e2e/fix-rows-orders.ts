@@ -332,6 +332,17 @@ export const ORDER_FIXES = {
     again = { ...(await exitOrder(agent, market, { worst: kept.price })), trigger: kept.trigger };
     return agent.post('/markets/exits', again);
   },
+  exit_group_mismatch: async (refused) => {
+    const agent = await holder();
+    const left = async (outcome: 'YES' | 'NO', group: string) =>
+      agent.post('/markets/exits', {
+        ...(await exitOrder(agent, market, { worst: 0.95, outcome })),
+        ...{ trigger: { kind: 'price_at_or_above', price: 0.95 }, group },
+      });
+    await left('YES', 'position');
+    const { fix } = refused(await left('NO', 'position')).body;
+    return left('NO', /"([^"]+)"/.exec(fix)?.[1] ?? '');
+  },
   exit_not_found: async (refused) => {
     const agent = await holder();
     await leave(agent, (sound) => sound);

@@ -1,7 +1,7 @@
 /** Facts of a live market that change what a trade or an exit does: its end, and what the venue does to its orders. */
-import type { Market, TradeIntent } from '@bellwether/sdk';
+import type { ExitRequest, Market, TradeIntent } from '@bellwether/sdk';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { bidOf, passes } from '../exits.ts';
+import { bidOf, lasts, passes } from '../exits.ts';
 import { openMarkets, type TestService, type Trader } from '../harness.ts';
 import { alteredVenue, liveOrder, newLiveTrader, startLiveDesk, startVenue } from '../live-desk.ts';
 import { movingClock } from '../world.ts';
@@ -55,7 +55,7 @@ async function reviewed(): Promise<void> {
 }
 const exitBefore = async (minutes: number) => ({
   ...(await liveOrder(trader, market, { side: 'SELL', price: bidOf(venue, market) } as never)),
-  trigger: { kind: 'before_end', minutes },
+  trigger: { kind: 'before_end' as const, minutes },
 });
 const alerts = async () =>
   (await trader.client.getBriefing()).riskAlerts.filter(({ marketId }) => marketId === market.id);
@@ -87,12 +87,13 @@ test.each([
 test('an end that was moved into the past, or is named no more, sells nothing and says so; one ahead sells', async () => {
   await hold();
   await venueSays({ endDate: inMinutes(300) });
-  const { exitId } = await trader.client.leaveExit((await exitBefore(60)) as never);
+  const { exitId } = await trader.client.leaveExit((await exitBefore(60)) as ExitRequest);
   for (const fields of [{ endDate: inMinutes(-1) }, { endDate: null, endDateIso: null }]) {
     await venueSays(fields);
     await reviewed();
     const exit = await trader.client.getExit(exitId);
     expect([exit.status, exit.trouble?.code]).toEqual(['armed', 'exit_trigger_out_of_range']);
+    await lasts(desk, clock);
     expect((await alerts()).map(({ code }) => code)).toContain('exit_in_trouble');
   }
   expect(held()).toBe(20);
@@ -116,7 +117,7 @@ test('an end that is near is one that is due, and promises no cancel', async () 
   expect(near?.message).not.toContain('will be');
 });
 
-test('a game, and the rest of an event, are told wherever a trade is looked at', async () => {
+test('the start of a game and an “Other” outcome are named by the market, its context and prepare', async () => {
   const start = inMinutes(300);
   const said = {
     ...{ secondsDelay: 3, clearBookOnStart: true, negRiskOther: true, resolutionSource: 'the\u202e league' },

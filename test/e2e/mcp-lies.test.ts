@@ -1,5 +1,5 @@
 /** A desk that keeps what was signed and says that it refused: the spending limit counts each signature, before anything that follows. */
-import { deskPlace, SpendingLimit } from '@bellwether/sdk/keystore';
+import { deskPlace, loadKeys, SpendingLimit } from '@bellwether/sdk/keystore';
 import { beforeAll, expect, test } from 'vitest';
 import { deskBetween, type Passed } from '../cli-process.ts';
 import { sharedTestService, type TestService } from '../harness.ts';
@@ -80,4 +80,41 @@ test('eight quotes of 20 under one id: five are signed, and each counts', async 
   expect(codes.slice(5)).toEqual(Array(3).fill('spending_limit_reached'));
   expect(submitted).toBe(5);
   expect(limitOf(env).standing().left).toBe(0n);
+});
+
+test('a quote that misses an identity has a link that is made here, whatever the desk says', async () => {
+  const FALSE = 'https://dflow.net.example/proof';
+  const { env, model } = await liar((path, answer) => {
+    if (!path.includes('/quote')) return answer;
+    const { unsignedTransaction: _, ...quote } = JSON.parse(answer.body);
+    const refused = { quoteErrorCode: 'kyc_required', quoteErrorMessage: FALSE, identityLink: FALSE };
+    return { ...answer, body: JSON.stringify({ ...quote, ...refused, kycRequired: true }) };
+  });
+  const { markets } = await model.call('search_markets', { query: '*', venue: 'kalshi', limit: 1 });
+  const ask = { market: markets[0].market, outcome: 'YES', side: 'BUY', amount: EACH };
+  const { untrusted, ...facts } = await model.call('quote_venue_b', ask);
+  expect(JSON.stringify(untrusted)).toContain(FALSE);
+  expect(JSON.stringify(facts)).not.toContain(FALSE);
+  expect(facts).toMatchObject({ tradable: false, refusal: 'kyc_required' });
+  // The key is for paper: a sandbox takes the link, and checks its signature.
+  expect(facts.identityLink).toContain(`${env.BELLWETHER_URL}/paper/dflow/trade/proof?wallet=`);
+  expect((await fetch(facts.identityLink)).status).toBe(200);
+  expect(await model.refusal('trade_venue_b', { quoteId: facts.quoteId })).toMatchObject({
+    code: 'kyc_required',
+    fix: expect.stringContaining('identityLink'),
+  });
+
+  const { keys } = await loadKeys({ env });
+  const unmarked = await connect(
+    {
+      ...env,
+      BELLWETHER_API_KEY: keys.apiKey,
+      BELLWETHER_SOLANA_KEY: keys.solana?.secretKey as string,
+    },
+    { transport: 'http' },
+  );
+  const quote = await unmarked.call('quote_venue_b', ask);
+  expect(quote.identityLink).toMatch(
+    /^https:\/\/dflow\.net\/proof\?wallet=\w+&signature=\w+&timestamp=\d{13}&redirect_uri=/,
+  );
 });

@@ -365,6 +365,12 @@ describe('the rest of the job', () => {
     expect(await model.refusal('redeem', { market: market.market })).toMatchObject({
       code: 'market_not_resolved',
     });
+    expect(
+      await model.call('configure_agent', { silenceSeconds: 600, autoRedeemEnabled: true }),
+    ).toMatchObject({
+      ...{ silenceSeconds: 600, autoRedeemEnabled: true },
+    });
+    expect(await model.refusal('configure_agent', {})).toMatchObject({ code: 'invalid_request' });
     expect(await model.call('pause_trading')).toEqual({ tradingPaused: true, backend: 'paper' });
     expect(await model.refusal('place_order', taking(2))).toMatchObject({ code: 'trading_paused' });
     const { tools } = await model.client.listTools();

@@ -75,7 +75,16 @@ test('each thing has one name, in arguments and in answers, which say paper', as
     ['get_portfolio', {}],
     ['get_briefing', {}],
     ['split_sets', { market: market.market, amount: 2 }],
-    ['leave_exit', { market: market.market, outcome: 'YES', size: 1, worstPrice: 0.9, whenAbove: 0.9 }],
+    [
+      'leave_exit',
+      {
+        market: market.market,
+        outcome: 'YES',
+        size: 1,
+        worstPrice: 0.9,
+        trigger: { kind: 'price_at_or_above', price: 0.9 },
+      },
+    ],
     ['list_exits', {}],
     ['merge_sets', { market: market.market, amount: 2 }],
     ['quote_venue_b', quoted],
@@ -252,21 +261,28 @@ test('a sale of a fraction on venue B names whole contracts', async () => {
   });
 });
 
-test('an exit is left once, listed with its distance, and taken back; two triggers are refused', async () => {
+test('an exit is checked without a signature, left once, listed with its distance, and taken back; a trigger of two kinds is refused', async () => {
   await model.call('split_sets', { market: market.market, amount: 20 });
   const terms = { market: market.market, outcome: 'YES', size: 10, worstPrice: 0.05, timeInForce: 'GTC' };
-  const { exit } = await model.call('leave_exit', { ...terms, whenBelow: 0.05, group: 'position' });
+  const below = (price: number) => ({ kind: 'price_at_or_below', price });
+  const before = await model.call('list_exits', {});
+  const checked = await model.call('leave_exit', { ...terms, trigger: below(0.05), checkOnly: true });
+  expect(checked.exit).toMatchObject({ status: 'validated', worstPrice: 0.05 });
+  expect(checked.exit).not.toHaveProperty('exitId');
+  expect((await model.call('list_exits', {})).exits).toHaveLength(before.exits.length);
+  const { exit } = await model.call('leave_exit', { ...terms, trigger: below(0.05), group: 'position' });
   expect(exit).toMatchObject({ status: 'armed', worstPrice: 0.05, trigger: { price: 0.05 } });
   const { exits } = await model.call('list_exits', {});
   expect(exits[0]).toMatchObject({ exitId: exit.exitId, distance: expect.any(Number) });
   expect(await model.call('cancel_exit', { exitId: exit.exitId })).toMatchObject({
     exit: { status: 'canceled', because: 'by_agent' },
   });
-  expect(await model.refusal('leave_exit', { ...terms, whenBelow: 0.05, onSilence: true })).toMatchObject({
-    message: expect.stringContaining('exactly one of whenBelow'),
+  const two = { kind: 'silence', price: 0.05 };
+  expect(await model.refusal('leave_exit', { ...terms, trigger: two })).toMatchObject({
+    message: expect.stringContaining('a trigger of kind silence has no price'),
   });
   // Far below what its trigger promises.
-  expect(await model.refusal('leave_exit', { ...terms, whenBelow: 0.4 })).toMatchObject({
+  expect(await model.refusal('leave_exit', { ...terms, trigger: below(0.4) })).toMatchObject({
     code: 'exit_price_out_of_range',
   });
 });

@@ -82,7 +82,7 @@ const exitFrom = (actor: Actor, market: Market) =>
   limitOrder(actor, market, { side: 'SELL', price: '0.05', size: 10 });
 
 async function leaveExit(actor: Actor, market: Market): Promise<string> {
-  const trigger = { kind: 'price_at_or_below', price: 0.05 };
+  const trigger = { kind: 'price_at_or_below', price: 0.05 } as const;
   return (await actor.client.leaveExit({ ...(await exitFrom(actor, market)), trigger })).exitId;
 }
 
@@ -391,6 +391,11 @@ function tradingValues({ service, market, resolved, quoted, ofEvent }: World, ac
     exitId: async () => {
       const [known] = await client.listExits({ status: 'open', limit: 1 });
       return known?.exitId ?? leaveExit(actor, market);
+    },
+    ownSuspendedExitId: async () => {
+      const exitId = await leaveExit(actor, market);
+      for (const tradingPaused of [true, false]) await client.updateSettings({ tradingPaused });
+      return exitId;
     },
     setOrderId: async () => {
       const [market] = await openMarkets(client);

@@ -14,6 +14,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import { alteredVenue, liveOrder, newLiveTrader, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
+import { undoMigrations } from '../postgres.ts';
 import { newSandboxTrader, sandboxMarkets } from '../sandbox.ts';
 import { movingClock } from '../world.ts';
 
@@ -212,12 +213,8 @@ test('on paper a market is bought by the name of its outcome, and the doors say 
 /** As an earlier release had it: without names, and before the migration that asks for them. */
 async function asEarlier(desk: TestService) {
   const sql = poolOf(desk);
-  await sql`drop table unnamed_markets`;
-  for (const table of ['orders', 'exits']) await sql.unsafe(`alter table ${table} drop column outcome_name`);
-  for (const table of ['quotes', 'traded_markets'])
-    await sql.unsafe(`alter table ${table} drop column outcomes`);
+  await undoMigrations(sql, 106);
   await sql`update approvals set terms = terms - 'outcomeName'`;
-  await sql`delete from migrations where number >= 106`;
   return sql;
 }
 

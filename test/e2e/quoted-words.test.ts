@@ -178,10 +178,15 @@ describe('a refusal', () => {
   const settled = (rail: Json) => (record: Json) =>
     ofMarket((one) => ({ ...one, status: 'Finalized', result: 'YES' }))(ofRail(rail)(record));
 
+  /** The identity check passes, so that the order is asked for. */
+  const verifiedBut = (change: (record: Json) => Json) => (record: Json) =>
+    'verified' in record ? { verified: true } : change(record);
+
   test('has the same code in any casing', async () => {
     world.sandbox.venue.switches.kyc = 'required';
-    says = (record) =>
-      typeof record.code === 'string' ? { ...record, code: record.code.toUpperCase() } : record;
+    says = verifiedBut((record) =>
+      typeof record.code === 'string' ? { ...record, code: record.code.toUpperCase() } : record,
+    );
     const { body } = await trader.quote({ marketTicker: market.id, ...BUY });
     world.sandbox.venue.switches.kyc = 'off';
     expect(body).toMatchObject({ quoteErrorCode: 'kyc_required', kycRequired: true });
@@ -190,7 +195,7 @@ describe('a refusal', () => {
 
   test('is no member of every object', async () => {
     world.sandbox.venue.switches.kyc = 'required';
-    says = (record) => ('code' in record ? { ...record, code: 'constructor' } : record);
+    says = verifiedBut((record) => ('code' in record ? { ...record, code: 'constructor' } : record));
     const { body } = await trader.quote({ marketTicker: market.id, ...BUY });
     world.sandbox.venue.switches.kyc = 'off';
     expect(body.quoteErrorCode).toBe('route_not_found');

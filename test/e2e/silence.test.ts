@@ -74,6 +74,10 @@ describe('an agent that says nothing', () => {
     expect(riskAlerts).toContainEqual(
       expect.objectContaining({ code: 'agent_silent', message: expect.stringContaining('1 open order was') }),
     );
+    // It has spoken.
+    await written();
+    const codes = (await trader.client.getBriefing()).riskAlerts.map(({ code }) => code);
+    expect(codes).not.toContain('agent_silent');
   });
 
   test('is told of once: what it places afterwards lives, and its next silence counts anew', async () => {
@@ -167,16 +171,18 @@ describe('an agent that says nothing', () => {
 });
 
 describe('the setting', () => {
-  test('an owner locks it: the agent may shorten it, never lengthen it or switch it off', async () => {
+  test('an owner locks it: the agent may lengthen it, never shorten it or switch it off', async () => {
     const owner = await ownerOf(service, trader);
     const path = `/owner/agents/${trader.agentId}/safeguards`;
     const set = await owner.send('POST', path, { silenceSeconds: { limit: 300, locked: true } });
     expect(set).toMatchObject({ status: 200, body: { settings: { silenceSeconds: 300 } } });
-    for (const silenceSeconds of [301, null])
+    for (const silenceSeconds of [299, 30, null])
       await expect(trader.client.updateSettings({ silenceSeconds })).rejects.toMatchObject({
         code: 'locked_by_owner',
       });
-    expect(await trader.client.updateSettings({ silenceSeconds: 60 })).toMatchObject({ silenceSeconds: 60 });
+    expect(await trader.client.updateSettings({ silenceSeconds: 600 })).toMatchObject({
+      silenceSeconds: 600,
+    });
     // It is no cap of orders: the caps can be switched off beside it.
     expect(await trader.client.updateSettings({ tradeLimitEnabled: false })).toMatchObject({
       tradeLimitEnabled: false,

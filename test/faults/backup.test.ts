@@ -71,7 +71,7 @@ beforeAll(async () => {
 
   careful = await newTrader(service);
   await hold(careful, market, 20);
-  const trigger = { kind: 'price_at_or_above', price: 0.95 };
+  const trigger = { kind: 'price_at_or_above', price: 0.95 } as const;
   const left = { ...(await exitOrder(careful, market, { worst: 0.9 })), trigger };
   ({ exitId } = await careful.client.leaveExit(left));
 

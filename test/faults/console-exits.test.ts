@@ -21,7 +21,7 @@ let market: Market;
 const tick = (price: number) => Math.round(price * 100) / 100;
 async function leave(size: number): Promise<string> {
   const worst = tick(bidOf(service, market) * 0.95);
-  const trigger = { kind: 'price_at_or_below', price: tick(worst * 0.9) };
+  const trigger = { kind: 'price_at_or_below', price: tick(worst * 0.9) } as const;
   const order = await exitOrder(trader, market, { worst, size });
   return (await trader.client.leaveExit({ ...order, trigger })).exitId;
 }
@@ -105,7 +105,7 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     const { page } = ada;
     const worst = tick(bidOf(service, market) + 0.05);
     const order = await exitOrder(trader, market, { worst, size: 14, type: 'FOK' });
-    const trigger = { kind: 'price_at_or_above', price: worst };
+    const trigger = { kind: 'price_at_or_above', price: worst } as const;
     const { exitId } = await trader.client.leaveExit({ ...order, trigger });
     await openAgent(page);
     await exitIn(page, 14).getByRole('button', { name: 'Sell now' }).click();
@@ -113,6 +113,29 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     await page.getByRole('alert').filter({ hasText: 'does not take it' }).waitFor();
     expect(await statusOf(exitId)).toBe('armed');
     await trader.client.cancelExit({ exitId });
+  });
+
+  test('one that ended unsold needs attention until the owner has seen it, and is listed with those that ended', async () => {
+    const { page } = ada;
+    const trigger = { kind: 'time', at: new Date(Date.now() + 1_500).toISOString() } as const;
+    const order = await exitOrder(trader, market, { worst: 0.97, size: 15 });
+    const { exitId, orderId } = await trader.client.leaveExit({ ...order, trigger });
+    await expect.poll(() => statusOf(exitId), { timeout: 30_000 }).toBe('fired');
+    await trader.client.cancelOrder(orderId);
+    await expect.poll(() => statusOf(exitId), { timeout: 30_000 }).toBe('failed');
+    // The agent's word hides nothing here.
+    await trader.client.seeExits({ exitIds: [exitId] });
+    await openConsole(service, page, `/agents/${trader.agentId}`);
+    const alert = page.getByRole('listitem').filter({ hasText: exitId });
+    await alert.getByText('Nothing sells 15 YES of what they guarded').waitFor();
+    await alert.getByRole('button', { name: 'I have seen it' }).click();
+    await page.getByText('It is noted that you have seen it.').waitFor();
+    await openAgent(page);
+    await page.getByText('Exits that have ended').click();
+    const ended = page.getByRole('listitem').filter({ hasText: /^.*Sell 15 YES/ });
+    await ended.getByText('failed: its order has sold nothing', { exact: true }).waitFor();
+    await openConsole(service, page, `/agents/${trader.agentId}`);
+    await page.getByText('Nothing needs your attention.').waitFor();
   });
 
   test('on a phone, in both colours, it fits and has no accessibility findings', async () => {

@@ -40,7 +40,7 @@ async function leaveStop(at: ServiceProcess) {
   const { bids } = await trader.client.getOrderBook(market.clobTokenIds[0] as string);
   const stop = tick(Number(bids[0]?.price) - 0.03);
   const order = await exitOrder(trader, market, { worst: tick(stop * 0.95) });
-  const trigger = { kind: 'price_at_or_below', price: stop };
+  const trigger = { kind: 'price_at_or_below', price: stop } as const;
   const { exitId, orderId } = await trader.client.leaveExit({ ...order, trigger });
   return { market, trader, exitId, orderId, stop };
 }
@@ -64,6 +64,8 @@ async function expectOneSale(at: ServiceProcess, left: Awaited<ReturnType<typeof
   ]);
   const positions = await client.getCurrentPositions({ market: left.market.conditionId });
   expect(positions.find(({ outcome }) => outcome === 'YES')?.size).toBe(20);
+  const told = async () => (await client.getBriefing()).exitChanges.map(({ type }) => type);
+  await expect.poll(told, { timeout: 30_000 }).toEqual(['exit.filled', 'exit.sent']);
 }
 
 /** Milliseconds from the moment at which the trigger begins to hold. It is sent about two seconds later. */

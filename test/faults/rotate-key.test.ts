@@ -65,7 +65,7 @@ beforeAll(async () => {
   const [holder] = traders as [Trader];
   const market = await aMarket(holder.client);
   await hold(holder, market, 20);
-  const trigger = { kind: 'price_at_or_above', price: 0.95 };
+  const trigger = { kind: 'price_at_or_above', price: 0.95 } as const;
   await holder.client.leaveExit({ ...(await exitOrder(holder, market, { worst: 0.9 })), trigger });
   await expect(rotateKey({ sql, newest: NEW, former: OLD })).rejects.toThrow(
     new RegExp(

@@ -165,10 +165,11 @@ test('killed and frozen agents lose what rests of them, once; others keep theirs
   two.freeze();
 
   expectInTime([...(await canceledLate(stage, one)), ...(await canceledLate(stage, two))]);
-  await expectOnce(stage, killed, one.placed);
-  await expectOnce(stage, frozen, two.placed);
+  // As long as they are silent: to ask with their keys is a sign of life.
   await expectOwnerSees(owner, killed.agentId, SIZES.length + 1);
   await expectOwnerSees(owner, frozen.agentId, SIZES.length);
+  await expectOnce(stage, killed, one.placed);
+  await expectOnce(stage, frozen, two.placed);
   const untouched = await standings(stage, [...three.placed, kept]);
   for (const order of untouched) expect(order).toMatchObject({ status: 'live', cause: null });
 
@@ -213,8 +214,8 @@ test.each<[NodeJS.Signals, Moment]>([
 
   expectInTime(await canceledLate(stage, one));
   if (signal === 'SIGSTOP') kill(stage.leader.child.pid as number, 'SIGCONT');
-  await expectOnce(stage, killed, one.placed);
   await expectOwnerSees(owner, killed.agentId, SIZES.length);
+  await expectOnce(stage, killed, one.placed);
   const untouched = await standings(stage, two.placed);
   for (const order of untouched) expect(order).toMatchObject({ status: 'live', cause: null });
   const back = await started(stage, killed, market, { sizes: [13] });
@@ -282,8 +283,8 @@ test('a live venue that is away is asked until it gives the orders up, also by a
   expect(state.answersLost).toBe(1);
   expect(state.cancels).toBeGreaterThan(asked);
   expect(open()).toBe(0);
-  await expectOnce(stage, killed, one.placed);
   await expectOwnerSees(owner, killed.agentId, SIZES.length);
+  await expectOnce(stage, killed, one.placed);
   expect(await statuses(stage, two.placed)).toEqual(SIZES.map(() => 'live'));
   expect(venue.exchange.openOrders(living.funder)).toHaveLength(SIZES.length);
   const back = await started(stage, killed, market, { sizes: [13] });

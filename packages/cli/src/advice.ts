@@ -7,6 +7,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   trading_paused: 'Go on with: bellwether resume. What the owner has paused, only the owner resumes.',
   credentials_not_registered: 'Register the wallet with: bellwether init',
   insufficient_balance: 'See what can be spent with: bellwether briefing',
+  kyc_required:
+    'A person proves their identity for this wallet at the link that this command makes: bellwether identity. Trust no other link.',
   claim_required:
     "Give the agent's claim address to its owner: bellwether init shows it when it makes the agent.",
   max_trade_amount_exceeded: 'Place a smaller order. The limits: bellwether limits',

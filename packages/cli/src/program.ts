@@ -3,6 +3,7 @@ import { Command, type CommanderError } from 'commander';
 import release from '../../../package.json' with { type: 'json' };
 import type { Start } from './command.ts';
 import { addAccountCommands } from './commands/account.ts';
+import { addCloseCommand } from './commands/close.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExitCommands } from './commands/exits.ts';
@@ -80,6 +81,7 @@ export function buildProgram(start: Start, io: Pick<CommandIo, 'stdout' | 'stder
   addTradeCommands(program, start);
   addSetCommands(program, start);
   addOrderCommands(program, start);
+  addCloseCommand(program, start);
   addExitCommands(program, start);
   addAccountCommands(program, start);
   addWatchCommand(program, start);

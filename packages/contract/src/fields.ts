@@ -1,5 +1,5 @@
 /** Field schemas that several operations share, with every limit of the interface as a named constant. */
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 export const LIMITS = {
   agentNameChars: 100,
@@ -388,3 +388,11 @@ export const Problem = Type.Object(
 export const ExchangeV3 = Type.Literal(3, {
   description: 'the order is for ExchangeV3, as in every market of version v2; absent of all others',
 });
+
+/** What is worth knowing although it stops nothing. */
+export const Notice = Type.Object({
+  code: Type.String(),
+  severity: Type.String({ description: 'info, warning or critical' }),
+  message: Type.String(),
+});
+export type Notice = Static<typeof Notice>;

@@ -52,7 +52,12 @@ export interface Operation {
   /** Takes an Idempotency-Key: it changes something. */
   readonly idempotent?: boolean;
   /** The field of the body that, when true, makes the call check only: it then has no effect, and no key is kept for it. */
-  readonly validatesOnly?: { readonly when: string; readonly status: 200 };
+  readonly validatesOnly?: {
+    readonly when: string;
+    readonly status: 200;
+    /** The check takes the body without `order.signature`: a client that checks sends none. */
+    readonly isUnsigned?: true;
+  };
   /** Repeating it has no second effect, even without an Idempotency-Key. Every GET is repeatable. */
   readonly repeatable?: boolean;
   /** The answer holds a secret, so it is stored for replays without its body. */

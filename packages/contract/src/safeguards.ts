@@ -69,6 +69,8 @@ interface Words {
   readonly hint: string;
   /** The error code of an order that this cap refuses; `null`: it judges no order. */
   readonly denial: ErrorCode | null;
+  /** `floor`: an owner's lock is the least that the agent's key may set. Default: the most. */
+  readonly lock?: 'floor';
   /** The field of `safeguards` in a market's context with limit, used and left; `null`: the cap has only a limit. */
   readonly allowance: string | null;
 }
@@ -164,8 +166,9 @@ export const CAPS = {
     ),
     {
       label: 'Silence, in seconds',
-      hint: 'Seconds without a request after which its open orders are canceled. Empty: never.',
+      hint: 'Seconds without a request after which its open orders are canceled. Empty: never. Locked: the agent can set more, never less.',
       denial: null,
+      lock: 'floor',
       allowance: null,
     },
   ),
@@ -214,7 +217,10 @@ export const CAPS_LOCKED = Type.Partial(Type.Object(each('locked'))).properties;
 export const lockable = <T extends TSchema>(limit: T) =>
   Type.Object({
     limit,
-    locked: Type.Boolean({ description: "true: the agent's key may lower it, never raise it above" }),
+    locked: Type.Boolean({
+      description:
+        "true: the agent's key may lower it, never raise it above; of silenceSeconds: raise it, never lower it or set it to null",
+    }),
   });
 
 type Lockable = { [N in CapName]: ReturnType<typeof lockable<(typeof CAPS)[N]['setting']>> };

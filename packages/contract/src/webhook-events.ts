@@ -103,6 +103,46 @@ export const RiskEventData = Type.Object({
   severity: Type.String(),
   message: Type.String(),
   marketId: Type.Optional(Type.String()),
+  exitIds: Type.Optional(Type.Array(Type.String())),
+});
+
+/** What becomes of a guarded exit, with its meaning. */
+export const EXIT_EVENTS = {
+  sent: "A guarded exit's order was placed.",
+  filled: "A guarded exit's order has sold all of it.",
+  filled_in_part: "A guarded exit's order has sold a part of it, and nothing of it waits any more.",
+  suspended: 'A guarded exit is suspended: it sells nothing until it is resumed.',
+  resumed: 'A suspended exit is armed again.',
+  failed: 'A guarded exit has ended, and its order has sold nothing.',
+  expired: 'A guarded exit has ended without having been sent.',
+  canceled: 'A guarded exit was canceled: by the agent, its owner or the desk.',
+  in_trouble:
+    'A guarded exit could not be sent as it stands for ten seconds. Told once for each code of trouble until it is over.',
+} as const;
+type ExitEvent = keyof typeof EXIT_EVENTS;
+
+export const ExitEventData = Type.Object({
+  exitId: Type.String(),
+  status: Type.String({ description: 'as of GET /markets/exits, at that moment' }),
+  because: Nullable(Type.String({ description: 'why it has this status' })),
+  trouble: Nullable(
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: 'what stops its order; of in_trouble: what has stopped it for ten seconds' },
+    ),
+  ),
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Outcome,
+  outcomeName: OutcomeName,
+  walletAddress: Type.String(),
+  orderId: Type.String(),
+  orderType: Type.String(),
+  size: Type.Number({ description: 'shares that it was left for' }),
+  filledSize: Type.Number({ description: 'shares that its order had sold by then' }),
+  message: Type.String({ description: 'the same in one sentence' }),
 });
 
 export const FeeEventData = Type.Object({
@@ -185,6 +225,12 @@ export const WEBHOOK_EVENTS: Readonly<Record<string, EventKind>> = {
     description: 'The owner approved or declined an order. Approved: send the same order again.',
     data: ApprovalEventData,
   },
+  ...Object.fromEntries(
+    Object.entries(EXIT_EVENTS).map(([word, description]) => [
+      `exit.${word}`,
+      { description, data: ExitEventData },
+    ]),
+  ),
   'receipts.head': {
     description: "The end of the agent's chain of receipts, with the first receipts of each further UTC day.",
     data: ReceiptsHeadEventData,
@@ -210,6 +256,8 @@ export const WEBHOOK_SUBSCRIPTIONS = [
   'approval.*',
   'approval.asked',
   'approval.decided',
+  'exit.*',
+  ...(Object.keys(EXIT_EVENTS) as ExitEvent[]).map((word) => `exit.${word}` as const),
   'receipts.head',
 ] as const;
 

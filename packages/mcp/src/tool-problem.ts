@@ -71,6 +71,8 @@ const FIXES: Readonly<Record<string, string>> = {
   insufficient_balance: 'Order less, cancel open orders with cancel_orders, or ask the person for funds.',
   trading_paused: 'Only a person can resume trading: tell them. Canceling and redeeming still work.',
   credentials_not_registered: INIT,
+  kyc_required:
+    'A person must prove their identity for this wallet: give them the identityLink of a new quote_venue_b, which only they may open. Then ask for another quote.',
   claim_required: 'Ask the person to open the claim address of this agent and to sign in there.',
   approval_required:
     'Tell the person: the owner decides in the console. Once approved (wait_for_event with the type approval.decided), call the tool again with this clientOrderId and the same terms, or with the same quoteId.',

@@ -39,8 +39,9 @@ export interface Tool {
   readonly run: (args: unknown, call: Call) => Promise<object>;
 }
 
-export const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: true };
-export const ACTS: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+/** What the protocol says by default (an open world) is left out: every list of tools would say it again. */
+export const READS: ToolAnnotations = { readOnlyHint: true };
+export const ACTS: ToolAnnotations = { readOnlyHint: false, destructiveHint: true };
 
 export function tool<In extends z.ZodObject>(kind: ToolKind<In>): Tool {
   const { name, title, description, annotations, input } = kind;
@@ -111,6 +112,8 @@ const meant = (input: z.ZodObject, given: object): object =>
 function valueMeant(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return valueMeant(schema.unwrap(), value);
+  if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null && !Array.isArray(value))
+    return meant(schema, value);
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((item) => valueMeant(schema.element, item));
   if (schema instanceof z.ZodString) return Number.isSafeInteger(value) ? String(value) : value;

@@ -130,7 +130,7 @@ export function verifyOrder(
   rules: SignatureRules,
 ): VerifiedOrder | RefusedOrder {
   const versions = versionsOf(sent);
-  const unfit = versions[0] === 3 ? unfitForV3(sent, { sent, negRisk, rules, versions }) : null;
+  const unfit = versions[0] === 3 ? unfitForV3(sent, { negRisk, rules, versions }) : null;
   if (unfit !== null) return unfit;
   const wrapped = looksWrapped(sent.signature);
   if (wrapped && sent.fields.signatureType !== 3) {
@@ -165,8 +165,46 @@ export function verifyOrder(
   return diagnose({ sent, negRisk, rules, versions }, parsed, recovered);
 }
 
+/**
+ * What `verifyOrder` finds of an order that is not signed yet, once this key has signed it.
+ * @param eoa whose key will sign; `null`: not known, of a deposit wallet that signs by ERC-7739
+ * @example
+ * const rules = { domains: exchangeDomains(137), chainId: 137, profile: 'interface' } as const;
+ * const found = unsignedOrder(sent, false, rules, sent.fields.signer);
+ */
+export function unsignedOrder(
+  sent: SentOrder,
+  negRisk: boolean,
+  rules: SigningTerms,
+  eoa: Address | null,
+): VerifiedOrder | RefusedOrder {
+  const versions = versionsOf(sent);
+  const unfit = versions[0] === 3 ? unfitForV3(sent, { negRisk, rules, versions }) : null;
+  if (unfit !== null) return unfit;
+  for (const version of versions) {
+    const digest = plainDigest(sent, version, negRisk, rules);
+    if (digest === null) continue;
+    const orderId = bytesToHex(digest);
+    if (eoa !== null) return ownership(sent, version, orderId, eoa);
+    return {
+      ok: true,
+      orderId,
+      version: orderVersionOf(version),
+      exchangeVersion: version,
+      eoa: sent.fields.maker,
+    };
+  }
+  return refuse(
+    { check: 'order_profile', expectedContract: contractsOf({ negRisk, rules, versions }) },
+    'This venue signs the 11-field version 2 struct: send its timestamp, metadata and builder.',
+  );
+}
+
 /** The reason why an order cannot be for ExchangeV3, independent of its signer. */
-function unfitForV3({ version, extras }: SentOrder, subject: Subject): RefusedOrder | null {
+function unfitForV3(
+  { version, extras }: SentOrder,
+  subject: Parameters<typeof contractsOf>[0],
+): RefusedOrder | null {
   if (version === 1)
     return refuse(
       { check: 'order_version', culprit: 'orderVersion', expectedContract: contractsOf(subject) },
@@ -299,5 +337,9 @@ function diagnose(subject: Subject, parsed: ParsedSignature, recovered: Address 
   );
 }
 
-const contractsOf = ({ rules, negRisk, versions }: Subject): string =>
+const contractsOf = ({
+  rules,
+  negRisk,
+  versions,
+}: Pick<Subject, 'negRisk' | 'versions'> & { readonly rules: SigningTerms }): string =>
   versions.map((version) => describeDomain(exchangeDomain(rules.domains, version, negRisk))).join(' or ');

@@ -257,6 +257,41 @@ describe('quotes', () => {
     expect((await stage.trade('/health-check')).status).toBe(503);
   });
 
+  test('an identity: a link that the wallet signed makes it verified, and no other does', async () => {
+    await begin();
+    stage.sandbox.switches.kyc = 'required';
+    const bob = await stage.wallet('bob');
+    const at = '1767225600000';
+    const signs = (text: string) => toBase58(bob.sign(new TextEncoder().encode(text)));
+    const link = {
+      wallet: bob.address as string,
+      signature: signs(`Proof KYC verification: ${at}`),
+      timestamp: at,
+      redirect_uri: 'https://example.org/back?a=1',
+    };
+    const opens = (changes: object) => stage.trade('/proof', { ...link, ...changes });
+    for (const changes of [
+      { wallet: user },
+      { wallet: 'nobody' },
+      { signature: signs(`Proof KYC verification: ${at}0`) },
+      { signature: signs(`proof KYC verification: ${at}`) },
+      { signature: undefined },
+      { timestamp: '1767225600' },
+      { redirect_uri: 'http://example.org/' },
+      { redirect_uri: 'javascript:alert(1)' },
+      { redirect_uri: undefined },
+    ])
+      expect((await opens(changes)).status, JSON.stringify(changes)).toBe(400);
+    expect(ok(await stage.trade(`/verify/${bob.address}`))).toEqual({ verified: false });
+    expect(ok(await opens({}))).toEqual({ verified: true, redirect_uri: link.redirect_uri });
+    expect(ok(await stage.trade(`/verify/${bob.address}`))).toEqual({ verified: true });
+    expect(ok(await stage.trade(`/verify/${user}`))).toEqual({ verified: false });
+    expect(ok(await stage.trade('/order', { ...base, userPublicKey: bob.address }))).toHaveProperty(
+      'transaction',
+    );
+    expect(ok(await opens({ redirect_uri: 'chrome-extension://abc/back' })).verified).toBe(true);
+  });
+
   test('orders that are open when maintenance begins are returned', async () => {
     await begin();
     const ann = await stage.wallet('ann');

@@ -148,13 +148,30 @@ type InputArguments<K extends OperationName, Input = InputOf<Contract[K]>> = [In
           : never
       : Whole<Contract[K], Input>;
 
+/** Methods whose answer depends on what is asked. */
+interface OwnMethods {
+  /** With `validateOnly` nothing is left, and the signature, if there is one, stays here. */
+  leaveExit: {
+    (
+      body: contract.ExitRequest & { readonly validateOnly: true },
+      options?: CallOptions,
+    ): Promise<contract.LeftExit>;
+    (
+      body: contract.ExitRequest,
+      options?: CallOptions,
+    ): Promise<contract.LeftExit & { readonly exitId: string }>;
+  };
+}
+
 type PathOf<O> = O extends { readonly path: infer Path } ? Path : never;
 type AnswerOf<O> = O extends { readonly response: infer R extends TSchema } ? Static<R> : never;
 
 export type ClientMethods = {
-  readonly [K in keyof Pick<Contract, OperationName>]: (
-    ...args: [...PathArguments<PathOf<Contract[K]>>, ...InputArguments<K>, options?: CallOptions]
-  ) => Promise<AnswerOf<Contract[K]>>;
+  readonly [K in keyof Pick<Contract, OperationName>]: K extends keyof OwnMethods
+    ? OwnMethods[K]
+    : (
+        ...args: [...PathArguments<PathOf<Contract[K]>>, ...InputArguments<K>, options?: CallOptions]
+      ) => Promise<AnswerOf<Contract[K]>>;
 };
 
 /**

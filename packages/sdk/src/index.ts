@@ -9,17 +9,20 @@ export type {
   CancelMarketResponse,
   CancelResponse,
   ChainPosition,
+  ChangedSettings,
   CredentialCheck,
   CredentialRequest,
   CredentialResult,
   Delegation,
   ErrorCode,
   ExitRequest,
+  ExitTrigger,
   FaucetRequest,
   FaucetResponse,
   FeeChargeResponse,
   Fill,
   GuardedExit,
+  LeftExit,
   LinkChallenge,
   LinkRequest,
   LinkResult,
@@ -43,6 +46,7 @@ export type {
   RegisterRequest,
   RegisterResponse,
   RiskAlert,
+  SeenExits,
   SetResponse,
   Settings,
   SettingsUpdate,
@@ -105,10 +109,19 @@ export {
 } from './check-wallet.ts';
 export { BellwetherClient, type ClientOptions } from './client.ts';
 export type { CallOptions, ClientMethods, FeeCharge, ProblemCode } from './client-methods.ts';
+export {
+  type ClosedPosition,
+  type ClosePosition,
+  closePosition,
+  type PlannedSale,
+} from './close-position.ts';
+export { type MeantExit, verifyExit, worstExitPrice } from './exits.ts';
 export type { KeyUse } from './key-use.ts';
 export { outcomeMismatch, sideCalled } from './known-tokens.ts';
 export {
   createPaperCredentials,
+  type IdentityLink,
+  identityLink,
   linkSignersWallet,
   linkSolanaWallet,
   type WalletToLink,

@@ -1,4 +1,7 @@
-/** Proves wallets to the service: requests the challenge, reads it, signs it, sends the signature. */
+/**
+ * Proves wallets to the service: requests the challenge, reads it, signs it, sends the signature. And to DFlow, by a link for a
+ * person.
+ */
 import type { CredentialResult, LinkResult } from '@bellwether/contract';
 import type { SignatureType } from '@bellwether/protocol';
 import type { BellwetherClient } from './client.ts';
@@ -6,7 +9,7 @@ import type { CallOptions } from './client-methods.ts';
 import { type ChallengePins, signedChallenge } from './sign-challenge.ts';
 import type { DepositKind, Signer } from './signer.ts';
 import type { SolanaSigner } from './solana-signer.ts';
-import { NEED, needOptions, needValue } from './usage-error.ts';
+import { NEED, type Need, needOptions, needValue } from './usage-error.ts';
 
 export interface WalletToLink extends ChallengePins {
   readonly client: BellwetherClient;
@@ -66,4 +69,54 @@ export async function linkSolanaWallet(
   const wanted = { purpose: 'link', kind: 'solana', address } as const;
   const signed = await signedChallenge(client, wanted, options, (message) => signer.signMessage(message));
   return client.linkWallet({ address, ...signed }, call);
+}
+
+export interface IdentityLink {
+  readonly signer: SolanaSigner;
+  /** Where DFlow sends the person afterwards: an address with `https:` or `chrome-extension:`. */
+  readonly redirectUri: string;
+  /** Of a key for paper alone, which needs it: address of the desk whose sandbox stands for DFlow. */
+  readonly paperDesk?: string;
+}
+
+const PROOF_PAGE = 'https://dflow.net/proof';
+const SANDBOX_PAGE = '/paper/dflow/trade/proof';
+
+const BACK: Need = {
+  what: 'an address with https: or chrome-extension:, without a user name',
+  fits(value) {
+    const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+    return url !== null && ['https:', 'chrome-extension:'].includes(url.protocol) && url.username === '';
+  },
+};
+const PAPER_DESK: Need = {
+  what: 'the address of the desk, because the key is for paper, and paper money needs no real identity',
+  fits: (value) => typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value),
+};
+
+/**
+ * The address at which a person proves their identity to DFlow for the signer's wallet, as venue B wants it of a wallet that
+ * buys (`quoteErrorCode` `kyc_required`). It is made without any call: the host and the signed text are fixed here, whatever a
+ * desk says. Each person who opens it can tie the wallet to their own identity, so give it to that one person.
+ * @returns an address that holds the wallet, the time in milliseconds, and a signature of both in base58
+ * @throws BellwetherUsageError
+ * @example
+ * const wallet = SolanaSigner.generate(); // for paper: a live wallet needs no paperDesk
+ * const redirectUri = 'https://agent.example/verified';
+ * const link = identityLink({ signer: wallet, redirectUri, paperDesk: 'http://127.0.0.1:8080' });
+ */
+export function identityLink(link: IdentityLink): string {
+  needOptions('identityLink', link, { signer: NEED.solanaSigner, redirectUri: BACK });
+  const { signer, redirectUri, paperDesk } = link;
+  const isPaper = signer.use === 'paper';
+  if (isPaper) needValue('identityLink', 'paperDesk', paperDesk, PAPER_DESK);
+  const timestamp = String(Date.now());
+  const signed = new URLSearchParams({
+    wallet: signer.address,
+    signature: signer.signMessage(`Proof KYC verification: ${timestamp}`),
+    timestamp,
+    redirect_uri: redirectUri,
+  });
+  const page = isPaper ? `${paperDesk?.replace(/\/+$/, '')}${SANDBOX_PAGE}` : PROOF_PAGE;
+  return `${page}?${signed}`;
 }

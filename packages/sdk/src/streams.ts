@@ -7,6 +7,8 @@ import {
   type BalanceEventData,
   type BookEventData,
   type DeltaEventData,
+  type EXIT_EVENTS,
+  type ExitEventData,
   events,
   type FeeEventData,
   type FillEventData,
@@ -36,6 +38,8 @@ type OrderEvents = {
   readonly [S in (typeof WEBHOOK_ORDER_STATUSES)[number] as `order.${S}`]: typeof OrderEventData;
 };
 
+type ExitEvents = { readonly [W in keyof typeof EXIT_EVENTS as `exit.${W}`]: typeof ExitEventData };
+
 interface OtherEvents {
   readonly fill: typeof FillEventData;
   readonly 'fill.reversed': typeof FillReversedEventData;
@@ -52,7 +56,7 @@ interface OtherEvents {
   readonly safeguards: typeof SafeguardsEventData;
 }
 
-type RecordedEvents = OrderEvents & OtherEvents;
+type RecordedEvents = OrderEvents & ExitEvents & OtherEvents;
 type DataOf<S> = S extends TSchema ? Static<S> : never;
 
 /** Something that happened to the agent. Never repeated and never left out, as long as the cursor is kept. */

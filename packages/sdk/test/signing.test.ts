@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import {
   bytesToHex,
@@ -9,15 +10,25 @@ import {
   orderDigest,
   orderStructHash,
   POLYMARKET_ORDER_TYPE,
+  parseBase58,
   parseSignature,
   parseWrappedSignature,
   polymarketOrderStructHash,
   recoverAddress,
   typedDataSignDigest,
 } from '@bellwether/protocol';
-import { buildLimitOrder, InvalidPrivateKey, orderIdOf, Signer } from '@bellwether/sdk';
+import {
+  BellwetherUsageError,
+  buildLimitOrder,
+  type IdentityLink,
+  InvalidPrivateKey,
+  identityLink,
+  orderIdOf,
+  Signer,
+  SolanaSigner,
+} from '@bellwether/sdk';
 import { privateKeyToAccount } from 'viem/accounts';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   L1_VECTORS,
   ORDER_VECTORS,
@@ -206,5 +217,62 @@ describe('the private key never leaks', () => {
     expect(caught).toBeInstanceOf(InvalidPrivateKey);
     const shown = inspect(caught, { depth: 20, showHidden: true }) + (caught as Error).stack;
     if (key.length > 10) expect(shown).not.toContain(key.slice(2, 20));
+  });
+});
+
+describe('the link at which a person proves their identity to DFlow', () => {
+  const SECRET = new Uint8Array(32).fill(5);
+  const AT = 1_767_225_600_123;
+  /** The prefix of an Ed25519 key in SPKI. */
+  const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+  const redirectUri = 'https://agent.example/back?from=proof&x=1';
+  const solana = SolanaSigner.fromSecretKey(SECRET, { use: 'live' });
+  const linkOf = (link: Partial<IdentityLink> = {}) =>
+    new URL(identityLink({ signer: solana, redirectUri, ...link }));
+  afterEach(() => vi.useRealTimers());
+
+  test('is at its host, with the four parameters, and its text alone is signed', () => {
+    vi.useFakeTimers({ now: AT });
+    const { origin, pathname, searchParams } = linkOf();
+    expect([origin, pathname]).toEqual(['https://dflow.net', '/proof']);
+    const { signature, ...rest } = Object.fromEntries(searchParams);
+    expect(rest).toEqual({ wallet: solana.address, timestamp: String(AT), redirect_uri: redirectUri });
+    const key = createPublicKey({
+      key: Buffer.concat([SPKI, parseBase58(solana.address)!]),
+      format: 'der',
+      type: 'spki',
+    });
+    const isSigned = (text: string) =>
+      verify(null, Buffer.from(text), key, parseBase58(signature as string)!);
+    expect(isSigned(`Proof KYC verification: ${AT}`)).toBe(true);
+    expect(isSigned(`Proof KYC verification: ${AT + 1}`)).toBe(false);
+  });
+
+  test('of a key for paper is the sandbox’s at the named desk; of any other key no desk changes it', () => {
+    const paper = SolanaSigner.fromSecretKey(SECRET, { use: 'paper' });
+    const paperDesk = 'http://127.0.0.1:8080/';
+    expect(linkOf({ signer: paper, paperDesk }).href).toMatch(
+      /^http:\/\/127\.0\.0\.1:8080\/paper\/dflow\/trade\/proof\?wallet=/,
+    );
+    for (const signer of [solana, SolanaSigner.fromSecretKey(SECRET)])
+      expect(linkOf({ signer, paperDesk }).host).toBe('dflow.net');
+    expect(() => linkOf({ signer: paper })).toThrow(
+      /identityLink needs paperDesk: .*paper money needs no real identity/,
+    );
+  });
+
+  test.each([
+    'http://agent.example/',
+    'javascript:alert(1)',
+    'agent.example/back',
+    'https://user:word@agent.example/',
+    'myapp://back',
+  ])('does not lead back to %s', (wrong) => {
+    expect(() => linkOf({ redirectUri: wrong })).toThrow(BellwetherUsageError);
+  });
+
+  test('leads back into an extension', () => {
+    const back = 'chrome-extension://abcdef/back.html';
+    expect(linkOf({ redirectUri: back }).searchParams.get('redirect_uri')).toBe(back);
   });
 });

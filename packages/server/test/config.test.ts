@@ -88,6 +88,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   VENUE_B_COUNTRY_CHECKED_ELSEWHERE: ['by-proxy'],
   DFLOW_METADATA_URL: ['dflow.net'],
   DFLOW_TRADE_URL: ['ftp://dflow.net'],
+  DFLOW_PROOF_URL: ['proof.dflow.net'],
   SOLANA_RPC_URL: ['wss://rpc'],
   VENUE_B_STATUS_URL: ['kalshi'],
   SIGNING_PROVIDER: ['remote'],
@@ -150,6 +151,7 @@ test('the live quote venue defaults to the real services', () => {
   expect(settingsOf(config, 'kalshi').live).toEqual({
     metadataUrl: 'https://prediction-markets-api.dflow.net',
     tradeUrl: 'https://quote-api.dflow.net',
+    proofUrl: 'https://proof.dflow.net',
     apiKey: null,
     rpcUrl: 'https://rpc.example',
     statusUrl: null,

@@ -7,9 +7,11 @@ import {
   base,
   CAPTURED_BUY,
   capturedMarket,
+  checked,
   degraded,
   dflow,
   HEIGHT,
+  key,
   logged,
   MINTS,
   NOON,
@@ -254,5 +256,87 @@ describe('no quote', () => {
     dflow['/api/v1/market/'] = (reply) => reply.code(503).send('');
     expect(await ask()).toMatchObject({ code: 'venue_unavailable', market: null });
     await expect(venue.quotes.market(TICKER)).rejects.toMatchObject({ name: 'VenueUnavailable' });
+  });
+});
+
+describe('the identity check', () => {
+  const unverified = (wallet: string) =>
+    degraded('kyc_required', expect.stringContaining(`https://dflow.net/proof?wallet=${wallet}`));
+  const KEPT_MS = 10 * 60_000;
+
+  test('stops a BUY of an unverified wallet before its balances and without an order; it gets no key of ours', async () => {
+    dflow['/verify/'] = { verified: false };
+    stage.holds = {};
+    expect(await ask()).toMatchObject(unverified(WALLET));
+    expect(checked).toEqual([{ url: `/verify/${WALLET}`, key: undefined }]);
+    expect(seen.map(({ url }) => url.split('?')[0])).toEqual([`/api/v1/market/${TICKER}`]);
+    expect(logged).toEqual([]);
+  });
+
+  test('asks for the wallet that receives', async () => {
+    const receiver = key(8);
+    dflow['/verify/'] = { verified: false };
+    expect(await ask({ destination: receiver })).toMatchObject(unverified(receiver));
+    expect(checked.map(({ url }) => url)).toEqual([`/verify/${receiver}`]);
+  });
+
+  test('concerns neither a SELL, nor a redemption, nor a preview', async () => {
+    dflow['/verify/'] = { verified: false };
+    dflow['/order'] = refusal('price_impact_too_high');
+    stage.holds = { [MINTS.yes]: 2_000_000n };
+    const reaches = degraded('price_impact_too_high');
+    expect(await ask({ side: 'SELL', amount: 2_000_000n })).toMatchObject(reaches);
+    expect(await ask({ wallet: null })).toMatchObject(reaches);
+    dflow['/api/v1/market/'] = capturedMarket(
+      { status: 'finalized', result: 'yes' },
+      { redemptionStatus: 'open' },
+    );
+    expect(await ask({ side: 'SELL', amount: 2_000_000n })).toMatchObject(reaches);
+    expect(checked).toEqual([]);
+  });
+
+  test('remembers who is verified for ten minutes, and nothing else', async () => {
+    dflow['/verify/'] = { verified: false };
+    expect(await ask()).toMatchObject({ kind: 'degraded' });
+    dflow['/verify/'] = { verified: true };
+    expect(await ask()).toMatchObject({ kind: 'executable' });
+    expect(await ask()).toMatchObject({ kind: 'executable' });
+    expect(checked).toHaveLength(2);
+    dflow['/verify/'] = { verified: false };
+    stage.now += KEPT_MS - 1;
+    expect(await ask()).toMatchObject({ kind: 'executable' });
+    stage.now += 1;
+    expect(await ask()).toMatchObject(unverified(WALLET));
+  });
+
+  test('forgets who is verified when DFlow refuses the wallet', async () => {
+    expect(await ask()).toMatchObject({ kind: 'executable' });
+    dflow['/order'] = refusal('unverified_wallet_not_allowed');
+    expect(await ask()).toMatchObject(unverified(WALLET));
+    await ask();
+    expect(checked).toHaveLength(2);
+  });
+
+  const padded = { verified: false, more: 'x'.repeat(2_000_000) };
+  test.each<[string, unknown]>([
+    ['fails', (reply: FastifyReply) => reply.code(500).send('')],
+    ['says another thing', { verified: 'false' }],
+    ['is no JSON', (reply: FastifyReply) => reply.type('text/html').send('<html>')],
+    ['refuses', (reply: FastifyReply) => reply.code(400).send({ verified: false })],
+    ['sends elsewhere', (reply: FastifyReply) => reply.redirect(`${base}/elsewhere`)],
+    ['answers megabytes', padded],
+    ['never answers', () => new Promise(() => {})],
+  ])('leaves it to DFlow when the host %s, and says so once', async (_what, answer) => {
+    dflow['/verify/'] = answer as object;
+    dflow['/elsewhere'] = { verified: false };
+    expect(await ask()).toMatchObject({ kind: 'executable' });
+    expect(logged.filter((line) => line.includes('identity'))).toEqual([
+      expect.stringMatching(/^warn DFlow does not say whether an identity is verified/),
+    ]);
+    dflow['/order'] = refusal('unverified_wallet_not_allowed');
+    expect(await ask()).toMatchObject(unverified(WALLET));
+    expect(logged.filter((line) => line.includes('identity'))).toHaveLength(1);
+    expect(venue.status()).toBe('ready');
+    expect(JSON.stringify(seen)).not.toContain('elsewhere');
   });
 });

@@ -89,6 +89,7 @@ beforeAll(async () => {
     backend: 'paper',
     metadataUrl: `http://sandbox${SANDBOX_PATHS.metadata}`,
     tradeUrl: `http://sandbox${SANDBOX_PATHS.trade}`,
+    proofUrl: `http://sandbox${SANDBOX_PATHS.trade}`,
     exchangeStatusUrl: `http://sandbox${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
     apiKey: null,
     slippageBps: 500,

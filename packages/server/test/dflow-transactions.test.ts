@@ -171,7 +171,8 @@ describe('the outcome of an order', () => {
 
   test('open, then closed with fills and reverts, fees from the list of trades', async () => {
     expect(await status('open')).toEqual({ kind: 'open', fills: [], reverts: [] });
-    expect(await status('pendingClose')).toMatchObject({ kind: 'open' });
+    for (const state of ['pendingClose', 'PENDINGCLOSE', 'Open'])
+      expect(await status(state), state).toMatchObject({ kind: 'open' });
     dflow['/api/v1/markets/batch'] = { markets: [capturedMarket()], cursor: null };
     dflow['/api/v1/onchain-trades/by-market/'] = {
       trades: [

@@ -175,6 +175,9 @@ type Answer = object | null | ((reply: FastifyReply) => unknown);
 
 export const seen: { url: string; key: string | undefined; body: unknown }[] = [];
 
+/** Paths of the identity check, with the key that must not reach it. */
+export const checked: { url: string; key: string | undefined }[] = [];
+
 export let dflow: Record<string, Answer> = {};
 
 function createServices(): FastifyInstance {
@@ -188,8 +191,10 @@ function createServices(): FastifyInstance {
 
   services.setNotFoundHandler((request, reply) => {
     const { url, headers, body } = request;
-    seen.push({ url, key: headers['x-api-key'] as string | undefined, body });
+    const key = headers['x-api-key'] as string | undefined;
     const path = request.url.split('?')[0]!;
+    if (path.startsWith('/verify/')) checked.push({ url, key });
+    else seen.push({ url, key, body });
     const [known] = Object.keys(dflow)
       .filter((each) => path.startsWith(each))
       .sort((one, other) => other.length - one.length);
@@ -278,17 +283,19 @@ export function useStage(): void {
   afterAll(() => services.close());
   beforeEach(() => {
     seen.length = 0;
+    checked.length = 0;
     logged.length = 0;
     stage.now = NOON;
     stage.holds = { [USDC_MINT]: 5_000_000n };
     stage.lamports = 1_000_000_000n;
     stage.simulation = ok(change(WALLET, null, 1_000_000_000n, 997_920_893n), paid);
-    dflow = { '/api/v1/market/': capturedMarket(), '/order': orderOf() };
+    dflow = { '/api/v1/market/': capturedMarket(), '/order': orderOf(), '/verify/': { verified: true } };
     venue = createDflowVenue({
       id: 'kalshi',
       backend: 'live',
       metadataUrl: base,
       tradeUrl: base,
+      proofUrl: base,
       exchangeStatusUrl: `${base}/trade-api/v2/exchange/status`,
       apiKey: 'the-key',
       slippageBps: 200,

@@ -194,6 +194,10 @@ test('an impossible event throws', () => {
   );
 });
 
+/** The order of an exit that its venue refused, of which its agent was answered nothing. */
+const isSentAnew = (kind: string, from: string, to: string): boolean =>
+  kind === 'signed' && from === 'rejected' && to === 'submitting';
+
 describe('in the database', () => {
   let sql: Sql;
   beforeAll(async () => {
@@ -248,10 +252,17 @@ describe('in the database', () => {
             kind,
             from,
             to,
-            from === to || reachable(kind, from).includes(to),
+            from === to || reachable(kind, from).includes(to) || isSentAnew(kind, from, to),
           ]);
         }
     }
+  });
+
+  test('a refusal that its agent was answered with stays one', async () => {
+    const orderId = await insertOrder('signed', 'rejected', { success: false });
+    await expect(
+      sql`update orders set status = 'submitting' where order_id = ${orderId}`,
+    ).rejects.toMatchObject({ code: '23514' });
   });
 
   test('an order starts as submitting, or as what its venue answered in the same commit; it never changes its kind', async () => {
@@ -286,10 +297,14 @@ describe('in the database', () => {
         .map(({ path }) => path)
         .sort();
     expect(writers(/\b(update|merge into)\s+(only\s+)?("?public"?\.)?"?orders\b/i)).toEqual([
+      // When an order in doubt is sent again: no status.
+      'server/src/exits/store.ts',
       // Which outcome, by its name: no status.
       'server/src/platform/database/functions/outcome-names.sql',
       // When the desk cancels, and why: no status.
       'server/src/platform/database/functions/silence.sql',
+      // The order of an exit that its venue refused is sent anew: it is recorded as a new one is.
+      'server/src/trading/admission-writes.ts',
       'server/src/trading/evidence.ts',
     ]);
     expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([

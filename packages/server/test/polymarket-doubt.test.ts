@@ -291,7 +291,8 @@ describe('orders in doubt that a replica looks up', () => {
       },
     } as unknown as Venue;
     const rows = orders.map(({ status, ageMs }) => ({
-      ...{ venue: 'paper', orderId: `${status} ${ageMs}`, status, createdAt: NOW - ageMs },
+      ...{ venue: 'paper', orderId: `${status} ${ageMs}`, status },
+      ...{ createdAt: NOW - ageMs, sentAt: NOW - ageMs },
     }));
     const needs = {
       clock: { now: () => NOW },

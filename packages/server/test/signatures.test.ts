@@ -35,11 +35,14 @@ function verify(request: TradeRequest, options: { profile?: OrderProfile; negRis
   const draft = draftOf(request);
   const terms = { domains: DOMAINS, chainId: CHAIN_ID, profile: options.profile ?? 'interface' };
   const verdict = verifyDraft(draft, options.negRisk ?? false, {
-    ...terms,
-    recover: (digest, rs, recovery) => {
-      recoveries += 1;
-      return nobleRecover(digest, rs, recovery);
+    rules: {
+      ...terms,
+      recover: (digest, rs, recovery) => {
+        recoveries += 1;
+        return nobleRecover(digest, rs, recovery);
+      },
     },
+    unsigned: null,
   });
   return { verdict, recoveries };
 }

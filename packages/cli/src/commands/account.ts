@@ -201,7 +201,7 @@ async function redemptionOf(
 }
 
 function briefingText(run: Run, found: Briefing): string {
-  const { agent, venues, recentTrades, riskAlerts } = found;
+  const { agent, venues, recentTrades, riskAlerts, exitChanges } = found;
   const actions = Object.values(venues).flatMap((venue) => venue.actions);
   return [
     run.output.facts([
@@ -230,6 +230,9 @@ function briefingText(run: Run, found: Briefing): string {
     ...(actions.length === 0
       ? []
       : [actions.map(({ message }) => paragraphs(`next: ${message}`)).join('\n')]),
+    ...(exitChanges.length === 0
+      ? []
+      : [exitChanges.map(({ createdAt, data }) => paragraphs(`${createdAt}: ${data.message}`)).join('\n')]),
     run.output.table(
       [
         { title: 'RECENT ORDER', value: ({ orderId }) => orderId, shrinks: true },

@@ -1,5 +1,5 @@
 /** Exits that are signed ahead and left with the desk: their triggers, the list, and taking one back. */
-import type { ExitRequest, GuardedExit } from '@bellwether/sdk';
+import type { ExitRequest, ExitTrigger, GuardedExit, LeftExit } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
 import { action, examples, type Start } from '../command.ts';
@@ -7,6 +7,7 @@ import { count, price, time } from '../options.ts';
 import type { Run } from '../run.ts';
 import type { Column } from '../table.ts';
 import { outcomeText } from '../terminal-text.ts';
+import type { OrderOptions } from './order-intent.ts';
 
 export interface TriggerOptions {
   readonly below?: number;
@@ -25,17 +26,32 @@ export const addTriggerOptions = (command: Command): Command =>
   command
     .option(
       '--below <price>',
-      'leave it with the desk: sold when the book pays so little for its size',
+      'price_at_or_below: leave it with the desk, as a stop: sold when the book pays so little for its size, without --price at least exitDistancePercent below',
       price,
     )
-    .option('--above <price>', 'leave it with the desk: sold when the book pays so much for its size', price)
-    .option('--at <time>', 'leave it with the desk: sold then; ISO time with zone, or epoch seconds', time)
-    .option('--before-end <minutes>', 'leave it with the desk: sold so long before the market ends', count)
+    .option(
+      '--above <price>',
+      'price_at_or_above: leave it with the desk: sold when the book pays so much for its size; needs --price',
+      price,
+    )
+    .option(
+      '--at <time>',
+      'time: leave it with the desk: sold then; ISO time with zone, or epoch seconds; needs --price',
+      time,
+    )
+    .option(
+      '--before-end <minutes>',
+      'before_end: leave it with the desk: sold so long before the market ends; needs --price',
+      count,
+    )
     .option(
       '--on-silence',
-      'leave it with the desk: sold when the agent makes no request for its silenceSeconds',
+      'silence: leave it with the desk: sold when the agent makes no request for its silenceSeconds; needs --price',
     )
-    .option('--group <name>', 'of the exits of one group, the first that is sent cancels the rest')
+    .option(
+      '--group <name>',
+      'your own name, of one market and outcome: of its exits, the first that is sent cancels the rest',
+    )
     .option('--until <time>', 'the desk forgets the exit then; ISO time with zone, or epoch seconds', time)
     .option('--replaces <exit-id>', 'takes that exit back in the same moment');
 
@@ -44,13 +60,14 @@ const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 /** Terms beside the signed order; `null`: it is placed at once. @throws CliError for several triggers */
 export function exitTermsOf(options: TriggerOptions): ExitTerms | null {
   const { below, above, at, beforeEnd, onSilence, group, until, replaces } = options;
-  const triggers: ExitRequest['trigger'][] = [
-    ...(below === undefined ? [] : [{ kind: 'price_at_or_below', price: below }]),
-    ...(above === undefined ? [] : [{ kind: 'price_at_or_above', price: above }]),
-    ...(at === undefined ? [] : [{ kind: 'time', at: iso(at) }]),
-    ...(beforeEnd === undefined ? [] : [{ kind: 'before_end', minutes: beforeEnd }]),
-    ...(onSilence === true ? [{ kind: 'silence' }] : []),
+  const named: readonly (ExitTrigger | null)[] = [
+    below === undefined ? null : { kind: 'price_at_or_below', price: below },
+    above === undefined ? null : { kind: 'price_at_or_above', price: above },
+    at === undefined ? null : { kind: 'time', at: iso(at) },
+    beforeEnd === undefined ? null : { kind: 'before_end', minutes: beforeEnd },
+    onSilence === true ? { kind: 'silence' } : null,
   ];
+  const triggers = named.filter((one) => one !== null);
   const [trigger, ...others] = triggers;
   const rest = {
     ...(group === undefined ? {} : { group }),
@@ -66,6 +83,36 @@ export function exitTermsOf(options: TriggerOptions): ExitTerms | null {
   if (Object.keys(rest).length > 0)
     throw usage('--group, --until and --replaces are for exits.', 'Add a trigger, such as --below 0.4.');
   return null;
+}
+
+/** The option of a trigger that has no price of its own, or whose price says nothing of the least to take. */
+const PRICELESS: Readonly<Partial<Record<ExitTrigger['kind'], string>>> = {
+  price_at_or_above: '--above',
+  time: '--at',
+  before_end: '--before-end',
+  silence: '--on-silence',
+};
+
+/**
+ * The worst price of an exit that names none: of a stop the least that keeps the owner's distance to its trigger, never a price of the
+ * book of now.
+ * @returns `null`: it names one @throws CliError for another trigger without a price
+ */
+export function defaultWorst(
+  { trigger }: ExitTerms,
+  { price: limit, worstPrice, slippage }: Pick<OrderOptions, 'price' | 'worstPrice' | 'slippage'>,
+): { readonly price: number } | null {
+  if (slippage !== undefined)
+    throw usage(
+      '--slippage goes beyond the book of now, and an exit is sold later.',
+      'Name the least price to take with --price or --worst-price.',
+    );
+  if (limit !== undefined || worstPrice !== undefined) return null;
+  if (trigger.kind === 'price_at_or_below' && trigger.price !== undefined) return { price: trigger.price };
+  throw usage(
+    `${PRICELESS[trigger.kind] ?? 'This trigger'} needs --price, the least to take for a share: the trigger does not say it.`,
+    '--price rests on the book; --worst-price, in its place, sells at once what the book takes then.',
+  );
 }
 
 /** The same terms as options of a command. */
@@ -107,8 +154,28 @@ export function triggerText({ trigger, size }: Pick<GuardedExit, 'trigger' | 'si
   }
 }
 
-const statusText = ({ status, because }: GuardedExit): string =>
+/** What the desk says of an exit that it has checked, or has; what is signed was computed here. */
+export const watchFacts = ({ watch, endsAt, needsApproval, warnings }: LeftExit) =>
+  [
+    [
+      'the book pays now',
+      watch?.price == null
+        ? (watch?.note ?? 'not known')
+        : `${watch.price}, ${watch.distance ?? '–'} from the trigger (says the desk)`,
+    ],
+    ...(needsApproval === true
+      ? [['approval', 'your owner is asked when its trigger holds (says the desk)'] as const]
+      : []),
+    ['ends', endsAt ?? 'with its market'],
+    ...warnings.map(({ message }) => ['warning', `${message} (says the desk)`] as const),
+  ] as const;
+
+const statusText = ({ status, because }: Pick<GuardedExit, 'status' | 'because'>): string =>
   because === null ? status : `${status} (${because})`;
+
+/** How a suspended exit is armed again. */
+const resumeText = ({ exitId, resumableBy }: Pick<GuardedExit, 'exitId' | 'resumableBy'>): string =>
+  resumableBy === 'agent' ? `with: bellwether resume-exit ${exitId}` : 'by the owner, on the console';
 
 export const exitFacts = (exit: GuardedExit) =>
   [
@@ -125,6 +192,8 @@ export const exitFacts = (exit: GuardedExit) =>
     ...(exit.needsApproval === true
       ? [['approval', 'your owner is asked when its trigger holds'] as const]
       : []),
+    ...(exit.group === null ? [] : [['group', exit.group] as const]),
+    ...(exit.status === 'suspended' ? [['resumed', resumeText(exit)] as const] : []),
     ...(exit.trouble === null ? [] : [['trouble', exit.trouble.message] as const]),
     ['ends', exit.endsAt ?? 'with its market'],
     ['order id', exit.orderId],
@@ -139,6 +208,8 @@ const EXITS: readonly Column<GuardedExit>[] = [
   { title: 'WORST', value: ({ worstPrice }) => worstPrice, align: 'right' },
   { title: 'WHEN', value: triggerText, shrinks: true },
   { title: 'DISTANCE', value: ({ watch }) => watch?.distance ?? '–', align: 'right' },
+  { title: 'GROUP', value: ({ group }) => group ?? '', shrinks: true },
+  { title: 'ENDS', value: ({ endsAt }) => endsAt ?? 'with its market' },
   { title: 'TROUBLE', value: ({ trouble }) => trouble?.code ?? '' },
 ];
 
@@ -151,15 +222,47 @@ async function list(run: Run, { all, limit }: ListOptions): Promise<void> {
   const client = await run.client();
   const query = all === true ? { limit } : { limit, status: 'open' };
   const found = await run.waiting('Reading exits', client.listExits(query));
+  const suspended = found.find(({ status }) => status === 'suspended');
   run.output.answer(found, () =>
-    run.output.table(EXITS, found, all === true ? 'No exits yet.' : 'No exit is left. --all shows the past.'),
+    [
+      run.output.table(
+        EXITS,
+        found,
+        all === true ? 'No exits yet.' : 'No exit is left. --all shows the past.',
+      ),
+      ...(suspended === undefined
+        ? []
+        : [
+            `A suspended exit protects nothing until it is resumed ${
+              suspended.resumableBy === 'agent'
+                ? 'with: bellwether resume-exit <exit-id>'
+                : 'by the owner, on the console.'
+            }`,
+          ]),
+    ].join('\n\n'),
   );
+}
+
+async function resume(run: Run, exitId: string): Promise<void> {
+  const client = await run.client();
+  const exit = await run.waiting('Resuming', client.resumeOwnExit(exitId));
+  run.output.answer(exit, () => run.output.facts(exitFacts(exit)));
 }
 
 async function cancel(run: Run, exitId: string): Promise<void> {
   const client = await run.client();
   const exit = await run.waiting('Cancelling', client.cancelExit({ exitId }));
   run.output.answer(exit, () => `The exit is canceled, and its signed order deleted: ${exit.exitId}`);
+}
+
+async function see(run: Run, exitIds: readonly string[]): Promise<void> {
+  const client = await run.client();
+  const seen = await run.waiting('Writing', client.seeExits({ exitIds: [...exitIds] }));
+  run.output.answer(seen, () =>
+    seen.exitIds.length === 0
+      ? 'None of them has ended.'
+      : `Seen: ${seen.exitIds.join(', ')}. What they guarded has no exit by that: sign a new one.`,
+  );
 }
 
 export function addExitCommands(program: Command, start: Start): void {
@@ -170,7 +273,7 @@ export function addExitCommands(program: Command, start: Start): void {
       .option('--all', 'also exits that have ended')
       .option('--limit <n>', 'how many', count, 50)
       .action(action(start, { run: (run: Run, options: ListOptions) => list(run, options) })),
-    'bellwether sell 101 YES --price 0.38 --size 40 --below 0.4',
+    'bellwether sell 101 YES --size 40 --below 0.4',
     'bellwether exits --json',
   );
   examples(
@@ -180,5 +283,23 @@ export function addExitCommands(program: Command, start: Start): void {
       .argument('<exit-id>', 'of bellwether exits')
       .action(action(start, { run: (run: Run, _options: object, exitId: string) => cancel(run, exitId) })),
     'bellwether cancel-exit 0199a3c2-7f10-7c55-b0a1-3f2b6b0c1d2e',
+  );
+  examples(
+    program
+      .command('see-exits')
+      .description('say that it was seen how exits ended: their alert goes, and nothing else')
+      .argument('<exit-id...>', 'of the alert exit_unguarded')
+      .action(action(start, { run: (run: Run, _options: object, exitIds: string[]) => see(run, exitIds) })),
+    'bellwether see-exits 0199a3c2-7f10-7c55-b0a1-3f2b6b0c1d2e',
+  );
+  examples(
+    program
+      .command('resume-exit')
+      .description(
+        'arm a suspended exit again, of an agent without an owner; a trigger that held meanwhile must hold anew',
+      )
+      .argument('<exit-id>', 'of bellwether exits')
+      .action(action(start, { run: (run: Run, _options: object, exitId: string) => resume(run, exitId) })),
+    'bellwether resume-exit 0199a3c2-7f10-7c55-b0a1-3f2b6b0c1d2e',
   );
 }

@@ -1,5 +1,5 @@
 /** The agent's bounds: its safeguards at the desk with today's use, the spending limit of this machine, and the pause. */
-import type { Briefing, Me, Settings } from '@bellwether/sdk';
+import type { Briefing, ChangedSettings, Me, Settings, SettingsUpdate } from '@bellwether/sdk';
 import { SpendingLimit, type SpendingStanding } from '@bellwether/sdk/keystore';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
@@ -100,6 +100,44 @@ async function setSpending(run: Run, amount: bigint): Promise<void> {
   );
 }
 
+/** Seconds, or `off`. */
+function silence(text: string): number | null {
+  if (text === 'off') return null;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give seconds, from 30 to 86400, or off.');
+}
+
+function onOrOff(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new InvalidArgumentError('Give on or off.');
+}
+
+/** Settings of the agent itself; what the owner has locked, the desk refuses. */
+async function setSettings(run: Run, change: SettingsUpdate): Promise<void> {
+  const client = await run.client();
+  const { silenceSeconds, autoRedeemEnabled } = await run.waiting('Setting', client.updateSettings(change));
+  run.output.answer({ silenceSeconds, autoRedeemEnabled }, () =>
+    run.output.facts([
+      [
+        'silence',
+        silenceSeconds === null
+          ? 'off: what rests stays, however long the agent makes no request'
+          : `${silenceSeconds} s without a request, and its open orders are canceled; an exit of silence is sent then, or after the longer time under which it was left`,
+      ],
+      ['redeemed by the desk', autoRedeemEnabled ? 'on' : 'off'],
+    ]),
+  );
+}
+
+function suspendedText({ count, resumableBy }: NonNullable<ChangedSettings['suspendedExits']>): string {
+  const which = count === 1 ? '1 exit is suspended and protects' : `${count} exits are suspended and protect`;
+  const how =
+    resumableBy === 'agent'
+      ? 'bellwether exits lists them; each is armed again with: bellwether resume-exit <exit-id>'
+      : 'the owner resumes each of them, on the console.';
+  return `${which} nothing, also once trading goes on: ${how}`;
+}
+
 async function setPaused(run: Run, tradingPaused: boolean): Promise<void> {
   const client = await run.client();
   const settings = await run.waiting(
@@ -115,11 +153,15 @@ async function setPaused(run: Run, tradingPaused: boolean): Promise<void> {
         fix: "Ask the owner to resume it on the owner's page.",
       },
     );
-  const { pausedByOwner } = settings;
-  run.output.answer({ tradingPaused: settings.tradingPaused, pausedByOwner }, () =>
-    tradingPaused
-      ? 'Trading is paused. Open orders stay open: bellwether cancel --all takes them off. Go on with: bellwether resume'
-      : 'Trading is on.',
+  const { pausedByOwner, suspendedExits } = settings;
+  const suspended = suspendedExits === undefined ? {} : { suspendedExits };
+  run.output.answer({ tradingPaused: settings.tradingPaused, pausedByOwner, ...suspended }, () =>
+    [
+      tradingPaused
+        ? 'Trading is paused. Open orders stay open: bellwether cancel --all takes them off. Go on with: bellwether resume'
+        : 'Trading is on.',
+      ...(suspendedExits === undefined ? [] : [suspendedText(suspendedExits)]),
+    ].join('\n'),
   );
 }
 
@@ -136,6 +178,31 @@ export function addLimitCommands(program: Command, start: Start): void {
     .action(
       action(start, {
         run: (run: Run, _options: object, amount: bigint) => setSpending(run, amount),
+      }),
+    );
+  examples(
+    command
+      .command('set-silence')
+      .description(
+        'after how many seconds without a request the desk cancels what rests, and sends exits of silence',
+      )
+      .argument('<seconds>', 'from 30 to 86400, or off', silence)
+      .action(
+        action(start, {
+          run: (run: Run, _options: object, silenceSeconds: number | null) =>
+            setSettings(run, { silenceSeconds }),
+        }),
+      ),
+    'bellwether limits set-silence 600',
+  );
+  command
+    .command('set-auto-redeem')
+    .description('whether the desk redeems what this agent has won')
+    .argument('<on|off>', 'on or off', onOrOff)
+    .action(
+      action(start, {
+        run: (run: Run, _options: object, autoRedeemEnabled: boolean) =>
+          setSettings(run, { autoRedeemEnabled }),
       }),
     );
   program

@@ -1,6 +1,11 @@
-/** Venue B: a quote, and a trade by quote. The transaction is decoded and compared with what was asked before it is signed. */
+/**
+ * Venue B: a quote, a trade by quote, and the link for a person's identity. The transaction is decoded and compared with what was
+ * asked before it is signed.
+ */
 import {
   type BellwetherClient,
+  BellwetherUsageError,
+  identityLink,
   isProblem,
   type Quote,
   type QuoteAsk,
@@ -321,6 +326,28 @@ async function trade(
   await submit(run, verified, { signer, wanted });
 }
 
+/** Without any call: a desk has no say in where the person goes. */
+async function identity(run: Run, { redirect }: { readonly redirect: string }): Promise<void> {
+  const signer = await run.solanaSigner();
+  const link = linkOf(run, signer, redirect);
+  run.output.say(
+    `Open this yourself, and give it to no one else: a person who opens it can tie the wallet ${signer.address} to their identity.`,
+  );
+  run.output.answer({ wallet: signer.address, link }, () => link);
+}
+
+/** @throws CliError for an address to which DFlow does not send people back */
+function linkOf(run: Run, signer: SolanaSigner, redirectUri: string): string {
+  try {
+    return identityLink({ signer, redirectUri, paperDesk: run.place.url });
+  } catch (error) {
+    throw error instanceof BellwetherUsageError ? usage(error.message) : error;
+  }
+}
+
+/** DFlow's own page, where a person sees the wallets of their identity. */
+const IDENTITY_PAGE = 'https://dflow.net/proof';
+
 function addAsk(command: Command, program: Command): Command {
   return command
     .addArgument(
@@ -370,5 +397,23 @@ export function addQuotedCommands(program: Command, start: Start): void {
       ),
     'bellwether trade buy TICKER YES --amount 5',
     'bellwether trade sell TICKER YES --size 3 --yes --json',
+  );
+  examples(
+    program
+      .command('identity')
+      .description(
+        'venue B: make the link at which a person proves their identity for this wallet; makes no calls',
+      )
+      .option(
+        '--redirect <address>',
+        'where DFlow sends the person afterwards: https, or an extension',
+        IDENTITY_PAGE,
+      )
+      .action(
+        action(start, {
+          run: (run: Run, options: { readonly redirect: string }) => identity(run, options),
+        }),
+      ),
+    'bellwether identity',
   );
 }

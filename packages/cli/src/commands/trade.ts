@@ -4,8 +4,10 @@
  */
 import {
   type BellwetherClient,
-  type GuardedExit,
+  BellwetherConnectionError,
+  BellwetherUsageError,
   isProblem,
+  type LeftExit,
   type Market,
   type Order,
   type PreparedTrade,
@@ -15,7 +17,9 @@ import {
   type TradeRequest,
   type TradeResponse,
   type VerifiedPrepared,
+  verifyExit,
   verifyPrepared,
+  worstExitPrice,
 } from '@bellwether/sdk';
 import { KnownMints, provesNoEffect } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
@@ -41,12 +45,14 @@ import { outcomeText } from '../terminal-text.ts';
 import { requireSameMarket, requireUse, sideIn } from '../trusted.ts';
 import {
   addTriggerOptions,
+  defaultWorst,
   type ExitTerms,
   exitFacts,
   exitTermsOf,
   type TriggerOptions,
   triggerFlags,
   triggerText,
+  watchFacts,
 } from './exits.ts';
 import {
   afterApproval,
@@ -84,16 +90,31 @@ function aboutLive(error: unknown, { live }: OrderOptions): unknown {
 }
 
 /** Everything up to the signature. @throws PreparedOrderError when the desk prepared something else */
-async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
-  const wallet = await walletOf(run, wanted.walletType);
+async function prepare(
+  run: Run,
+  given: Wanted,
+  stop: { readonly price: number } | null = null,
+): Promise<Ready> {
+  const wallet = await walletOf(run, given.walletType);
   const client = await run.client();
-  const { venue } = wanted;
+  const { venue } = given;
   const [me, market] = await run.waiting(
     'Reading the market',
-    Promise.all([client.getMe(), client.getMarket(wanted.market, venue === undefined ? {} : { venue })]),
+    Promise.all([client.getMe(), client.getMarket(given.market, venue === undefined ? {} : { venue })]),
   );
   requireUse(me.venues, market.venue, wallet.signer.use);
-  requireSameMarket(wanted.market, market);
+  requireSameMarket(given.market, market);
+  const wanted =
+    stop === null
+      ? given
+      : {
+          ...given,
+          worstPrice: worstOfStop({
+            ...stop,
+            exitDistancePercent: me.settings.exitDistancePercent,
+            tickSize: market.tickSize,
+          }),
+        };
   const asked = { ...wanted, outcome: sideIn(wanted.outcome, market) };
   const intent = await run.waiting('Reading the book', intentOf(client, asked, market, wallet));
   const prepared = await run.waiting('Preparing the order', client.prepareTrade(intent)).catch((error) => {
@@ -107,6 +128,18 @@ async function prepare(run: Run, wanted: Wanted): Promise<Ready> {
     profile: wanted.live === true ? 'polymarket' : 'interface',
   });
   return { client, market, intent, prepared, verified, signer: wallet.signer };
+}
+
+/** @throws CliError where the trigger and the distance leave no price */
+function worstOfStop(terms: Parameters<typeof worstExitPrice>[0]): number {
+  try {
+    return worstExitPrice(terms);
+  } catch (error) {
+    if (!(error instanceof BellwetherUsageError)) throw error;
+    throw new CliError('refused', 'worst_price_unknown', error.message, {
+      fix: 'Name the least price to take with --price or --worst-price.',
+    });
+  }
 }
 
 /** The side, and what the venue calls it where that says more. */
@@ -261,6 +294,8 @@ function summaryOf({ intent, prepared, verified }: Ready) {
 const isLive = ({ env }: Run, { live }: OrderOptions): boolean =>
   live === true || env.BELLWETHER_ORDER_PROFILE === 'polymarket';
 
+type Left = LeftExit & { readonly exitId: string };
+
 interface Leaving {
   readonly terms: ExitTerms;
   /** The command that leaves the same exit again. */
@@ -275,7 +310,7 @@ async function leave(
   run: Run,
   { client, verified, signer }: Ready,
   { terms, again }: Leaving,
-): Promise<GuardedExit> {
+): Promise<Left> {
   const body = await signPrepared(verified, signer);
   try {
     return await run.waiting('Leaving the exit', client.leaveExit({ ...body, ...terms }));
@@ -294,21 +329,77 @@ async function leave(
   }
 }
 
+/**
+ * The exit as the desk would take it. Nothing is signed yet: in the hands of the desk a signature would be a valid sale.
+ * @returns `null`: it does not say that it has checked it. A program goes on then, because the exit is judged again when it is left
+ * @throws the refusal; PreparedOrderError where another exit was checked
+ */
+async function checkedExit(
+  run: Run,
+  { client, verified }: Ready,
+  terms: ExitTerms,
+  { yes, validateOnly }: Wanted,
+): Promise<LeftExit | null> {
+  try {
+    const checked = await run.waiting(
+      'Checking the exit',
+      client.leaveExit({ ...verified.body, ...terms, validateOnly: true }),
+    );
+    return verifyExit(checked, { ...verified, ...terms }) ? checked : null;
+  } catch (error) {
+    const isUnanswered = error instanceof BellwetherConnectionError && yes === true && validateOnly !== true;
+    if (!isUnanswered) throw error;
+    return null;
+  }
+}
+
+/** Text of an exit whose order was verified here; what sends it is the terms that were typed. */
+function exitText(
+  run: Run,
+  ready: Ready,
+  { terms, checked }: { readonly terms: ExitTerms; readonly checked: LeftExit | null },
+): string {
+  const { market, prepared, verified } = ready;
+  const { order, orderSize, price: worst, orderType } = verified.body;
+  const { trigger, group, replaces } = terms;
+  const { cut } = prepared.amounts;
+  return run.output.facts(
+    [
+      ['market', market.question],
+      ['exit', `sell ${orderSize} ${namedOutcome(ready)}, at ${worst} or more a share`],
+      ...(cut === undefined ? [] : [['not in it', cutText('SELL', cut)] as const]),
+      ['sent when', triggerText({ trigger, size: orderSize })],
+      ['type', orderType],
+      ['wallet', order.maker],
+      ...(group === undefined ? [] : [['group', group] as const]),
+      ...(replaces === undefined ? [] : [['in place of', replaces] as const]),
+      ...(checked === null
+        ? [['warning', 'the desk does not say that it has checked this exit'] as const]
+        : watchFacts(checked)),
+      ['order id', verified.orderId],
+    ],
+    'stderr',
+  );
+}
+
 async function tradeOrLeave(run: Run, given: Wanted, options: TriggerOptions): Promise<void> {
   const terms = exitTermsOf(options);
   if (terms === null) return trade(run, given);
   const wanted = { ...given, live: isLive(run, given) };
+  const stop = defaultWorst(terms, wanted);
   checkOptions(wanted);
-  const ready = await prepare(run, wanted);
-  const when = triggerText({ trigger: terms.trigger, size: ready.verified.body.orderSize });
-  const text = `${orderText(run, ready)}\n${run.output.facts([['sent when', when]], 'stderr')}`;
+  const ready = await prepare(run, wanted, stop);
+  const { verified } = ready;
+  const checked = await checkedExit(run, ready, terms, wanted);
+  const text = exitText(run, ready, { terms, checked });
   run.output.say(text);
   if (wanted.validateOnly === true) {
-    // The desk could keep a signature that it was given for a check: nothing is signed.
+    const { clientOrderId } = ready.intent;
+    const { signatureChecked: _, ...exit } = checked ?? {};
     run.output.answer(
-      { ...summaryOf(ready), accepted: ready.prepared.accepted, exit: terms },
+      { clientOrderId, orderId: verified.orderId, accepted: checked !== null, exit },
       () =>
-        'Checked: the desk would prepare this order, and these terms can be left with it. Nothing was signed or left.',
+        `${checked === null ? 'Not checked: the desk does not say that it would take this exit' : 'Checked: the desk would take this exit'}. Nothing was signed or left.`,
     );
     return;
   }
@@ -428,7 +519,8 @@ export function addTradeCommands(program: Command, start: Start): void {
         : [
             'bellwether sell 101 YES --size 40',
             'bellwether sell 101 YES --price 0.7 --size 40 --type GTC',
-            'bellwether sell 101 YES --price 0.38 --size 40 --below 0.4 --group position',
+            'bellwether sell 101 YES --size 40 --below 0.4 --group 101-yes',
+            'bellwether sell 101 YES --size 40 --above 0.9 --price 0.88 --group 101-yes',
           ]),
     );
   }

@@ -1,5 +1,5 @@
 /** Whether an agent trades, and the switch that stops it: one tap stops, starting again is asked about. */
-import type { HomeAgent } from '@bellwether/contract';
+import type { HomeAgent, OwnerAgent } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { send } from '../desk/call.ts';
 import { Confirm } from './confirm.tsx';
@@ -11,6 +11,14 @@ export const TradingBadge = ({ tradingPaused, pausedBy }: Pick<Trading, 'trading
   if (!tradingPaused) return <Badge kind="go">Trading allowed</Badge>;
   return <Badge kind="stop">{pausedBy === 'agent' ? 'Paused by the agent' : 'Paused by you'}</Badge>;
 };
+
+/** Exits that a pause has left suspended stay so when trading goes on. */
+function suspendedText(agents: readonly Pick<OwnerAgent, 'suspendedExits'>[]): string {
+  const count = agents.reduce((sum, { suspendedExits }) => sum + (suspendedExits?.count ?? 0), 0);
+  if (count === 0) return '';
+  const which = count === 1 ? '1 exit is suspended and protects' : `${count} exits are suspended and protect`;
+  return ` ${which} nothing until you resume each of them, under “Orders” of its agent.`;
+}
 
 interface SwitchProps {
   /** Names what is paused, in the middle of a sentence. */
@@ -27,8 +35,9 @@ export function PauseSwitch({ what, isPaused, path, label = '', action, onDone }
   const set = (paused: boolean) =>
     void action
       .run(async () => {
-        await send(path, { paused });
-        return paused ? `Trading is paused: ${what}.` : `Trading is allowed again: ${what}.`;
+        const answer = await send<OwnerAgent | readonly OwnerAgent[]>(path, { paused });
+        const said = paused ? `Trading is paused: ${what}.` : `Trading is allowed again: ${what}.`;
+        return `${said}${suspendedText([answer].flat())}`;
       })
       .then(onDone);
   return (
@@ -53,6 +62,7 @@ export function PauseSwitch({ what, isPaused, path, label = '', action, onDone }
           }}
         >
           <p>Orders will be accepted again from the next one on, within the limits that are set.</p>
+          <p>Exits that the pause suspended stay so: resume each of them under “Orders” of its agent.</p>
         </Confirm>
       )}
     </>

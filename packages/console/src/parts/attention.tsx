@@ -1,10 +1,12 @@
 /** What needs the owner, one line for each agent and kind, with the markets by name; it stands still like every list. */
 import type { HomeAgent, OwnerAlert } from '@bellwether/contract';
+import { useState } from 'preact/hooks';
+import { send } from '../desk/call.ts';
 import { Link } from '../desk/router.tsx';
 import { Further, useHeld } from './held.tsx';
-import { Badge } from './pieces.tsx';
+import { Badge, useAction } from './pieces.tsx';
 
-type Raised = Pick<OwnerAlert, 'code' | 'severity' | 'message' | 'marketId' | 'marketTitle'> & {
+type Raised = Pick<OwnerAlert, 'code' | 'severity' | 'message' | 'marketId' | 'marketTitle' | 'exitIds'> & {
   readonly agentId: string;
   readonly agentName: string;
 };
@@ -25,6 +27,7 @@ const SEVERAL: Readonly<Record<string, string>> = {
   position_concentrated: 'markets hold a large part of the account',
   exit_suspended: 'markets have suspended exits',
   exit_in_trouble: 'markets have exits that could not be sent',
+  exit_unguarded: 'markets have shares whose exits have ended unsold',
   exit_ends_soon: 'markets have exits that end soon',
 };
 
@@ -48,6 +51,25 @@ const MarketLink = ({ marketId, marketTitle }: Pick<Raised, 'marketId' | 'market
     <Link to={`/markets/${encodeURIComponent(marketId)}`}>{marketTitle ?? 'The market'}</Link>
   );
 
+/** The owner has seen how exits ended. What the agent says of it takes nothing away here. */
+function Seen({ agentId, exitIds }: Pick<Raised, 'agentId' | 'exitIds'>) {
+  const action = useAction();
+  const [seen, setSeen] = useState<string | null>(null);
+  if (exitIds === undefined) return null;
+  const named = exitIds.join();
+  const see = () =>
+    action.run(async () => {
+      await send(`/owner/agents/${agentId}/exits/seen`, { exitIds });
+      setSeen(named);
+      return 'It is noted that you have seen it. Nothing is guarded by that.';
+    });
+  return (
+    <button type="button" disabled={action.isBusy || seen === named} onClick={() => void see()}>
+      I have seen it
+    </button>
+  );
+}
+
 function Group({ raised, named }: { readonly raised: readonly Raised[]; readonly named: boolean }) {
   const [first] = raised;
   if (first === undefined) return null;
@@ -65,7 +87,7 @@ function Group({ raised, named }: { readonly raised: readonly Raised[]; readonly
     return (
       <li>
         {lead}
-        {first.message} <MarketLink {...first} />
+        {first.message} <MarketLink {...first} /> <Seen {...first} />
       </li>
     );
   return (
@@ -78,7 +100,7 @@ function Group({ raised, named }: { readonly raised: readonly Raised[]; readonly
         <ul class="list">
           {raised.map((one) => (
             <li key={one.marketId}>
-              <MarketLink {...one} /> <span class="note">{one.message}</span>
+              <MarketLink {...one} /> <span class="note">{one.message}</span> <Seen {...one} />
             </li>
           ))}
         </ul>

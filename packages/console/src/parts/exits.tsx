@@ -40,6 +40,8 @@ const BECAUSE: Readonly<Record<string, string>> = {
   position_closed: 'nothing is left to sell',
   order_placed: 'the agent placed its order itself',
   market_ended: 'its market ended',
+  not_filled: 'its order has sold nothing',
+  filled_in_part: 'a part of it was sold',
 };
 
 const KIND: Readonly<Record<string, 'go' | 'warn' | 'stop'>> = {
@@ -80,11 +82,13 @@ function useExits(agentId: string) {
     open.reload();
     latest.reload();
   };
-  return { exits: open, rows, reload };
+  const ended = (latest.data ?? []).filter(({ status }) => !OPEN.has(status));
+  return { exits: open, rows, ended: latest.data === null ? null : ended, reload };
 }
 
 export function Exits({ agentId, held }: ExitsProps) {
-  const { exits, rows, reload } = useExits(agentId);
+  const { exits, rows, ended, reload } = useExits(agentId);
+  const past = useHeld(ended, ({ exitId }) => exitId);
   const listed = useHeld(exits.data === null ? null : rows, ({ exitId }) => exitId);
   const titleOf = new Map(held.map(({ marketId, title }) => [marketId, title]));
   const hasExit = new Set(
@@ -125,6 +129,26 @@ export function Exits({ agentId, held }: ExitsProps) {
           . Ask the agent to sign one: without it only the agent can sell them.
         </p>
       )}
+      <details>
+        <summary>Exits that have ended</summary>
+        <Further of={past} what="ended exits" keepsGone />
+        {past.rows.length === 0 ? (
+          <p class="note">None yet.</p>
+        ) : (
+          <ul class="list">
+            {past.rows.map((exit) => (
+              <li key={exit.exitId}>
+                <span class="note">
+                  <Time at={exit.updatedAt} short />{' '}
+                </span>
+                Sell {shares(exit.size)} {outcomeWords(exit.outcome, exit.outcomeName)}{' '}
+                <span class="title">{titleOf.get(exit.marketId) ?? `Market ${exit.marketId}`}</span>{' '}
+                <StatusBadge exit={exit} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </details>
     </>
   );
 }
@@ -159,7 +183,12 @@ function Exit({ exit, title, onDone }: ExitProps) {
           ['Distance', signed(watch?.distance)],
           ...(group === null
             ? []
-            : [['Group', `${group}: the first one that is sent ends the others`] as const]),
+            : [
+                [
+                  'Group',
+                  `${group}: of this market and outcome; the first one that is sent ends the others`,
+                ] as const,
+              ]),
           ...(endsAt === null ? [] : [['Ends', <Time at={endsAt} short />] as const]),
           ['Sent', <Time at={fired?.at} short />],
         ]}

@@ -52,6 +52,7 @@ function wordsFor({ type, data }: DeskEvent): string | null {
     case 'wallet.left':
       return `A wallet left: ${data.walletAddress}`;
     default:
+      if (type.startsWith('exit.')) return data.message;
       return type.startsWith('approval')
         ? `Approval: ${type.slice('approval.'.length).replaceAll('_', ' ')}`
         : null;

@@ -31,7 +31,8 @@ export function RecoveryDay({ recovery }: Pick<OwnerSession, 'recovery'>) {
       <p role="alert">
         <strong>A recovery code opened this account</strong> on <Time at={recovery.beganAt} />. Until{' '}
         <Time at={recovery.endsAt} /> you can look, pause, cancel and decline, and nothing else, in every
-        session. If that was not you, undo it with a passkey that you had before.
+        session. A pause suspends every exit then and sends none, also what was armed for it. If that was not
+        you, undo it with a passkey that you had before.
       </p>
       <button type="button" class="stop" disabled={action.isBusy} onClick={undo}>
         Undo it with a passkey of before

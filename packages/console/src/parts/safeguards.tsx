@@ -186,7 +186,7 @@ export function Safeguards({
     >
       <p class="hint">
         What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never
-        above.
+        above. A locked silence is a floor: the agent can set more, never less.
       </p>
       <div class="limits">
         {rows.map((row) => (

@@ -8,6 +8,8 @@ import { send, Trouble } from '../desk/call.ts';
 import { sendWithPasskey } from '../desk/passkeys.ts';
 import { useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
+import { session } from '../desk/session.ts';
+import { useStore } from '../desk/store.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { money, outcomeWords, precise, price, shares, Time } from '../parts/figures.tsx';
 import { Further, useHeld } from '../parts/held.tsx';
@@ -223,9 +225,18 @@ interface GroupProps {
   readonly onDone: OnDone;
 }
 
+/** What a pause does to exits. */
+const PAUSED_EXITS = {
+  else: 'Its exits are suspended, and those that you armed for a pause are sent.',
+  recovery:
+    'On the day after a recovery the pause suspends all of its exits and sends none, also those that were armed for a pause.',
+};
+
 function Group({ approvals, gone, opens, onDone }: GroupProps) {
   const action = useAction();
   const [asks, setAsks] = useState(false);
+  const present = useStore(session);
+  const isRecovering = 'userId' in present && present.recovery !== null;
   const [first] = approvals;
   if (first === undefined) return null;
   const { agentId, agentName, side, untrustedText } = first;
@@ -270,6 +281,7 @@ function Group({ approvals, gone, opens, onDone }: GroupProps) {
             Every order of this agent that waits is declined, in all markets. A declined order stays declined;
             another one asks anew once you resume the agent.
           </p>
+          <p>{PAUSED_EXITS[isRecovering ? 'recovery' : 'else']}</p>
         </Confirm>
       )}
     </Card>

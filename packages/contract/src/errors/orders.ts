@@ -286,7 +286,7 @@ export const ORDER_ERRORS = {
   // Guarded exits
   exit_price_out_of_range: {
     status: 400,
-    title: 'Worst price too low',
+    title: 'Worst price out of range',
     fix: 'Sign a worst price nearer to the market: at most exitDistancePercent (GET /agents/settings) below the trigger and below the best bid. Only the owner changes the distance.',
   },
   believed_bid_required: {
@@ -303,6 +303,11 @@ export const ORDER_ERRORS = {
     status: 400,
     title: 'Trigger after the end',
     fix: 'Choose an earlier trigger, or sign an order that ends later.',
+  },
+  exit_group_mismatch: {
+    status: 400,
+    title: 'Group of another market',
+    fix: 'Name another group: a group is of one market and outcome, such as "101 YES".',
   },
   exit_order_already_used: {
     status: 409,

@@ -61,6 +61,7 @@ export const PEOPLE_EXAMPLES = {
   cancelOwnerAgentOrders: { path: agent, body: {} },
   listOwnerAgentExits: { path: agent, query: { status: 'open' } },
   cancelOwnerAgentExit: { path: agent, body: { exitId: fill('exitId') } },
+  seeOwnerAgentExits: { path: agent, body: { exitIds: [fill('exitId')] } },
   resumeExit: { path: { ...agent, exitId: fill('suspendedExitId') } },
   exitPasskeyOptions: { path: { ...agent, exitId: fill('exitId') }, body: { act: 'arm_for_pause' } },
   actOnExit: {

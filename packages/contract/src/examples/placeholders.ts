@@ -65,6 +65,8 @@ export const PLACEHOLDERS = {
   exitSalt: 'a whole number below 2^53 that you have not used before',
   exitSignature: 'EIP-712 signature of the SELL order with the key of {{wallet}}, which holds the shares',
   exitId: '`exitId` of POST /markets/exits',
+  ownSuspendedExitId:
+    'id of a suspended exit of an agent that nobody has claimed, from GET /markets/exits?status=suspended',
   suspendedExitId:
     '`exitId` of an exit whose status is suspended: GET /owner/agents/{{agentId}}/exits?status=suspended',
   setOrderId: '`orderId` of POST /markets/split or /markets/merge',
@@ -146,6 +148,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   exitSalt: 6026294733965315,
   exitSignature: `0x${'5c'.repeat(64)}1b`,
   exitId: UUID,
+  ownSuspendedExitId: UUID,
   suspendedExitId: UUID,
   setOrderId: HASH,
   approvalId: UUID,

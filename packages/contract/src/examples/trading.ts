@@ -87,6 +87,8 @@ export const TRADING_EXAMPLES = {
   listExits: { query: { status: 'open', limit: 10 } },
   getExit: { path: { exitId: fill('exitId') } },
   cancelExit: { body: { exitId: fill('exitId') } },
+  seeExits: { body: { exitIds: [fill('exitId')] } },
+  resumeOwnExit: { path: { exitId: fill('ownSuspendedExitId') } },
   listOpenOrders: { query: { limit: 10 } },
   listOrders: { query: { orderStatus: 2, limit: 10 } },
   listFills: { query: { limit: 10 } },

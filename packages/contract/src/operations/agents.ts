@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { CountedId, EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
 import { operation } from '../operation.ts';
+import { words } from '../order-words.ts';
 import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN, EXIT_RULE } from '../safeguards.ts';
 
 export const RegisterRequest = Type.Object({
@@ -73,6 +74,26 @@ export const Settings = Type.Object({
   lockedByOwner: LockedByOwner,
   updatedAt: Iso,
 });
+
+/** Who arms a suspended exit again: the agent itself while nobody has claimed it, else its owner. */
+export const RESUMABLE_BY = ['agent', 'owner'] as const;
+
+export const SuspendedExits = Type.Optional(
+  Type.Object(
+    {
+      count: Type.Integer(),
+      resumableBy: words(
+        RESUMABLE_BY,
+        'agent: each by POST /markets/exits/{exitId}/resume; owner: each by its owner, on the console',
+      ),
+      message: Type.String({ description: 'how they are resumed, in a sentence' }),
+    },
+    { description: 'guarded exits that are suspended now, and protect nothing; missing: none' },
+  ),
+);
+
+/** The settings after a change, and what a pause has left suspended. */
+export const ChangedSettings = Type.Object({ ...Settings.properties, suspendedExits: SuspendedExits });
 
 const TRADES_TODAY =
   'orders accepted for submission on this UTC day, on either venue. One that is canceled or expires keeps its place: replacing a quote counts as a further trade. One that the venue proves not to have taken is given back';
@@ -279,7 +300,7 @@ export const updateSettings = operation({
   body: SettingsUpdate,
   unknownFields: 'refuse',
   status: 200,
-  response: Settings,
+  response: ChangedSettings,
   errors: ['locked_by_owner'],
 });
 
@@ -301,6 +322,7 @@ export type RegisterResponse = Static<typeof RegisterResponse>;
 export type AgentRecord = Static<typeof AgentRecord>;
 export type SettingsUpdate = Static<typeof SettingsUpdate>;
 export type Settings = Static<typeof Settings>;
+export type ChangedSettings = Static<typeof ChangedSettings>;
 export type VenueInfo = Static<typeof VenueInfo>;
 export type Me = Static<typeof Me>;
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;

@@ -1,17 +1,23 @@
 /** The heartbeat: how an agent stands, what needs its attention, and what changed since it last asked. */
 import { type Static, Type } from 'typebox';
-import { EitherVenueQuery, Iso, Nullable, PRINTABLE, WalletOfEitherVenue } from '../fields.ts';
+import { EitherVenueQuery, Iso, Notice, Nullable, PRINTABLE, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { ApprovalEventData } from '../webhook-events.ts';
+import { ApprovalEventData, ExitEventData } from '../webhook-events.ts';
 import { Settings } from './agents.ts';
 import { GuardedExit } from './exits.ts';
-import { Market, Notice } from './markets.ts';
+import { Market } from './markets.ts';
 import { Order } from './trading.ts';
 
 export const RiskAlert = Type.Object(
   {
     ...Notice.properties,
     marketId: Type.Optional(Type.String()),
+    exitIds: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'of exit_unguarded: the exits that ended; POST /markets/exits/seen says that they were seen',
+      }),
+    ),
   },
   { description: 'current, independent of `since`; most severe first' },
 );
@@ -61,6 +67,13 @@ export const BriefingAgent = Type.Object({
   quotaResetsAt: Iso,
 });
 
+export const ExitChange = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'of the event, as streams and webhooks tell it' }),
+  type: Type.String({ examples: ['exit.filled'] }),
+  createdAt: Iso,
+  data: ExitEventData,
+});
+
 export const Briefing = Type.Object({
   timestamp: Iso,
   venue: Type.String(),
@@ -72,6 +85,13 @@ export const Briefing = Type.Object({
   }),
   exits: Type.Array(GuardedExit, {
     description: 'guarded exits that have not ended, with the distance to their triggers, newest first',
+  }),
+  exitChanges: Type.Array(ExitChange, {
+    description:
+      'what became of guarded exits, latest first, at most 100: with `since` what came since, each exactly once; else the last 20',
+  }),
+  endedExits: Type.Array(GuardedExit, {
+    description: 'the exits of exitChanges that have ended, newest first, as they stand now',
   }),
   venues: Type.Record(Type.String(), VenueBrief, {
     description: 'by venue name; the one asked for, or both',
@@ -107,7 +127,7 @@ export const BriefingQuery = Type.Object({
       maxLength: MAX_SINCE_CHARS,
       pattern: PRINTABLE,
       description:
-        'the last nextCursor, an ISO 8601 time with zone, or epoch seconds or milliseconds: newMarkets and recentTrades then hold only what came or changed since',
+        'the last nextCursor, an ISO 8601 time with zone, or epoch seconds or milliseconds: newMarkets, recentTrades and exitChanges then hold only what came or changed since',
     }),
   ),
   includeMarkets: include,
@@ -122,7 +142,7 @@ export const getBriefing = operation({
   path: '/markets/briefing',
   summary: 'The heartbeat: state, risk alerts, what to do next, what changed',
   description:
-    'Cheap enough to be called every 30 seconds. With `since` it is complete: every change of an order appears exactly once, however close to the last call it came.',
+    'Cheap enough to be called every 30 seconds. With `since` it is complete: every change of an order or an exit appears exactly once, however close to the last call it came.',
   tag: 'markets',
   permission: 'agent',
   rateClass: 'read',
@@ -133,6 +153,7 @@ export const getBriefing = operation({
 });
 
 export type RiskAlert = Static<typeof RiskAlert>;
+export type ExitChange = Static<typeof ExitChange>;
 export type BriefingAction = Static<typeof BriefingAction>;
 export type VenueBrief = Static<typeof VenueBrief>;
 export type SkillBrief = Static<typeof SkillBrief>;

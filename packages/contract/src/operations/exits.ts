@@ -8,6 +8,7 @@ import {
   formed,
   HEX,
   Iso,
+  Notice,
   Nullable,
   OutcomeName,
   OutcomeWord,
@@ -18,8 +19,9 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { words } from '../order-words.ts';
+import { RESUMABLE_BY } from './agents.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
-import { placeTrade, TradeRequest } from './trading.ts';
+import { placeTrade, SignedOrder, TradeRequest } from './trading.ts';
 
 export const EXIT_LIMITS = {
   /** Exits of an agent that have not ended. */
@@ -28,6 +30,7 @@ export const EXIT_LIMITS = {
   keptPerAgent: 500,
   groupChars: 64,
   perPage: 100,
+  seenAtOnce: 100,
   mostMinutesBeforeEnd: 7 * 24 * 60,
   /** Levels of the book that the record of a sent exit names. */
   bookLevels: 10,
@@ -52,9 +55,11 @@ export const EXIT_STATUSES = [
 
 export const ExitTrigger = Type.Object(
   {
-    kind: words(
-      EXIT_TRIGGERS,
-      'price_at_or_below and price_at_or_above: what the book pays for the size of this exit, for two seconds; silence: the agent has made no request for its silenceSeconds',
+    kind: Type.Unsafe<(typeof EXIT_TRIGGERS)[number]>(
+      words(
+        EXIT_TRIGGERS,
+        'price_at_or_below and price_at_or_above: what the book pays for the size of this exit, for two seconds; silence: the agent has made no request for its silenceSeconds',
+      ),
     ),
     price: Type.Optional(
       Type.Number({
@@ -81,14 +86,31 @@ export const ExitIdText = formed('^[\\w-]+$', 'the exitId of an answer, unchange
   maxLength: 64,
 });
 
+const { signature, ...unsignedFields } = SignedOrder.properties;
+
 export const ExitRequest = Type.Object({
   ...TradeRequest.properties,
+  validateOnly: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'checks the exit as it would be left and answers 200 with status "validated", without an exitId and without any effect. It takes the order without order.signature: who checks need hand out no signature',
+    }),
+  ),
+  order: Type.Object({
+    ...unsignedFields,
+    signature: Type.Optional({
+      ...signature,
+      description:
+        'as of POST /markets/trade; may be missing where validateOnly is true, and is not checked then',
+    }),
+  }),
   trigger: ExitTrigger,
   group: Type.Optional(
     text(EXIT_LIMITS.groupChars, {
       minLength: 1,
       description:
-        'your own name: of the exits with the same one, the first whose order is placed cancels the rest',
+        'your own name, of one market and outcome, such as "101 YES": of the exits with it, the first whose order is placed cancels the rest',
     }),
   ),
   expiresAt: Type.Optional({ ...Iso, description: 'the desk forgets the exit then' }),
@@ -106,13 +128,19 @@ export const GuardedExit = Type.Object({
   agentId: Type.String(),
   status: words(
     EXIT_STATUSES,
-    'armed: it waits for its trigger; suspended: only the owner resumes it; firing: its order is being placed; fired: its order was placed',
+    'armed: it waits for its trigger; suspended: it protects nothing until it is resumed (resumableBy); firing: its order is being placed; fired: its order was placed',
   ),
   because: Nullable(
     Type.String({
       description:
         'why it has this status: pause, key_revoked or restored (suspended); by_agent, by_owner, replaced, group, position_closed, order_placed (canceled); market_ended (expired), or why the venue refused it (failed)',
     }),
+  ),
+  resumableBy: Nullable(
+    words(
+      RESUMABLE_BY,
+      'of a suspended exit: agent, by POST /markets/exits/{exitId}/resume; owner, on the console. null: it is not suspended',
+    ),
   ),
   trouble: Nullable(
     Type.Object(
@@ -181,6 +209,23 @@ export const GuardedExit = Type.Object({
 });
 export type GuardedExit = Static<typeof GuardedExit>;
 
+/** The exit that is left, or, where it was only checked, as it would be. */
+export const LeftExit = Type.Object({
+  ...GuardedExit.properties,
+  exitId: Type.Optional(Type.String({ description: 'missing where nothing was left: of a check' })),
+  status: words(
+    [...EXIT_STATUSES, 'validated'],
+    'as of every exit; validated: it was checked, and nothing was left',
+  ),
+  signatureChecked: Type.Optional(
+    Type.Boolean({ description: 'of a check: false where it had no signature to check' }),
+  ),
+  warnings: Type.Array(Notice, {
+    description: 'what its terms do that may not be meant; nothing of it stops the exit',
+  }),
+});
+export type LeftExit = Static<typeof LeftExit>;
+
 /** Leaves a signed exit with the desk. The same signed order with the same trigger is idempotent. */
 export const leaveExit = operation({
   id: 'leaveExit',
@@ -196,14 +241,15 @@ export const leaveExit = operation({
   repeatable: true,
   body: ExitRequest,
   unknownFields: 'refuse',
-  validatesOnly: { when: 'validateOnly', status: 200 },
+  validatesOnly: { when: 'validateOnly', status: 200, isUnsigned: true },
   status: 200,
-  response: GuardedExit,
+  response: LeftExit,
   errors: [
     ...placeTrade.errors,
     'exit_price_out_of_range',
     'exit_trigger_out_of_range',
     'exit_order_already_used',
+    'exit_group_mismatch',
     'exit_not_found',
     'exit_gone',
     'exit_limit_reached',
@@ -224,7 +270,12 @@ export const listExits = operation({
       Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, ...HEX }),
     ),
     outcome: Type.Optional(OutcomeWord),
-    status: Type.Optional(words([...EXIT_STATUSES, 'open'], 'open: armed, suspended or firing')),
+    status: Type.Optional(
+      words(
+        [...EXIT_STATUSES, 'open', 'ended'],
+        'open: armed, suspended or firing; ended: all others. Without it both are listed',
+      ),
+    ),
     ...pageQuery(EXIT_LIMITS.perPage),
   }),
   unknownFields: 'refuse',
@@ -264,6 +315,53 @@ export const cancelExit = operation({
   response: GuardedExit,
   errors: ['exit_not_found', 'exit_gone'],
 });
+
+/** Arms an own exit again. The one that is armed already answers the same. */
+export const resumeOwnExit = operation({
+  id: 'resumeOwnExit',
+  method: 'POST',
+  path: '/markets/exits/{exitId}/resume',
+  summary: 'Arm a suspended exit of an agent that nobody has claimed',
+  description:
+    'One exit at a time, so that each is looked at. A trigger that held while the exit was suspended must hold anew: the desk begins to watch now. Of a claimed agent only the owner resumes exits.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  repeatable: true,
+  params: Type.Object({ exitId: ExitIdText }),
+  status: 200,
+  response: GuardedExit,
+  errors: ['exit_not_found', 'exit_gone', 'locked_by_owner', 'trading_paused', 'max_trades_per_day_exceeded'],
+});
+
+export const SeenExits = Type.Object({
+  exitIds: Type.Array(Type.String(), {
+    description: 'those of the request that have ended: they are seen. An open exit is not',
+  }),
+});
+
+export const seeExits = operation({
+  id: 'seeExits',
+  method: 'POST',
+  path: '/markets/exits/seen',
+  summary: 'Say that it was seen how exits ended: their exit_unguarded alert goes',
+  description:
+    "The agent's alert alone: the owner's stays until the owner has seen it. What the exits guarded stays unguarded.",
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  repeatable: true,
+  body: Type.Object({
+    exitIds: Type.Array(ExitIdText, { minItems: 1, maxItems: EXIT_LIMITS.seenAtOnce }),
+  }),
+  unknownFields: 'refuse',
+  status: 200,
+  response: SeenExits,
+  errors: ['exit_not_found'],
+});
+export type SeenExits = Static<typeof SeenExits>;
 
 const ofOwner = {
   tag: 'owners',

@@ -5,6 +5,7 @@ import {
   HEX,
   Iso,
   LIMITS,
+  Notice,
   Nullable,
   OLDER_WORD,
   OutcomeName,
@@ -178,12 +179,6 @@ export const OrderBook = Type.Object({
 });
 
 /** A warning or alert: a stable code, how bad, and a sentence. */
-export const Notice = Type.Object({
-  code: Type.String(),
-  severity: Type.String({ description: 'info, warning or critical' }),
-  message: Type.String(),
-});
-
 const Slippage = Type.Object({
   side: Type.String(),
   outcome: Type.String(),
@@ -449,7 +444,6 @@ export const getCurrentPositions = operation({
 
 export type Market = Static<typeof Market>;
 export type OrderBook = Static<typeof OrderBook>;
-export type Notice = Static<typeof Notice>;
 export type Position = Static<typeof Position>;
 export type MarketContext = Static<typeof MarketContext>;
 export type CurrentPositionsQuery = Static<typeof CurrentPositionsQuery>;

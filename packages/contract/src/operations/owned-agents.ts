@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import { Iso, LIMITS, Nullable, OutcomeName, OwnedAgent } from '../fields.ts';
 import { type Operation, operation } from '../operation.ts';
 import { LockedByOwner, Settings } from './agents.ts';
-import { cancelExit, listExits } from './exits.ts';
+import { cancelExit, listExits, seeExits } from './exits.ts';
 import { listAgentTrades } from './journal.ts';
 import { getCurrentPositions } from './markets.ts';
 import { EquitySeries, HomeAgent, intervalQuery } from './owner-home.ts';
@@ -124,6 +124,11 @@ export const listOwnerAgentExits = byOwner(listExits, {
 export const cancelOwnerAgentExit = byOwner(cancelExit, {
   id: 'cancelOwnerAgentExit',
   path: '/exits/cancel',
+  params: {},
+});
+export const seeOwnerAgentExits = byOwner(seeExits, {
+  id: 'seeOwnerAgentExits',
+  path: '/exits/seen',
   params: {},
 });
 export const listOwnerAgentFills = byOwner(listFills, {

@@ -15,7 +15,7 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { CAPS_LOCKABLE, EXIT_RULE, lockable } from '../safeguards.ts';
-import { ApiKeyRecord, LockedByOwner, Settings } from './agents.ts';
+import { ApiKeyRecord, LockedByOwner, Settings, SuspendedExits } from './agents.ts';
 
 const OWNER_NAME_CHARS = 100;
 /** Enough without attestation: certificate chains are long, and the service requests none. */
@@ -78,6 +78,7 @@ export const OwnerAgent = Type.Object({
   tradesToday: Type.Integer(),
   tradeAmountToday: Type.Number({ description: 'collateral reserved or spent on this UTC day' }),
   settings: Settings,
+  suspendedExits: SuspendedExits,
 });
 
 /** Only the named safeguards change. "None" cannot be locked. */

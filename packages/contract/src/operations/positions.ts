@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { EitherVenueQuery, Iso, LIMITS, WalletOfEitherVenue } from '../fields.ts';
+import { EitherVenueQuery, Iso, LIMITS, Notice, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { Notice, Position, positionFilters } from './markets.ts';
+import { Position, positionFilters } from './markets.ts';
 
 const user = Type.Optional(WalletOfEitherVenue);
 

@@ -12,6 +12,7 @@ import {
   LIMITS,
   label,
   MARKET_NAMES,
+  Notice,
   Nullable,
   namesMarket,
   note,
@@ -26,7 +27,6 @@ import {
 } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { VenueRefusalCode } from '../order-words.ts';
-import { Notice } from './markets.ts';
 import { SignedOrder, TradeRequest } from './trading.ts';
 
 const quantity = (description: string) =>

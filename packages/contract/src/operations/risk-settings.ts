@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { operation } from '../operation.ts';
-import { Settings, SettingsUpdate } from './agents.ts';
+import { ChangedSettings, Settings, SettingsUpdate } from './agents.ts';
 
 const common = { tag: 'agents', permission: 'agent', status: 200, response: Settings } as const;
 
@@ -26,12 +26,13 @@ export const updateRiskSettings = operation({
   unknownFields: 'refuse',
   errors: ['locked_by_owner'],
   ...common,
+  response: ChangedSettings,
 });
 
 export const SettingsReset = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
-  ...Settings.properties,
+  ...ChangedSettings.properties,
 });
 
 /** Back to the defaults, which lifts the agent's own pause. */

@@ -14,6 +14,9 @@ function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: number)
   const { agent, settings, riskAlerts, opportunities } = briefing;
   const alerts = riskAlerts.slice(0, LONG_LIST);
   for (const [at, { message }] of alerts.entries()) texts.add(`riskAlerts.${at}.message`, message);
+  const exitChanges = listOf(briefing.exitChanges).slice(0, LONG_LIST);
+  for (const [at, { data }] of exitChanges.entries())
+    texts.add(`exitChanges.${at}.message`, recordOf(data).message);
   const venues = Object.entries(recordOf(briefing.venues)).map(([name, value], place) => {
     const venue = recordOf(value);
     const actions = listOf(venue.actions).slice(0, LONG_LIST);
@@ -35,11 +38,20 @@ function briefingFacts(briefing: Briefing, texts: StrangersTexts, count: number)
     tradesRemaining: numberOf(agent.tradesRemaining),
     amountRemaining: numberOf(agent.amountRemaining),
     realizedToday: numberOf(agent.realizedToday),
-    riskAlerts: alerts.map(({ code, severity, marketId }) => ({
+    riskAlerts: alerts.map(({ code, severity, marketId, exitIds }) => ({
       code: wordOf(code),
       severity: wordOf(severity),
       market: marketId === undefined ? null : idOf(marketId),
+      ...(exitIds === undefined ? {} : { exitIds: exitIds.map(idOf) }),
     })),
+    exitChanges: exitChanges.map(({ type, createdAt, data }) => {
+      const { exitId, status, because, size, filledSize } = recordOf(data);
+      return {
+        ...{ type: wordOf(type), at: timeOf(createdAt), exitId: idOf(exitId), status: wordOf(status) },
+        ...{ because: because === null ? null : wordOf(because), size: numberOf(size) },
+        filledSize: numberOf(filledSize),
+      };
+    }),
     venues,
     recentOrders: briefing.recentTrades
       .slice(0, count)

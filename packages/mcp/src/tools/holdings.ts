@@ -89,7 +89,7 @@ export const redeem = tool({
   name: 'redeem',
   title: 'Redeem a resolved market',
   description:
-    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. On a live venue the status is "submitted" once the relayer has it, or "unsigned": then the owner has to sign and send the transactions elsewhere.',
+    'Exchanges the tokens of a market that is decided for collateral. Pays once, however often it is called. At a live venue as split_sets.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({
     market: MARKET,
@@ -129,15 +129,48 @@ export const redeem = tool({
   },
 });
 
+export const configureAgent = tool({
+  name: 'configure_agent',
+  title: 'Configure the agent',
+  description:
+    "silenceSeconds: after so long without a request the desk cancels this agent's open orders and sends its exits of silence. What the owner has locked is refused.",
+  annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
+  input: z.strictObject({
+    silenceSeconds: z.int().min(30).max(86_400).optional(),
+    autoRedeemEnabled: z.boolean().optional().describe('the desk redeems what was won'),
+  }),
+  contradictions: (change) =>
+    Object.keys(change).length === 0 ? ['give silenceSeconds or autoRedeemEnabled'] : [],
+  async run({ silenceSeconds, autoRedeemEnabled }, { desk, signal }) {
+    const settings = await desk.client.updateSettings(
+      {
+        ...(silenceSeconds === undefined ? {} : { silenceSeconds }),
+        ...(autoRedeemEnabled === undefined ? {} : { autoRedeemEnabled }),
+      },
+      { signal },
+    );
+    return {
+      silenceSeconds: numberOf(settings.silenceSeconds),
+      autoRedeemEnabled: flagOf(settings.autoRedeemEnabled),
+    };
+  },
+});
+
 export const pauseTrading = tool({
   name: 'pause_trading',
   title: 'Pause trading',
   description:
-    'Stops all new orders of this agent, here and elsewhere. Canceling and redeeming still work. No tool resumes: a person does.',
+    'Stops all new orders of this agent, here and elsewhere, and suspends its exits: they protect nothing then. Canceling and redeeming still work. No tool resumes: a person does.',
   annotations: { ...ACTS, destructiveHint: false, idempotentHint: true },
   input: z.strictObject({}),
   async run(_args, { desk, signal }) {
     const settings = await desk.client.updateSettings({ tradingPaused: true }, { signal });
-    return { tradingPaused: flagOf(settings.tradingPaused) };
+    const suspended = numberOf(settings.suspendedExits?.count ?? 0) ?? 0;
+    return {
+      tradingPaused: flagOf(settings.tradingPaused),
+      ...(suspended === 0
+        ? {}
+        : { suspendedExits: suspended, resumableBy: wordOf(settings.suspendedExits?.resumableBy) }),
+    };
   },
 });

@@ -1,8 +1,8 @@
-/** Every tool. None resumes trading, raises a limit or loosens a safeguard. */
+/** Every tool. None resumes trading or an exit, raises a limit of orders, or passes what the owner has locked. */
 import type { Tool } from '../tool.ts';
 import { getBriefing } from './briefing.ts';
-import { cancelExit, leaveExit, listExits } from './exits.ts';
-import { getPortfolio, listPositions, pauseTrading, redeem } from './holdings.ts';
+import { cancelExit, closePosition, leaveExit, listExits } from './exits.ts';
+import { configureAgent, getPortfolio, listPositions, pauseTrading, redeem } from './holdings.ts';
 import { readJournal } from './journal.ts';
 import { lookAtMarket } from './look-at-market.ts';
 import { cancelOrders, getOrder, listOrders } from './orders.ts';
@@ -21,6 +21,7 @@ export function createTools(): readonly Tool[] {
     checkOrder,
     placeOrder,
     cancelOrders,
+    closePosition,
     leaveExit,
     listExits,
     cancelExit,
@@ -37,6 +38,7 @@ export function createTools(): readonly Tool[] {
     tradeQuoteTool(shelf),
     readJournal,
     waitForEvent,
+    configureAgent,
     pauseTrading,
   ];
 }

@@ -35,24 +35,19 @@ const FIELDS = {
   venue: VENUE,
   outcome: OUTCOME,
   side: SIDE,
-  price: PRICE.optional().describe('limit order: waits on the book at this price. Either this or worstPrice'),
-  worstPrice: PRICE.optional().describe(
-    'market order: takes what the book offers up to this price. Either this or price',
-  ),
+  price: PRICE.optional().describe('limit order: waits on the book at it. This or worstPrice'),
+  worstPrice: PRICE.optional().describe('market order: takes what the book offers up to it. This or price'),
   size: QUANTITY.optional().describe('shares: of every order but a market BUY'),
   amount: QUANTITY.optional().describe('collateral to spend at most, fees apart: of a market BUY'),
   timeInForce: z
     .enum(['GTC', 'GTD', 'FAK', 'FOK'])
     .optional()
     .describe('GTC for a limit order, FAK for a market order when left out'),
-  expiresAt: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('of a GTD order: when it ends. A time, so that the same terms stay the same order'),
-  cancelAfterMs: CANCEL_AFTER_MS.describe('what is not filled by then is canceled, from the receipt on'),
+  expiresAt: z.iso.datetime({ offset: true }).optional().describe('of a GTD order: when it ends'),
+  cancelAfterMs: CANCEL_AFTER_MS.describe('what is not filled by then is canceled'),
   postOnly: z.boolean().optional().describe('refuse rather than take from the book'),
   clientOrderId: CLIENT_ORDER_ID.describe(
-    'of an earlier answer, to try that order again with the same terms; other terms under it are refused',
+    'of an earlier answer: tries that order again; other terms under it are refused',
   ),
   reasoning: REASONING,
   skill: z

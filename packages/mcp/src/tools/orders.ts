@@ -36,7 +36,7 @@ const conditionOf = async (market: string, venue: string | undefined, call: Call
   CONDITION_ID.test(market) ? market : (await findMarket(market, venue, call)).conditionId;
 
 /** @throws BellwetherApiError market_not_found when no venue knows the market */
-async function findMarket(
+export async function findMarket(
   market: string,
   venue: string | undefined,
   { desk, signal }: Call,

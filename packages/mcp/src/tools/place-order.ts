@@ -8,7 +8,7 @@ import { spend } from './spend.ts';
 import { spendingOf } from './terms.ts';
 
 /** The figures that an order's record and the answer to a trade have in common. */
-function placedFacts(
+export function placedFacts(
   answer: Pick<TradeResponse, 'orderId' | 'status' | 'filledSize' | 'avgPrice' | 'feePaid'> &
     Partial<Pick<TradeResponse, 'success' | 'errorCode' | 'errorMessage'>>,
   texts: StrangersTexts,
@@ -74,7 +74,7 @@ export const placeOrder = tool({
   title: 'Place an order',
   description:
     'Buys or sells shares of an outcome. The order is checked and signed on this machine. A BUY counts against the spending limit of the day; above a threshold the person is asked first. The same clientOrderId with the same terms is the same order, placed once: so call it again after order_outcome_unknown. Changed terms under the same clientOrderId are refused; without it, it is another order, placed beside the first.',
-  annotations: { ...ACTS, idempotentHint: false },
+  annotations: ACTS,
   ...ORDER_TERMS,
   async run(terms, call) {
     const { desk, texts, approval } = call;

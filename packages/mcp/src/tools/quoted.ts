@@ -1,5 +1,6 @@
 import { type Micro, parseMicro } from '@bellwether/contract/decimals';
 import {
+  identityLink,
   isProblem,
   type Quote,
   type QuoteAsk,
@@ -54,6 +55,21 @@ const TICKER = z
   .max(120)
   .describe('id of a market of venue B, from search_markets with its venue');
 
+/** DFlow's own page, where a person sees the wallets of their identity. */
+const IDENTITY_PAGE = 'https://dflow.net/proof';
+
+/** Made on this machine, because a link of the desk could lead a person with their papers anywhere. */
+const identityFacts = ({ quoteErrorCode }: Quote, { config, solana }: Call['desk']) =>
+  quoteErrorCode !== 'kyc_required'
+    ? {}
+    : {
+        identityLink: identityLink({
+          signer: solana(),
+          redirectUri: IDENTITY_PAGE,
+          paperDesk: config.place.url,
+        }),
+      };
+
 function quoteFacts(quote: Quote, texts: StrangersTexts) {
   texts.add('title', quote.title);
   texts.addName('outcomeName', quote.side, quote.outcomeName);
@@ -82,7 +98,7 @@ export const quoteTool = (shelf: QuoteShelf) =>
     name: 'quote_venue_b',
     title: 'Ask venue B for a quote',
     description:
-      'A price and a transaction for a market of venue B. BUY takes amount (collateral to spend at most), SELL takes size (whole contracts); a SELL of a settled market redeems it. takesAtMost, givesExpected and givesAtLeast are collateral or shares. refusal says why there is nothing to trade; with approval_required trade_venue_b asks the owner. Nothing is traded until trade_venue_b.',
+      'A price and a transaction for a market of venue B. BUY takes amount, SELL takes size; a SELL of a settled market redeems it. takesAtMost, givesExpected and givesAtLeast are collateral or shares. refusal says why there is nothing to trade; with approval_required trade_venue_b asks the owner, with kyc_required identityLink is for the person alone. Nothing is traded until trade_venue_b.',
     annotations: READS,
     input: z.strictObject({
       market: TICKER,
@@ -102,7 +118,7 @@ export const quoteTool = (shelf: QuoteShelf) =>
         side === 'BUY' ? { ...terms, action: side, amount } : { ...terms, action: side, shares: size };
       const quote = await desk.client.venueB.quote(ask, desk.solana().address, { signal });
       shelf.keep(quote, ask);
-      return quoteFacts(quote, texts);
+      return { ...quoteFacts(quote, texts), ...identityFacts(quote, desk) };
     },
   });
 

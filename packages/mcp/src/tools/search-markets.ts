@@ -32,7 +32,7 @@ export const searchMarkets = tool({
   annotations: READS,
   input: z.strictObject({
     query: z.string().min(1).max(100).describe('words of the title, or *'),
-    venue: VENUE,
+    venue: VENUE.describe('such as polymarket or kalshi; default: the first'),
     order: z
       .enum(['volume24hr', 'liquidity', 'volume', 'endDate', 'createdAt'])
       .optional()

@@ -60,7 +60,7 @@ export const splitSets = tool({
   title: 'Split collateral into YES and NO shares',
   description:
     'Makes full sets: one YES and one NO share for each collateral. At a live venue the status is "submitted" once the relayer has it, or "unsigned": then the owner of the wallet has to sign and send the transactions elsewhere, once. Counts like a BUY of that collateral, also against the spending limit. The same terms under the same clientOrderId are done once.',
-  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  annotations: { ...ACTS, destructiveHint: false },
   input,
   async run(terms, { desk, texts, ...call }) {
     const { asked } = call.approval;
@@ -95,7 +95,7 @@ export const mergeSets = tool({
   title: 'Merge YES and NO shares into collateral',
   description:
     'Each pair of one YES and one NO share becomes one collateral, also while trading is paused. At a live venue as split_sets. The same terms under the same clientOrderId are done once.',
-  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  annotations: { ...ACTS, destructiveHint: false },
   input,
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());
@@ -110,7 +110,7 @@ export const convertSets = tool({
   title: 'Convert NO shares into YES shares',
   description:
     'NO shares of one market of an event become as many YES shares of each of its other markets, which pay the same. At a live venue as split_sets, in markets of version v2. Counts as a trade of one collateral a share. The same terms under the same clientOrderId are done once.',
-  annotations: { ...ACTS, destructiveHint: false, idempotentHint: false },
+  annotations: { ...ACTS, destructiveHint: false },
   input: input.extend({ amount: quantityOf(1e9).describe('NO shares') }),
   async run(terms, { desk, texts, signal }) {
     const request = requestOf(terms, terms.clientOrderId ?? randomUUID());

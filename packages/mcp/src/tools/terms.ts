@@ -7,13 +7,13 @@ export const MARKET = z
   .string()
   .min(1)
   .max(200)
-  .describe('id from search_markets; also condition id, token id, or ticker of venue B');
+  .describe('id from search_markets; or condition id, token id, ticker');
 export const VENUE = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,50}$/)
   .optional()
-  .describe('such as polymarket or kalshi; the first venue when left out');
-export const EITHER_VENUE = VENUE.describe('all venues when left out');
+  .describe('default: the first venue');
+export const EITHER_VENUE = VENUE.describe('default: all venues');
 export const OUTCOME = z.string().min(1).max(100).describe('YES, NO, or its name in untrusted.texts');
 export const SIDE = z.enum(['BUY', 'SELL']);
 export const limitOf = (fallback: number, most: number) => z.int().min(1).max(most).default(fallback);
@@ -24,11 +24,7 @@ export const CLIENT_ORDER_ID = z
 
 export const CANCEL_AFTER_MS = z.int().min(100).max(604_800_000).optional();
 
-export const REASONING = z
-  .string()
-  .max(1000)
-  .optional()
-  .describe('why, for the journal that the owner reads');
+export const REASONING = z.string().max(1000).optional().describe("why, for the owner's journal");
 const MILLIONTHS = 1e6;
 export const quantityOf = (most: number) =>
   z

@@ -9,9 +9,19 @@ const LONGEST_SECONDS = 50;
 
 /** How each field of an event is shown; a field that is not named here is left out. */
 const FIELDS = {
-  id: ['orderId', 'approvalId', 'tradeId', 'marketConditionId', 'marketId', 'tokenId', 'walletAddress'],
+  id: [
+    'exitId',
+    'orderId',
+    'approvalId',
+    'tradeId',
+    'marketConditionId',
+    'marketId',
+    'tokenId',
+    'walletAddress',
+  ],
   word: [
     'status',
+    'because',
     'venue',
     'outcome',
     'side',
@@ -93,7 +103,7 @@ export const waitForEvent = tool({
   name: 'wait_for_event',
   title: 'Wait for an event',
   description:
-    'Waits until something happens to this agent: a fill, an order that ends, a resolution, a risk alert. Give the cursor of the last answer as after, and nothing in between is missed. event is null when nothing happened in time.',
+    'Waits until something happens to this agent: a fill, an order that ends, an exit, a resolution, a risk alert. Give the cursor of the last answer as after, and nothing in between is missed. event is null when nothing happened in time.',
   annotations: READS,
   input: z.strictObject({
     types: z
@@ -102,7 +112,7 @@ export const waitForEvent = tool({
       .max(20)
       .optional()
       .describe(
-        'such as fill, order.*, position, balance, market.resolved, risk, safeguards; any when left out',
+        'such as fill, order.*, exit.*, position, balance, market.resolved, risk, safeguards; any when left out',
       ),
     after: z
       .string()

@@ -1,14 +1,21 @@
 /** DFlow's trade API: quotes with the transactions that open orders, and the status of orders. */
 
 import { charge } from '@bellwether/exchange/doors/limits';
-import { parseBase58, parseSolanaAddress } from '@bellwether/protocol';
+import {
+  parseBase58,
+  parseSolanaAddress,
+  type SolanaAddress,
+  verifySolanaMessage,
+} from '@bellwether/protocol';
 import type { FastifyPluginAsync } from 'fastify';
 import {
   type DflowDoorOptions,
+  invalid,
   notFound,
   numberOf,
   parameterOf,
   prepareDoor,
+  type Query,
   queryOf,
   textOf,
 } from './door.ts';
@@ -62,12 +69,46 @@ export const dflowTradeDoor: FastifyPluginAsync<DflowDoorOptions> = async (door,
   }));
   door.get('/venues', () => ['Bellwether Sandbox']);
 
-  // Belongs to Proof, which has a separate host at the venue.
+  // Both belong to Proof, which has hosts of its own at the venue.
   door.get('/verify/:address', (request) => {
-    const address = parameterOf(request, 'address');
-    if (parseSolanaAddress(address) === null)
-      throw new DoorError(400, 'invalid_address', 'address must be a base58-encoded public key');
+    const address = walletOf(parameterOf(request, 'address'), 'address');
     const { kyc, verifiedWallets } = open().switches;
     return { verified: kyc === 'off' || verifiedWallets.has(address) };
   });
+  // The link that a person opens there. Here there is no person to look at: the wallet's signature is enough. It does not send
+  // the caller on to the named address, which could be any.
+  door.get('/proof', (request) => {
+    const { wallet, redirectUri } = signedLinkOf(queryOf(request));
+    const { switches } = open();
+    switches.verifiedWallets = new Set([...switches.verifiedWallets, wallet].slice(-MOST_VERIFIED));
+    return { verified: true, redirect_uri: redirectUri };
+  });
 };
+
+/** The latest of them: anyone can make wallets. */
+const MOST_VERIFIED = 10_000;
+
+/** @throws DoorError */
+function walletOf(text: string | null, name: string): SolanaAddress {
+  const wallet = text === null ? null : parseSolanaAddress(text);
+  if (wallet === null)
+    throw new DoorError(400, 'invalid_address', `${name} must be a base58-encoded public key`);
+  return wallet;
+}
+
+/** @throws DoorError */
+function signedLinkOf(query: Query): { readonly wallet: SolanaAddress; readonly redirectUri: string } {
+  const wallet = walletOf(textOf(query, 'wallet'), 'wallet');
+  const timestamp = textOf(query, 'timestamp') ?? '';
+  if (!/^\d{13}$/.test(timestamp)) throw invalid('timestamp must be milliseconds');
+  const redirectUri = textOf(query, 'redirect_uri') ?? '';
+  if (!/^(https|chrome-extension):\/\/./.test(redirectUri))
+    throw invalid('redirect_uri must be an address with https: or chrome-extension:');
+  const signature = parseBase58(textOf(query, 'signature') ?? '');
+  const isSigned =
+    signature?.length === SIGNATURE_BYTES &&
+    verifySolanaMessage(wallet, `Proof KYC verification: ${timestamp}`, signature);
+  if (!isSigned)
+    throw new DoorError(400, 'invalid_signature', 'signature must be the wallet’s own, in base58');
+  return { wallet, redirectUri };
+}

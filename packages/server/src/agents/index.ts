@@ -19,6 +19,7 @@ export {
   resetSettings,
   type SettingsNeeds,
   settingsRecord,
+  suspendedExits,
   updateSettings,
 } from './settings.ts';
 export {

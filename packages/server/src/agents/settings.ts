@@ -3,6 +3,7 @@ import {
   CAP_NAMES,
   CAPS,
   type CapName,
+  type ChangedSettings,
   type Settings,
   type SettingsReset,
   type SettingsUpdate,
@@ -65,18 +66,38 @@ export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'loc
   return change;
 }
 
+/** What a pause has left suspended, and how it is resumed; no field where nothing is. */
+export async function suspendedExits(
+  { agents }: Pick<SettingsNeeds, 'agents'>,
+  agentId: string,
+): Promise<Pick<ChangedSettings, 'suspendedExits'>> {
+  const { count, claimed } = await agents.suspendedExits(agentId);
+  if (count === 0) return {};
+  const which = count === 1 ? '1 guarded exit is' : `${count} guarded exits are`;
+  const how = claimed
+    ? 'its owner resumes each of them, on the console'
+    : 'resume each of them: GET /markets/exits?status=suspended, then POST /markets/exits/{exitId}/resume';
+  const suspended = {
+    count,
+    resumableBy: claimed ? 'owner' : 'agent',
+    message: `${which} suspended and protect${count === 1 ? 's' : ''} nothing, also once trading goes on: ${how}.`,
+  };
+  return { suspendedExits: suspended };
+}
+
 /** @throws Refusal locked_by_owner */
 async function change(
   needs: SettingsNeeds,
   caller: Caller,
   asked: Omit<SettingsChange, 'locks'>,
-): Promise<Settings> {
+): Promise<ChangedSettings> {
   const decide = (current: SettingsRow): SettingsChange => {
     const [first, ...rest] = lockedDenials(current, current.locks, asked);
     if (first !== undefined) throw new Refusal([first, ...rest]);
     return asked;
   };
-  return settingsRecord(await needs.agents.updateSettings(caller.agentId, decide, needs.clock.now()));
+  const row = await needs.agents.updateSettings(caller.agentId, decide, needs.clock.now());
+  return { ...settingsRecord(row), ...(await suspendedExits(needs, caller.agentId)) };
 }
 
 /**
@@ -87,7 +108,7 @@ export const updateSettings = (
   needs: SettingsNeeds,
   caller: Caller,
   update: SettingsUpdate,
-): Promise<Settings> => change(needs, caller, parseSettings(update));
+): Promise<ChangedSettings> => change(needs, caller, parseSettings(update));
 
 /** The stricter of the default and the owner's ceiling. */
 function resetCap(name: CapName, { locks }: SettingsRow): Figure {

@@ -177,6 +177,16 @@ export function createAgentStore(sql: Sql, now: () => number) {
       return limitsOf(row);
     },
 
+    /** Guarded exits that are suspended, and whether the agent has an owner, who alone resumes them then. */
+    async suspendedExits(agentId: string): Promise<{ readonly count: number; readonly claimed: boolean }> {
+      return only(
+        await sql<{ readonly count: number; readonly claimed: boolean }[]>`
+          select (select count(*)::int from exits e where e.agent_id = a.agent_id and e.status = 'suspended') as count,
+            a.claimed_at is not null as claimed
+          from agents a where a.agent_id = ${agentId}`,
+      );
+    },
+
     /**
      * Locks the agent's row, so the change applies to every trade assessed after it. `decide` receives the locked row;
      * when it throws, nothing changes.

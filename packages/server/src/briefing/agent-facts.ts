@@ -68,6 +68,7 @@ const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   solAddress: row.agent_sol,
   wallets: { evm: row.wallets ?? [], solana: row.solana_wallets ?? [] },
   hasCredentials: row.has_credentials,
+  hasExits: row.has_exits,
   limits: limitsOf(row),
   silence: row.silent_at === null ? null : { at: ms(row.silent_at), orders: row.silent_orders ?? 0 },
   repeatedRefusal: row.repeated_refusal,

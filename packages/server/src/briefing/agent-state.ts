@@ -3,7 +3,7 @@ import type { Limits } from '../agents/index.ts';
 import { OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { type Alert, riskAlerts } from '../domain/risk-alerts.ts';
-import { type ExitRow, type ExitStore, exitEnd } from '../exits/index.ts';
+import { type AlertReader, type ExitRow, type ExitStore, exitEnd } from '../exits/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
@@ -13,7 +13,7 @@ import { type VenueState, venueState } from './venue-state.ts';
 export interface AgentStateNeeds {
   readonly clock: Clock;
   readonly venues: Venues;
-  readonly exits: Pick<ExitStore, 'list'>;
+  readonly exits: Pick<ExitStore, 'list' | 'unguarded'>;
 }
 
 export interface AgentState {
@@ -32,19 +32,25 @@ export const quotaResetsAt = (now: number): string =>
 
 /** An agent without any costs no trip. */
 export const openExits = async (
-  { exits }: Pick<AgentStateNeeds, 'exits'>,
+  { exits }: { readonly exits: Pick<ExitStore, 'list'> },
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { openExits: count }: Pick<Limits, 'openExits'>,
 ): Promise<readonly ExitRow[]> =>
   count === 0 ? [] : exits.list({ agentId, statuses: OPEN_EXITS }, { limit: count });
 
+/** @param reader whose alerts: what the agent says that it has seen stays an alert of its owner's */
 export async function agentState(
   needs: AgentStateNeeds,
   agent: ActingAgent,
-  { facts, scope }: { readonly facts: BriefingFacts; readonly scope: Scope },
+  {
+    facts,
+    scope,
+    reader,
+  }: { readonly facts: BriefingFacts; readonly scope: Scope; readonly reader: AlertReader },
 ): Promise<AgentState> {
-  const [exits, ...states] = await Promise.all([
+  const [exits, unguarded, ...states] = await Promise.all([
     openExits(needs, agent, facts.limits),
+    facts.hasExits ? needs.exits.unguarded(agent.agentId, reader) : [],
     ...[...needs.venues.values()].map((venue) => venueState(needs, facts, venue, scope)),
   ]);
   const alerts = riskAlerts({
@@ -58,6 +64,7 @@ export async function agentState(
     silence: facts.silence,
     repeatedRefusal: facts.repeatedRefusal,
     exits: exits.map((row) => ({ ...row, endsAt: exitEnd(row) })),
+    unguarded,
     silentVenues: states.filter(({ isCurrent }) => !isCurrent).map(({ venue }) => venue.id),
   });
   return { states, alerts, exits };

@@ -47,6 +47,7 @@ export type BriefingRow = Answering &
     readonly solana_wallets: SolanaAddress[] | null;
     readonly positions: PositionJson[] | null;
     readonly has_credentials: boolean;
+    readonly has_exits: boolean;
     readonly groups: OpenOrdersJson[] | null;
     readonly changed: ListedJson[] | null;
     readonly approvals: OpenApproval[] | null;
@@ -83,7 +84,8 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
   return (questions) => sql<BriefingRow[]>`
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name,
       a.wallet_address as agent_wallet, a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, y.approvals,
-      exists (${wallets.credential(isAsked)}) as has_credentials, g.groups, c.changed, z.fired_at as silent_at, z.orders as silent_orders, f.refusal as repeated_refusal,
+      exists (${wallets.credential(isAsked)}) as has_credentials,
+      exists (select from exits x where x.agent_id = q.agent_id) as has_exits, g.groups, c.changed, z.fired_at as silent_at, z.orders as silent_orders, f.refusal as repeated_refusal,
       (select max(updated_at) from orders where agent_id = q.agent_id) as last_change_at,
       pg_current_snapshot()::text as snapshot
     from ${asRows(
@@ -99,7 +101,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
     cross join lateral (select * from agents where agent_id = q.agent_id offset 0) a
     cross join lateral (select * from safeguards where agent_id = q.agent_id offset 0) s
     ${limitFacts(sql, sql`q.today`)}
+    -- A silence that the agent has ended is none.
     left join silences z on z.agent_id = q.agent_id
+      and z.called_at = (select max(last_called_at) from api_keys where agent_id = q.agent_id)
     left join lateral (select jsonb_build_object('conditionId', condition_id, 'side', side, 'code', code, 'count', count) as refusal
       from repeated_refusal(q.agent_id, q.asked_at) offset 0) f on true
     left join lateral (${wallets.of.evm(isAsked)} offset 0) w on true

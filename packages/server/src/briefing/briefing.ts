@@ -3,15 +3,16 @@
  * venues' memory, at most one call to a chain for a wallet in several seconds, and nothing that grows with an agent's
  * past. No briefing waits long for a venue: a silent venue contributes its last known figures, marked as such.
  */
-import type { Briefing, RiskAlert } from '@bellwether/contract';
+import type { Briefing, ExitChange, RiskAlert } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
 import { settingsRecord } from '../agents/index.ts';
+import { OPEN_EXITS } from '../domain/exits.ts';
 import { inDoubtBefore } from '../domain/lifecycle.ts';
 import { within } from '../domain/patience.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { tradesLeft } from '../domain/safeguards.ts';
 import { STALE_ORDER_MS } from '../domain/thresholds.ts';
-import { exitRecords } from '../exits/index.ts';
+import { type ExitRow, type ExitStore, exitRecords } from '../exits/index.ts';
 import type { ShownMarkets } from '../markets/index.ts';
 import { orderRecord } from '../orders/index.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -27,6 +28,7 @@ import { venueBrief } from './venue-briefs.ts';
 import { BRIEFING_PATIENCE_MS } from './venue-state.ts';
 
 export interface BriefingNeeds extends AgentStateNeeds {
+  readonly exits: AgentStateNeeds['exits'] & Pick<ExitStore, 'changes'>;
   readonly clock: Clock;
   readonly venues: Venues;
   readonly facts: AgentFacts;
@@ -37,6 +39,9 @@ export interface BriefingNeeds extends AgentStateNeeds {
 /** Orders in one answer: without `since` the latest, with it what changed. */
 const LATEST_ORDERS = 20;
 const CHANGED_ORDERS = 100;
+/** What became of exits, likewise. */
+const LATEST_EXIT_CHANGES = 20;
+const EXIT_CHANGES = 100;
 /** New markets in one answer; with `since`, of each venue. */
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
@@ -61,8 +66,9 @@ export async function briefing(
   const since = query.since === undefined ? null : parseSince(query.since);
   const facts = await readFacts(needs, { caller, query, scope, since, now });
   const registered = [...needs.venues.values()];
-  const [{ states, alerts, exits }, listed, skills] = await Promise.all([
-    agentState(needs, caller, { facts, scope }),
+  const [{ states, alerts, exits }, told, listed, skills] = await Promise.all([
+    agentState(needs, caller, { facts, scope, reader: 'agent' }),
+    toldOfExits(needs, caller, { facts, query, since }),
     includesMarkets(query) ? listings(needs, scope, since) : new Map<Venue, Listing>(),
     needs.recommendedSkills(),
   ]);
@@ -75,6 +81,8 @@ export async function briefing(
     riskAlerts: alerts as RiskAlert[],
     approvals: [...facts.approvals],
     exits: await exitRecords(needs, exits),
+    exitChanges: told.changes,
+    endedExits: await exitRecords(needs, told.ended),
     venues: Object.fromEntries(
       states
         .filter(({ venue }) => scope.venues.includes(venue))
@@ -137,6 +145,35 @@ async function readFacts(
       path: 'user',
     });
   return facts;
+}
+
+interface ToldOfExits {
+  readonly changes: ExitChange[];
+  /** Those of them that have ended. */
+  readonly ended: readonly ExitRow[];
+}
+
+/** What became of exits, up to what the facts contain. An agent that has left none costs no trip. */
+async function toldOfExits(
+  { exits }: Pick<BriefingNeeds, 'exits'>,
+  { agentId }: ActingAgent,
+  {
+    facts,
+    query,
+    since,
+  }: { readonly facts: BriefingFacts; readonly query: BriefingQuery; readonly since: Since | null },
+): Promise<ToldOfExits> {
+  if (!facts.hasExits) return { changes: [], ended: [] };
+  const changes = await exits.changes({
+    ...{ agentId, venue: query.venue ?? null, upTo: facts.snapshot },
+    after: since?.at ?? null,
+    notIn: since?.snapshot ?? null,
+    limit: since === null ? LATEST_EXIT_CHANGES : EXIT_CHANGES,
+  });
+  const exitIds = [...new Set(changes.map(({ data }) => data.exitId))];
+  if (exitIds.length === 0) return { changes, ended: [] };
+  const rows = await exits.list({ agentId, exitIds }, { limit: exitIds.length });
+  return { changes, ended: rows.filter(({ status }) => !OPEN_EXITS.includes(status)) };
 }
 
 /** Markets that each venue has listed; one that does not answer in time is left out. */

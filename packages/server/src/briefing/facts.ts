@@ -37,6 +37,8 @@ export interface BriefingFacts {
   readonly wallets: { readonly evm: readonly Address[]; readonly solana: readonly SolanaAddress[] };
   /** The agent may place signed orders: one of the EVM wallets has venue credentials. */
   readonly hasCredentials: boolean;
+  /** It has left guarded exits, ended ones among them. */
+  readonly hasExits: boolean;
   readonly limits: Limits;
   readonly silence: Silence | null;
   readonly repeatedRefusal: RepeatedRefusal | null;

@@ -64,7 +64,11 @@ export async function ownedState(needs: OwnedStateNeeds, agent: ActingAgent): Pr
   });
   return {
     facts,
-    ...(await agentState(needs, agent, { facts: provedOnly(facts), scope: scopeOf(needs, {}) })),
+    ...(await agentState(needs, agent, {
+      facts: provedOnly(facts),
+      scope: scopeOf(needs, {}),
+      reader: 'owner',
+    })),
   };
 }
 

@@ -26,6 +26,10 @@ export interface OutcomeEvidence {
   readonly errorCode: string | null;
   /** Set by the evidence that answers the submission. */
   readonly first: FirstAnswer | null;
+  /** A refusal after which the venue would take the same order: while an exit waits to send it, it is an attempt and no answer. */
+  readonly isRepeatable?: boolean;
+  /** It has no effect where the order was sent after this time, epoch milliseconds: what was proved is older. */
+  readonly sentBefore?: number;
   readonly journal: readonly {
     readonly at: number;
     readonly event: string;

@@ -105,19 +105,22 @@ describe('two seconds', () => {
     expect(held.look('a', true, 3_000)).toBeNull();
   });
 
-  test('begin anew after a gap: a desk that stood still has not seen the price hold', () => {
+  test('count a second and a half of a longer gap: a late look delays an exit, and never begins anew', () => {
     const held = new HeldTriggers();
     held.look('a', true, 0);
     expect(held.look('a', true, 10_000)).toBeNull();
-    expect(held.look('a', true, 11_000)).toBeNull();
-    expect(held.look('a', true, 12_000)).toBe(10_000);
+    expect(held.look('a', true, 10_400)).toBeNull();
+    expect(held.look('a', true, 10_500)).toBe(8_500);
+    expect(held.look('b', true, 0)).toBeNull();
+    expect(held.look('b', true, 3_000)).toBeNull();
+    expect(held.look('b', true, 6_000)).toBe(3_000);
   });
 
   test('belong to one exit', () => {
     const held = new HeldTriggers();
     held.look('a', true, 0);
     expect(held.look('b', true, 1_000)).toBeNull();
-    held.keep(new Set(['b']));
+    held.forget('a');
     expect(held.look('a', true, 1_500)).toBeNull();
   });
 });

@@ -21,9 +21,9 @@ export type ExitStatus = 'armed' | 'suspended' | 'firing' | 'fired' | 'canceled'
 /** Not ended. */
 export const OPEN_EXITS: readonly ExitStatus[] = ['armed', 'suspended', 'firing'];
 
-/** A price must hold so long, at looks that are at most so far apart: a longer gap was a pause of the desk. */
+/** A price must hold so long. Of the time between two looks so much counts: what the price was in a longer one is not known. */
 const PRICE_HOLDS_MS = 2_000;
-const LOOKS_APART_MS = 1_500;
+const LOOK_COUNTS_MS = 1_500;
 
 /** What the book pays for a size now. */
 export interface ExitQuote {
@@ -82,9 +82,12 @@ export function triggerHolds(trigger: ExitTrigger, { now, quote, endsAt, isSilen
 export const triggerPrice = (trigger: ExitTrigger): Pips | null =>
   'price' in trigger ? trigger.price : null;
 
-/** Remembers since when each trigger has held without a gap. In memory: who takes over begins anew. */
+/**
+ * Remembers how long each trigger has held, at every look: a look that comes late delays an exit by what is not counted of it, and never
+ * begins anew. In memory: who takes over does.
+ */
 export class HeldTriggers {
-  readonly #held = new Map<string, { readonly since: number; readonly seen: number }>();
+  readonly #held = new Map<string, { readonly forMs: number; readonly seen: number }>();
 
   /** @returns since when, once that is long enough; else `null` */
   look(exitId: string, holds: boolean, now: number): number | null {
@@ -93,14 +96,13 @@ export class HeldTriggers {
       return null;
     }
     const before = this.#held.get(exitId);
-    const since = before === undefined || now - before.seen > LOOKS_APART_MS ? now : before.since;
-    this.#held.set(exitId, { since, seen: now });
-    return now - since >= PRICE_HOLDS_MS ? since : null;
+    const forMs = before === undefined ? 0 : before.forMs + Math.min(LOOK_COUNTS_MS, now - before.seen);
+    this.#held.set(exitId, { forMs, seen: now });
+    return forMs >= PRICE_HOLDS_MS ? now - forMs : null;
   }
 
-  /** Forgets all others. */
-  keep(exitIds: ReadonlySet<string>): void {
-    for (const id of this.#held.keys()) if (!exitIds.has(id)) this.#held.delete(id);
+  forget(exitId: string): void {
+    this.#held.delete(exitId);
   }
 }
 
@@ -175,3 +177,55 @@ const tooCheap = (limit: Pips, of: Pips, distance: number, what: string): Denial
   detail: `The worst price ${formatPips(limit)} is more than ${distance} % below the ${what}, ${formatPips(of)}.`,
   context: { limit: limit / PIPS, price: of / PIPS, exitDistancePercent: distance },
 });
+
+/** The terms of an exit that say what its price comes to once its trigger holds. */
+interface StopTerms extends Pick<ExitOrder, 'limit' | 'timeInForce'> {
+  readonly trigger: ExitTrigger;
+}
+
+/** By how much a stop's worst price is above its trigger; `null`: it is no stop. */
+const aboveTrigger = ({ limit, trigger }: StopTerms): number | null =>
+  trigger.kind === 'price_at_or_below' ? limit - trigger.price : null;
+
+/** Refuses a stop that could never sell: once its trigger holds, the book pays less than its worst price. */
+export function stopDenial(terms: StopTerms): Denial | null {
+  const { limit, timeInForce, trigger } = terms;
+  if (trigger.kind !== 'price_at_or_below' || !isImmediate(timeInForce)) return null;
+  if ((aboveTrigger(terms) ?? 0) <= 0) return null;
+  const [worst, stop] = [formatPips(limit), formatPips(trigger.price)];
+  return {
+    code: 'exit_price_out_of_range',
+    path: 'price',
+    detail: `The worst price ${worst} is above the trigger's price, ${stop}: once the book pays ${stop} or less a share, an order that executes at once finds nothing at ${worst} or more, so this stop could not sell.`,
+    fix: `Sign a worst price below ${stop}, at most exitDistancePercent of it (GET /agents/settings); or a GTC order, which then rests on the book at ${worst}.`,
+    context: { limit: limit / PIPS, price: trigger.price / PIPS },
+  };
+}
+
+export interface ExitWarning {
+  readonly code: string;
+  readonly severity: 'info' | 'warning';
+  readonly message: string;
+}
+
+/** What the terms of an exit do that may not be meant. @param facts of now */
+export function exitWarnings(terms: StopTerms, facts: TriggerFacts): ExitWarning[] {
+  const { limit, trigger, timeInForce } = terms;
+  const above = aboveTrigger(terms);
+  const worst = formatPips(limit);
+  const warnings: ExitWarning[] = [];
+  const warn = (code: string, message: string) => warnings.push({ code, severity: 'warning', message });
+  if (triggerHolds(trigger, facts))
+    warn('trigger_holds_already', 'Its trigger holds now: the order is sent within seconds, not later.');
+  if (above !== null && above === 0 && isImmediate(timeInForce))
+    warn(
+      'exit_may_fill_in_part',
+      `Its worst price is the price of its trigger, ${worst}: where the book pays less for a part of the size, that part is not sold.`,
+    );
+  if (above !== null && above > 0)
+    warn(
+      'exit_rests',
+      `It is a resting order and no stop: once the book pays ${formatPips(limit - above)} or less, it waits on the book at ${worst}, and sells only if the price comes back to that.`,
+    );
+  return warnings;
+}

@@ -20,7 +20,8 @@
  * A split, a merge or a conversion is an order of sets, which is executed completely or not at all: by its venue at once, or by the owner
  * of the wallet, who has the transactions to sign. Then it is `live` until one of them is seen on the chain, or for too long.
  *
- * No event changes a terminal status.
+ * No event changes a terminal status. A refusal that is an attempt of a guarded exit is no answer to its order: the order may be sent anew,
+ * and is `submitting` again.
  */
 export const ORDER_KINDS = ['signed', 'quoted', 'split', 'merge', 'convert'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];

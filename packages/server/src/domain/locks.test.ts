@@ -43,7 +43,8 @@ describe('what an agent’s key may change', () => {
     expect(lockedDenials(RUNNING, NO_LOCKS, all)).toEqual([]);
   });
 
-  test.each(CAP_NAMES)('%s: at the lock and below, not above; "none" is above', (name) => {
+  const ceilings = CAP_NAMES.filter((name) => name !== 'silenceSeconds');
+  test.each(ceilings)('%s: at the lock and below, not above; "none" is above', (name) => {
     const lock = LOCKS[name] as number | bigint;
     const one = typeof lock === 'bigint' ? 1n : 1;
     const ask = (value: unknown) =>
@@ -52,6 +53,17 @@ describe('what an agent’s key may change', () => {
     expect(ask((lock as never) - (one as never))).toEqual([]);
     expect(ask((lock as never) + (one as never))).toEqual([name]);
     expect(ask(null)).toEqual([name]);
+  });
+
+  test('a silence: at the lock and above, not below; "none" is no silence', () => {
+    const ask = (silenceSeconds: number | null) =>
+      lockedDenials(RUNNING, { ...NO_LOCKS, silenceSeconds: 600 }, { silenceSeconds }).map(
+        ({ path }) => path,
+      );
+    expect([ask(600), ask(900), ask(599), ask(30), ask(null)]).toEqual([
+      ...[[], []],
+      ...[['silenceSeconds'], ['silenceSeconds'], ['silenceSeconds']],
+    ]);
   });
 
   test('a lock at zero is a lock', () => {

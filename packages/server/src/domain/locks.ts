@@ -1,10 +1,10 @@
 /**
- * The settings that an owner controls: a ceiling per safeguard that the agent's key cannot exceed, and a pause that it
- * cannot lift. Checked in the transaction that changes the settings, against the locked row.
+ * The settings that an owner controls: a ceiling per safeguard that the agent's key cannot exceed (of the silence a floor), and a pause
+ * that it cannot lift. Checked in the transaction that changes the settings, against the locked row.
  *
  * Switching the caps off would make a ceiling useless, so one locked ceiling also locks `tradeLimitEnabled`.
  */
-import { CAP_NAMES } from '@bellwether/contract';
+import { CAP_NAMES, CAPS, type CapName } from '@bellwether/contract';
 import type { Denial } from './denial.ts';
 import { type Ceilings, figureText, hasCeiling, type Safeguards } from './safeguards.ts';
 
@@ -22,6 +22,10 @@ export const capsLocked = (locks: OwnerLocks): boolean => locks.tradeLimitEnable
 
 /** The change that an agent's key requests; absent fields stay unchanged. */
 export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
+
+/** Of most settings more is looser. A shorter silence sends exits and cancels orders sooner, which a thief could want. */
+const isBeyond = (name: CapName, asked: number | bigint, lock: number | bigint): boolean =>
+  'lock' in CAPS[name] ? asked < lock : asked > lock;
 
 /** @returns a denial per field that the owner's locks forbid; empty when the whole change is allowed */
 export function lockedDenials(
@@ -41,7 +45,7 @@ export function lockedDenials(
     const ceiling = locks[name];
     const asked = change[name];
     if (ceiling === null || asked === undefined) continue;
-    if (asked === null || asked > ceiling) {
+    if (asked === null || isBeyond(name, asked, ceiling)) {
       deny(
         name,
         `${name} is locked by the owner at ${figureText(name, ceiling)}; ${asked === null ? 'none' : figureText(name, asked)} was asked.`,

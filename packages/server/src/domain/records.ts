@@ -125,6 +125,8 @@ interface OrderState {
     readonly checked?: Checked;
   }[];
   readonly updatedAt: number;
+  /** When it was sent last, or recorded to be sent. */
+  readonly sentAt: number;
 }
 
 export type SignedOrderRow = NewSignedOrder & OrderState;
@@ -135,7 +137,7 @@ export type SetOrderRow = NewSetOrder & OrderState;
 
 export type OrderRow = SignedOrderRow | QuotedOrderRow | SetOrderRow;
 
-type WithoutDetail<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted'>;
+type WithoutDetail<Order> = Omit<Order, 'journal' | 'first' | 'requestId' | 'counted' | 'sentAt'>;
 
 /** An order as a list shows it. */
 export type ListedOrder =

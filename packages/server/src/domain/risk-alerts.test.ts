@@ -55,6 +55,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   silence: null,
   repeatedRefusal: null,
   exits: [],
+  unguarded: [],
   silentVenues: [],
   ...fields,
 });

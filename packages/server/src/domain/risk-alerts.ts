@@ -31,6 +31,7 @@ export interface Alert {
   readonly severity: Severity;
   readonly message: string;
   readonly marketId?: string;
+  readonly exitIds?: readonly string[];
 }
 
 /** The way of trading at a venue. */
@@ -70,9 +71,25 @@ export interface OpenExit {
   readonly outcome: 'YES' | 'NO';
   readonly status: string;
   readonly because: string | null;
-  readonly trouble: { readonly code: string } | null;
+  /** Codes of what has stood in its way for ten seconds. */
+  readonly lastingTroubles: readonly string[];
+  /** The agent has an owner, who alone resumes what is suspended. */
+  readonly claimed?: boolean;
   /** `null`: it ends with its market. */
   readonly endsAt: number | null;
+}
+
+/** One that ended without selling all that it was left for, while shares are held that no other exit would sell. */
+export interface UnguardedExit {
+  readonly exitId: string;
+  readonly marketId: string;
+  readonly outcome: 'YES' | 'NO';
+  /** Why it ended, or how. */
+  readonly because: string;
+  /** What it left unsold. */
+  readonly unsold: Micro;
+  /** Held shares of that outcome which no exit would sell. */
+  readonly bare: Micro;
 }
 
 /** The same refusal of an agent, so often within a minute. */
@@ -101,17 +118,29 @@ export interface RiskFacts {
   /** What was refused most often of late, where it was again and again. */
   readonly repeatedRefusal: RepeatedRefusal | null;
   readonly exits: readonly OpenExit[];
+  /** Those that nobody who reads this has seen yet. */
+  readonly unguarded: readonly UnguardedExit[];
   /** Venues that do not answer: their figures are the last known ones. */
   readonly silentVenues: readonly string[];
 }
 
-type Raise = (severity: Severity, code: string, message: string, marketId?: string) => void;
+type Raise = (
+  severity: Severity,
+  code: string,
+  message: string,
+  marketId?: string,
+  exitIds?: readonly string[],
+) => void;
 
 /** @returns the current alerts, most severe first */
 export function riskAlerts(facts: RiskFacts): Alert[] {
   const alerts: Alert[] = [];
-  const raise: Raise = (severity, code, message, marketId) =>
-    alerts.push({ code, severity, message, ...(marketId === undefined ? {} : { marketId }) });
+  const raise: Raise = (severity, code, message, marketId, exitIds) =>
+    alerts.push({
+      ...{ code, severity, message },
+      ...(marketId === undefined ? {} : { marketId }),
+      ...(exitIds === undefined ? {} : { exitIds }),
+    });
   if (facts.safeguards.tradingPaused) {
     const who = facts.safeguards.ownerPaused ? ' by its owner' : '';
     raise(
@@ -130,6 +159,8 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
   silenceAlert(facts, raise);
   loopAlert(facts, raise);
   quotaAlerts(facts, raise);
+  for (const exits of Map.groupBy(facts.unguarded, ({ marketId }) => marketId).values())
+    unguardedAlert(exits, raise);
   for (const exits of Map.groupBy(facts.exits, ({ marketId }) => marketId).values())
     exitAlerts(exits, facts.now, raise);
   for (const orders of facts.openOrders) orderAlerts(orders, facts.now, raise);
@@ -164,22 +195,48 @@ function loopAlert({ repeatedRefusal }: RiskFacts, raise: Raise): void {
   );
 }
 
+/** Exits of one market that have ended. */
+function unguardedAlert(exits: readonly UnguardedExit[], raise: Raise): void {
+  const named = exits
+    .slice(0, EXITS_NAMED)
+    .map(({ exitId, because }) => `${exitId} (${because})`)
+    .join(', ');
+  const left = [...Map.groupBy(exits, ({ outcome }) => outcome)].map(([outcome, own]) => {
+    const unsold = own.reduce((sum, one) => sum + one.unsold, 0n);
+    const bare = own[0]?.bare ?? 0n;
+    return `${formatMicro(unsold < bare ? unsold : bare)} ${outcome}`;
+  });
+  raise(
+    'critical',
+    'exit_unguarded',
+    `Guarded exits have ended without selling all: ${named}${exits.length > EXITS_NAMED ? ', …' : ''}. Nothing sells ${left.join(' and ')} of what they guarded: sign a new one.`,
+    exits[0]?.marketId,
+    exits.map(({ exitId }) => exitId),
+  );
+}
+
 /** Exits of one market. */
 function exitAlerts(exits: readonly OpenExit[], now: number, raise: Raise): void {
   const marketId = exits[0]?.marketId;
   const suspended = exits.filter(({ status }) => status === 'suspended');
   if (suspended.length > 0) {
+    const resuming =
+      suspended[0]?.claimed === false
+        ? 'resume each of them with POST /markets/exits/{exitId}/resume'
+        : 'only the owner resumes them, on the console';
     const causes = [...new Set(suspended.map(({ because }) => because))].join(', ');
     raise(
       'critical',
       'exit_suspended',
-      `${several(suspended.length, 'guarded exit is', 'guarded exits are')} suspended (${causes}) and protect nothing; only the owner resumes them, on the console.`,
+      `${several(suspended.length, 'guarded exit is', 'guarded exits are')} suspended (${causes}) and protect nothing; ${resuming}.`,
       marketId,
     );
   }
-  const stopped = exits.filter(({ status, trouble }) => status !== 'suspended' && trouble !== null);
+  const stopped = exits.filter(
+    ({ status, lastingTroubles }) => status !== 'suspended' && lastingTroubles.length > 0,
+  );
   if (stopped.length > 0) {
-    const codes = [...new Set(stopped.map(({ trouble }) => trouble?.code))].join(', ');
+    const codes = [...new Set(stopped.flatMap(({ lastingTroubles }) => lastingTroubles))].join(', ');
     raise(
       'critical',
       'exit_in_trouble',

@@ -30,7 +30,7 @@ export const CONCENTRATION_FROM_MARKETS = 2;
 export const WIDE_SPREAD_PIPS: Pips = 500;
 /** An average price worse than the best by this much: a trade of this size is expensive. */
 export const HIGH_IMPACT_PIPS: Pips = 200;
-/** For so long a silence of the agent is an alert, also once it is back. */
+/** For so long a silence that the agent does not end is an alert. */
 export const SILENCE_SHOWN_MS = 24 * 3_600_000;
 /** A guarded exit that ends so soon is an alert. */
 export const EXIT_ENDING_MS = 24 * 3_600_000;

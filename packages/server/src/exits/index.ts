@@ -2,5 +2,5 @@
 export { exitJobs } from './jobs.ts';
 export { endOf as exitEnd, exitRecords } from './records.ts';
 export { bindExits } from './routes.ts';
-export { type SendExitNeeds, sendAgain } from './send-exit.ts';
 export { createExitStore, type ExitRow, type ExitStore } from './store.ts';
+export type { AlertReader } from './told.ts';

@@ -1,22 +1,41 @@
 /** An exit that an agent leaves with the desk: checked as if it were placed now, sealed, and armed. */
-import { EXIT_LIMITS, type ExitRequest, type GuardedExit, type TradeRequest } from '@bellwether/contract';
-import { type Pips, parsePips } from '@bellwether/contract/decimals';
+import { EXIT_LIMITS, type ExitRequest, type LeftExit, type TradeRequest } from '@bellwether/contract';
+import { type Micro, type Pips, parsePips } from '@bellwether/contract/decimals';
+import { type Address, asAddress, candidateOrderIds } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import type { Denial } from '../domain/denial.ts';
-import { type ExitTrigger, OPEN_EXITS, triggerPrice } from '../domain/exits.ts';
+import { readDraft, type TimeInForce } from '../domain/draft.ts';
+import {
+  type ExitTrigger,
+  exitQuote,
+  exitWarnings,
+  OPEN_EXITS,
+  stopDenial,
+  triggerPrice,
+} from '../domain/exits.ts';
 import { endText, type MarketRecord, UNKNOWN_END, untilEnd } from '../domain/market.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { checkExit, type Placed, type ValidateTradeNeeds } from '../trading/index.ts';
-import { type HasVenues, namedVenue, venueFor } from '../venues/asking.ts';
-import { endOf, exitRecords } from './records.ts';
+import {
+  checkExit,
+  type ExitCall,
+  type OrderStore,
+  type Placed,
+  UNSIGNED,
+  type ValidateTradeNeeds,
+} from '../trading/index.ts';
+import { type HasVenues, namedVenue, venueFor, venueOf } from '../venues/asking.ts';
+import type { WalletStore } from '../wallets/index.ts';
+import { bookOf, endOf, recordIn } from './records.ts';
 import type { ExitRow, ExitStore, NewExit } from './store.ts';
 
 export interface LeaveExitNeeds extends ValidateTradeNeeds {
   readonly secrets: ValidateTradeNeeds['secrets'] & Pick<Secrets, 'newId' | 'seal'>;
   readonly exits: Pick<ExitStore, 'leave' | 'byId' | 'list'>;
+  readonly orders: ValidateTradeNeeds['orders'] & Pick<OrderStore, 'openOfOwner'>;
   readonly agents: Pick<AgentStore, 'settings'>;
+  readonly wallets: ValidateTradeNeeds['wallets'] & Pick<WalletStore, 'credential'>;
 }
 
 export interface LeaveExitCall {
@@ -28,26 +47,71 @@ export interface LeaveExitCall {
 /** A sealed order opens for its exit alone. */
 export const exitIdentity = (exitId: string): string => `exits/${exitId}`;
 
-interface Checked {
-  readonly order: NewSignedOrder;
-  readonly needsApproval: boolean;
-}
+/** What makes an exit the same one, beside its signed order. */
+type Terms = Pick<NewExit, 'trigger' | 'group' | 'expiresAt' | 'timeInForce'>;
 
-/** @throws Refusal */
-export async function leaveExit(
-  needs: LeaveExitNeeds,
-  { caller, request, requestId }: LeaveExitCall,
-): Promise<Placed<GuardedExit>> {
+/** The same exit again is answered with the one that is open, before anything refuses it: a pause, or its own time, may have come since. @throws Refusal */
+export async function leaveExit(needs: LeaveExitNeeds, call: LeaveExitCall): Promise<Placed<LeftExit>> {
+  const { request, caller } = call;
   requireSignedAhead(needs, request);
-  const { trigger, group = null, replaces = null, expiresAt, validateOnly, ...trade } = request;
-  const read = readTrigger(request, needs.clock.now());
   const ownExits = await needs.exits.list(
     { agentId: caller.agentId, statuses: OPEN_EXITS },
     { limit: EXIT_LIMITS.openPerAgent + 1 },
   );
-  const places = placeOf(ownExits, group, replaces);
-  const call = { caller, request: trade, requestId };
-  const { order, needsApproval } = await check(needs, call, { trigger: read, places });
+  try {
+    return await leaveNew(needs, call, ownExits);
+  } catch (refused) {
+    const isRepeatable = request.validateOnly !== true && request.order.signature !== undefined;
+    const twin = refused instanceof Refusal && isRepeatable ? twinOf(needs, ownExits, request) : null;
+    if (twin === null) throw refused;
+    return { answer: await answer(needs, twin, { needsApproval: false }), isRepeated: true };
+  }
+}
+
+const tradeOf = ({
+  trigger,
+  group,
+  replaces,
+  expiresAt,
+  validateOnly,
+  ...trade
+}: ExitRequest): TradeRequest => ({
+  ...trade,
+  order: { ...trade.order, signature: trade.order.signature ?? UNSIGNED },
+});
+
+const termsIn = ({ trigger, group, expiresAt, orderType, isLimitOrder = true }: ExitRequest): Terms => ({
+  trigger: triggerIn(trigger),
+  group: group ?? null,
+  expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
+  timeInForce: orderType ?? (isLimitOrder ? 'GTC' : 'FAK'),
+});
+
+/** The open exit that has this signed order and these terms. */
+function twinOf(needs: HasVenues, ownExits: readonly ExitRow[], request: ExitRequest): ExitRow | null {
+  const { signing } = venueFor(needs, request.venue, 'signedOrders').signedOrders;
+  const draft = readDraft(tradeOf(request), signing.profile);
+  if ('length' in draft) return null;
+  const ids = candidateOrderIds(draft, signing);
+  const known = ownExits.find(({ orderId }) => ids.includes(orderId));
+  return known !== undefined && areSame(known, termsIn(request)) ? known : null;
+}
+
+async function leaveNew(
+  needs: LeaveExitNeeds,
+  { caller, request, requestId }: LeaveExitCall,
+  ownExits: readonly ExitRow[],
+): Promise<Placed<LeftExit>> {
+  requireTerms(request, needs.clock.now());
+  const { replaces = null, validateOnly } = request;
+  const terms = termsIn(request);
+  const places = placeOf(ownExits, terms.group, replaces);
+  const trade = tradeOf(request);
+  const isSigned = request.order.signature !== undefined;
+  const unsigned = isSigned ? null : { eoa: await signerOf(needs, caller, trade) };
+  const call = { caller, request: trade, requestId, unsigned };
+  const { order, needsApproval } = await check(needs, call, { trigger: terms.trigger, places });
+  const { silenceSeconds } = await needs.agents.settings(caller.agentId);
   const exit: NewExit = {
     exitId: needs.secrets.newId(),
     caller: { ...caller, userId: order.userId },
@@ -58,23 +122,32 @@ export async function leaveExit(
       conditionId: order.conditionId,
     },
     ...{ tokenId: order.tokenId, outcome: order.outcome, outcomeName: order.outcomeName },
-    ...{ funder: order.funder, limit: order.limit },
-    ...{ walletAddress: order.walletAddress, timeInForce: order.timeInForce, shares: order.shares },
+    ...{ funder: order.funder, limit: order.limit, walletAddress: order.walletAddress, shares: order.shares },
     orderEndsAt: order.expiration,
-    trigger: read,
-    group,
-    expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
+    ...{ ...terms, timeInForce: order.timeInForce },
+    silenceSeconds: terms.trigger.kind === 'silence' ? silenceSeconds : null,
+    held: await heldShares(needs, order),
     createdAt: needs.clock.now(),
   };
-  const known = ownExits.find(({ orderId }) => orderId === exit.orderId);
   const answered = async (row: ExitRow, isRepeated = false) => ({
-    answer: await answer(needs, row, needsApproval),
-    isRepeated: isRepeated && validateOnly !== true,
+    answer: await answer(needs, row, { needsApproval }),
+    isRepeated,
   });
-  if (known !== undefined) return answered(sameExit(known, exit), true);
+  const checked = async () => ({
+    answer: await answer(needs, wouldBe(exit), { needsApproval, signatureChecked: isSigned }),
+    isRepeated: false,
+  });
+  const known = ownExits.find(({ orderId }) => orderId === exit.orderId);
+  if (known !== undefined) {
+    requireSame(known, exit);
+    return validateOnly === true ? checked() : answered(known, true);
+  }
+  requireOwnGroup(ownExits, exit, replaces);
   if (replaces !== null) await requireReplaceable(needs, ownExits, { replaces, agentId: caller.agentId });
-  await requireSendable(needs, exit);
-  if (validateOnly === true) return answered(unsealed(exit));
+  const never = stopDenial(stopTerms(exit));
+  if (never !== null) throw new Refusal([never]);
+  await requireSendable(needs, exit, silenceSeconds);
+  if (validateOnly === true) return checked();
   const left = await needs.exits.leave(
     exit,
     needs.secrets.seal(JSON.stringify(trade), exitIdentity(exit.exitId)),
@@ -92,11 +165,31 @@ export async function leaveExit(
       throw refusal('unauthorized');
     case 'not_open':
       throw notReplaceable(replaces);
+    case 'other_group':
+      throw otherGroup(exit);
   }
   const row = await needs.exits.byId(left.exitId, caller.agentId);
   if (row === null) throw refusal('exit_not_found');
-  return left.exitId === exit.exitId ? answered(row) : answered(sameExit(row, exit), true);
+  if (left.exitId === exit.exitId) return answered(row);
+  requireSame(row, exit);
+  return answered(row, true);
 }
+
+/** @throws Refusal exit_group_mismatch where an exit of another market or outcome has the name: its sale would end this one */
+function requireOwnGroup(ownExits: readonly ExitRow[], exit: NewExit, replaces: string | null): void {
+  const isOther = ({ exitId, group, conditionId, outcome }: ExitRow): boolean =>
+    group === exit.group &&
+    exitId !== replaces &&
+    (conditionId !== exit.conditionId || outcome !== exit.outcome);
+  if (exit.group !== null && ownExits.some(isOther)) throw otherGroup(exit);
+}
+
+const otherGroup = ({ group, marketId, outcome }: NewExit): Refusal =>
+  refusal(
+    'exit_group_mismatch',
+    `The group "${group}" has an open exit of another market or outcome than ${outcome} of market ${marketId}: whichever is sold first would end the others.`,
+    { path: 'group', fix: `Name another group, such as "${marketId} ${outcome}".` },
+  );
 
 /** @param ownExits as they were when the same exit was looked for: its twin may have replaced one since @throws Refusal exit_not_found, exit_gone */
 async function requireReplaceable(
@@ -126,11 +219,13 @@ function requireSignedAhead(needs: HasVenues, { venue: name }: ExitRequest): voi
 }
 
 /** @throws Refusal with every fault of the exit's own terms */
-function readTrigger({ trigger, expiresAt, order, postOnly }: ExitRequest, now: number): ExitTrigger {
+function requireTerms({ trigger, expiresAt, order, postOnly, validateOnly }: ExitRequest, now: number): void {
   const faults: Denial[] = [];
   const fault = (path: string, detail: string) => faults.push({ code: 'invalid_request', path, detail });
   if (order.side !== 'SELL' && order.side !== 1)
     fault('order.side', 'An exit sells what is held: order.side must be SELL.');
+  if (order.signature === undefined && validateOnly !== true)
+    fault('order.signature', 'order.signature is missing: only a check (validateOnly) goes without it.');
   if (postOnly === true) fault('postOnly', 'An exit takes the bid, which a postOnly order never does.');
   const { kind } = trigger;
   const wanted = kind.startsWith('price')
@@ -153,10 +248,19 @@ function readTrigger({ trigger, expiresAt, order, postOnly }: ExitRequest, now: 
   if (price === null) fault('trigger.price', 'A price has at most four decimals.');
   const [first, ...rest] = faults;
   if (first !== undefined) throw new Refusal([first, ...rest]);
-  if (kind === 'time') return { kind, at: at ?? 0 };
-  if (kind === 'before_end') return { kind, minutes: trigger.minutes ?? 0 };
-  if (kind === 'silence') return { kind };
-  return { kind: kind as 'price_at_or_below', price: price ?? 0 };
+}
+
+function triggerIn({ kind, price, at, minutes }: ExitRequest['trigger']): ExitTrigger {
+  switch (kind) {
+    case 'time':
+      return { kind, at: Date.parse(at ?? '') };
+    case 'before_end':
+      return { kind, minutes: minutes ?? 0 };
+    case 'silence':
+      return { kind };
+    default:
+      return { kind, price: pipsOrNull(price ?? 0) ?? 0 };
+  }
 }
 
 function pipsOrNull(price: number): Pips | null {
@@ -165,6 +269,34 @@ function pipsOrNull(price: number): Pips | null {
   } catch {
     return null;
   }
+}
+
+/** Whose key will sign an order that is only checked. A deposit wallet that signs by ERC-7739 names itself: its credential knows the key. */
+async function signerOf(
+  { wallets }: LeaveExitNeeds,
+  caller: Caller,
+  { order: { maker, signer, signatureType } }: TradeRequest,
+): Promise<Address | null> {
+  if (signatureType !== 3 || asAddress(maker) !== asAddress(signer)) return asAddress(signer);
+  return (await wallets.credential(caller, asAddress(maker)))?.eoa ?? null;
+}
+
+/** Also what open orders hold: it is the account's until they are filled. */
+async function heldShares(
+  needs: LeaveExitNeeds,
+  { venue, userId, funder, conditionId, tokenId, outcome }: NewSignedOrder,
+): Promise<Micro | null> {
+  const { signedOrders, markets } = venueFor(needs, venue, 'signedOrders');
+  const market = await markets.find(conditionId);
+  if (market === null) return null;
+  const { tokenIds } = market;
+  const [balance, open] = await Promise.all([
+    signedOrders.balance(funder, { conditionId, tokenIds, pays: outcome }),
+    needs.orders.openOfOwner(userId),
+  ]);
+  return open
+    .filter((order) => order.side === 'SELL' && order.tokenId === tokenId && order.funder === funder)
+    .reduce((sum, { shares, filled }) => sum + shares - filled, balance.shares(conditionId, outcome));
 }
 
 /** Places of the day's trades that the new exit has already: those of its group are one. */
@@ -181,9 +313,9 @@ function placeOf(open: readonly ExitRow[], group: string | null, replaces: strin
 /** An order that needs the owner's approval is left, too: the owner is asked when its trigger holds. */
 async function check(
   needs: LeaveExitNeeds,
-  call: { readonly caller: Caller; readonly request: TradeRequest; readonly requestId: string },
+  call: Omit<ExitCall, 'exit'>,
   { trigger, places }: { readonly trigger: ExitTrigger; readonly places: number },
-): Promise<Checked> {
+): Promise<{ readonly order: NewSignedOrder; readonly needsApproval: boolean }> {
   const exit = { moment: 'left', trigger: triggerPrice(trigger), places, hasOwnersWord: false } as const;
   const checked = async (hasOwnersWord: boolean): Promise<NewSignedOrder> => {
     const order = await checkExit(needs, { ...call, exit: { ...exit, hasOwnersWord } });
@@ -204,11 +336,14 @@ async function check(
 }
 
 /** @throws Refusal exit_trigger_out_of_range where it ends before its trigger could hold */
-async function requireSendable(needs: LeaveExitNeeds, exit: NewExit): Promise<void> {
+async function requireSendable(
+  needs: LeaveExitNeeds,
+  exit: NewExit,
+  silenceSeconds: number | null,
+): Promise<void> {
   const venue = venueFor(needs, exit.venue, 'signedOrders');
   const market = await venue.markets.find(exit.conditionId);
   if (market === null) throw refusal('unknown_market');
-  const { silenceSeconds } = await needs.agents.settings(exit.caller.agentId);
   if (exit.trigger.kind === 'silence' && silenceSeconds === null)
     throw refusal(
       'exit_trigger_out_of_range',
@@ -260,15 +395,19 @@ export function earliestOf(
   }
 }
 
+const areSame = (known: Terms, wanted: Terms): boolean =>
+  JSON.stringify(orderedTerms(known)) === JSON.stringify(orderedTerms(wanted));
+const orderedTerms = ({ trigger, group, expiresAt, timeInForce }: Terms) => [
+  ...[trigger, group, expiresAt, timeInForce],
+];
+
 /** @throws Refusal exit_order_already_used */
-function sameExit(known: ExitRow, wanted: NewExit): ExitRow {
-  const terms = ({ trigger, group, expiresAt }: Pick<NewExit, 'trigger' | 'group' | 'expiresAt'>) =>
-    JSON.stringify([trigger, group, expiresAt]);
-  if (terms(known) === terms(wanted)) return known;
-  throw refusal('exit_order_already_used', `Exit ${known.exitId} has this signed order, with other terms.`);
+function requireSame(known: ExitRow, wanted: Terms): void {
+  if (!areSame(known, wanted))
+    throw refusal('exit_order_already_used', `Exit ${known.exitId} has this signed order, with other terms.`);
 }
 
-const unsealed = (exit: NewExit): ExitRow => ({
+const wouldBe = (exit: NewExit): ExitRow => ({
   ...exit,
   status: 'armed',
   because: null,
@@ -279,11 +418,40 @@ const unsealed = (exit: NewExit): ExitRow => ({
   attempts: 0,
   nextAttemptAt: exit.createdAt,
   mustLetGo: false,
+  lastingTroubles: [],
   updatedAt: exit.createdAt,
 });
 
-async function answer(needs: HasVenues, row: ExitRow, needsApproval: boolean): Promise<GuardedExit> {
-  const [record] = await exitRecords(needs, [row]);
-  if (record === undefined) throw new Error('one row has one record');
-  return needsApproval ? { ...record, needsApproval } : record;
+interface Said {
+  readonly needsApproval: boolean;
+  /** Of a check. */
+  readonly signatureChecked?: boolean;
 }
+
+async function answer(
+  needs: LeaveExitNeeds,
+  row: ExitRow,
+  { needsApproval, signatureChecked }: Said,
+): Promise<LeftExit> {
+  const venue = venueOf(needs, row.venue, row.funder);
+  const [book, market] = await Promise.all([bookOf(venue, row), venue.markets.find(row.conditionId)]);
+  const facts = {
+    now: needs.clock.now(),
+    quote: exitQuote(book ?? null, row.shares),
+    endsAt: market?.endDate ?? Number.POSITIVE_INFINITY,
+    isSilent: false,
+  };
+  const left = {
+    ...recordIn(row, book),
+    ...(needsApproval ? { needsApproval } : {}),
+    warnings: row.status === 'armed' ? exitWarnings(stopTerms(row), facts) : [],
+  };
+  if (signatureChecked === undefined) return left;
+  const { exitId: _, ...unleft } = left;
+  return { ...unleft, status: 'validated', signatureChecked };
+}
+
+const stopTerms = ({ limit, timeInForce, trigger }: Pick<NewExit, 'limit' | 'timeInForce' | 'trigger'>) => ({
+  ...{ limit, trigger },
+  timeInForce: timeInForce as TimeInForce,
+});

@@ -8,7 +8,7 @@ import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } fro
 import { askForPasskey, ownedAgent, requirePasskey } from '../owners/index.ts';
 import { refusal } from '../platform/refusal.ts';
 import { venueOf } from '../venues/asking.ts';
-import { notOpen, oneExit, type ReadExitsNeeds } from './read-exits.ts';
+import { notOpen, oneExit, type ReadExitsNeeds, resumeExit } from './read-exits.ts';
 import { bookOf } from './records.ts';
 import { attemptExit, evidenceOf, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
 import type { ExitRow, ExitStore } from './store.ts';
@@ -16,9 +16,7 @@ import type { ExitRow, ExitStore } from './store.ts';
 export interface OwnerExitsNeeds extends SendExitNeeds, ReadExitsNeeds, PasskeyWordNeeds {
   readonly agents: SendExitNeeds['agents'] & OwnedAgentNeeds['agents'];
   readonly clock: SendExitNeeds['clock'];
-  readonly exits: SendExitNeeds['exits'] &
-    ReadExitsNeeds['exits'] &
-    Pick<ExitStore, 'resume' | 'armForPause' | 'sellNow'>;
+  readonly exits: SendExitNeeds['exits'] & ReadExitsNeeds['exits'] & Pick<ExitStore, 'armForPause' | 'fire'>;
 }
 
 interface OwnedExit {
@@ -41,31 +39,12 @@ async function ownedExit(
   return row;
 }
 
-/** Arms a suspended exit again. A trigger that held meanwhile does not send it. @throws Refusal exit_gone */
-export async function resumeExit(
+/** @throws Refusal agent_not_found, exit_not_found, exit_gone, trading_paused, max_trades_per_day_exceeded */
+export const resumeOwnedExit = async (
   needs: OwnerExitsNeeds,
   owner: Owner,
   named: OwnedExit,
-): Promise<GuardedExit> {
-  const row = await ownedExit(needs, owner, named);
-  const resumed = await needs.exits.resume(row.exitId, needs.clock.now());
-  switch (resumed) {
-    case 'paused':
-      throw refusal(
-        'trading_paused',
-        'The agent is paused: resume it first, or its exits would be suspended again.',
-      );
-    case 'no_place':
-      throw refusal(
-        'max_trades_per_day_exceeded',
-        'An armed exit keeps one of the trades of the day, and none is left.',
-      );
-    case 'not_open':
-      throw notOpen(row);
-    case 'resumed':
-      return oneExit(needs, row.caller, row.exitId);
-  }
-}
+): Promise<GuardedExit> => resumeExit(needs, await ownedExit(needs, owner, named), 'owner');
 
 export async function beginExitAct(
   needs: OwnerExitsNeeds,
@@ -100,7 +79,7 @@ async function sellNow(needs: OwnerExitsNeeds, row: ExitRow): Promise<void> {
   const now = needs.clock.now();
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
   const fired = evidenceOf('owner', { now, book, row });
-  const sent = await needs.exits.sellNow(row.exitId, fired, now, now + SENT_WITHIN_MS);
+  const sent = await needs.exits.fire(row.exitId, fired, now, now + SENT_WITHIN_MS);
   if (sent === null) throw notOpen(row);
   const back = row.status === 'suspended' ? ({ status: 'suspended', because: row.because } as const) : null;
   const refused = await attemptExit(needs, sent, back);

@@ -1,5 +1,5 @@
-/** An agent's exits, listed and taken back. */
-import type { GuardedExit } from '@bellwether/contract';
+/** An agent's exits: listed, taken back, armed again, and seen. */
+import { EXIT_STATUSES, type GuardedExit, type SeenExits } from '@bellwether/contract';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { type ExitStatus, OPEN_EXITS } from '../domain/exits.ts';
 import type { ActingAgent } from '../domain/records.ts';
@@ -11,10 +11,11 @@ import type { Placed } from '../trading/index.ts';
 import { type HasVenues, namedVenue } from '../venues/asking.ts';
 import { exitRecords } from './records.ts';
 import type { ExitFilter, ExitRow, ExitStore } from './store.ts';
+import type { AlertReader } from './told.ts';
 
 export interface ReadExitsNeeds extends HasVenues {
   readonly clock: Clock;
-  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'count' | 'end'>;
+  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'count' | 'end' | 'resume' | 'seen'>;
 }
 
 interface ExitQuery extends PageQuery {
@@ -38,12 +39,17 @@ export async function listExits(
     ...(named === null ? {} : { venues: [named.id] }),
     ...(marketConditionId === undefined ? {} : { conditionId: conditionIdOfBothWidths(marketConditionId) }),
     ...(side === undefined ? {} : { outcome: side }),
-    ...(status === undefined ? {} : { statuses: status === 'open' ? OPEN_EXITS : [status as ExitStatus] }),
+    ...(status === undefined ? {} : { statuses: statusesOf(status) }),
   };
   const [rows, total] = await Promise.all([needs.exits.list(filter, window), needs.exits.count(filter)]);
   const page = pageOf(rows, query, (row) => row, cursorOfExit);
   return { ...page, items: await exitRecords(needs, page.items), total };
 }
+
+const ENDED_EXITS = EXIT_STATUSES.filter((status) => !OPEN_EXITS.includes(status));
+
+const statusesOf = (word: string): readonly ExitStatus[] =>
+  word === 'open' ? OPEN_EXITS : word === 'ended' ? ENDED_EXITS : [word as ExitStatus];
 
 const cursorOfExit = ({ createdAt, exitId }: ExitRow): string => cursorOf({ at: createdAt, id: exitId });
 
@@ -80,12 +86,12 @@ export async function oneExit(
 
 const WHERE: Readonly<Record<ExitStatus, string>> = {
   armed: 'It is armed.',
-  suspended: 'It is suspended: only the owner resumes it.',
+  suspended: 'It is suspended.',
   firing: 'Its order is being placed: look it up, and cancel the order.',
   fired: 'Its order was placed.',
   canceled: 'It was canceled.',
   expired: 'It has expired.',
-  failed: 'Its order was refused by the venue.',
+  failed: 'Its order has sold nothing.',
 };
 
 export const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_gone', WHERE[status]);
@@ -108,4 +114,68 @@ export async function cancelExit(
   const now = ended ?? (await needs.exits.byId(exitId, agentId)) ?? row;
   if (now.status !== 'canceled') throw notOpen(now);
   return { answer: await oneExit(needs, { agentId }, exitId), isRepeated: ended === null };
+}
+
+/**
+ * Notes that it was seen how exits ended. The agent's word leaves the owner's alerts as they are: a stolen key hides nothing.
+ * @throws Refusal exit_not_found that names each of them
+ */
+export async function seeExits(
+  needs: ReadExitsNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  { exitIds, by }: { readonly exitIds: readonly string[]; readonly by: AlertReader },
+): Promise<SeenExits> {
+  const known = await needs.exits.list({ agentId, exitIds }, { limit: exitIds.length });
+  const unknown = exitIds.filter((id) => !known.some(({ exitId }) => exitId === id));
+  if (unknown.length > 0)
+    throw refusal('exit_not_found', `None of this agent's exits: ${unknown.join(', ')}.`, {
+      path: 'exitIds',
+    });
+  return { exitIds: await needs.exits.seen(exitIds, { agentId, by, at: needs.clock.now() }) };
+}
+
+/**
+ * Arms a suspended exit again; a trigger that held meanwhile does not send it. Repeating it has no further effect.
+ * @param by the agent: only while nobody has claimed it
+ * @throws Refusal exit_gone, locked_by_owner, trading_paused, max_trades_per_day_exceeded
+ */
+export async function resumeExit(
+  needs: ReadExitsNeeds,
+  row: ExitRow,
+  by: 'agent' | 'owner',
+): Promise<GuardedExit> {
+  const resumed = await needs.exits.resume(row.exitId, needs.clock.now(), by);
+  switch (resumed) {
+    case 'owned':
+      throw refusal('locked_by_owner', 'This agent has an owner, who alone resumes its suspended exits.', {
+        fix: 'Ask the owner to look at the exit and to resume it, on the console.',
+      });
+    case 'paused':
+      throw refusal(
+        'trading_paused',
+        'The agent is paused: resume it first, or its exits would be suspended again.',
+      );
+    case 'no_place':
+      throw refusal(
+        'max_trades_per_day_exceeded',
+        'An armed exit keeps one of the trades of the day, and none is left.',
+      );
+    case 'not_open':
+      throw notOpen(row);
+    case 'resumed':
+      return oneExit(needs, row.caller, row.exitId);
+  }
+}
+
+/** @throws Refusal exit_not_found, and as `resumeExit` */
+export async function resumeOwnExit(
+  needs: ReadExitsNeeds,
+  { agentId }: Pick<ActingAgent, 'agentId'>,
+  exitId: string,
+): Promise<Placed<GuardedExit>> {
+  const row = await needs.exits.byId(exitId, agentId);
+  if (row === null) throw refusal('exit_not_found');
+  if (row.sealed === null) throw notOpen(row);
+  if (row.status === 'armed') return { answer: await oneExit(needs, { agentId }, exitId), isRepeated: true };
+  return { answer: await resumeExit(needs, row, 'agent'), isRepeated: false };
 }

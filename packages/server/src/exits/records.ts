@@ -25,6 +25,10 @@ function triggerRecord({ trigger }: ExitRow): GuardedExit['trigger'] {
   return trigger;
 }
 
+/** Who arms it again; `null`: it is not suspended. */
+const resumableBy = ({ status, claimed = true }: ExitRow): 'agent' | 'owner' | null =>
+  status === 'suspended' ? (claimed ? 'owner' : 'agent') : null;
+
 const exitRecord = (row: ExitRow, watch: GuardedExit['watch']): GuardedExit => {
   const ends = endOf(row);
   return {
@@ -32,6 +36,7 @@ const exitRecord = (row: ExitRow, watch: GuardedExit['watch']): GuardedExit => {
     agentId: row.caller.agentId,
     status: row.status,
     because: row.because,
+    resumableBy: resumableBy(row),
     trouble: row.trouble,
     venue: row.venue,
     marketId: row.marketId,
@@ -78,6 +83,10 @@ export async function bookOf(
   return (await within(READ_PATIENCE_MS, answer))?.book;
 }
 
+/** An exit as it stands in this book. @param book as `bookOf` answers it */
+export const recordIn = (row: ExitRow, book: Book | null | undefined): GuardedExit =>
+  exitRecord(row, watchOf(row, book));
+
 function watchOf(row: ExitRow, book: Book | null | undefined): GuardedExit['watch'] {
   if (book === undefined) return null;
   const quote = exitQuote(book, row.shares);
@@ -91,8 +100,14 @@ function watchOf(row: ExitRow, book: Book | null | undefined): GuardedExit['watc
   };
 }
 
+/** How a suspended exit is resumed. */
+const suspendedText = (row: ExitRow): string =>
+  resumableBy(row) === 'agent'
+    ? `It is suspended: resume it with POST /markets/exits/${row.exitId}/resume.`
+    : 'It is suspended: only the owner resumes it, on the console.';
+
 function noteOf(row: ExitRow, book: Book | null): string | null {
-  if (row.status === 'suspended') return 'It is suspended: only the owner resumes it.';
+  if (row.status === 'suspended') return suspendedText(row);
   if (book === null) return 'The market has no book now: nothing triggers it.';
   if (believedBid(book) === null)
     return book.bids.length === 0
@@ -111,7 +126,7 @@ export async function exitRecords(needs: HasVenues, rows: readonly ExitRow[]): P
       const key = `${row.venue} ${row.conditionId} ${row.outcome}`;
       const asked = books.get(key) ?? bookOf(venueOf(needs, row.venue, row.funder), row);
       books.set(key, asked);
-      return exitRecord(row, watchOf(row, await asked));
+      return recordIn(row, await asked);
     }),
   );
 }

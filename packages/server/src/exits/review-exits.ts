@@ -1,4 +1,4 @@
-/** Looks over exits that wait: what would stop one now is named long before its trigger holds. */
+/** Looks over exits that wait: what would stop one now is named long before its trigger holds, and those of a closed position end. */
 import { triggerPrice } from '../domain/exits.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import { Refusal } from '../platform/refusal.ts';
@@ -7,33 +7,50 @@ import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
 import { venueOf } from '../venues/asking.ts';
 import { earliestOf, endFault } from './leave-exit.ts';
 import { endOf } from './records.ts';
-import { hasEnded, holdsNothing, orderOf, type SendExitNeeds } from './send-exit.ts';
+import { hasEnded, orderOf, type SendExitNeeds } from './send-exit.ts';
 import type { ExitRow, ExitStore } from './store.ts';
 
 export interface ReviewExitsNeeds extends SendExitNeeds, Pick<ValidateTradeNeeds, 'ledger'> {
   readonly ledger: ValidateTradeNeeds['ledger'];
   readonly secrets: SendExitNeeds['secrets'] & Pick<Secrets, 'open'>;
-  readonly exits: SendExitNeeds['exits'] & Pick<ExitStore, 'takeForReview' | 'reviewed' | 'expire'>;
+  readonly exits: SendExitNeeds['exits'] &
+    Pick<ExitStore, 'takeForReview' | 'reviewed' | 'expire' | 'settle' | 'tellTroubles'>;
 }
 
 const EVERY_MS = 30_000;
-const AT_ONCE = 100;
+const A_TURN = 100;
+/** A market that answers late makes those of others wait no longer than itself. */
+const AT_ONCE = 10;
 
 export async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
   const now = needs.clock.now();
+  await needs.exits.settle(now);
   await needs.exits.expire(now);
-  for (const row of await needs.exits.takeForReview(now - EVERY_MS, now, AT_ONCE)) await review(needs, row);
+  const failures: unknown[] = [];
+  await needs.exits.tellTroubles(now).catch((error: unknown) => failures.push(error));
+  const rows = (await needs.exits.takeForReview(now - EVERY_MS, now, A_TURN)).values();
+  const reviewer = async (): Promise<void> => {
+    for (const row of rows) await review(needs, row).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, reviewer));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function review(needs: ReviewExitsNeeds, row: ExitRow): Promise<void> {
   const at = needs.clock.now();
   const open = ['armed', 'suspended'] as const;
   try {
+    if ((await needs.exits.holding(row.exitId)) === 'closed') {
+      // What a result has paid, or burnt, is held no more.
+      const ending = (await hasEnded(needs, row))
+        ? ({ to: 'expired', because: 'market_ended' } as const)
+        : ({ to: 'canceled', because: 'position_closed' } as const);
+      await needs.exits.end(row.exitId, { from: open, ...ending, at });
+      return;
+    }
     const trouble = await troubleOf(needs, row);
     if (trouble?.code === 'market_not_active' && (await hasEnded(needs, row)))
       await needs.exits.end(row.exitId, { from: open, to: 'expired', because: 'market_ended', at });
-    else if (trouble?.code === 'insufficient_balance' && (await holdsNothing(needs, row)))
-      await needs.exits.end(row.exitId, { from: open, to: 'canceled', because: 'position_closed', at });
     else if (trouble?.code === 'order_already_placed')
       await needs.exits.end(row.exitId, { from: open, to: 'canceled', because: 'order_placed', at });
     // A trigger that holds since before the exit was resumed is named by the watch.

@@ -6,6 +6,8 @@ import {
   leaveExit,
   listOwnerAgentExits,
   resumeExit,
+  resumeOwnExit,
+  seeOwnerAgentExits,
 } from '@bellwether/contract';
 import { outcomeFaults } from '../markets/index.ts';
 import { ownedAgent } from '../owners/index.ts';
@@ -20,9 +22,13 @@ export function bindExits(bind: Bind, needs: leave.LeaveExitNeeds & owners.Owner
   bindUseCases(bind, {
     listExits: ({ caller, query }) => exits.listExits(needs, caller, query),
     getExit: ({ caller, params }) => exits.oneExit(needs, caller, params.exitId),
+    seeExits: ({ caller, body }) => exits.seeExits(needs, caller, { ...body, by: 'agent' }),
   });
   bind(cancelExit, async ({ caller, body, reply }) =>
     markedAnswer(reply, await exits.cancelExit(needs, caller, { ...body, by: 'by_agent' })),
+  );
+  bind(resumeOwnExit, async ({ caller, params, reply }) =>
+    markedAnswer(reply, await exits.resumeOwnExit(needs, caller, params.exitId)),
   );
   bind(
     leaveExit,
@@ -39,7 +45,10 @@ export function bindExits(bind: Bind, needs: leave.LeaveExitNeeds & owners.Owner
     const agent = await ownedAgent(needs, owner, params.agentId);
     return markedAnswer(reply, await exits.cancelExit(needs, agent, { ...body, by: 'by_owner' }));
   });
-  bind(resumeExit, ({ owner, params }) => owners.resumeExit(needs, owner, params));
+  bind(seeOwnerAgentExits, async ({ owner, params, body }) =>
+    exits.seeExits(needs, await ownedAgent(needs, owner, params.agentId), { ...body, by: 'owner' }),
+  );
+  bind(resumeExit, ({ owner, params }) => owners.resumeOwnedExit(needs, owner, params));
   bind(exitPasskeyOptions, ({ owner, params, body }) => owners.beginExitAct(needs, owner, params, body.act));
   bind(actOnExit, ({ owner, params, body }) => owners.actOnExit(needs, owner, params, body));
 }

@@ -2,37 +2,63 @@
  * Sends the order of an exit whose trigger holds, until there is proof of one effect. The exit is marked before its order is sent, and the
  * order's id is its digest: whoever comes later places the same order, which has one effect.
  */
-import { EXIT_LIMITS, type TradeRequest, type TradeResponse } from '@bellwether/contract';
+import { EXIT_LIMITS, type TradeRequest, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
-import type { TimeInForce } from '../domain/draft.ts';
+import { isImmediate, type TimeInForce } from '../domain/draft.ts';
+import type { FirstAnswer } from '../domain/evidence.ts';
 import { type ExitTerms, exitPriceDenial, exitQuote, triggerPrice } from '../domain/exits.ts';
+import { isInDoubt } from '../domain/lifecycle.ts';
 import type { Book } from '../domain/market.ts';
+import type { SignedOrderRow } from '../domain/records.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
-import { Refusal } from '../platform/refusal.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { type OrderStore, type PlaceTradeNeeds, sendExit, sendExitAgain } from '../trading/index.ts';
+import {
+  isRefusedAttempt,
+  type OrderStore,
+  type PlaceTradeNeeds,
+  sendExit,
+  sendExitAgain,
+} from '../trading/index.ts';
 import { venueOf } from '../venues/asking.ts';
+import type { VenueAnswer } from '../venues/venue.ts';
 import { exitIdentity } from './leave-exit.ts';
 import { bookOf, endOf } from './records.ts';
 import type { ExitEvidence, ExitRow, ExitStore, NotSent, WatchedExit } from './store.ts';
 
 export interface SendExitNeeds extends PlaceTradeNeeds {
   readonly secrets: PlaceTradeNeeds['secrets'] & Pick<Secrets, 'open'>;
-  readonly exits: Pick<ExitStore, 'placed' | 'notSent' | 'end' | 'ofOrder' | 'takeOver' | 'again'>;
-  readonly orders: PlaceTradeNeeds['orders'] & Pick<OrderStore, 'openOfOwner'>;
+  readonly exits: Pick<
+    ExitStore,
+    | 'byId'
+    | 'holding'
+    | 'placed'
+    | 'notSent'
+    | 'end'
+    | 'takeOver'
+    | 'inDoubt'
+    | 'repeat'
+    | 'notRepeated'
+    | 'later'
+    | 'note'
+  >;
+  readonly orders: PlaceTradeNeeds['orders'] & Pick<OrderStore, 'byIds'>;
   readonly agents: Pick<AgentStore, 'settings'>;
 }
 
-/** Another replica takes an exit over that was not sent by then. */
-export const SENT_WITHIN_MS = 15_000;
-/** Between attempts that were refused: as long again each time. */
-const AGAIN_MS = { first: 1_000, last: 15_000 } as const;
-/** An order of which its venue has proved that it never came is sent again so much later at the earliest: it could still arrive. */
-const AGAIN_AT_VENUE_MS = 12_000;
+/** Another replica takes an exit over that was not sent by then: twice as long as a venue has for an order. */
+export const SENT_WITHIN_MS = 8_000;
+/** Between attempts that were refused: as long again each time, and up to half as long besides, so that many do not come together. */
+const AGAIN_MS = { first: 1_000, last: 15_000, seldom: 60_000 } as const;
+/** About ten minutes: what is refused for longer is tried more seldom. */
+const OFTEN = 40;
+/** After each attempt without an answer; then as after the last. */
+const IN_DOUBT_MS = [1_000, 2_000, 5_000, 15_000] as const;
+/** A better bid is waited for so long, and a venue that takes no orders. */
+const LOOK_AGAIN_MS = 1_000;
 
-/** The order is recorded, or may be: its venue is asked for proof. */
+/** The order is recorded, or may be. */
 const IN_DOUBT: ReadonlySet<string> = new Set(['order_outcome_unknown', 'idempotency_in_flight']);
 
 /** Prices and book of a moment, for the record. */
@@ -85,45 +111,89 @@ export const orderOf = ({ secrets }: SendExitNeeds, { exitId, sealed, outcome }:
   return { ...request, outcome };
 };
 
+type Back = Pick<NotSent, 'status' | 'because'> | null;
+
 /**
  * Places the order of an exit in status `firing`, once, and records what came of it.
  * @param back where it goes when it is refused; `null`: where its cause says
- * @returns the refusal, where nothing was recorded of the order
+ * @returns the refusal, where the order was not taken
  */
 export async function attemptExit(
   needs: SendExitNeeds,
   row: ExitRow,
-  back: Pick<NotSent, 'status' | 'because'> | null = null,
+  back: Back = null,
 ): Promise<Refusal | null> {
-  const { exitId, caller } = row;
-  try {
-    const request = orderOf(needs, row);
-    const { answer } = await sendExit(needs, {
-      ...{ caller, request, exit: termsOf(row) },
-      requestId: `exit-${exitId}`,
-    });
-    await recordAnswer(needs, row, answer);
-    return null;
-  } catch (error) {
-    if (error instanceof Refusal) return recordRefusal(needs, { row, refused: error, back });
+  const refused = await attempt(needs, row).catch((error: unknown) => {
+    if (error instanceof Refusal) return error;
     if (!(error instanceof VenueUnavailable)) throw error;
-    const refused = new Refusal([{ code: 'service_unavailable', detail: 'The venue does not answer.' }]);
-    return recordRefusal(needs, { row, refused, back });
-  }
+    return refusal('service_unavailable', 'The venue does not answer.');
+  });
+  return refused === null ? null : recordRefusal(needs, { row, refused, back });
 }
 
-/** One that a venue refused, or that found nothing to take, is spent: its order cannot be placed again. */
-async function recordAnswer(needs: SendExitNeeds, { exitId }: ExitRow, answer: TradeResponse): Promise<void> {
-  const at = needs.clock.now();
-  if (answer.success && answer.status !== 'unmatched') return needs.exits.placed(exitId, at);
-  const because = answer.errorCode ?? 'not_filled';
-  await needs.exits.end(exitId, { from: ['firing'], to: 'failed', because, at });
+/** @returns `null`: it is placed, or has ended @throws Refusal, VenueUnavailable */
+async function attempt(needs: SendExitNeeds, row: ExitRow): Promise<Refusal | null> {
+  const { exitId, caller, nextAttemptAt: until } = row;
+  const known = await orderIn(needs, row);
+  // What its order has sold does not hold it back.
+  if (known !== null && known.first !== null) return conclude(needs, row, known.first);
+  const holding = await needs.exits.holding(exitId);
+  if (holding === 'closed') {
+    const at = needs.clock.now();
+    const ending = { to: 'canceled', because: 'position_closed', at } as const;
+    await needs.exits.end(exitId, { from: ['firing'], ...ending, isUnplaced: true });
+    return null;
+  }
+  // Where that sale fails, the shares are held after all.
+  if (holding === 'closing')
+    return refusal('insufficient_balance', 'Its shares are sold, and that sale is not confirmed yet.');
+  const request = orderOf(needs, row);
+  const requestId = `exit-${exitId}`;
+  const { answer } = await sendExit(needs, { caller, request, exit: termsOf(row), requestId, until });
+  const code = answer.errorCode ?? 'not_filled';
+  const order = answer.success ? null : await orderIn(needs, row);
+  if (order !== null && isRefusedAttempt(order)) return asRefusal(code, answer.errorMessage);
+  return conclude(needs, row, { ...answer, errorCode: code });
 }
+
+async function orderIn(
+  { orders }: SendExitNeeds,
+  { orderId, caller }: ExitRow,
+): Promise<SignedOrderRow | null> {
+  const [order] = await orders.byIds([orderId]);
+  return order?.kind === 'signed' && order.agentId === caller.agentId ? order : null;
+}
+
+/** Its order has its answer. A venue that keeps what it refused takes it no more. */
+async function conclude(
+  { exits, clock }: SendExitNeeds,
+  { exitId, timeInForce }: ExitRow,
+  { success, status, errorCode }: Pick<FirstAnswer, 'success' | 'status' | 'errorCode'>,
+): Promise<null> {
+  // One that takes at once or not at all, and took nothing, leaves nothing behind.
+  const isSpent = success && status === 'unmatched' && isImmediate(timeInForce as TimeInForce);
+  const at = clock.now();
+  if (success && !isSpent) await exits.placed(exitId, at);
+  else {
+    const because = success ? 'not_filled' : (errorCode ?? 'not_filled');
+    await exits.end(exitId, { from: ['firing'], to: 'failed', because, at });
+  }
+  return null;
+}
+
+/** What a venue says, as the trouble of an exit: under the venue's code. */
+const asRefusal = (code: string, message: string | undefined): Refusal =>
+  new Refusal([
+    {
+      code: code as 'service_unavailable',
+      detail: message ?? VENUE_REFUSALS[code as VenueRefusal]?.message ?? 'The venue refused it.',
+    },
+  ]);
 
 interface Refused {
   readonly row: ExitRow;
   readonly refused: Refusal;
-  readonly back: Pick<NotSent, 'status' | 'because'> | null;
+  readonly back: Back;
 }
 
 async function recordRefusal(needs: SendExitNeeds, { row, refused, back }: Refused): Promise<Refusal | null> {
@@ -131,89 +201,148 @@ async function recordRefusal(needs: SendExitNeeds, { row, refused, back }: Refus
   const [{ code, detail }] = refused.denials;
   const at = needs.clock.now();
   if (IN_DOUBT.has(code)) {
-    await needs.exits.again(exitId, at + AGAIN_MS.first);
+    await needs.exits.inDoubt(exitId, at + IN_DOUBT_MS[0]);
     return null;
   }
   if (code === 'order_already_placed') {
     await needs.exits.end(exitId, { from: ['firing'], to: 'canceled', because: 'order_placed', at });
     return refused;
   }
-  if (code === 'insufficient_balance' && (await holdsNothing(needs, row))) {
-    await needs.exits.end(exitId, { from: ['firing'], to: 'canceled', because: 'position_closed', at });
-    return refused;
-  }
-  if (code === 'market_not_active' && (await hasEnded(needs, row))) {
+  if (MARKET_CODES.has(code) && (await hasEnded(needs, row))) {
     await needs.exits.end(exitId, { from: ['firing'], to: 'expired', because: 'market_ended', at });
     return refused;
   }
-  const againAt = at + Math.min(AGAIN_MS.last, AGAIN_MS.first * 2 ** Math.min(row.attempts, 10));
-  const byCause: Pick<NotSent, 'status' | 'because'> =
+  const byCause: NonNullable<Back> =
     code === 'trading_paused'
       ? { status: 'suspended', because: 'pause' }
       : { status: row.fired?.cause === 'pause' ? 'firing' : 'armed' };
+  const trouble = { code, message: detail };
   await needs.exits.notSent(exitId, {
     ...(back ?? byCause),
-    trouble: { code, message: detail },
+    trouble,
     at,
-    againAt,
+    againAt: at + pauseOf(row, refused),
   });
   return refused;
 }
 
-/** Whether the position of an exit is closed: nothing is held, and no open order keeps any of it. */
-export async function holdsNothing(needs: SendExitNeeds, row: ExitRow): Promise<boolean> {
-  const { signedOrders, markets } = venueOf(needs, row.venue, row.funder);
-  const market = await markets.find(row.conditionId);
-  if (signedOrders === undefined || market === null) return false;
-  const balance = await signedOrders.balance(row.funder as Address, {
-    conditionId: market.conditionId,
-    tokenIds: market.tokenIds,
-    pays: row.outcome,
-  });
-  if (balance.shares(market.conditionId, row.outcome) > 0n) return false;
-  const open = await needs.orders.openOfOwner(row.caller.userId);
-  return !open.some(
-    ({ tokenId, side, funder }) => tokenId === row.tokenId && side === 'SELL' && funder === row.funder,
-  );
+const MARKET_CODES: ReadonlySet<string> = new Set(['market_not_active', 'market_closed']);
+
+function pauseOf({ attempts }: ExitRow, { retryAfterS }: Refusal): number {
+  if (attempts >= OFTEN) return scattered(AGAIN_MS.seldom);
+  const named = retryAfterS === null ? null : retryAfterS * 1000;
+  const grown = AGAIN_MS.first * 2 ** Math.min(attempts, 10);
+  return scattered(Math.min(AGAIN_MS.last, named ?? grown));
 }
 
+const scattered = (ms: number): number => Math.round(ms * (1 + Math.random() / 2));
+
+/** A venue may have no book of a market for a moment, and may take no orders for hours: only a result is an end. */
 export async function hasEnded(
   needs: SendExitNeeds,
   { venue, funder, conditionId }: Pick<ExitRow, 'venue' | 'funder' | 'conditionId'>,
 ): Promise<boolean> {
-  const market = await venueOf(needs, venue, funder).markets.find(conditionId);
-  return market === null || market.status !== 'open';
+  return (await venueOf(needs, venue, funder).markets.find(conditionId))?.status === 'resolved';
+}
+
+/** Goes on with an exit that is being sent: it was fired by a pause, its sender is late, or its venue gave no answer. */
+export async function pursueExit(needs: SendExitNeeds, watched: WatchedExit): Promise<void> {
+  const { exitId, caller } = watched;
+  const row = await needs.exits.byId(exitId, caller.agentId);
+  if (row?.status !== 'firing') return;
+  const order = await orderIn(needs, row);
+  const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
+  const { ownerPaused } = await needs.agents.settings(caller.agentId);
+  if (order !== null && isInDoubt(order.status)) {
+    await repeat(needs, { row, ownerPaused, order, book });
+    return;
+  }
+  const isUnplaced = order === null || isRefusedAttempt(order);
+  const now = needs.clock.now();
+  if (isUnplaced && (await isOver(needs, row))) {
+    await needs.exits.end(exitId, { from: ['firing'], to: 'expired', because: null, at: now, isUnplaced });
+    return;
+  }
+  if (isUnplaced && row.fired?.cause === 'pause' && !ownerPaused) {
+    const trouble = { code: 'pause_over', message: 'The pause that should have sent it is over.' };
+    await needs.exits.notSent(exitId, {
+      status: 'suspended',
+      because: 'pause',
+      trouble,
+      at: now,
+      againAt: now,
+    });
+    return;
+  }
+  if (order !== null && isRefusedAttempt(order) && row.fired?.cause !== 'pause') {
+    const refused = asRefusal(order.errorCode ?? 'not_filled', undefined);
+    await recordRefusal(needs, { row, refused, back: null });
+    return;
+  }
+  const nextAttemptAt = now + SENT_WITHIN_MS;
+  if (!(await needs.exits.takeOver(row, nextAttemptAt))) return;
+  const { fired } = row;
+  const evidence =
+    fired?.bid === undefined ? evidenceOf(fired?.cause ?? 'trigger', { now, book, row }) : fired;
+  if (isUnplaced && evidence !== fired) await needs.exits.note(exitId, evidence);
+  await attemptExit(needs, { ...row, nextAttemptAt, fired: evidence });
+}
+
+async function isOver(needs: SendExitNeeds, row: ExitRow): Promise<boolean> {
+  const end = endOf(row);
+  return (end !== null && end <= needs.clock.now()) || (await hasEnded(needs, row));
+}
+
+interface InDoubt {
+  readonly row: ExitRow;
+  readonly ownerPaused: boolean;
+  readonly order: SignedOrderRow;
+  readonly book: Book | null;
 }
 
 /**
- * Sends the order of an exit again that its venue has never received.
- * @returns false: it is no exit, or must not be sent any more; true: it may still arrive
+ * Sends the identical order again of which its venue gave no answer: whichever of the attempts arrives, it has one effect. A refusal now
+ * says nothing of an attempt before, so the doubt ends with an order that is there, or with proof that none can come (resolve-doubt.ts).
  */
-export async function sendAgain(needs: SendExitNeeds, orderId: string): Promise<boolean> {
-  const row = await needs.exits.ofOrder(orderId);
-  if (row === null) return false;
+async function repeat(needs: SendExitNeeds, { row, ownerPaused, order, book }: InDoubt): Promise<void> {
+  const venue = venueOf(needs, row.venue, row.funder);
   const now = needs.clock.now();
-  // What was sent again a moment ago may still arrive, also where it is wanted no more.
-  if (now < row.nextAttemptAt) return true;
-  if (!isWanted(row, now)) return false;
-  const [order] = await needs.orders.byIds([orderId]);
-  if (order?.kind !== 'signed') return false;
-  const book = await bookOf(venueOf(needs, row.venue, row.funder), row);
+  const { exitId, attempts } = row;
+  // A venue that a process of the desk keeps has the proof already.
+  const isKept = venue.signedOrders === undefined || venue.signedOrders.keptSince !== undefined;
+  if (isKept || !isWanted(row, ownerPaused, now)) {
+    await needs.exits.later(exitId, now + AGAIN_MS.last);
+    return;
+  }
   const { exitDistancePercent: distance } = await needs.agents.settings(row.caller.agentId);
   const { limit, shares } = row;
   const timeInForce = row.timeInForce as TimeInForce;
-  const cheap = exitPriceDenial({ limit, shares, timeInForce, distance, book: book ?? null }, termsOf(row));
-  // It waits for a better bid: nothing was sold yet.
-  if (cheap !== null) return true;
-  if (!(await needs.exits.takeOver(row, now + AGAIN_AT_VENUE_MS))) return true;
-  await sendExitAgain(needs, orderOf(needs, row), order).catch((error: unknown) => {
-    if (!(error instanceof Refusal || error instanceof VenueUnavailable)) throw error;
-  });
-  return true;
+  const cheap = exitPriceDenial({ limit, shares, timeInForce, distance, book }, termsOf(row));
+  if (venue.status() !== 'ready' || cheap !== null) {
+    await needs.exits.later(exitId, now + LOOK_AGAIN_MS);
+    return;
+  }
+  const pause = IN_DOUBT_MS[Math.min(attempts + 1, IN_DOUBT_MS.length - 1)] ?? AGAIN_MS.last;
+  if (!(await needs.exits.repeat(row, { at: now, againAt: now + scattered(pause) }))) return;
+  const answer = await sendExitAgain(needs, { request: orderOf(needs, row), row: order, at: now }).catch(
+    (error: unknown): VenueAnswer => {
+      if (error instanceof Refusal) return { kind: 'rejected', ...notNow(error) };
+      if (error instanceof VenueUnavailable) return { kind: 'rejected', reason: 'venue_unavailable' };
+      throw error;
+    },
+  );
+  if (answer.kind === 'accepted') await attemptExit(needs, row);
+  else if (answer.kind === 'rejected') {
+    const [{ code, detail: message }] = asRefusal(answer.reason, answer.detail).denials;
+    await needs.exits.notRepeated(row, { at: now, sentAt: order.sentAt, trouble: { code, message } });
+  }
 }
 
+/** The desk itself does not send it as it stands. */
+const notNow = ({ denials: [{ code, detail }] }: Refusal) => ({ reason: code as VenueRefusal, detail });
+
 /** Neither a pause nor a revocation came, and it has not ended. */
-function isWanted(row: ExitRow & Pick<WatchedExit, 'ownerPaused'>, now: number): boolean {
+function isWanted(row: ExitRow, ownerPaused: boolean, now: number): boolean {
   const ends = endOf(row);
-  return row.because === null && (ends === null || ends > now) && (hasOwnersWord(row) || !row.ownerPaused);
+  return row.because === null && (ends === null || ends > now) && (hasOwnersWord(row) || !ownerPaused);
 }

@@ -9,6 +9,8 @@ import type { ExitsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { Place } from '../platform/http/page.ts';
 import type { Sealed } from '../platform/secrets.ts';
+import { SILENCE } from '../trading/index.ts';
+import { createToldExits } from './told.ts';
 
 export interface NewExit {
   readonly exitId: string;
@@ -29,6 +31,10 @@ export interface NewExit {
   readonly trigger: ExitTrigger;
   readonly group: string | null;
   readonly expiresAt: number | null;
+  /** Of a trigger of silence: the agent's setting when it was left. */
+  readonly silenceSeconds: number | null;
+  /** What the account held of the outcome when it was left, by its venue. */
+  readonly held: Micro | null;
   readonly createdAt: number;
 }
 
@@ -44,6 +50,8 @@ export interface ExitEvidence {
 }
 
 export interface ExitRow extends NewExit {
+  /** Of what is read to be shown: the agent has an owner. */
+  readonly claimed?: boolean;
   readonly status: ExitStatus;
   readonly because: string | null;
   readonly trouble: { readonly code: string; readonly message: string } | null;
@@ -55,6 +63,8 @@ export interface ExitRow extends NewExit {
   readonly nextAttemptAt: number;
   /** It was resumed, and its trigger has held ever since. */
   readonly mustLetGo: boolean;
+  /** Codes of troubles that have lasted, and were told; as it is read alone or in a list. */
+  readonly lastingTroubles: readonly string[];
   readonly updatedAt: number;
 }
 
@@ -69,6 +79,8 @@ export interface WatchedExit
     | 'conditionId'
     | 'outcome'
     | 'funder'
+    | 'timeInForce'
+    | 'limit'
     | 'shares'
     | 'orderEndsAt'
     | 'trigger'
@@ -76,13 +88,28 @@ export interface WatchedExit
     | 'status'
     | 'trouble'
     | 'mustLetGo'
+    | 'attempts'
     | 'nextAttemptAt'
   > {
-  readonly isSilent: boolean;
-  readonly ownerPaused: boolean;
+  /** Its agent's `exitDistancePercent`. */
+  readonly distancePercent: number;
+  /** Another one whenever its row was written. */
+  readonly writer: string;
 }
 
-export type LeftExit = 'too_many' | 'no_place' | 'key_revoked' | 'not_open' | { readonly exitId: string };
+/**
+ * Whether the shares of an exit are those that it was left for. `closed`: the position fell to dust since, by what is confirmed; `closing`: by
+ * a sale that is not.
+ */
+export type ExitHolding = 'held' | 'closing' | 'closed';
+
+export type LeftExit =
+  | 'too_many'
+  | 'no_place'
+  | 'key_revoked'
+  | 'not_open'
+  | 'other_group'
+  | { readonly exitId: string };
 
 export interface ExitFilter {
   readonly agentId: string;
@@ -90,6 +117,7 @@ export interface ExitFilter {
   readonly conditionId?: string;
   readonly outcome?: string;
   readonly statuses?: readonly ExitStatus[];
+  readonly exitIds?: readonly string[];
 }
 
 /** A part of the list, which is newest first. */
@@ -102,16 +130,24 @@ export interface ExitWindow {
 
 export function createExitStore(sql: Sql) {
   const read = async (where: Fragment): Promise<ExitRow[]> =>
-    (await sql<ExitsRow[]>`select e.* from exits e where ${where}`).map(exitRow);
+    (
+      await sql<(ExitsRow & { readonly claimed: boolean; readonly lasting: string[] | null })[]>`
+        select e.*, a.claimed_at is not null as claimed, (select array_agg(t.code order by t.code) from exit_troubles t
+          where t.exit_id = e.exit_id and t.told_at is not null) as lasting
+        from exits e join agents a using (agent_id) where ${where}`
+    ).map(({ claimed, lasting, ...row }) => ({ ...exitRow(row), claimed, lastingTroubles: lasting ?? [] }));
 
   const among = (column: Fragment, values: readonly string[] | undefined) =>
     values === undefined ? sql`true` : sql`${column} = any(${[...values]}::text[])`;
-  const wanted = ({ agentId, venues, conditionId, outcome, statuses }: ExitFilter): Fragment =>
+  const wanted = ({ agentId, venues, conditionId, outcome, statuses, exitIds }: ExitFilter): Fragment =>
     sql`e.agent_id = ${agentId} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
+      and ${among(sql`e.exit_id`, exitIds)}
       and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
       and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}`;
 
   return {
+    ...createToldExits(sql),
+
     /** Leaves an exit, in place of another one; only while the agent's key is active and the day's trades have a place for it. */
     leave: (
       exit: NewExit,
@@ -125,7 +161,8 @@ export function createExitStore(sql: Sql) {
       transact(sql, async (tx) => {
         const { agentId, keyId } = exit.caller;
         const at = new Date(exit.createdAt);
-        await tx`select 1 from safeguards where agent_id = ${agentId} for no key update`;
+        const [locked] = await tx<{ readonly is_paused: boolean }[]>`
+          select trading_paused or owner_paused as is_paused from safeguards where agent_id = ${agentId} for no key update`;
         const [known] = await tx<Pick<ExitsRow, 'exit_id'>[]>`
           select exit_id from exits where agent_id = ${agentId} and order_id = ${exit.orderId} and sealed is not null`;
         if (known !== undefined) return { exitId: known.exit_id };
@@ -135,7 +172,14 @@ export function createExitStore(sql: Sql) {
           if (replaced.length === 0) return 'not_open';
           await tx`select end_exit(${replaces}, 'canceled', 'replaced', ${at})`;
         }
-        await tx`insert into exits ${tx(columnsOf(exit, sealed))}`;
+        const others = await tx<Pick<ExitsRow, 'exit_id'>[]>`select exit_id from exits
+          where agent_id = ${agentId} and group_name = ${exit.group} and sealed is not null
+            and (condition_id, outcome) <> (${exit.conditionId}, ${exit.outcome}) limit 1`;
+        if (others.length > 0) throw new NotLeft('other_group');
+        // It was left in the moment of a pause, which did not see it.
+        const isPaused = locked?.is_paused === true || (await isBoundByPause(tx, exit));
+        const status = isPaused ? { status: 'suspended', because: 'pause' } : {};
+        await tx`insert into exits ${tx({ ...columnsOf(exit, sealed), ...status })}`;
         const state = only(
           await tx<{ readonly is_active: boolean; readonly open: number }[]>`
             select open_exits as open,
@@ -180,23 +224,39 @@ export function createExitStore(sql: Sql) {
     },
 
     /**
-     * All armed exits of these venues, and those whose order is being placed, due by now. Without what was signed: they are many, and
-     * read twice a second.
+     * What was written of exits since a look before; without one, all that are watched. Without what was signed: they are many.
+     * @param since of the look before
      */
-    async watched(at: number, venues: readonly string[]): Promise<WatchedExit[]> {
-      const rows = await sql<WatchedColumns[]>`
-        select e.exit_id, e.agent_id, e.user_id, e.api_key_id, e.order_id, e.venue, e.condition_id, e.outcome, e.funder,
-          e.shares, e.order_ends_at, e.trigger_kind, e.trigger_price, e.trigger_at, e.trigger_minutes, e.expires_at,
-          e.status, e.trouble, e.trouble_detail, e.must_let_go, e.next_attempt_at, s.owner_paused, e.trigger_kind = 'silence' and exists (
-          select 1 from silences x where x.agent_id = e.agent_id and x.fired_at > e.created_at
-            and x.called_at = (select max(k.last_called_at) from api_keys k where k.agent_id = e.agent_id)) as is_silent
-        from exits e join safeguards s using (agent_id)
-        where e.status in ('armed', 'firing') and e.next_attempt_at <= ${new Date(at)}
-          and e.venue = any(${[...venues]}::text[])`;
-      return rows.map(watchedRow);
+    async written(
+      since: string | null,
+    ): Promise<{ readonly rows: readonly WatchedExit[]; readonly since: string }> {
+      const found = await sql<(WatchedColumns & { readonly horizon: string })[]>`
+        select h.horizon::text as horizon, e.exit_id, e.agent_id, e.user_id, e.api_key_id, e.order_id, e.venue, e.condition_id,
+          e.outcome, e.funder, e.time_in_force, e.limit_price, e.shares, e.order_ends_at, e.trigger_kind, e.trigger_price,
+          e.trigger_at, e.trigger_minutes, e.expires_at, e.status, e.trouble, e.trouble_detail, e.must_let_go, e.attempts,
+          e.next_attempt_at, e.writer::text as writer, s.exit_distance_percent
+        from (select pg_snapshot_xmin(pg_current_snapshot()) as horizon) h
+        left join (exits e join safeguards s using (agent_id)) on ${
+          since === null ? sql`e.status in ('armed', 'firing')` : sql`e.writer >= ${since}::xid8`
+        }`;
+      const [first] = found;
+      if (first === undefined) throw new Error('a snapshot has a horizon');
+      return { rows: found.filter((row) => row.exit_id !== null).map(watchedRow), since: first.horizon };
     },
 
-    /** @returns `null` where another one began, or it is not armed any more */
+    /** Armed exits of agents that have been silent for long enough: the longer of the times that were set when it was left and since. */
+    async silent(at: number): Promise<ReadonlySet<string>> {
+      const rows = await sql<Pick<ExitsRow, 'exit_id'>[]>`
+        select e.exit_id from exits e join safeguards s using (agent_id) cross join desk_watch d
+        where e.trigger_kind = 'silence' and e.status = 'armed'
+          -- A watch that has not looked lately does not know of its own pause yet.
+          and d.seen_at + ${SILENCE.gap}::interval >= ${new Date(at)} and ${new Date(at)} >= ${SILENCE.slack}::interval
+            + make_interval(secs => greatest(e.silence_seconds, s.silence_seconds, s.locked_silence_seconds))
+            + greatest(d.since, (select max(k.last_called_at) from api_keys k where k.agent_id = e.agent_id))`;
+      return new Set(rows.map((row) => row.exit_id));
+    },
+
+    /** @returns `null` where another one began, or it is not armed any more; by the owner's word a suspended one is as good */
     async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<ExitRow | null> {
       const [row] = await sql<ExitsRow[]>`select * from fire_exit(${exitId}, ${sql.json({ ...evidence })},
         ${new Date(at)}, ${new Date(againAt)})`;
@@ -217,9 +277,58 @@ export function createExitStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** The exit of an order in doubt is looked at again then. */
-    async again(exitId: string, againAt: number): Promise<void> {
+    /** There was no answer to its order: the attempts are counted anew. */
+    async inDoubt(exitId: string, againAt: number): Promise<void> {
+      await sql`update exits set attempts = 0, next_attempt_at = ${new Date(againAt)}
+        where exit_id = ${exitId} and status = 'firing'`;
+    },
+
+    /** It is looked at again then. */
+    async later(exitId: string, againAt: number): Promise<void> {
       await sql`update exits set next_attempt_at = ${new Date(againAt)} where exit_id = ${exitId} and status = 'firing'`;
+    },
+
+    /**
+     * Takes an exit over whose order is in doubt, and notes that the order is sent again: who proves that it never came looks at that.
+     * @returns false where another one has, or where there is no doubt any more
+     */
+    async repeat(
+      { exitId, nextAttemptAt }: ExitRow,
+      { at, againAt }: { readonly at: number; readonly againAt: number },
+    ): Promise<boolean> {
+      const rows = await sql<Pick<ExitsRow, 'order_id'>[]>`
+        with taken as (
+          update exits set attempts = attempts + 1, next_attempt_at = ${new Date(againAt)}
+          where exit_id = ${exitId} and status = 'firing' and next_attempt_at = ${new Date(nextAttemptAt)}
+          returning agent_id, order_id
+        )
+        update orders o set sent_at = ${new Date(at)} from taken t
+        where o.order_id = t.order_id and o.agent_id = t.agent_id and o.status in ('submitting', 'unknown')
+        returning o.order_id`;
+      return rows.length > 0;
+    },
+
+    /** The order did not arrive this time: what it was sent at before counts, and the reason is the exit's trouble. */
+    async notRepeated(
+      { exitId, orderId, caller }: ExitRow,
+      {
+        at,
+        sentAt,
+        trouble,
+      }: { readonly at: number; readonly sentAt: number; readonly trouble: NotSent['trouble'] },
+    ): Promise<void> {
+      await sql`
+        with noted as (
+          update exits set trouble = ${trouble.code}, trouble_detail = ${trouble.message}
+          where exit_id = ${exitId} and status = 'firing'
+        )
+        update orders set sent_at = ${new Date(sentAt)} where order_id = ${orderId} and agent_id = ${caller.agentId}
+          and sent_at = ${new Date(at)} and status in ('submitting', 'unknown')`;
+    },
+
+    async holding(exitId: string): Promise<ExitHolding> {
+      return only(await sql<{ readonly holding: ExitHolding }[]>`select exit_holding(${exitId}) as holding`)
+        .holding;
     },
 
     /** Adds the prices and the book of the present attempt to what sent it. */
@@ -237,24 +346,38 @@ export function createExitStore(sql: Sql) {
     },
 
     /** @returns the row as it is then; `null`: it is not among those that may be ended so */
-    end: (exitId: string, { from, to, because, at }: Ending): Promise<ExitRow | null> =>
+    end: (exitId: string, { from, to, because, at, isUnplaced = false }: Ending): Promise<ExitRow | null> =>
       transact(sql, async (tx) => {
         await tx`select 1 from safeguards where agent_id = (select agent_id from exits where exit_id = ${exitId})
           for no key update`;
         const [row] = await tx<ExitsRow[]>`
-          select * from exits where exit_id = ${exitId} and status = any(${[...from]}::text[]) for update`;
+          select * from exits e where exit_id = ${exitId} and status = any(${[...from]}::text[])
+            and not (${isUnplaced} and exit_is_placed(e)) for update`;
         if (row === undefined) return null;
         await tx`select end_exit(${exitId}, ${to}, ${because}, ${new Date(at)})`;
         const ended = only(await tx<ExitsRow[]>`select * from exits where exit_id = ${exitId}`);
         return exitRow(ended);
       }),
 
-    /** Arms a suspended exit again, if the agent is not paused and the day's trades have a place. */
-    resume: (exitId: string, at: number): Promise<'resumed' | 'not_open' | 'paused' | 'no_place'> =>
+    /**
+     * Arms a suspended exit again, if the agent is not paused and the day's trades have a place.
+     * @param by the agent: only while nobody has claimed it
+     */
+    resume: (
+      exitId: string,
+      at: number,
+      by: 'agent' | 'owner',
+    ): Promise<'resumed' | 'not_open' | 'paused' | 'no_place' | 'owned'> =>
       transact(sql, async (tx) => {
         const [agent] = await tx<{ readonly is_paused: boolean }[]>`
           select trading_paused or owner_paused as is_paused from safeguards
           where agent_id = (select agent_id from exits where exit_id = ${exitId}) for no key update`;
+        // A claim takes the same lock.
+        const owned = await tx<
+          Pick<ExitsRow, 'exit_id'>[]
+        >`select e.exit_id from agents a join exits e using (agent_id)
+          where e.exit_id = ${exitId} and a.claimed_at is not null`;
+        if (by === 'agent' && owned.length > 0) return 'owned' as const;
         if (agent?.is_paused === true) return 'paused' as const;
         const resumed = await tx<Pick<ExitsRow, 'agent_id'>[]>`
           update exits set status = 'armed', because = null, trouble = null, trouble_detail = null, attempts = 0,
@@ -277,28 +400,9 @@ export function createExitStore(sql: Sql) {
       return rows.length > 0;
     },
 
-    /** Begins to send an exit by the owner's word. @returns `null` where it is not open, or another one of its group is being sent */
-    sellNow: (exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<ExitRow | null> =>
-      transact(sql, async (tx) => {
-        await tx`select 1 from safeguards where agent_id = (select agent_id from exits where exit_id = ${exitId})
-          for no key update`;
-        // A suspended one is as good: the word is for this order.
-        await tx`update exits set status = 'armed' where exit_id = ${exitId} and status = 'suspended'`;
-        const [row] = await tx<ExitsRow[]>`select * from fire_exit(${exitId}, ${tx.json({ ...evidence })},
-          ${new Date(at)}, ${new Date(againAt)})`;
-        if (row === undefined) throw new NotSold();
-        return exitRow(row);
-      }).catch((error: unknown) => {
-        if (error instanceof NotSold) return null;
-        throw error;
-      }),
-
-    /** The exit of an order that is being placed. */
-    async ofOrder(orderId: string): Promise<(ExitRow & Pick<WatchedExit, 'ownerPaused'>) | null> {
-      const [row] = await sql<(ExitsRow & { readonly owner_paused: boolean })[]>`
-        select e.*, s.owner_paused from exits e join safeguards s using (agent_id)
-        where e.order_id = ${orderId} and e.status = 'firing'`;
-      return row === undefined ? null : { ...exitRow(row), ownerPaused: row.owner_paused };
+    /** Tells what has stood in the way of open exits for ten seconds. */
+    async tellTroubles(at: number): Promise<void> {
+      await sql`select tell_exit_troubles(${new Date(at)})`;
     },
 
     /** Armed and suspended exits that were not looked over since, each for one caller. */
@@ -317,10 +421,25 @@ export function createExitStore(sql: Sql) {
           and (trouble, trouble_detail) is distinct from (${trouble?.code ?? null}, ${trouble?.message ?? null})`;
     },
 
+    /** Exits of which it is known what their orders sold; and those whose very order its agent has placed. */
+    async settle(at: number): Promise<void> {
+      await sql`
+        select settle_exit(e.exit_id, ${new Date(at)}) from (
+          select x.exit_id from exits x join orders o on o.order_id = x.order_id and o.agent_id = x.agent_id
+          where x.status = 'fired' and x.settled_at is null and not order_is_open(o.status) and o.status <> 'matched'
+          order by x.agent_id limit 100) e`;
+      await sql`
+        select end_exit(e.exit_id, 'canceled', 'order_placed', ${new Date(at)}, array['armed', 'suspended']) from (
+          select x.exit_id from exits x join safeguards s using (agent_id)
+          where x.status in ('armed', 'suspended') and exists (select from orders o
+            where o.order_id = x.order_id and o.agent_id = x.agent_id and o.first_answer ->> 'success' = 'true')
+          order by x.agent_id limit 100 for no key update of s) e`;
+    },
+
     /** Exits that end before anything sent them. */
     async expire(at: number): Promise<void> {
       await sql`
-        select end_exit(e.exit_id, 'expired', null, ${new Date(at)}) from (
+        select end_exit(e.exit_id, 'expired', null, ${new Date(at)}, array['armed', 'suspended']) from (
           select x.exit_id from exits x join safeguards s using (agent_id)
           where x.status in ('armed', 'suspended') and least(x.expires_at, x.order_ends_at) <= ${new Date(at)}
           order by x.agent_id limit 100 for no key update of s) e`;
@@ -337,6 +456,17 @@ export function createExitStore(sql: Sql) {
   };
 }
 
+/** Whether a former owner's pause binds its wallet. */
+const isBoundByPause = async (tx: Tx, { caller, funder, walletAddress }: NewExit): Promise<boolean> =>
+  only(
+    await tx<{ readonly is_bound: boolean }[]>`
+      select exists (
+        select 1 from agent_wallets w
+        cross join lateral restricting_agents(w.signer, w.agent_id) r(agent_id)
+        cross join lateral binding_settings(w.signer, r.agent_id) s
+        where w.agent_id = ${caller.agentId} and w.address in (${funder}, ${walletAddress}) and s.owner_paused) as is_bound`,
+  ).is_bound;
+
 /** Whether the day's trades and the places that armed exits keep are more than the agent may place. */
 const isOverTheDay = async (tx: Tx, agentId: string, at: Date): Promise<boolean> =>
   only(
@@ -349,10 +479,8 @@ const isOverTheDay = async (tx: Tx, agentId: string, at: Date): Promise<boolean>
 /** A standby takes over sooner. */
 const RESTORED_GAP = '10 minutes';
 
-class NotSold extends Error {}
-
 class NotLeft extends Error {
-  readonly why: 'too_many' | 'no_place' | 'key_revoked';
+  readonly why: 'too_many' | 'no_place' | 'key_revoked' | 'other_group';
 
   constructor(why: NotLeft['why']) {
     super(why);
@@ -375,6 +503,8 @@ export interface Ending {
   readonly to: 'canceled' | 'expired' | 'failed';
   readonly because: string | null;
   readonly at: number;
+  /** Not where its order is recorded, and was not refused. */
+  readonly isUnplaced?: boolean;
 }
 
 const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Sealed): ColumnValues => ({
@@ -403,6 +533,8 @@ const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Seal
   trigger_minutes: 'minutes' in trigger ? trigger.minutes : null,
   group_name: exit.group,
   expires_at: dateOf(exit.expiresAt),
+  silence_seconds: exit.silenceSeconds,
+  held: exit.held === null ? null : exit.held.toString(),
   status: 'armed',
   next_attempt_at: new Date(exit.createdAt),
   reviewed_at: new Date(exit.createdAt),
@@ -423,6 +555,8 @@ type SharedColumns = Pick<
   | 'condition_id'
   | 'outcome'
   | 'funder'
+  | 'time_in_force'
+  | 'limit_price'
   | 'shares'
   | 'order_ends_at'
   | 'trigger_kind'
@@ -434,18 +568,19 @@ type SharedColumns = Pick<
   | 'trouble'
   | 'trouble_detail'
   | 'must_let_go'
+  | 'attempts'
   | 'next_attempt_at'
 >;
 
 type WatchedColumns = SharedColumns & {
-  readonly owner_paused: boolean;
-  readonly is_silent: boolean;
+  readonly writer: string;
+  readonly exit_distance_percent: number;
 };
 
 const watchedRow = (row: WatchedColumns): WatchedExit => ({
   ...sharedRow(row),
-  isSilent: row.is_silent,
-  ownerPaused: row.owner_paused,
+  writer: row.writer,
+  distancePercent: row.exit_distance_percent,
 });
 
 const sharedRow = (row: SharedColumns) => ({
@@ -456,6 +591,8 @@ const sharedRow = (row: SharedColumns) => ({
   conditionId: row.condition_id,
   outcome: row.outcome as ExitRow['outcome'],
   funder: row.funder as WalletAddress,
+  timeInForce: row.time_in_force,
+  limit: row.limit_price,
   shares: row.shares,
   orderEndsAt: msOrNull(row.order_ends_at),
   trigger: triggerOf(row),
@@ -463,6 +600,7 @@ const sharedRow = (row: SharedColumns) => ({
   status: row.status as ExitStatus,
   trouble: row.trouble === null ? null : { code: row.trouble, message: row.trouble_detail ?? '' },
   mustLetGo: row.must_let_go,
+  attempts: row.attempts,
   nextAttemptAt: ms(row.next_attempt_at),
 });
 
@@ -489,14 +627,14 @@ const exitRow = (row: ExitsRow): ExitRow => ({
   tokenId: row.token_id,
   outcomeName: row.outcome_name,
   walletAddress: row.wallet_address as WalletAddress,
-  timeInForce: row.time_in_force,
-  limit: row.limit_price,
   group: row.group_name,
+  silenceSeconds: row.silence_seconds,
+  held: row.held,
   createdAt: ms(row.created_at),
   because: row.because,
   firesOnPause: row.fires_on_pause,
+  lastingTroubles: [],
   sealed: row.sealed === null || row.key_id === null ? null : { keyId: row.key_id, bytes: row.sealed },
   fired: row.fired as ExitEvidence | null,
-  attempts: row.attempts,
   updatedAt: ms(row.updated_at),
 });

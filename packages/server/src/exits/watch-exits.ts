@@ -1,19 +1,30 @@
 /**
- * Watches the triggers of armed exits in the books that the desk believes, and sends what holds. Every replica watches live venues, and
- * the one that keeps the paper exchange watches that: which of several sends an exit, its row decides.
+ * Watches the triggers of armed exits in the books that the desk believes, and hands over what is to be sent: a look never waits for a
+ * venue's answer to an order. Every replica watches live venues, and the one that keeps the paper exchange watches that: which of
+ * several sends an exit, its row decides. The exits are kept in memory, by what their rows said last, and those of a book that has not
+ * changed are not looked at: they are many, and a look is twice a second.
  */
-import { type ExitTrigger, exitQuote, HeldTriggers, triggerHolds } from '../domain/exits.ts';
-import type { Book } from '../domain/market.ts';
+import type { TimeInForce } from '../domain/draft.ts';
+import {
+  type ExitTrigger,
+  exitPriceDenial,
+  exitQuote,
+  HeldTriggers,
+  triggerHolds,
+  triggerPrice,
+} from '../domain/exits.ts';
+import type { Book, Level } from '../domain/market.ts';
+import type { FairLine } from '../platform/fair-line.ts';
 import { venueOf, venuesWith } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
 import { endFault } from './leave-exit.ts';
 import { bookOf, endOf } from './records.ts';
-import { attemptExit, evidenceOf, hasEnded, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
+import { attemptExit, evidenceOf, pursueExit, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
 import type { ExitStore, WatchedExit } from './store.ts';
 
 export interface WatchExitsNeeds extends SendExitNeeds {
   readonly exits: SendExitNeeds['exits'] &
-    Pick<ExitStore, 'watched' | 'byId' | 'fire' | 'note' | 'letGo' | 'reviewed'>;
+    Pick<ExitStore, 'written' | 'silent' | 'fire' | 'letGo' | 'reviewed'>;
 }
 
 const HELD_MEANWHILE = {
@@ -22,27 +33,26 @@ const HELD_MEANWHILE = {
     'Its trigger has held since before it was resumed: it is sent once the trigger has let go and holds anew, or by its owner.',
 } as const;
 
-/** @returns one turn of the job */
-export function createExitWatch(needs: WatchExitsNeeds): () => Promise<void> {
+/** So many are looked at without a pause. */
+const A_PIECE = 1_000;
+const otherWork = (): Promise<void> => new Promise((turn) => setImmediate(turn));
+
+/** @returns one turn of the job: a look at all of them */
+export function createExitWatch(needs: WatchExitsNeeds, line: FairLine): () => Promise<void> {
   const held = new HeldTriggers();
+  const list = new Watchlist((exitId) => held.forget(exitId));
   return async () => {
-    const venues = venuesWith(needs, 'signedOrders').filter(isKeptHere);
-    const rows = await needs.exits.watched(
-      needs.clock.now(),
-      venues.map(({ id }) => id),
+    await list.read(needs.exits, needs.clock.now());
+    const kept = new Set(
+      venuesWith(needs, 'signedOrders')
+        .filter(isKeptHere)
+        .map(({ id }) => id),
     );
-    held.keep(new Set(rows.map(({ exitId }) => exitId)));
-    if (rows.length === 0) return;
-    const books = new Map<string, Promise<Book | null>>();
-    const bookFor = (row: WatchedExit): Promise<Book | null> => {
-      const key = `${row.venue} ${row.conditionId} ${row.outcome}`;
-      const asked =
-        books.get(key) ?? bookOf(venueOf(needs, row.venue, row.funder), row).then((book) => book ?? null);
-      books.set(key, asked);
-      return asked;
-    };
-    const turns = await Promise.allSettled(rows.map((row) => look(needs, { row, held, bookFor })));
-    const failed = turns.find((turn) => turn.status === 'rejected');
+    const silent = list.asksForSilence ? await needs.exits.silent(needs.clock.now()) : new Set<string>();
+    const looks = list.shelves
+      .filter(({ venue }) => kept.has(venue))
+      .map((shelf) => lookAt(needs, shelf, { held, line, silent }));
+    const failed = (await Promise.allSettled(looks)).find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   };
 }
@@ -51,86 +61,190 @@ export function createExitWatch(needs: WatchExitsNeeds): () => Promise<void> {
 const isKeptHere = ({ signedOrders, status }: VenueWith<'signedOrders'>): boolean =>
   status() === 'ready' && (signedOrders.keptSince === undefined || signedOrders.keptSince() !== null);
 
-interface Look {
-  readonly row: WatchedExit;
-  readonly held: HeldTriggers;
-  readonly bookFor: (row: WatchedExit) => Promise<Book | null>;
+/** The exits of one outcome of a market. */
+interface Shelf {
+  readonly venue: string;
+  readonly rows: Map<string, WatchedExit>;
+  /** That they were looked at in last; `null`: there was none. */
+  book: Book | null;
+  /** Written since, or their prices hold: they are looked at in any book. */
+  readonly hot: Set<string>;
 }
 
-async function look(needs: WatchExitsNeeds, { row, held, bookFor }: Look): Promise<void> {
-  const { exitId } = row;
-  const now = needs.clock.now();
+/** All are read so often in any case. */
+const WHOLE_EVERY_MS = 30_000;
+
+/** The exits that are armed or being sent, as their rows were at the last look. */
+class Watchlist {
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #places = new Map<string, Shelf>();
+  readonly #onGone: (exitId: string) => void;
+  #since: string | null = null;
+  #wholeAt = Number.NEGATIVE_INFINITY;
+  #silences = 0;
+
+  constructor(onGone: (exitId: string) => void) {
+    this.#onGone = onGone;
+  }
+
+  get shelves(): readonly Shelf[] {
+    return [...this.#shelves.values()];
+  }
+
+  get asksForSilence(): boolean {
+    return this.#silences > 0;
+  }
+
+  async read(exits: Pick<ExitStore, 'written'>, now: number): Promise<void> {
+    const before = now - this.#wholeAt >= WHOLE_EVERY_MS ? null : this.#since;
+    const { rows, since } = await exits.written(before);
+    // A database that was replaced by an earlier one counts its transactions anew.
+    const isBehind = before !== null && BigInt(since) < BigInt(before);
+    this.#since = isBehind ? null : since;
+    if (before === null) {
+      this.#wholeAt = now;
+      const present = new Set(rows.map(({ exitId }) => exitId));
+      for (const exitId of [...this.#places.keys()]) if (!present.has(exitId)) this.#remove(exitId);
+    }
+    for (const row of rows) this.#put(row);
+    if (isBehind) await this.read(exits, now);
+  }
+
+  #put(row: WatchedExit): void {
+    const { exitId, venue, conditionId, outcome, status, trigger, writer } = row;
+    const known = this.#places.get(exitId)?.rows.get(exitId);
+    if (known?.writer === writer) return;
+    const isWatched = status === 'armed' || status === 'firing';
+    if (known !== undefined) this.#remove(exitId, isWatched);
+    if (!isWatched) return;
+    const key = `${venue} ${conditionId} ${outcome}`;
+    const shelf = this.#shelves.get(key) ?? { venue, rows: new Map(), book: null, hot: new Set() };
+    shelf.rows.set(exitId, row);
+    shelf.hot.add(exitId);
+    this.#shelves.set(key, shelf);
+    this.#places.set(exitId, shelf);
+    if (trigger.kind === 'silence') this.#silences += 1;
+  }
+
+  #remove(exitId: string, comesBack = false): void {
+    const shelf = this.#places.get(exitId);
+    if (shelf?.rows.get(exitId)?.trigger.kind === 'silence') this.#silences -= 1;
+    shelf?.rows.delete(exitId);
+    shelf?.hot.delete(exitId);
+    this.#places.delete(exitId);
+    if (!comesBack) this.#onGone(exitId);
+    if (shelf?.rows.size === 0 && !comesBack)
+      for (const [key, one] of this.#shelves) if (one === shelf) this.#shelves.delete(key);
+  }
+}
+
+interface Looking {
+  readonly held: HeldTriggers;
+  readonly line: FairLine;
+  readonly silent: ReadonlySet<string>;
+}
+
+async function lookAt(needs: WatchExitsNeeds, shelf: Shelf, looking: Looking): Promise<void> {
+  const [first] = shelf.rows.values();
+  if (first === undefined) return;
+  const book = (await bookOf(venueOf(needs, first.venue, first.funder), first)) ?? null;
+  const isStill = isSameBook(book, shelf.book);
+  const endsAt = await endOfMarket(needs, [...shelf.rows.values()]);
+  shelf.book = book;
+  const writes: Promise<unknown>[] = [];
+  let looked = 0;
+  for (const row of [...shelf.rows.values()]) {
+    const { exitId, status, trigger } = row;
+    if (isStill && status === 'armed' && !isByTime(trigger) && !shelf.hot.has(exitId)) continue;
+    const now = needs.clock.now();
+    const sight = {
+      now,
+      quote: exitQuote(book, row.shares),
+      endsAt,
+      isSilent: looking.silent.has(exitId),
+    };
+    const holds = status === 'armed' && triggerHolds(trigger, sight);
+    if (holds) shelf.hot.add(exitId);
+    else shelf.hot.delete(exitId);
+    const write = look(needs, row, { ...looking, now, book, holds });
+    if (write !== null) writes.push(write);
+    looked += 1;
+    if (looked % A_PIECE === 0) await otherWork();
+  }
+  await Promise.all(writes);
+}
+
+/** Level by level: events of one moment have one number. */
+const isSameBook = (a: Book | null, b: Book | null): boolean =>
+  a === null || b === null ? a === b : areSameLevels(a.bids, b.bids) && areSameLevels(a.asks, b.asks);
+
+const areSameLevels = (a: readonly Level[], b: readonly Level[]): boolean =>
+  a.length === b.length && a.every(([price, size], at) => price === b[at]?.[0] && size === b[at]?.[1]);
+
+interface Sight extends Looking {
+  readonly now: number;
+  readonly book: Book | null;
+  readonly holds: boolean;
+}
+
+/** @returns what its row is told */
+function look(
+  needs: WatchExitsNeeds,
+  row: WatchedExit,
+  { held, line, now, book, holds }: Sight,
+): Promise<unknown> | null {
+  const { exitId, venue, caller, attempts, trouble } = row;
   const end = endOf(row);
-  if (row.status === 'armed' && end !== null && end <= now) {
-    await needs.exits.end(exitId, { from: ['armed'], to: 'expired', because: null, at: now });
-    return;
-  }
-  if (row.status === 'firing') return goOn(needs, row, await bookFor(row));
-  const asksBook = !isByTime(row.trigger);
-  const book = asksBook ? await bookFor(row) : null;
-  const holds = triggerHolds(row.trigger, {
-    now,
-    quote: exitQuote(book, row.shares),
-    endsAt: await endsAt(needs, row),
-    isSilent: row.isSilent,
-  });
+  const handOver = (run: () => Promise<unknown>): null => {
+    line.add({ key: exitId, lane: `${venue} ${caller.userId}`, isRepeat: attempts > 0, run });
+    return null;
+  };
+  if (row.status === 'firing') return row.nextAttemptAt > now ? null : handOver(() => pursueExit(needs, row));
+  if (end !== null && end <= now)
+    return needs.exits.end(exitId, { from: ['armed'], to: 'expired', because: null, at: now });
   if (row.mustLetGo) {
-    if (!holds) await needs.exits.letGo(exitId);
-    else if (row.trouble?.code !== HELD_MEANWHILE.code) await needs.exits.reviewed(exitId, HELD_MEANWHILE);
-    return;
+    if (!holds) return needs.exits.letGo(exitId);
+    return trouble?.code === HELD_MEANWHILE.code ? null : needs.exits.reviewed(exitId, HELD_MEANWHILE);
   }
-  const heldSince = asksBook ? held.look(exitId, holds, now) : holds ? now : null;
-  if (heldSince === null) return;
-  const seen = book ?? (await bookFor(row));
-  const evidence = evidenceOf('trigger', { now, book: seen, row, ...(asksBook ? { heldSince } : {}) });
-  const fired = await needs.exits.fire(exitId, evidence, now, now + SENT_WITHIN_MS);
+  const isPrice = !isByTime(row.trigger);
+  const heldSince = isPrice ? held.look(exitId, holds, now) : holds ? now : null;
+  if (heldSince === null || row.nextAttemptAt > now) return null;
+  const cheap = priceTrouble(row, book);
+  if (cheap === null) return handOver(() => fireExit(needs, row, isPrice ? heldSince : null));
+  return trouble?.code === cheap.code ? null : needs.exits.reviewed(exitId, cheap);
+}
+
+/** Nothing is sent that the book of this moment would not take at its price. */
+function priceTrouble(
+  row: WatchedExit,
+  book: Book | null,
+): { readonly code: string; readonly message: string } | null {
+  const { limit, shares, distancePercent: distance, trigger } = row;
+  const timeInForce = row.timeInForce as TimeInForce;
+  const terms = { moment: 'sent', trigger: triggerPrice(trigger), places: 0, hasOwnersWord: false } as const;
+  const denial = exitPriceDenial({ limit, shares, timeInForce, distance, book }, terms);
+  return denial === null ? null : { code: denial.code, message: denial.detail };
+}
+
+/** Its turn has come: it is marked, and sent, if its price still holds. */
+async function fireExit(needs: WatchExitsNeeds, row: WatchedExit, heldSince: number | null): Promise<void> {
+  const now = needs.clock.now();
+  const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
+  const isSilent = row.trigger.kind === 'silence' && (await needs.exits.silent(now)).has(row.exitId);
+  const sight = { now, quote: exitQuote(book, row.shares), endsAt: now, isSilent };
+  if (!triggerHolds(row.trigger, sight) || priceTrouble(row, book) !== null) return;
+  const evidence = evidenceOf('trigger', { now, book, row, ...(heldSince === null ? {} : { heldSince }) });
+  const fired = await needs.exits.fire(row.exitId, evidence, now, now + SENT_WITHIN_MS);
   if (fired !== null) await attemptExit(needs, fired);
 }
 
 const isByTime = ({ kind }: ExitTrigger): boolean => !kind.startsWith('price');
 
 /** An end that is unknown, or was moved into the past, sells nothing: the review of exits says so. */
-async function endsAt(needs: WatchExitsNeeds, row: WatchedExit): Promise<number> {
-  if (row.trigger.kind !== 'before_end') return Number.POSITIVE_INFINITY;
+async function endOfMarket(needs: WatchExitsNeeds, rows: readonly WatchedExit[]): Promise<number> {
+  const row = rows.find(({ trigger }) => trigger.kind === 'before_end');
+  if (row === undefined) return Number.POSITIVE_INFINITY;
   const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
   const isAhead = market !== null && endFault(market, needs.clock.now()) === null;
   return (isAhead ? market.endDate : null) ?? Number.POSITIVE_INFINITY;
-}
-
-/** One whose sender is late, or that was refused and is to be sent all the same. */
-async function goOn(needs: WatchExitsNeeds, row: WatchedExit, book: Book | null): Promise<void> {
-  const now = needs.clock.now();
-  const { exitId } = row;
-  const [sent, [order]] = await Promise.all([
-    needs.exits.byId(exitId, row.caller.agentId),
-    needs.orders.byIds([row.orderId]),
-  ]);
-  if (sent?.status !== 'firing') return;
-  const { fired } = sent;
-  if (order === undefined) {
-    const end = endOf(row);
-    const isOver = (end !== null && end <= now) || (await hasEnded(needs, row));
-    if (isOver) {
-      await needs.exits.end(exitId, { from: ['firing'], to: 'expired', because: null, at: now });
-      return;
-    }
-    if (fired?.cause === 'pause' && !row.ownerPaused) {
-      const trouble = { code: 'pause_over', message: 'The pause that should have sent it is over.' };
-      await needs.exits.notSent(exitId, {
-        status: 'suspended',
-        because: 'pause',
-        trouble,
-        at: now,
-        againAt: now,
-      });
-      return;
-    }
-  }
-  // The venue is being asked for proof (resolve-doubt.ts).
-  if (order !== undefined && order.first === null) return;
-  if (!(await needs.exits.takeOver(sent, now + SENT_WITHIN_MS))) return;
-  const evidence =
-    fired?.bid === undefined ? evidenceOf(fired?.cause ?? 'trigger', { now, book, row }) : fired;
-  if (order === undefined && evidence !== fired) await needs.exits.note(exitId, evidence);
-  await attemptExit(needs, { ...sent, fired: evidence });
 }

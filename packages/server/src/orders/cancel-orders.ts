@@ -8,6 +8,7 @@ import type { ActingAgent, Caller, OrderRow, Owner } from '../domain/records.ts'
 import { statusWord } from '../domain/status-words.ts';
 import type { Clock } from '../platform/clock.ts';
 import { decideOnce } from '../platform/database/idempotency-store.ts';
+import type { FairLine } from '../platform/fair-line.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
 import type { OrderStore } from '../trading/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
@@ -29,6 +30,8 @@ export interface CancelAllNeeds extends CancelOrderNeeds {
   readonly wallets: Pick<WalletStore, 'reachable'>;
 }
 
+const laneOf = ({ venue, funder }: OrderRow): string => `${venue} ${funder}`;
+
 interface CancelOutcome {
   canceled: string[];
   notCanceled: Record<string, string>;
@@ -40,7 +43,7 @@ async function cancelRows(
   needs: CancelOrderNeeds,
   rows: readonly OrderRow[],
 ): Promise<Map<WalletAddress, CancelOutcome>> {
-  const groups = Map.groupBy(rows, ({ venue, funder }) => `${venue} ${funder}`);
+  const groups = Map.groupBy(rows, laneOf);
   const outcomes = await Promise.all([...groups.values()].map((orders) => cancelGroup(needs, orders)));
   const byWallet = Map.groupBy(outcomes, ({ wallet }) => wallet);
   return new Map([...byWallet].map(([wallet, some]) => [wallet, merge(some)]));
@@ -174,10 +177,18 @@ export const cancelSilent = ({ orders, clock }: CancelLateNeeds): Promise<void> 
 /** At most so many late orders in one turn. */
 const LATE_AT_ONCE = 200;
 
-/** Cancels the orders whose `cancelAfterMs` is over. One that its venue does not give up is asked for again later. */
-export async function cancelLate(needs: CancelLateNeeds): Promise<void> {
+/**
+ * Hands over the orders whose `cancelAfterMs` is over, together those of a wallet at its venue: one that answers late holds up no
+ * other. An order that its venue does not give up is asked for again later.
+ */
+export async function cancelLate(needs: CancelLateNeeds, line: FairLine): Promise<void> {
   const rows = await needs.orders.late(needs.clock.now(), LATE_AT_ONCE);
-  if (rows.length > 0) await cancelRows(needs, rows);
+  for (const [lane, orders] of Map.groupBy(rows, laneOf))
+    line.add({
+      key: orders.map(({ orderId }) => orderId).join(),
+      ...{ lane, isRepeat: false },
+      run: () => cancelGroup(needs, orders),
+    });
 }
 
 /** Everything of the owner's on the wallets that the agent reaches, and all of its own. */

@@ -115,7 +115,7 @@ export function controls(agent: OwnerAgent): Markup {
 <button type="button" class="${paused ? 'go' : 'stop'}" data-action="${paused ? 'resume' : 'pause'}">${paused ? 'Resume trading' : 'Pause trading'}</button>
 </div>
 <form data-action="safeguards" novalidate>
-<p class="hint">What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never above.</p>
+<p class="hint">What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never above. A locked silence is a floor: the agent can set more, never less.</p>
 ${CAP_NAMES.map((name) => capRow(agent, name))}
 <div class="row" data-safeguard="tradeLimitEnabled">
 <div class="field check">

@@ -20,6 +20,7 @@ import {
   parseSettings,
   revokeApiKey,
   settingsRecord,
+  suspendedExits,
 } from '../agents/index.ts';
 import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
@@ -57,6 +58,7 @@ async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerA
     tradesToday: settings.usage.trades,
     tradeAmountToday: microToNumber(settings.usage.amount),
     settings: settingsRecord(settings),
+    ...(await suspendedExits(needs, row.agentId)),
   };
 }
 

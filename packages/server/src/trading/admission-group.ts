@@ -82,6 +82,7 @@ export function judgeGroup(
       day: agent.day,
       isKnown: caller.key.is_known,
       others: (restrictions ?? []).map(({ agentId }) => agentId),
+      isAgain: facts.orders.has(admission.orderId),
     });
     admission.trace?.enter('commit', admissions.length);
     return { kind: 'accepted', answer };

@@ -22,6 +22,8 @@ export interface Accepted {
   readonly isKnown: boolean;
   /** Agents of other owners whose budgets also reserve it. */
   readonly others: readonly string[];
+  /** The order has a row: that of an attempt which its venue refused. */
+  readonly isAgain: boolean;
 }
 
 /** An agent's budget with everything that its accepted orders reserve. */
@@ -157,11 +159,11 @@ const RECORD = `with placed as (
 
 /** Issues the statements, without awaiting between them. */
 export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites): PromiseLike<unknown>[] {
-  const rows: readonly NewRow[] = accepted.map((one) => ({
-    ...one,
-    outcome: outcomes.get(one.question.orderId),
-  }));
+  const rows: readonly NewRow[] = accepted
+    .filter(({ isAgain }) => !isAgain)
+    .map((one) => ({ ...one, outcome: outcomes.get(one.question.orderId) }));
   return [
+    ...accepted.filter(({ isAgain }) => isAgain).flatMap((one) => sendAgain(tx, one)),
     tx.unsafe(RECORD, [
       ...COLUMNS.map(([, type, of]) => arrayOf(type, rows, of)),
       arrayOf('uuid', budgets, ({ agentId }) => agentId),
@@ -172,6 +174,24 @@ export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites)
     ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
     ...chainOrders(tx, accepted),
     ...lateOrders(tx, accepted),
+  ];
+}
+
+/** What its agent asked for stays as it was first recorded. Only a venue that is told later refuses an order that it may take. */
+function sendAgain(
+  tx: Tx,
+  { question: { orderId }, recorded, day, others }: Accepted,
+): PromiseLike<unknown>[] {
+  const { order, reserves } = recorded;
+  const at = new Date(order.createdAt);
+  const line = journalText([{ at: order.createdAt, event: 'sent_again', status: FIRST_STATUS }]);
+  return [
+    tx`delete from venue_orders where order_id = ${orderId}`,
+    tx`delete from late_orders where order_id = ${orderId}`,
+    tx`update orders set status = ${FIRST_STATUS}, error_code = null, sent_at = ${at}, updated_at = ${at},
+      journal_lines = journal_lines || ${line}, reserved_day = ${day}::date, reserved_amount = ${reserves},
+      restricted_by = ${others.length === 0 ? null : `{${others.join()}}`}::uuid[]
+      where order_id = ${orderId} and status = 'rejected' and first_answer is null`,
   ];
 }
 
@@ -199,7 +219,8 @@ function lateOrders(tx: Tx, accepted: readonly Accepted[]): PromiseLike<unknown>
   return [
     tx`insert into late_orders (order_id, due_at)
       select * from unnest(${arrayOf('text', rows, ({ recorded }) => recorded.order.orderId)},
-        ${arrayOf('timestamptz', rows, ({ recorded }) => cancelAt(recorded))})`,
+        ${arrayOf('timestamptz', rows, ({ recorded }) => cancelAt(recorded))})
+      on conflict (order_id) do update set due_at = excluded.due_at`,
   ];
 }
 

@@ -165,6 +165,8 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
     fees: text(outcome.fees),
     error_code: outcome.errorCode,
     first_answer: firstAnswerJson(outcome.first),
+    is_repeatable: outcome.isRepeatable ?? false,
+    sent_before: outcome.sentBefore === undefined ? null : iso(outcome.sentBefore),
     journal_lines: journalText(outcome.journal),
     at: iso(outcome.at),
   }));
@@ -176,17 +178,20 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
     with e as (
       select * from jsonb_to_recordset(${tx.json(batch)}) as t(
         order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
-        first_answer jsonb, journal_lines text, at timestamptz)
+        first_answer jsonb, is_repeatable boolean, sent_before timestamptz, journal_lines text, at timestamptz)
     ), moved as (
       update orders o set
         status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
         error_code = coalesce(o.error_code, e.error_code),
-        first_answer = coalesce(o.first_answer, nullif(e.first_answer, 'null'::jsonb)),
+        first_answer = coalesce(o.first_answer, case when not e.is_repeatable or not exists (
+          select from exits x where x.order_id = o.order_id and x.agent_id = o.agent_id and x.sealed is not null)
+          then nullif(e.first_answer, 'null'::jsonb) end),
         journal_lines = o.journal_lines || e.journal_lines,
         updated_at = case when (o.status, 0, 0, 0, o.error_code) is distinct from
           (e.status, e.filled, e.cost, e.fees, coalesce(o.error_code, e.error_code)) then e.at else o.updated_at end
       from e where o.order_id = e.order_id
         and order_may_become(o.kind, o.status, e.status)
+        and (e.sent_before is null or coalesce(o.sent_at, o.created_at) <= e.sent_before)
       returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
         o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption,
         o.first_answer is null as has_no_answer,
@@ -204,5 +209,8 @@ export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcom
       moved.reserved_amount, moved.cost, moved.shares, moved.filled) b
     cross join lateral unnest(array_append(moved.restricted_by, moved.agent_id)) as t(reserver)
     where b.trades > 0 or b.amount > 0
-    on conflict (agent_id, order_id) do nothing`;
+    -- What an earlier attempt of an exit gave back, and its agent has not taken up yet.
+    on conflict (agent_id, order_id) do update set day = excluded.day,
+      trades = excluded.trades + case when budget_returns.day = excluded.day then budget_returns.trades else 0 end,
+      amount = excluded.amount + case when budget_returns.day = excluded.day then budget_returns.amount else 0 end`;
 }

@@ -9,7 +9,7 @@ export { createTradeLedger, type VenueJournal } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
 export { openStatuses } from './open-statuses.ts';
 export { LISTED_JSON_COLUMNS, type ListedJson, listedOrderFromJson, orderRow } from './order-rows.ts';
-export { createOrderStore, type OrderFilter, type OrderStore } from './order-store.ts';
+export { createOrderStore, type OrderFilter, type OrderStore, SILENCE } from './order-store.ts';
 export {
   type Placed,
   type Placement,
@@ -19,6 +19,7 @@ export {
 } from './place-order.ts';
 export {
   checkExit,
+  type ExitCall,
   type PlaceTradeNeeds,
   sendExit,
   sendExitAgain,
@@ -30,3 +31,5 @@ export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refu
 export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './resolve-doubt.ts';
 export { bindTrading } from './routes.ts';
 export { bindSets } from './set-routes.ts';
+export { isRefusedAttempt } from './trade-answers.ts';
+export { UNSIGNED } from './verify-draft.ts';

@@ -31,7 +31,7 @@ import { DEPTH } from './expected-fill.ts';
 import { type FundingNeeds, waysToFund } from './funding-advice.ts';
 import { requireReady, requireTaken } from './place-order.ts';
 import { alreadyPlaced } from './trade-answers.ts';
-import { verifyDraft } from './verify-draft.ts';
+import { type UnsignedBy, verifyDraft } from './verify-draft.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
@@ -60,7 +60,12 @@ export function judgeDraft(
     venue,
     draft,
     market,
-  }: Pick<SoundTrade, 'venue'> & { readonly draft: Draft; readonly market: MarketRecord | null },
+    unsigned = null,
+  }: Pick<SoundTrade, 'venue'> & {
+    readonly draft: Draft;
+    readonly market: MarketRecord | null;
+    readonly unsigned?: UnsignedBy | null;
+  },
 ): SoundTrade {
   const { signing, rules } = venue.signedOrders;
   if (market === null || market.conditionId !== draft.conditionId)
@@ -72,7 +77,10 @@ export function judgeDraft(
       },
     ]);
   const of = requireSound(draft, market, incoherences(draft, termsOf(market), rules, needs.clock.now()));
-  const verdict = verifyDraft(draft, market.negRisk, { ...signing, recover: needs.signatures.recover });
+  const verdict = verifyDraft(draft, market.negRisk, {
+    rules: { ...signing, recover: needs.signatures.recover },
+    unsigned,
+  });
   if (!verdict.ok) throw asRefusal([verdict.denial]);
   return { venue, draft: of, market, verified: verdict };
 }
@@ -171,7 +179,8 @@ export function judgeTrade(
     throw asRefusal([{ ...denial, ...NOT_GRANTED }]);
   if (denial !== null) throw asRefusal([denial]);
   // An order of another owner, who had the wallet before: the credential proves that the caller has it now.
-  if (scope.existing !== null) throw alreadyPlaced(verified.orderId);
+  const isOthers = scope.existing !== null && scope.existing.agentId !== caller.agentId;
+  if (isOthers) throw alreadyPlaced(verified.orderId);
   const limit = signedLimit(draft, market.tickSize);
   const { exitDistancePercent: distance } = scope.safeguards;
   const { shares, timeInForce } = draft;

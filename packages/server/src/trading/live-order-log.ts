@@ -201,7 +201,7 @@ const asRecorded = (order: NewSignedOrder): LiveOrder => ({
   order: {
     ...order,
     ...{ status: FIRST_STATUS, filled: 0n, cost: 0n, fees: 0n },
-    ...{ errorCode: null, first: null, updatedAt: order.createdAt },
+    ...{ errorCode: null, first: null, updatedAt: order.createdAt, sentAt: order.createdAt },
   },
   venue: null,
   trades: new Map(),

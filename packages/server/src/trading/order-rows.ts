@@ -66,6 +66,7 @@ const orderColumns = (row: OrdersRow) => ({
           fees: BigInt(row.first_answer.fees),
         },
   journal: journalEntries(row.journal, row.journal_lines),
+  sentAt: ms(row.sent_at ?? row.created_at),
 });
 
 /** Lists leave out what only one order's own record shows: its journal and its first answer are long. */
@@ -77,6 +78,7 @@ const UNLISTED = [
   'reserved_day',
   'reserved_amount',
   'restricted_by',
+  'sent_at',
 ] as const satisfies readonly (keyof OrdersRow)[];
 
 export type ListedOrdersRow = Omit<OrdersRow, (typeof UNLISTED)[number]>;

@@ -16,12 +16,7 @@ import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
-import type {
-  FillsRow,
-  LateOrdersRow,
-  OrdersRow,
-  SafeguardsRow,
-} from '../platform/database/rows.generated.ts';
+import type { FillsRow, LateOrdersRow, OrdersRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
 import type { Place } from '../platform/http/page.ts';
 import { writeOutcomes } from './evidence.ts';
@@ -272,17 +267,23 @@ export function createOrderStore(sql: Sql) {
 
     /** Has the open orders of agents canceled that have made no request for as long as their settings say. */
     async cancelSilent(at: number): Promise<void> {
-      // Mostly no agent has such a setting, which a read finds out without a write.
-      const set = await sql<Pick<SafeguardsRow, 'agent_id'>[]>`
-        select agent_id from safeguards where silence_seconds is not null limit 1`;
-      if (set.length === 0) return;
+      // Mostly no agent has such a setting, nor an exit that was left under one, which a read finds out without a write.
+      const [{ isWatched }] = await sql<[{ readonly isWatched: boolean }]>`
+        select exists (select 1 from safeguards where silence_seconds is not null)
+          or exists (select 1 from exits where status = 'armed' and trigger_kind = 'silence') as "isWatched"`;
+      if (!isWatched) return;
       await sql`select cancel_silent(${new Date(at)}, ${SILENCE.gap}::interval, ${SILENCE.slack}::interval)`;
     },
 
     /** Records the outcome of an order when the venue's own evidence does not. */
     async settle(
       orderId: string,
-      outcome: FirstAnswer & { readonly status: OrderStatus; readonly event: string },
+      outcome: FirstAnswer & {
+        readonly status: OrderStatus;
+        readonly event: string;
+        /** Only where it was not sent after that, epoch milliseconds; its venue would take it again. */
+        readonly sentBefore?: number;
+      },
       at: number,
     ): Promise<void> {
       await writeOutcomes(sql, {
@@ -295,6 +296,9 @@ export function createOrderStore(sql: Sql) {
             fees: 0n,
             errorCode: outcome.errorCode,
             first: outcome.status === 'unknown' ? null : outcome,
+            ...(outcome.sentBefore === undefined
+              ? {}
+              : { isRepeatable: true, sentBefore: outcome.sentBefore }),
             journal: [{ at, event: outcome.event, status: outcome.status }],
             at,
           },
@@ -305,7 +309,7 @@ export function createOrderStore(sql: Sql) {
 }
 
 /** The watch looks every second; calls of agents are written every five. */
-const SILENCE = { gap: '10 seconds', slack: '6 seconds' };
+export const SILENCE = { gap: '10 seconds', slack: '6 seconds' };
 
 /** An order that the desk sends, and its venue answers. */
 export type SentOrderRow = SignedOrderRow | SetOrderRow;

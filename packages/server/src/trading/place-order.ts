@@ -103,7 +103,7 @@ export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>
     const { order } = judged;
     if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
       // Recorded in time and too late for the venue: what it reserved goes back at once.
-      await settleWithoutFill(needs, order.orderId, 'rejected');
+      await settleWithoutFill(needs, order.orderId, 'rejected', order.createdAt);
       throw tooLate();
     }
     trace?.enter('send');

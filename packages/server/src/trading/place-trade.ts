@@ -6,7 +6,7 @@ import type { Denial } from '../domain/denial.ts';
 import { type Draft, isImmediate, readDraft } from '../domain/draft.ts';
 import type { ExitTerms } from '../domain/exits.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
-import { type Deadline, ENDLESS } from '../platform/http/deadline.ts';
+import { type Deadline, deadlineAt } from '../platform/http/deadline.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { venueFor } from '../venues/asking.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../venues/venue.ts';
@@ -42,6 +42,7 @@ import {
   tradeResponse,
   validatedResponse,
 } from './trade-answers.ts';
+import type { UnsignedBy } from './verify-draft.ts';
 
 export interface PlaceTradeNeeds
   extends PlaceOrderNeeds,
@@ -68,6 +69,8 @@ export interface TradeCall {
 /** A guarded exit: left with the desk, or sent by it. */
 export interface ExitCall extends Pick<TradeCall, 'caller' | 'request' | 'requestId'> {
   readonly exit: ExitTerms;
+  /** Of one that is only checked, without its signature. */
+  readonly unsigned?: UnsignedBy | null;
 }
 
 export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
@@ -121,12 +124,16 @@ export async function checkExit(needs: ValidateTradeNeeds, call: ExitCall): Prom
 }
 
 /** Sends an exit that was left with the desk: what `placeTrade` does, without an agent that waits. */
-export async function sendExit(needs: PlaceTradeNeeds, call: ExitCall): Promise<Placed<TradeResponse>> {
+/** @param call `until`: epoch milliseconds; from then on another replica sends it */
+export async function sendExit(
+  needs: PlaceTradeNeeds,
+  { until, ...call }: ExitCall & { readonly until: number },
+): Promise<Placed<TradeResponse>> {
   const turn = turnOf(needs.ordersUnderWay, call.caller);
   try {
     return await placeOrder(
       needs,
-      { ...call, deadline: ENDLESS, isOfDesk: true },
+      { ...call, deadline: deadlineAt(until, needs.clock), isOfDesk: true },
       placementOf(needs, call, turn.begin),
     );
   } finally {
@@ -135,44 +142,48 @@ export async function sendExit(needs: PlaceTradeNeeds, call: ExitCall): Promise<
 }
 
 /**
- * Sends the order of an exit again, of which its venue has proved that it never received it. A venue takes one signed order once.
+ * Sends the recorded order of an exit again, of which its venue gave no answer: the identical one, which a venue takes once.
+ * @param at when that was noted, epoch milliseconds: what stands still for longer sends nothing
+ * @returns what this attempt proves of itself: a refusal says nothing of those before, and is recorded nowhere
  * @throws Refusal where the order does not hold any more
  */
 export async function sendExitAgain(
   needs: PlaceTradeNeeds,
-  request: TradeRequest,
-  row: NewSignedOrder,
-): Promise<void> {
+  { request, row, at }: { readonly request: TradeRequest; readonly row: NewSignedOrder; readonly at: number },
+): Promise<VenueAnswer> {
   const venue = venueFor(needs, row.venue, 'signedOrders');
   const draft = readDraft(request, venue.signedOrders.signing.profile);
   if (isFaults(draft)) throw asRefusal(draft);
   const market = await venue.markets.find(draft.conditionId);
   const sound = judgeDraft(needs, { venue, draft, market });
-  const order = { ...venueOrderOf(row), deadline: needs.clock.now() + SUBMIT_WITHIN_MS };
-  await venue.signedOrders.submit(order, messageOf(row, sound));
+  const order = { ...venueOrderOf(row), deadline: at + SUBMIT_WITHIN_MS };
+  return venue.signedOrders.submit(order, { ...messageOf(row, sound), isInDoubt: true });
 }
 
 type TradePlacement = Placement<FundedTrade, NewSignedOrder, TradeResponse>;
 
-type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & { readonly exit?: ExitTerms | null };
+type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & {
+  readonly exit?: ExitTerms | null;
+  readonly unsigned?: UnsignedBy | null;
+};
 
 /** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
 function placementOf(
   needs: PlaceTradeNeeds,
-  { caller, request, requestId, submit = submitAlone, exit = null }: PlacedCall,
+  { caller, request, requestId, submit = submitAlone, exit = null, unsigned = null }: PlacedCall,
   begin: (orderId: string, outcome: 'YES' | 'NO') => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
   const draft = readDraft(request, venue.signedOrders.signing.profile);
   if (isFaults(draft)) throw asRefusal(draft);
-  const same = () => ({ caller, venue, draft, now: needs.clock.now() });
+  const same = () => ({ caller, venue, draft, isOfDesk: exit !== null, now: needs.clock.now() });
   return {
     duplicateLookup: 'before_refusal',
     look: async () =>
       replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
     judgeRequest: async () => {
       const market = await venue.markets.find(draft.conditionId);
-      const sound = judgeDraft(needs, { venue, draft, market });
+      const sound = judgeDraft(needs, { venue, draft, market, unsigned });
       begin(sound.verified.orderId, sound.draft.outcome);
       return withBalance(sound);
     },

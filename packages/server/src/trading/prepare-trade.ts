@@ -67,6 +67,7 @@ import {
   shortageOf,
 } from './judge-trade.ts';
 import { nameTaken, requireReady, requireTaken } from './place-order.ts';
+import { UNSIGNED } from './verify-draft.ts';
 
 export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
   readonly clock: Clock;
@@ -232,9 +233,6 @@ function makerOf({
   const { proxy, safe, deposit } = walletKindsOf(eoa);
   return [eoa, proxy, safe, deposit.beacon][signatureType] as Address;
 }
-
-/** Any signature of the right form: nothing looks at it. */
-const UNSIGNED = `0x${'00'.repeat(SIGNATURE_BYTES)}`;
 
 function draftOf(body: UnsignedTrade, profile: OrderProfile): Draft {
   const draft = readDraft({ ...body, order: { ...body.order, signature: UNSIGNED } }, profile);

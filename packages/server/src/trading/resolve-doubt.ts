@@ -1,8 +1,9 @@
 /**
- * Orders that their venue never answered for. It is asked by order id until there is proof. Nothing is sent again but the order of a
- * guarded exit, which the desk sends until it has an effect.
+ * Orders that their venue never answered for. It is asked by order id until there is proof. Nothing is sent again here: the order of a
+ * guarded exit is, by the exits (exits/send-exit.ts).
  */
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
+import { createFairLine, type FairLine } from '../platform/fair-line.ts';
 import { venueOf } from '../venues/asking.ts';
 import type { Venue, Venues } from '../venues/venue.ts';
 import type { OrderStore, SentOrderRow } from './order-store.ts';
@@ -15,11 +16,6 @@ const NEVER_RECEIVED = { kind: 'never_received' } as const;
 export interface ResolveDoubtNeeds extends SettleNeeds {
   readonly venues: Venues;
   readonly orders: Pick<OrderStore, 'inDoubt' | 'settle'>;
-  /**
-   * Sends an order again that an agent has left with the desk for that. @returns false: it is none of those, or must not be sent any
-   * more; true: it may still arrive
-   */
-  readonly sendAgain?: (orderId: string) => Promise<boolean>;
 }
 
 /** Later than any order can still arrive at a venue that only this process asks. */
@@ -33,40 +29,52 @@ export const leftAloneMs = (isShared: boolean): number => (isShared ? AFTER_SHAR
 /** How long an order of an earlier lead may still be brought here by the replica that it was sent from. */
 const BROUGHT_WITHIN_MS = 500;
 
-/**
- * @param olderThanMs leaves alone what may still be on its way to a venue that this process does not keep
- * @returns how many are still in doubt
- */
-export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number): Promise<number> {
+/** A wallet whose venue answers late holds up no other one. */
+export const doubtLine = (onFailed: (error: unknown) => void): FairLine =>
+  createFairLine({ atOnce: 32, ofLane: 4, mostWaiting: 1_000, onFailed });
+
+/** Asks about all of them, and resolves when each is answered or fails. @throws the first failure */
+export async function resolveDoubt(needs: ResolveDoubtNeeds, olderThanMs: number): Promise<void> {
+  const line = doubtLine(() => {});
+  await askAboutDoubt(needs, { olderThanMs, line });
+  await line.settled();
+}
+
+/** @param olderThanMs leaves alone what may still be on its way to a venue that this process does not keep */
+export async function askAboutDoubt(
+  needs: ResolveDoubtNeeds,
+  { olderThanMs, line }: { readonly olderThanMs: number; readonly line: FairLine },
+): Promise<void> {
   const now = needs.clock.now();
   const keepsOne = [...needs.venues.values()].some((venue) => keptSince(venue) !== null);
-  const rows = await needs.orders.inDoubt(keepsOne ? now : now - olderThanMs);
-  let left = 0;
-  for (const row of rows) {
+  for (const row of await needs.orders.inDoubt(keepsOne ? now : now - olderThanMs)) {
     const venue = venueOf(needs, row.venue, row.funder);
     const since = keptSince(venue);
-    const isDue = since === null ? row.createdAt < now - olderThanMs : isLeft(row, since, now);
-    if (!isDue) continue;
-    const { orderId, funder, conditionId } = row;
-    const answer = isForOwners(row, venue)
-      ? NEVER_RECEIVED
-      : ((await venue.signedOrders?.resolve(orderId, { funder, conditionId })) ?? UNKNOWN);
-    if (answer.kind === 'never_received' && (await needs.sendAgain?.(orderId)) === true) {
-      left += 1;
-    } else if (answer.kind === 'never_received') {
-      await settleWithoutFill(needs, row.orderId, 'rejected');
-    } else if (answer.kind === 'unknown') {
-      left += 1;
-      if (row.status === FIRST_STATUS) await settleWithoutFill(needs, row.orderId, 'no_answer');
-    }
-    // Any other answer is written by the venue's own evidence.
+    const isDue = since === null ? row.sentAt < now - olderThanMs : isLeft(row, since, now);
+    const lane = `${row.venue} ${row.funder}`;
+    if (isDue)
+      line.add({ key: row.orderId, lane, isRepeat: false, run: () => resolveOne(needs, row, venue) });
   }
-  return left;
+}
+
+async function resolveOne(needs: ResolveDoubtNeeds, row: SentOrderRow, venue: Venue): Promise<void> {
+  const { orderId, funder, conditionId } = row;
+  const answer = isForOwners(row, venue)
+    ? NEVER_RECEIVED
+    : ((await venue.signedOrders?.resolve(orderId, { funder, conditionId })) ?? UNKNOWN);
+  if (answer.kind === 'never_received')
+    await settleWithoutFill(needs, orderId, 'rejected', isKept(venue) ? undefined : row.sentAt);
+  else if (answer.kind === 'unknown' && row.status === FIRST_STATUS)
+    await settleWithoutFill(needs, orderId, 'no_answer');
+  // Any other answer is written by the venue's own evidence.
 }
 
 /** The desk records first, then gives a wallet's owner the transactions: while the order is in doubt, the owner has none. */
 const isForOwners = ({ kind }: SentOrderRow, { sets }: Venue): boolean =>
   kind !== 'signed' && sets?.made !== undefined;
+
+/** Such a venue takes no order that it has refused once. */
+const isKept = ({ signedOrders }: Venue): boolean => signedOrders?.keptSince !== undefined;
 
 const keptSince = ({ signedOrders }: Venue): number | null => signedOrders?.keptSince?.() ?? null;
 

@@ -8,10 +8,12 @@ export interface SettleNeeds {
   readonly orders: Pick<OrderStore, 'settle'>;
 }
 
+/** @param sentBefore of a venue that would take the order again: not where it was sent after that, epoch milliseconds */
 export async function settleWithoutFill(
   needs: SettleNeeds,
   orderId: string,
   event: 'no_answer' | 'rejected',
+  sentBefore?: number,
 ): Promise<void> {
   const rejected = event === 'rejected';
   await needs.orders.settle(
@@ -24,6 +26,7 @@ export async function settleWithoutFill(
       fees: 0n,
       errorCode: rejected ? 'not_received' : null,
       event: rejected ? 'never_received' : 'no_answer',
+      ...(sentBefore === undefined ? {} : { sentBefore }),
     },
     needs.clock.now(),
   );

@@ -64,8 +64,14 @@ export interface SameTrade {
   readonly caller: Caller;
   readonly venue: Venue;
   readonly draft: Draft;
+  /** The desk sends it, for an exit: what was refused before is sent anew. Its agent is told what it was told before. */
+  readonly isOfDesk: boolean;
   readonly now: number;
 }
+
+/** An attempt of a guarded exit that its venue refused: the order was never taken, and may be placed as if it were new. */
+export const isRefusedAttempt = ({ status, first }: Pick<OrderRow, 'status' | 'first'>): boolean =>
+  status === 'rejected' && first === null;
 
 /**
  * The first answer to the same order, or `null` when it is new.
@@ -73,7 +79,7 @@ export interface SameTrade {
  */
 export function replayOf(
   rows: readonly OrderRow[],
-  { caller, venue, draft, now }: SameTrade,
+  { caller, venue, draft, isOfDesk, now }: SameTrade,
 ): TradeResponse | null {
   const row = rows
     .filter((candidate) => candidate.kind === 'signed')
@@ -86,7 +92,11 @@ export function replayOf(
   }
   if (row.venue !== venue.id || !sameOptions(row, draft)) throw alreadyPlaced(row.orderId);
   if (row.first !== null) return tradeResponse(row, row.first);
-  const isLate = now - row.createdAt > SUBMIT_WITHIN_MS;
+  if (isRefusedAttempt(row))
+    return isOfDesk
+      ? null
+      : tradeResponse(row, { ...NOTHING_SENT, success: false, status: 'rejected', errorCode: row.errorCode });
+  const isLate = now - row.sentAt > SUBMIT_WITHIN_MS;
   if (row.status === 'unknown' || isLate) throw outcomeUnknown(row.orderId);
   throw beingPlaced(row.orderId);
 }

@@ -374,6 +374,8 @@ export interface SignedMessage {
   readonly deferExec: boolean;
   /** The order's record, where this process has just made it: the first answer is then recorded without reading it again. */
   readonly recorded?: NewSignedOrder;
+  /** What became of an earlier attempt is not known: a refusal now says nothing of that one, so it is returned, and not recorded. */
+  readonly isInDoubt?: boolean;
 }
 
 export interface VenueSecrets {

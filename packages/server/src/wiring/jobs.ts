@@ -4,7 +4,7 @@ import { agentJobs, touchAgents } from '../agents/index.ts';
 import { briefingJobs } from '../briefing/index.ts';
 import type { Config } from '../config.ts';
 import { consoleJobs } from '../console/index.ts';
-import { exitJobs, type SendExitNeeds, sendAgain } from '../exits/index.ts';
+import { exitJobs } from '../exits/index.ts';
 import { feeJobs } from '../fees/index.ts';
 import { marketJobs } from '../markets/index.ts';
 import { orderJobs } from '../orders/index.ts';
@@ -48,16 +48,8 @@ interface Parts {
  * Settles what an earlier process left in doubt, before anybody can ask about it. On a shared database an order may
  * just be on its way at another replica.
  */
-export const resolveEarlierDoubt = (needs: DoubtNeeds, { databaseUrl }: Config): Promise<number> =>
-  resolveDoubt(repeating(needs), databaseUrl === null ? 0 : leftAloneMs(true));
-
-type DoubtNeeds = ResolveDoubtNeeds & SendExitNeeds;
-
-/** The order of an exit is sent until it has an effect. */
-const repeating = <Needs extends DoubtNeeds>(needs: Needs): Needs & Pick<ResolveDoubtNeeds, 'sendAgain'> => ({
-  ...needs,
-  sendAgain: (orderId: string) => sendAgain(needs, orderId),
-});
+export const resolveEarlierDoubt = (needs: ResolveDoubtNeeds, { databaseUrl }: Config): Promise<void> =>
+  resolveDoubt(needs, databaseUrl === null ? 0 : leftAloneMs(true));
 
 /** @returns the jobs, of which none runs by itself yet */
 export function createAllJobs(parts: Parts): Jobs {
@@ -69,9 +61,9 @@ export function createAllJobs(parts: Parts): Jobs {
   const table = [
     agentJobs(callers),
     positionJobs(needs),
-    tradingJobs(repeating(needs), config.databaseUrl !== null),
-    exitJobs(needs),
-    orderJobs(needs),
+    tradingJobs(needs, config.databaseUrl !== null, log),
+    exitJobs(needs, log),
+    orderJobs(needs, log),
     quotingJobs(needs),
     receiptJobs(needs),
     feeJobs(needs),

@@ -161,6 +161,15 @@ export interface ExchangeLeaderRow {
   readonly since: Date;
 }
 
+export interface ExitTroublesRow {
+  readonly exit_id: string;
+  readonly code: string;
+  readonly detail: string | null;
+  readonly since: Date;
+  readonly told_at: Date | null;
+  readonly gone_at: Date | null;
+}
+
 export interface ExitsRow {
   readonly exit_id: string;
   readonly agent_id: string;
@@ -199,6 +208,13 @@ export interface ExitsRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly outcome_name: string | null;
+  readonly silence_seconds: number | null;
+  readonly settled_at: Date | null;
+  readonly held: bigint | null;
+  readonly writer: string;
+  readonly became: string | null;
+  readonly seen_at: Date | null;
+  readonly owner_seen_at: Date | null;
 }
 
 export interface FactLogRow {
@@ -389,6 +405,7 @@ export interface OrdersRow {
   readonly cancel_at: Date | null;
   readonly cancel_cause: string | null;
   readonly outcome_name: string | null;
+  readonly sent_at: Date | null;
 }
 
 export interface OrdersBeforeReceiptsRow {

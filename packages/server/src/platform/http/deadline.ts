@@ -21,6 +21,12 @@ export interface Deadline {
 /** For work without a waiting caller. */
 export const ENDLESS: Deadline = { leftMs: () => Number.POSITIVE_INFINITY, handOver: () => true };
 
+/** Of work that another process takes over then. @param until epoch milliseconds */
+export const deadlineAt = (until: number, clock: { now(): number }): Deadline => ({
+  leftMs: () => Math.max(0, until - clock.now()),
+  handOver: () => clock.now() < until,
+});
+
 const RETRY_S = 1;
 
 export const tooLate = (): Refusal =>

@@ -11,7 +11,8 @@ import { gunzip } from 'node:zlib';
 import { MAX_REPLY_CHARS } from './http.ts';
 import type { HttpReply, HttpRequest, HttpSend } from './outbound.ts';
 
-const MAX_CONNECTIONS = 64;
+/** A venue that answers late has the orders of many owners at once. */
+const MAX_CONNECTIONS = 256;
 /** Below the 60 s and more after which servers close an idle connection. */
 const KEEP_ALIVE_MS = 30_000;
 

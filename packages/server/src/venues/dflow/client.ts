@@ -1,13 +1,14 @@
 /**
- * DFlow's calls: metadata (markets, book, fills) and trade (orders and their outcomes). Every answer is checked against
+ * DFlow's calls: metadata (markets, book, fills), trade (orders and their outcomes) and Proof (identities). Every answer is checked against
  * its schema; without a valid answer a call throws VenueUnavailable. The API key appears only in a header.
  */
+import type { SolanaAddress } from '@bellwether/protocol';
+import { BoundedCache } from '../../domain/bounded-cache.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
-import { plainText } from '../../domain/untrusted-text.ts';
+import { plainText, wordOf } from '../../domain/untrusted-text.ts';
 import { createHttp, type Http, type HttpOptions } from '../../platform/outbound/http.ts';
 import { tryJson } from '../../platform/outbound/json.ts';
 import type { HttpReply, HttpSend } from '../../platform/outbound/outbound.ts';
-import { wordOf } from './translate.ts';
 import type { WireOrderbook, WireOrderStatus } from './wire.ts';
 import {
   MAX_TICKER_CHARS,
@@ -25,6 +26,17 @@ const MAX_ONCHAIN_TRADES = 200;
 const METADATA_TIMEOUT_MS = 6_000;
 const ORDER_TIMEOUT_MS = 10_000;
 const MESSAGE_CHARS = 300;
+/** A quote waits for it, and DFlow looks again at the order. */
+const PROOF_TIMEOUT_MS = 2_000;
+/** Its answer has 18. */
+const PROOF_CHARS = 4_000;
+/**
+ * How long a wallet counts as verified. A person can take it from their identity again, which costs no money, because DFlow
+ * looks again at every order: ten minutes spare the question before nearly every quote of a trader. That a wallet is not
+ * verified is never remembered: a person waits for it to change.
+ */
+const VERIFIED_MS = 10 * 60_000;
+const MOST_VERIFIED = 10_000;
 const NOT_FOUND = 404;
 const URI_TOO_LONG = 414;
 const UNPROCESSABLE = 422;
@@ -49,6 +61,8 @@ export type OrderAnswer =
 export interface DflowClientOptions extends Pick<HttpOptions, 'clock' | 'log' | 'arrived'> {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
+  /** Public: it must not receive the API key. */
+  readonly proofUrl: string;
   readonly apiKey: string | null;
   /** Kalshi's public status; `null`: not used. */
   readonly exchangeStatusUrl: string | null;
@@ -67,11 +81,20 @@ const queryOf = (query: Query): string => {
 export type DflowClient = ReturnType<typeof createDflowClient>;
 
 export function createDflowClient(options: DflowClientOptions) {
-  const { metadataUrl, tradeUrl, apiKey, exchangeStatusUrl, send, clock, log, arrived } = options;
+  const { metadataUrl, tradeUrl, proofUrl, apiKey, exchangeStatusUrl } = options;
+  const { send, clock, log, arrived } = options;
   const metadata = createHttp({ service: 'the DFlow metadata API', send, clock, log, arrived });
   const trade = createHttp({ service: 'the DFlow trade API', send, clock, log, arrived });
+  const proof = createHttp({ service: 'DFlow Proof', send, clock, log, arrived });
   const key: Record<string, string> = apiKey === null ? {} : { 'x-api-key': apiKey };
   let saidSo = false;
+  /** With the time until which it is believed. */
+  const verified = new BoundedCache<number>({
+    entries: MOST_VERIFIED,
+    weight: MOST_VERIFIED,
+    weightOf: () => 1,
+  });
+  let saidProof = false;
 
   /** The readable items. A venue that changed its format must not look like one without items. */
   const itemsOf = <T>(items: readonly unknown[], check: (value: unknown) => T | null): readonly T[] => {
@@ -109,6 +132,7 @@ export function createDflowClient(options: DflowClientOptions) {
     );
 
   return {
+    /** Of what a trade needs: without Proof it goes on. */
     status(): string {
       return [metadata, trade].map((http) => http.status()).find((text) => text !== 'ready') ?? 'ready';
     },
@@ -174,6 +198,32 @@ export function createDflowClient(options: DflowClientOptions) {
       if (reply.status < BAD_REQUEST) return { kind: 'order', order: checked(reply, READ.order) };
       return { kind: 'refused', refusal: refusalOf(reply) };
     },
+
+    /** Whether a person has proved their identity for the wallet; `null`: there is no readable answer. */
+    async isVerified(wallet: SolanaAddress): Promise<boolean | null> {
+      if ((verified.get(wallet) ?? 0) > clock.now()) return true;
+      try {
+        const reply = await proof.call({
+          method: 'GET',
+          url: `${proofUrl}/verify/${wallet}`,
+          headers: { accept: 'application/json' },
+          timeoutMs: PROOF_TIMEOUT_MS,
+          // One try has all of the time.
+          repeatable: false,
+        });
+        if (reply.body.length > PROOF_CHARS) throw new VenueUnavailable("DFlow Proof's answer is too large");
+        const is = checked(reply, READ.proof).verified;
+        if (is) verified.set(wallet, clock.now() + VERIFIED_MS);
+        return is;
+      } catch (error) {
+        const reason = (error as Error).message;
+        if (!saidProof) log.warn({ reason }, 'DFlow does not say whether an identity is verified');
+        saidProof = true;
+        return null;
+      }
+    },
+    /** DFlow's own word about an order comes before what was remembered. */
+    forgetVerified: (wallet: SolanaAddress): void => verified.delete(wallet),
 
     /** `null`: the venue does not know the signature, or not yet. */
     async orderStatus(signature: string, lastValidBlockHeight: number): Promise<WireOrderStatus | null> {

@@ -54,6 +54,7 @@ function onSandbox(settings: DflowSettings, tools: VenueTools): Venue {
     maintenanceEnd: () => null,
     metadataUrl: SANDBOX + SANDBOX_PATHS.metadata,
     tradeUrl: SANDBOX + SANDBOX_PATHS.trade,
+    proofUrl: SANDBOX + SANDBOX_PATHS.trade,
     apiKey: null,
     exchangeStatusUrl: `${SANDBOX}${SANDBOX_PATHS.metadata}/trade-api/v2/exchange/status`,
     send: (request) => sandbox.request(request).catch(asMove),

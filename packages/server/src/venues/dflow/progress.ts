@@ -4,6 +4,7 @@
  */
 import type { Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
+import { wordOf } from '../../domain/untrusted-text.ts';
 import type { LandedOrder, OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../quotes.ts';
 import type { DflowClient } from './client.ts';
 import type { WireOrderStatus } from './wire.ts';
@@ -66,13 +67,13 @@ export function createProgress(context: ProgressContext): Progress {
       const status = await client.orderStatus(order.signature, order.lastValidBlockHeight);
       const fills = status === null ? null : fillsOf(status, order);
       if (status === null || fills === null) return UNKNOWN;
-      switch (status.status) {
+      switch (wordOf(status.status)) {
         case 'pending':
         case 'expired':
         case 'failed':
           return UNKNOWN;
         case 'open':
-        case 'pendingClose':
+        case 'pendingclose':
           return { kind: 'open', ...(await partsOf(status, fills)) };
         case 'closed': {
           const parts = await partsOf(status, fills);

@@ -11,11 +11,11 @@ import {
   MICRO,
   type Micro,
   notional,
-  parseMicro,
 } from '@bellwether/contract/decimals';
 import { parseBase64Strict, type QuoteTerms, type SolanaAddress } from '@bellwether/protocol';
 import { resultIsUnknown } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
+import { microSaid } from '../../domain/untrusted-text.ts';
 import type { Chain } from '../chain.ts';
 import type { QuotedAmounts, QuoteQuestion, TickerMarket, VenueQuote } from '../quotes.ts';
 import type { DflowClient, OrderRefusal } from './client.ts';
@@ -160,7 +160,7 @@ const tooSmall = (ask: number): string =>
 
 async function quoteFor(context: QuoteContext, asked: AskedQuote): Promise<VenueQuote> {
   if (asked.side === 'SELL' && asked.amount % MICRO !== 0n) throw await fractionOf(context, asked);
-  if (asked.wallet !== null) await requireBalances(context, asked, asked.wallet);
+  if (asked.wallet !== null) await requireReady(context, asked, asked.wallet);
   const answer = await context.client.order({
     inputMint: asked.inputMint,
     outputMint: asked.outputMint,
@@ -193,8 +193,10 @@ function impactOf(
     context.note({}, 'DFlow leaves out the price impact of an order');
     return null;
   }
-  const impact = magnitudeOf(said);
-  if (impact === null) throw refused(context, asked, 'its price impact cannot be read');
+  const loss = microSaid(said, String(said).startsWith('-') ? 'floor' : 'ceil');
+  if (loss === null) throw refused(context, asked, 'its price impact cannot be read');
+  // Whichever sign the venue gives to a loss.
+  const impact = loss < 0n ? -loss : loss;
   if (impact <= BigInt(context.priceImpactPercent) * PERCENT) return impact;
   throw new Degraded(
     'price_impact_too_high',
@@ -206,17 +208,6 @@ function impactOf(
 const PERCENT: Micro = 10_000n;
 const PERCENT_DECIMALS = 4;
 const percentText = (millionths: Micro): string => formatDecimal(millionths, PERCENT_DECIMALS);
-
-/** Whichever sign the venue gives to a loss. */
-function magnitudeOf(said: unknown): Micro | null {
-  if (typeof said !== 'string' && typeof said !== 'number') return null;
-  try {
-    const impact = parseMicro(said, said.toString().startsWith('-') ? 'floor' : 'ceil');
-    return impact < 0n ? -impact : impact;
-  } catch {
-    return null;
-  }
-}
 
 /** Names the whole numbers beside it that can be sold: nothing is rounded without a word. */
 async function fractionOf(
@@ -232,6 +223,24 @@ async function fractionOf(
     `Contracts are whole: sell ${formatMicro(below)}${isHeld ? ` or ${formatMicro(above)}` : ''} instead of ${formatMicro(amount)}.`,
   );
 }
+
+/** Asks for the identity and the balances at once; a missing identity is said first. @throws Degraded */
+async function requireReady(context: QuoteContext, asked: AskedQuote, wallet: SolanaAddress): Promise<void> {
+  const balances = requireBalances(context, asked, wallet);
+  // Heard below, unless the identity ends the quote.
+  balances.catch(() => {});
+  const receiver = asked.destination ?? wallet;
+  // Without an answer the order is asked for: DFlow refuses it where the identity is missing.
+  if (asked.side === 'BUY' && (await context.client.isVerified(receiver)) === false)
+    throw unverified(receiver, null);
+  await balances;
+}
+
+const unverified = (receiver: SolanaAddress, deepLink: string | null): Degraded =>
+  new Degraded(
+    'kyc_required',
+    `A person must prove their identity for the receiving wallet before it can buy: ${deepLink ?? `https://dflow.net/proof?wallet=${receiver}`} The page wants the wallet's signature: "bellwether identity" makes the whole link where its key is.`,
+  );
 
 /** @throws Degraded with the figures */
 async function requireBalances(
@@ -268,12 +277,10 @@ async function requireBalances(
 async function explained(context: QuoteContext, asked: AskedQuote, refusal: OrderRefusal): Promise<Degraded> {
   const { code, message, deepLink } = refusal;
   const known = QUOTE_CODES.get(code);
-  if (known === 'kyc_required') {
-    const where = deepLink ?? 'https://dflow.net/proof';
-    return new Degraded(
-      known,
-      `The receiving wallet must be verified by a person before it can buy: ${where}`,
-    );
+  if (known === 'kyc_required' && asked.wallet !== null) {
+    const receiver = asked.destination ?? asked.wallet;
+    context.client.forgetVerified(receiver);
+    return unverified(receiver, deepLink);
   }
   if (known === 'price_impact_too_high')
     return new Degraded(

@@ -41,7 +41,10 @@ const variables = {
   ),
   DFLOW_METADATA_URL: url('DFlow’s metadata API.', { unset: '`https://prediction-markets-api.dflow.net`' }),
   DFLOW_TRADE_URL: url('DFlow’s trade API.', { unset: '`https://quote-api.dflow.net`' }),
-  DFLOW_API_KEY: optionalText('Key of both DFlow APIs.', { minLength: 1, secret: true }),
+  DFLOW_PROOF_URL: url('Where DFlow says whether a wallet’s owner has proved their identity.', {
+    unset: '`https://proof.dflow.net`',
+  }),
+  DFLOW_API_KEY: optionalText('Key of the metadata and the trade API.', { minLength: 1, secret: true }),
   SOLANA_RPC_URL: url('Solana JSON-RPC. Required with `VENUE_B_BACKEND=live`.', { secret: true }),
   VENUE_B_STATUS_URL: url(
     'Kalshi’s public exchange status (`…/trade-api/v2/exchange/status`); without it only the weekly maintenance window is known.',
@@ -58,6 +61,7 @@ type Environment = EnvironmentOf<typeof variables> & {
 export interface LiveDflow {
   readonly metadataUrl: string;
   readonly tradeUrl: string;
+  readonly proofUrl: string;
   readonly apiKey: string | null;
   readonly rpcUrl: string;
   /** Kalshi's public status; `null`: only the weekly window is known. */
@@ -66,6 +70,7 @@ export interface LiveDflow {
 
 const DFLOW_METADATA = 'https://prediction-markets-api.dflow.net';
 const DFLOW_TRADE = 'https://quote-api.dflow.net';
+const DFLOW_PROOF = 'https://proof.dflow.net';
 
 export interface DflowSettings {
   readonly name: string;
@@ -116,6 +121,7 @@ export const dflowSettings = {
 const liveDflow = (env: Environment): LiveDflow => ({
   metadataUrl: withoutSlash(env.DFLOW_METADATA_URL ?? DFLOW_METADATA),
   tradeUrl: withoutSlash(env.DFLOW_TRADE_URL ?? DFLOW_TRADE),
+  proofUrl: withoutSlash(env.DFLOW_PROOF_URL ?? DFLOW_PROOF),
   apiKey: env.DFLOW_API_KEY ?? null,
   rpcUrl: env.SOLANA_RPC_URL as string,
   statusUrl: env.VENUE_B_STATUS_URL ?? null,

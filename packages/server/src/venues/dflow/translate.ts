@@ -10,14 +10,13 @@ import {
   notional,
   PIPS,
   type Pips,
-  parseMicro,
   parsePips,
 } from '@bellwether/contract/decimals';
 import { payoutOf } from '@bellwether/contract/positions';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Book, Level } from '../../domain/market.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
-import { plainText } from '../../domain/untrusted-text.ts';
+import { microSaid, plainText, saidOf, wordOf } from '../../domain/untrusted-text.ts';
 import { timeAt } from '../../domain/utc-day.ts';
 import type { TickerMarket } from '../quotes.ts';
 import { READ, type WireMarket, type WireOrderbook, type WireRail } from './wire.ts';
@@ -45,13 +44,6 @@ const KNOWN_STATES: Readonly<Record<string, TickerMarket['phase']>> = {
 
 /** What is only shown: '' for what is no text. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** What was said, as a text; '' for nothing. */
-const saidOf = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'object' ? 'an object' : String(value);
-
-/** A word of the venue, which is the same in any casing. */
-export const wordOf = (value: unknown): string => saidOf(value).trim().toLowerCase();
 
 const LABEL_CHARS = 40;
 /** An unknown word as it is shown. */
@@ -232,19 +224,10 @@ function timeOf(said: unknown): number | null {
   return time === 0 ? null : timeAt(time > FIRST_MILLISECONDS ? time : time * 1000);
 }
 
-const MAX_COUNT_CHARS = 40;
-
 /** Contracts or collateral; `null` when unreadable. */
 function countOf(said: unknown): Micro | null {
-  const count = typeof said === 'bigint' ? String(said) : said;
-  if (typeof count !== 'string' && typeof count !== 'number') return null;
-  if (String(count).length > MAX_COUNT_CHARS) return null;
-  try {
-    const contracts = parseMicro(count, 'floor');
-    return contracts >= 0n && contracts < MAX_COUNT ? contracts : null;
-  } catch {
-    return null;
-  }
+  const count = microSaid(said, 'floor');
+  return count !== null && count >= 0n && count < MAX_COUNT ? count : null;
 }
 
 /** A million billions of contracts: what says more is none that JSON numbers carry. */

@@ -102,6 +102,8 @@ const Refusal = Type.Object({
   details: Type.Optional(Type.Unknown()),
 });
 
+const Proof = Type.Object({ verified: Type.Boolean() });
+
 const ExchangeStatus = Type.Object({ exchange_active: Type.Boolean(), trading_active: Type.Boolean() });
 
 export type WireMarket = Static<typeof Market>;
@@ -126,5 +128,6 @@ export const READ = {
   order: checkedBy(Order),
   orderStatus: checkedBy(OrderStatus),
   refusal: checkedBy(Refusal),
+  proof: checkedBy(Proof),
   exchangeStatus: checkedBy(ExchangeStatus),
 } as const;

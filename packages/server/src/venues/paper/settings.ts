@@ -53,7 +53,7 @@ const variables = {
   PAPER_B_KYC: choice(
     ['off', 'required'],
     'off',
-    'Whether buyers on the sandbox must be verified; no buyer is.',
+    'Whether wallets that buy on the sandbox must be verified: a wallet is once the link that its key signed was opened at `/paper/dflow/trade/proof`, until the sandbox starts anew.',
   ),
   PAPER_B_GEOBLOCK: choice(
     ['off', 'on'],

@@ -68,11 +68,13 @@ export interface LiveAccounts extends Accounts {
 export interface LiveAccountsOptions extends AccountSources {
   readonly keysOf: KeysOf;
   /** Shares of an outcome that the account has bought and that are not settled yet. */
-  readonly unsettled?: (
-    account: Address,
-    of: { readonly conditionId: string; readonly outcome: 'YES' | 'NO' },
-  ) => Promise<Micro>;
+  readonly unsettled?: UnsettledShares;
 }
+
+export type UnsettledShares = (
+  account: Address,
+  of: { readonly conditionId: string; readonly outcome: 'YES' | 'NO' },
+) => Promise<Micro>;
 
 /** When the question was sent, monotonic. */
 interface Asked {

@@ -367,6 +367,7 @@ class OrderState {
       fees: totals.fee - fees,
       errorCode: move.errorCode ?? null,
       first,
+      ...(move.status === 'rejected' && !isThere ? { isRepeatable: true } : {}),
       journal: [
         ...(move.event === null ? [] : [this.#entry(move.event, move.status)]),
         ...this.#asideNews.map((news) => ({ at: this.#at, status: move.status, ...news })),

@@ -5,7 +5,7 @@ import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { HeartbeatLog } from '../heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { Cancel, KeptAside, SignedOrders, VenueSecrets } from '../venue.ts';
-import type { KeysOf, LiveAccountsOptions } from './accounts.ts';
+import type { KeysOf, UnsettledShares } from './accounts.ts';
 import type { ShortageReason } from './approvals.ts';
 import { createCancel } from './cancel.ts';
 import { createDoubtWatch } from './doubt-watch.ts';
@@ -56,7 +56,7 @@ export interface LiveOrders
   readonly cancel: Cancel['orders'];
   readonly keptAside: KeptAside;
   readonly keysOf: KeysOf;
-  readonly unsettled: NonNullable<LiveAccountsOptions['unsettled']>;
+  readonly unsettled: UnsettledShares;
   status(): string;
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;

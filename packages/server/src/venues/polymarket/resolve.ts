@@ -99,4 +99,4 @@ const NOTHING = { filled: 0n, cost: 0n, fees: 0n } as const;
 
 /** The venue refuses an order whose expiration is past, however late it arrives. */
 const cannotArrive = ({ order }: LiveOrder, now: number, doubtMs: number): boolean =>
-  (order.expiration !== null && order.expiration < now) || now - order.createdAt > doubtMs;
+  (order.expiration !== null && order.expiration < now) || now - order.sentAt > doubtMs;

@@ -10,7 +10,7 @@ import { within } from '../../domain/patience.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
-import type { LiveAccountsOptions } from './accounts.ts';
+import type { UnsettledShares } from './accounts.ts';
 import type { ShortageReason } from './approvals.ts';
 import {
   type Accepted,
@@ -44,7 +44,7 @@ export interface SubmitParts {
   readonly sends: boolean;
   readonly onUnmapped: (text: string) => void;
   readonly shortageReason: ShortageReason;
-  readonly unsettled: NonNullable<LiveAccountsOptions['unsettled']>;
+  readonly unsettled: UnsettledShares;
   /** Looks for an order of which nothing is known. @returns what the first look found; never throws */
   readonly watchDoubt: (orderId: string) => Promise<VenueAnswer>;
   /** The venue has taken an order of the wallet. */
@@ -94,6 +94,7 @@ export function createSubmit(parts: SubmitParts) {
     const sentAt = now();
     let seen: readonly Observation[] = [];
     let market: MarketRecord | null = null;
+    let unrecorded: VenueAnswer = { kind: 'unknown' };
     try {
       const attempt = await send();
       if (attempt.kind === 'accepted') {
@@ -101,10 +102,13 @@ export function createSubmit(parts: SubmitParts) {
         if (attempt.reply.word !== 'delayed') parts.onPlaced(message.walletAddress, order.orderId, sentAt);
         market = await parts.findMarket(order.conditionId).catch(() => null);
         seen = await acceptedAs(parts, { order, message, reply: attempt.reply, market });
-      } else if (attempt.kind === 'rejected')
-        seen = [
-          { orderId: order.orderId, at: now(), kind: 'rejected', ...(await known(attempt, order, message)) },
-        ];
+      } else if (attempt.kind === 'rejected') {
+        const refused = await known(attempt, order, message);
+        const { reason, detail } = refused;
+        if (message.isInDoubt !== true)
+          seen = [{ orderId: order.orderId, at: now(), kind: 'rejected', ...refused }];
+        else unrecorded = { kind: 'rejected', reason, ...(detail === null ? {} : { detail }) };
+      }
     } catch (error) {
       log.warn(
         { orderId: order.orderId, error: (error as Error).name },
@@ -115,7 +119,9 @@ export function createSubmit(parts: SubmitParts) {
       const live = await finish(seen, market);
       if (live?.venue != null && !live.venue.isFinal) parts.onOpen(message.walletAddress, isIncomplete(live));
       const answer = answerOf(live);
-      return answer.kind === 'unknown' ? await lookInTime(order) : answer;
+      if (answer.kind !== 'unknown') return answer;
+      const found = await lookInTime(order);
+      return found.kind === 'unknown' ? unrecorded : found;
     } catch (error) {
       log.warn(
         { orderId: order.orderId, error: (error as Error).name },

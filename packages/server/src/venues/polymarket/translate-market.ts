@@ -10,7 +10,6 @@ import {
   PIPS,
   type Pips,
   parseDecimal,
-  parseMicro,
   parsePips,
   parseTick,
   type Rounding,
@@ -18,7 +17,7 @@ import {
 import { type Payout, payoutOf } from '@bellwether/contract/positions';
 import { isPositionId, positionIds } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
-import { plainText } from '../../domain/untrusted-text.ts';
+import { microSaid, plainText, wordOf } from '../../domain/untrusted-text.ts';
 import { timeAt } from '../../domain/utc-day.ts';
 import { listOf, READ, type WireEvent, type WireMarket } from './wire.ts';
 
@@ -129,8 +128,6 @@ const takesOrders = (wire: WireMarket): boolean =>
   wordOf(wire.umaResolutionStatus) === '' &&
   ['', 'active'].includes(wordOf(wire.resolutionStatus));
 
-const wordOf = (said: string | null | undefined): string => (said ?? '').trim().toLowerCase();
-
 function tokensOf(wire: WireMarket): readonly [string, string] | null {
   const said = saidVersion(wire);
   const positions = said === 'v1' ? null : listOf(wire.positionIds);
@@ -217,7 +214,8 @@ function feesOf({ feesEnabled, feeSchedule }: WireMarket): Fees | null {
   if (feesEnabled === false || feeSchedule == null) return FREE;
   if (typeof feeSchedule !== 'object') return null;
   const { rate, exponent, takerOnly } = feeSchedule as Readonly<Record<string, unknown>>;
-  const feeRate = rateOf(rate);
+  const said = microSaid(rate);
+  const feeRate = said !== null && said >= 0n && said <= MICRO ? said : null;
   if (feeRate === 0n) return FREE;
   const feeExponent = Number(exponent ?? 1);
   const isKnown =
@@ -228,25 +226,10 @@ function feesOf({ feesEnabled, feeSchedule }: WireMarket): Fees | null {
   return feeRate === null || !isKnown ? null : { feeRate, feeExponent };
 }
 
-function rateOf(rate: unknown): Micro | null {
-  if (typeof rate !== 'string' && typeof rate !== 'number') return null;
-  try {
-    const micro = parseMicro(rate);
-    return micro >= 0n && micro <= MICRO ? micro : null;
-  } catch {
-    return null;
-  }
-}
-
 /** 0 when unreadable: for display only. */
 export function microOf(amount: string | number | null | undefined): Micro {
-  if (amount === null || amount === undefined) return 0n;
-  try {
-    const micro = parseMicro(amount, 'floor');
-    return micro > 0n ? micro : 0n;
-  } catch {
-    return 0n;
-  }
+  const micro = microSaid(amount, 'floor');
+  return micro !== null && micro > 0n ? micro : 0n;
 }
 
 /** From 0 to 1; `null` when it is none, or finer than a pip and the caller names no rounding. */

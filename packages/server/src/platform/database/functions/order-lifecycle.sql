@@ -46,6 +46,11 @@ begin
   if tg_op = 'INSERT' then
     raise exception 'order % cannot begin as %', new.order_id, new.status using errcode = 'check_violation';
   end if;
+  -- A refused attempt of an exit was never taken: its order is sent anew.
+  if old.kind = 'signed' and new.kind = old.kind and old.status = 'rejected' and old.first_answer is null
+    and new.status = 'submitting' then
+    return new;
+  end if;
   if new.kind <> old.kind or not order_may_become(old.kind, old.status, new.status) then
     raise exception '% order % cannot become % when it is %', old.kind, old.order_id, new.status, old.status
       using errcode = 'check_violation';

@@ -82,6 +82,10 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
     event_id('approval' || subject || (p ->> 'status')), p
   from f where kind = 'approval'
   union all
+  select 1, 'exit.' || (p ->> 'became'), event_id('exit' || subject || fact.seq), p - 'became'
+    || jsonb_build_object('size', micro_number((p ->> 'size')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint))
+  from f where kind = 'exit'
+  union all
   select 1, 'receipts.head', event_id('receipts' || agent_id || subject), p from f where kind = 'receipts'
 $$;
 
