@@ -9,13 +9,10 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, buildLimitOrder, credentialRequest, type Market } from '@bellwether/sdk';
-import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
-import { readConfig } from '../packages/server/src/config.ts';
-import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
+import type { Sql } from '../packages/server/src/platform/database/connection.ts';
 import { type Service, startService as startDesk } from '../packages/server/src/service.ts';
-import { newWallet, openAgent, openOwner, percentile, type Wallet } from './live-orders.ts';
+import { newWallet, openAgent, openLiveStage, openOwner, percentile, type Wallet } from './live-orders.ts';
 import { median, ms, type Report, times, whole } from './report.ts';
-import { newDataFolder, removeFolder, startService } from './service.ts';
 
 const PROFILE = 'polymarket';
 const ARMED = 20_000;
@@ -28,32 +25,8 @@ const ASKED_FOR_MS = 8_000;
 const SENT_WITHIN_MS = 60_000;
 
 export async function benchExits(): Promise<Report> {
-  const [venueFolder, deskFolder] = [newDataFolder(), newDataFolder()];
-  const common = {
-    VENUE_A_ORDER_PROFILE: PROFILE,
-    RATE_LIMITS: 'off',
-    LOG_LEVEL: 'error',
-    PAPER_WORLD: 'off',
-  };
-  const venue = await startService({
-    dataDir: venueFolder,
-    env: { ...common, PAPER_DOORS: 'clob', PAPER_FAUCET_PER_DAY: '1000000000' },
-  });
-  const door = await openSlowDoor(venue.url);
-  const postgres = await startEmbeddedPostgres({ dataDir: deskFolder });
-  const url = socketUrl(postgres, postgres.database);
-  const sql = openPool(url, { max: 1 });
-  const desk = await startDesk(
-    readConfig({
-      ...{ ...common, PORT: '0', DATA_DIR: deskFolder, PAPER_DOORS: 'off', VENUE_A_BACKEND: 'live' },
-      ...{ DATABASE_URL: url, MASTER_KEY: '0'.repeat(64) },
-      POLYMARKET_CLOB_URL: `${door.url}/paper/clob`,
-      POLYMARKET_GAMMA_URL: `${venue.url}/paper/gamma`,
-      POLYMARKET_DATA_URL: `${venue.url}/paper/data`,
-      POLYMARKET_SITE_URL: venue.url,
-      POLYMARKET_WS_URL: `${venue.url.replace('http', 'ws')}/paper/ws`,
-    }),
-  );
+  const { venue, door, config, sql, close } = await openLiveStage(openSlowDoor);
+  const desk = await startDesk(config);
   try {
     const stage = { venue: venue.url, desk };
     const [crowd, single] = [await openOwner(desk), await openOwner(desk)];
@@ -88,12 +61,7 @@ export async function benchExits(): Promise<Report> {
     return reportOf({ late, lates, without, armed, during: await during });
   } finally {
     await desk.stop();
-    await sql.end({ timeout: 1 });
-    await postgres.stop();
-    await door.close();
-    await venue.stop();
-    removeFolder(venueFolder);
-    removeFolder(deskFolder);
+    await close();
   }
 }
 

@@ -125,31 +125,8 @@ export const percentile = (values: readonly number[], share: number): number =>
   Number.NaN;
 
 export async function benchLiveOrders({ full }: RowOptions): Promise<Report> {
-  const [venueFolder, deskFolder] = [newDataFolder(), newDataFolder()];
-  const common = {
-    VENUE_A_ORDER_PROFILE: PROFILE,
-    RATE_LIMITS: 'off',
-    LOG_LEVEL: 'error',
-    PAPER_WORLD: 'off',
-  };
-  const venue = await startService({
-    dataDir: venueFolder,
-    env: { ...common, PAPER_DOORS: 'clob', PAPER_FAUCET_PER_DAY: '1000000000' },
-  });
-  const promptly = await openPromptDoor(venue.url);
-  const postgres = await startEmbeddedPostgres({ dataDir: deskFolder });
-  const url = socketUrl(postgres, postgres.database);
-  const sql = openPool(url, { max: 1 });
+  const { venue, door: promptly, config, sql, close } = await openLiveStage(openPromptDoor);
   await sql`create table bench_commits (nth integer)`;
-  const config = readConfig({
-    ...{ ...common, PORT: '0', DATA_DIR: deskFolder, PAPER_DOORS: 'off', VENUE_A_BACKEND: 'live' },
-    ...{ DATABASE_URL: url, MASTER_KEY: '0'.repeat(64) },
-    POLYMARKET_CLOB_URL: `${promptly.url}/paper/clob`,
-    POLYMARKET_GAMMA_URL: `${venue.url}/paper/gamma`,
-    POLYMARKET_DATA_URL: `${venue.url}/paper/data`,
-    POLYMARKET_SITE_URL: venue.url,
-    POLYMARKET_WS_URL: `${venue.url.replace('http', 'ws')}/paper/ws`,
-  });
   let desk = await startDesk(config);
   try {
     const door = `${venue.url}/paper/clob`;
@@ -181,14 +158,50 @@ export async function benchLiveOrders({ full }: RowOptions): Promise<Report> {
     return reportOf(latencies, resyncMs);
   } finally {
     await desk.stop();
-    await sql.end({ timeout: 1 });
-    await postgres.stop();
-    await promptly.close();
-    await venue.stop();
+    await close();
     agent.destroy();
-    removeFolder(venueFolder);
-    removeFolder(deskFolder);
   }
+}
+
+/** A venue in a process of its own behind a door of this one, and the settings and the database of a desk that is live on it. */
+export async function openLiveStage<Door extends { readonly url: string; close(): Promise<void> }>(
+  openDoor: (venueUrl: string) => Promise<Door>,
+) {
+  const [venueFolder, deskFolder] = [newDataFolder(), newDataFolder()];
+  const common = {
+    VENUE_A_ORDER_PROFILE: PROFILE,
+    RATE_LIMITS: 'off',
+    LOG_LEVEL: 'error',
+    PAPER_WORLD: 'off',
+  };
+  const venue = await startService({
+    dataDir: venueFolder,
+    env: { ...common, PAPER_DOORS: 'clob', PAPER_FAUCET_PER_DAY: '1000000000' },
+  });
+  const door = await openDoor(venue.url);
+  const postgres = await startEmbeddedPostgres({ dataDir: deskFolder });
+  const url = socketUrl(postgres, postgres.database);
+  const sql = openPool(url, { max: 1 });
+  const config = readConfig({
+    ...{ ...common, PORT: '0', DATA_DIR: deskFolder, PAPER_DOORS: 'off', VENUE_A_BACKEND: 'live' },
+    ...{ DATABASE_URL: url, MASTER_KEY: '0'.repeat(64) },
+    POLYMARKET_CLOB_URL: `${door.url}/paper/clob`,
+    POLYMARKET_GAMMA_URL: `${venue.url}/paper/gamma`,
+    POLYMARKET_DATA_URL: `${venue.url}/paper/data`,
+    POLYMARKET_SITE_URL: venue.url,
+    POLYMARKET_WS_URL: `${venue.url.replace('http', 'ws')}/paper/ws`,
+  });
+  return {
+    ...{ venue, door, config, sql },
+    async close() {
+      await sql.end({ timeout: 1 });
+      await postgres.stop();
+      await door.close();
+      await venue.stop();
+      removeFolder(venueFolder);
+      removeFolder(deskFolder);
+    },
+  };
 }
 
 /** With a key and paper money at the venue. */

@@ -1,4 +1,4 @@
-/** What a pause does to exits, who is told, and who arms them again: of an agent that nobody has claimed, and of one that has an owner. */
+/** What a pause does to exits, who is told, and who arms them again: of an agent without an owner, and of one that has an owner. */
 import { BellwetherClient, type ExitRequest, type Market } from '@bellwether/sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { claim, ownerOf } from '../approving.ts';

@@ -1,4 +1,4 @@
-/** Whatever becomes of a guarded exit is told once: as an event, in the briefing, and, where shares are left unguarded, as an alert. */
+/** What becomes of a guarded exit makes one event, a line in the briefing and, where shares are left unguarded, an alert. */
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
 import type { AgentEvent, ExitRequest, Market } from '@bellwether/sdk';

@@ -20,6 +20,16 @@ export const WEBHOOK_ORDER_STATUSES = [
   'unknown',
 ] as const;
 
+/** One outcome of a market. */
+const TOKEN = {
+  venue: Type.String(),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  tokenId: Type.String(),
+  outcome: Outcome,
+  outcomeName: OutcomeName,
+};
+
 export const OrderEventData = Type.Object({
   orderId: Type.String(),
   status: Type.String({ description: 'the word after "order." in the type' }),
@@ -44,12 +54,7 @@ export const OrderEventData = Type.Object({
 export const FillEventData = Type.Object({
   orderId: Type.String(),
   tradeId: Type.String(),
-  venue: Type.String(),
-  marketId: Type.String(),
-  marketConditionId: Type.String(),
-  tokenId: Type.String(),
-  outcome: Outcome,
-  outcomeName: OutcomeName,
+  ...TOKEN,
   side: Side,
   price: Type.Number(),
   size: Type.Number(),
@@ -62,12 +67,7 @@ export const FillEventData = Type.Object({
 export const FillReversedEventData = Type.Object({
   orderId: Type.String(),
   tradeId: Type.String({ description: 'of the fill that does not count any more' }),
-  venue: Type.String(),
-  marketId: Type.String(),
-  marketConditionId: Type.String(),
-  tokenId: Type.String(),
-  outcome: Outcome,
-  outcomeName: OutcomeName,
+  ...TOKEN,
   side: Side,
   size: Type.Number(),
   cost: Type.Number({ description: 'collateral, fee apart' }),
@@ -131,12 +131,7 @@ export const ExitEventData = Type.Object({
       { description: 'what stops its order; of in_trouble: what has stopped it for ten seconds' },
     ),
   ),
-  venue: Type.String(),
-  marketId: Type.String(),
-  marketConditionId: Type.String(),
-  tokenId: Type.String(),
-  outcome: Outcome,
-  outcomeName: OutcomeName,
+  ...TOKEN,
   walletAddress: Type.String(),
   orderId: Type.String(),
   orderType: Type.String(),

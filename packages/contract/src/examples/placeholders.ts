@@ -66,7 +66,7 @@ export const PLACEHOLDERS = {
   exitSignature: 'EIP-712 signature of the SELL order with the key of {{wallet}}, which holds the shares',
   exitId: '`exitId` of POST /markets/exits',
   ownSuspendedExitId:
-    'id of a suspended exit of an agent that nobody has claimed, from GET /markets/exits?status=suspended',
+    'id of a suspended exit of an agent without an owner, from GET /markets/exits?status=suspended',
   suspendedExitId:
     '`exitId` of an exit whose status is suspended: GET /owner/agents/{{agentId}}/exits?status=suspended',
   setOrderId: '`orderId` of POST /markets/split or /markets/merge',

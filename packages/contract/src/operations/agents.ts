@@ -75,7 +75,7 @@ export const Settings = Type.Object({
   updatedAt: Iso,
 });
 
-/** Who arms a suspended exit again: the agent itself while nobody has claimed it, else its owner. */
+/** Who arms a suspended exit again: the agent itself while it has no owner, else its owner. */
 export const RESUMABLE_BY = ['agent', 'owner'] as const;
 
 export const SuspendedExits = Type.Optional(

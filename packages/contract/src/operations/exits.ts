@@ -321,7 +321,7 @@ export const resumeOwnExit = operation({
   id: 'resumeOwnExit',
   method: 'POST',
   path: '/markets/exits/{exitId}/resume',
-  summary: 'Arm a suspended exit of an agent that nobody has claimed',
+  summary: 'Arm a suspended exit of an agent without an owner',
   description:
     'One exit at a time, so that each is looked at. A trigger that held while the exit was suspended must hold anew: the desk begins to watch now. Of a claimed agent only the owner resumes exits.',
   tag: 'trading',

@@ -136,7 +136,7 @@ export async function seeExits(
 
 /**
  * Arms a suspended exit again; a trigger that held meanwhile does not send it. Repeating it has no further effect.
- * @param by the agent: only while nobody has claimed it
+ * @param by the agent: only while it has no owner
  * @throws Refusal exit_gone, locked_by_owner, trading_paused, max_trades_per_day_exceeded
  */
 export async function resumeExit(

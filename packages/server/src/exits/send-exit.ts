@@ -252,9 +252,9 @@ export async function pursueExit(needs: SendExitNeeds, watched: WatchedExit): Pr
   if (row?.status !== 'firing') return;
   const order = await orderIn(needs, row);
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
-  const { ownerPaused } = await needs.agents.settings(caller.agentId);
+  const { ownerPaused, exitDistancePercent: distance } = await needs.agents.settings(caller.agentId);
   if (order !== null && isInDoubt(order.status)) {
-    await repeat(needs, { row, ownerPaused, order, book });
+    await repeat(needs, { row, ownerPaused, distance, order, book });
     return;
   }
   const isUnplaced = order === null || isRefusedAttempt(order);
@@ -296,6 +296,8 @@ async function isOver(needs: SendExitNeeds, row: ExitRow): Promise<boolean> {
 interface InDoubt {
   readonly row: ExitRow;
   readonly ownerPaused: boolean;
+  /** In percent. */
+  readonly distance: number;
   readonly order: SignedOrderRow;
   readonly book: Book | null;
 }
@@ -304,7 +306,10 @@ interface InDoubt {
  * Sends the identical order again of which its venue gave no answer: whichever of the attempts arrives, it has one effect. A refusal now
  * says nothing of an attempt before, so the doubt ends with an order that is there, or with proof that none can come (resolve-doubt.ts).
  */
-async function repeat(needs: SendExitNeeds, { row, ownerPaused, order, book }: InDoubt): Promise<void> {
+async function repeat(
+  needs: SendExitNeeds,
+  { row, ownerPaused, distance, order, book }: InDoubt,
+): Promise<void> {
   const venue = venueOf(needs, row.venue, row.funder);
   const now = needs.clock.now();
   const { exitId, attempts } = row;
@@ -314,7 +319,6 @@ async function repeat(needs: SendExitNeeds, { row, ownerPaused, order, book }: I
     await needs.exits.later(exitId, now + AGAIN_MS.last);
     return;
   }
-  const { exitDistancePercent: distance } = await needs.agents.settings(row.caller.agentId);
   const { limit, shares } = row;
   const timeInForce = row.timeInForce as TimeInForce;
   const cheap = exitPriceDenial({ limit, shares, timeInForce, distance, book }, termsOf(row));

@@ -361,7 +361,7 @@ export function createExitStore(sql: Sql) {
 
     /**
      * Arms a suspended exit again, if the agent is not paused and the day's trades have a place.
-     * @param by the agent: only while nobody has claimed it
+     * @param by the agent: only while it has no owner
      */
     resume: (
       exitId: string,

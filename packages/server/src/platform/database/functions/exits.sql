@@ -60,7 +60,7 @@ create or replace trigger safeguards_pause_exits after update of trading_paused,
     and (new.trading_paused, new.owner_paused) is distinct from (old.trading_paused, old.owner_paused))
   execute function pause_exits();
 
--- On the day after a recovery nobody knows whether the owner or a thief typed the code: the owner's pause sends nothing then, and suspends
+-- On the day after a recovery it is not known whether the owner or a thief typed the code: the owner's pause sends nothing then, and suspends
 -- what was armed for it, too. Before `safeguards_pause_exits`, which finds nothing armed then: triggers of one event go by their names.
 create or replace function pause_all_exits() returns trigger language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Whatever becomes of an exit is told once.
+-- One event tells each thing that becomes of an exit.
 alter table exits add column became text;
 comment on column exits.became is 'What became of it, as was told last (exit_became): sent, filled, filled_in_part, suspended, resumed, failed, expired or canceled. Null: nothing yet.';
 update exits set became = case when status in ('suspended', 'failed', 'expired', 'canceled') then status
