@@ -1,7 +1,8 @@
 /**
  * Measures how late a stop leaves while another owner's exits wait for a slow venue, and what the watch costs everybody: 20,000 exits are
  * armed, 200 of one owner are due at one time at a venue that answers each order after three seconds, and another owner's stop in
- * another market is reached at that time. Meanwhile a process of its own asks the desk for an agent's record, fifty times a second.
+ * another market is reached at that time. Meanwhile an agent asks the desk fifty times a second. The desk, the venue and who asks are
+ * processes of their own. The agent asks the venue for less than its quotas allow: else the waits for them would be measured.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,10 +10,14 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BellwetherClient, buildLimitOrder, credentialRequest, type Market } from '@bellwether/sdk';
+import { exitIdentity } from '../packages/server/src/exits/leave-exit.ts';
 import type { Sql } from '../packages/server/src/platform/database/connection.ts';
+import type { Secrets } from '../packages/server/src/platform/secrets.ts';
 import { type Service, startService as startDesk } from '../packages/server/src/service.ts';
 import { newWallet, openAgent, openLiveStage, openOwner, percentile, type Wallet } from './live-orders.ts';
+import { used } from './processor.ts';
 import { median, ms, type Report, times, whole } from './report.ts';
+import { type BenchService, type Pause, startService } from './service.ts';
 
 const PROFILE = 'polymarket';
 const ARMED = 20_000;
@@ -21,30 +26,45 @@ const EXITS_OF_AGENT = 50;
 const ANSWERED_AFTER_MS = 3_000;
 const HELD_MS = 2_000;
 const SIZE = 5;
-const ASKED_FOR_MS = 8_000;
+/** For the last one the venue is asked, which allows ten such questions a second. */
+const PATHS = ['/agents/settings', '/markets/exits', '/agents/settings', '/markets/orders', '/agents/me'];
+const ASKED_FOR_MS = 12_000;
+const WARM_UP = 25;
 const SENT_WITHIN_MS = 60_000;
 
 export async function benchExits(): Promise<Report> {
-  const { venue, door, config, sql, close } = await openLiveStage(openSlowDoor);
-  const desk = await startDesk(config);
+  const { venue, door, config, env, sql, close } = await openLiveStage(openSlowDoor);
+  const setUp = await startDesk(config);
+  let desk: BenchService | null = null;
   try {
-    const stage = { venue: venue.url, desk };
-    const [crowd, single] = [await openOwner(desk), await openOwner(desk)];
-    const asker = await openAgent(desk, await newWallet(venue.url), single);
+    const stage = { venue: venue.url, desk: setUp };
+    const [crowd, single] = [await openOwner(setUp), await openOwner(setUp)];
+    const asker = await openAgent(setUp, await newWallet(venue.url), single);
     const markets = (
-      await new BellwetherClient({ baseUrl: desk.address, apiKey: asker }).listMarkets({ q: '*', limit: 50 })
+      await new BellwetherClient({ baseUrl: setUp.address, apiKey: asker }).listMarkets({ q: '*', limit: 50 })
     ).filter(({ tickSize, negRisk, bestBid }) => tickSize === '0.01' && !negRisk && Number(bestBid) > 0.2);
     const [first, second] = markets as [Market, Market];
-    const ask = () => askFor(desk.address, asker);
-    await ask();
-    const without = await ask();
     const crowdIds: string[] = [];
     for (let nth = 0; nth < AGENTS_OF_CROWD; nth += 1)
       crowdIds.push(
         ...(await leaveExits(stage, first, { owner: crowd, exits: EXITS_OF_AGENT, isStop: false })),
       );
     const [singleId = ''] = await leaveExits(stage, second, { owner: single, exits: 1, isStop: true });
-    await copyExits(sql, singleId, markets);
+    const [modelId = ''] = await leaveExits(stage, second, { owner: single, exits: 1, isStop: true });
+    await sql`update exits set trigger_price = 1 where order_id = ${modelId}`;
+    await setUp.stop();
+    desk = await startService({ dataDir: config.dataDir, env });
+    const running = desk;
+    const ask = async (): Promise<Asked> => {
+      await running.longestPause();
+      const before = running.processor();
+      const answers = await askFor(running.url, asker);
+      const { programMs, postgresMs } = used(before, running.processor());
+      return { answers, busy: (programMs + postgresMs) / ASKED_FOR_MS, pause: await running.longestPause() };
+    };
+    await ask();
+    const without = await ask();
+    await copyExits(sql, { modelId, markets, secrets: setUp.needs.secrets });
     await sleep(2_000);
     const armed = await ask();
     await crash(venue.url, second);
@@ -60,7 +80,7 @@ export async function benchExits(): Promise<Report> {
     const lates = await lateOf(crowdIds);
     return reportOf({ late, lates, without, armed, during: await during });
   } finally {
-    await desk.stop();
+    await (desk ?? setUp).stop();
     await close();
   }
 }
@@ -171,37 +191,52 @@ async function crash(venue: string, market: Market): Promise<void> {
   }
 }
 
-/** Exits that never fire, in all markets. */
-async function copyExits(sql: Sql, orderId: string, markets: readonly Market[]): Promise<void> {
+/** Exits that never fire, in all markets, each with its own seal: they are looked over, too. */
+async function copyExits(
+  sql: Sql,
+  of: { readonly modelId: string; readonly markets: readonly Market[]; readonly secrets: Secrets },
+): Promise<void> {
   const rows = await sql<{ readonly column_name: string }[]>`
     select column_name from information_schema.columns where table_name = 'exits'`;
   const own: Readonly<Record<string, string>> = {
-    exit_id: 'gen_random_uuid()::text',
+    exit_id: 'm.ids[n]',
     order_id: `'0x' || lpad(to_hex(n), 64, '0')`,
-    trigger_price: '1',
     condition_id: '(m.conditions)[n % cardinality(m.conditions) + 1]',
+    sealed: 'm.seals[n]',
+    reviewed_at: `now() - n * interval '30 seconds' / ${ARMED}`,
   };
+  const [model] = await sql<{ exit_id: string; key_id: number; sealed: Buffer }[]>`
+    select exit_id, key_id, sealed from exits where order_id = ${of.modelId}`;
+  if (model === undefined) throw new Error('the exit was not left');
+  const opened = of.secrets.open({ keyId: model.key_id, bytes: model.sealed }, exitIdentity(model.exit_id));
+  const ids = Array.from({ length: ARMED }, () => of.secrets.newId());
+  const seals = ids.map((id) => Buffer.from(of.secrets.seal(opened, exitIdentity(id)).bytes));
   const names = rows.map((row) => row.column_name);
   const values = names.map((name) => own[name] ?? `e.${name}`).join(', ');
   await sql`alter table exits disable trigger exits_count`;
-  await sql.unsafe(
-    `insert into exits (${names.join(', ')}) select ${values} from exits e cross join generate_series(1, ${ARMED}) n
-      cross join (select $2::text[] as conditions) m where e.order_id = $1`,
-    [orderId, `{${markets.map(({ conditionId }) => conditionId).join()}}`],
-  );
+  await sql`insert into exits (${sql.unsafe(names.join(', '))}) select ${sql.unsafe(values)} from exits e cross join generate_series(1, ${ARMED}) n
+    cross join (select ${of.markets.map(({ conditionId }) => conditionId)}::text[] as conditions, ${ids}::text[] as ids, ${seals}::bytea[] as seals) m
+    where e.order_id = ${of.modelId}`;
   await sql`alter table exits enable trigger exits_count`;
 }
 
-/** Asks for the agent's record by the clock. @returns milliseconds of each answer */
+/** Asks by the clock. @returns milliseconds of each answer */
 async function askFor(url: string, apiKey: string): Promise<readonly number[]> {
   const program = `
     const found = [];
+    const paths = ${JSON.stringify(PATHS)};
+    const ask = async (nth) => {
+      const from = performance.now();
+      const answer = await fetch('${url}' + paths[nth % paths.length], { headers: { authorization: 'Bearer ${apiKey}' } });
+      await answer.text();
+      if (!answer.ok) throw new Error('answered ' + answer.status);
+      // What the asking program itself loads with its first requests is no time of the desk.
+      if (nth >= ${WARM_UP}) found.push(performance.now() - from);
+    };
     const until = performance.now() + ${ASKED_FOR_MS};
     const asked = [];
-    while (performance.now() < until) {
-      const from = performance.now();
-      asked.push(fetch('${url}/agents/me', { headers: { authorization: 'Bearer ${apiKey}' } })
-        .then(async (answer) => { await answer.text(); if (!answer.ok) throw new Error('answered ' + answer.status); found.push(performance.now() - from); }));
+    for (let nth = 0; performance.now() < until; nth += 1) {
+      asked.push(ask(nth));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await Promise.all(asked);
@@ -218,18 +253,29 @@ async function askFor(url: string, apiKey: string): Promise<readonly number[]> {
   return JSON.parse(text) as number[];
 }
 
+interface Asked {
+  /** Milliseconds of each. */
+  readonly answers: readonly number[];
+  /** Of one processor, the desk and its PostgreSQL together. */
+  readonly busy: number;
+  readonly pause: Pause;
+}
+
 interface Found {
   readonly late: readonly number[];
   readonly lates: readonly number[];
-  readonly without: readonly number[];
-  readonly armed: readonly number[];
-  readonly during: readonly number[];
+  readonly without: Asked;
+  readonly armed: Asked;
+  readonly during: Asked;
 }
 
 function reportOf({ late, lates, without, armed, during }: Found): Report {
-  const p99 = (values: readonly number[]): number => percentile(values, 0.99);
+  const p99 = ({ answers }: Asked): number => percentile(answers, 0.99);
   const seconds = (value: number): string => `${(value / 1_000).toFixed(1)} s`;
-  const asked = (name: string, values: readonly number[]) => [name, ms(median(values)), ms(p99(values))];
+  const asked = (name: string, found: Asked) => [
+    ...[name, ms(median(found.answers)), ms(p99(found))],
+    ...[`${whole(found.busy * 100)} %`, ms(found.pause.processorMs), ms(found.pause.clockMs)],
+  ];
   return {
     ratios: [
       [
@@ -253,9 +299,12 @@ function reportOf({ late, lates, without, armed, during }: Found): Report {
         ],
       },
       {
-        head: ["an agent's record, 50 times a second", 'median', 'p99'],
+        head: [
+          ...["an agent's requests, 50 a second", 'median', 'p99', 'processor'],
+          ...['longest pause, own time', 'by the clock'],
+        ],
         rows: [
-          asked('no exit', without),
+          asked('202 exits armed', without),
           asked(`${whole(ARMED)} exits armed`, armed),
           asked('200 of them due at a slow venue', during),
         ],

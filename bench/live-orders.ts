@@ -182,17 +182,17 @@ export async function openLiveStage<Door extends { readonly url: string; close()
   const postgres = await startEmbeddedPostgres({ dataDir: deskFolder });
   const url = socketUrl(postgres, postgres.database);
   const sql = openPool(url, { max: 1 });
-  const config = readConfig({
-    ...{ ...common, PORT: '0', DATA_DIR: deskFolder, PAPER_DOORS: 'off', VENUE_A_BACKEND: 'live' },
+  const env = {
+    ...{ ...common, DATA_DIR: deskFolder, PAPER_DOORS: 'off', VENUE_A_BACKEND: 'live' },
     ...{ DATABASE_URL: url, MASTER_KEY: '0'.repeat(64) },
     POLYMARKET_CLOB_URL: `${door.url}/paper/clob`,
     POLYMARKET_GAMMA_URL: `${venue.url}/paper/gamma`,
     POLYMARKET_DATA_URL: `${venue.url}/paper/data`,
     POLYMARKET_SITE_URL: venue.url,
     POLYMARKET_WS_URL: `${venue.url.replace('http', 'ws')}/paper/ws`,
-  });
+  };
   return {
-    ...{ venue, door, config, sql },
+    ...{ venue, door, env, config: readConfig({ ...env, PORT: '0' }), sql },
     async close() {
       await sql.end({ timeout: 1 });
       await postgres.stop();

@@ -65,6 +65,9 @@ const ADDED: readonly (readonly [number: number, undo: string])[] = [
   [109, 'drop table exit_troubles'],
   [109, 'drop index facts_of_exits'],
   [109, 'alter table exits drop column became, drop column seen_at, drop column owner_seen_at'],
+  [110, 'alter table desk_watch drop column restores'],
+  [110, 'alter table exits drop column change'],
+  [110, 'drop index facts_of_absences'],
 ];
 
 /** As if that migration and the later ones had never been. */
@@ -99,6 +102,30 @@ async function createDatabase(from: string): Promise<string> {
   // Owned by an ordinary role: statements that need more rights must fail here, too.
   await asAdmin(where, `create database ${name} owner ${where.user} ${from} strategy file_copy`);
   return socketUrl(where, name);
+}
+
+const endSessions = (where: SharedPostgres, name: string): Promise<void> =>
+  asAdmin(where, `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`);
+
+/** A copy of a database that no service uses: as a copy of its files, it has the same system and timeline. */
+export async function copyDatabase(databaseUrl: string): Promise<string> {
+  await endSessions(await sharedPostgres(), nameIn(databaseUrl));
+  const copy = await createDatabase(`template ${nameIn(databaseUrl)}`);
+  dropAfterFile(copy);
+  return copy;
+}
+
+/** Puts a copy in the place of a database, whatever is connected to that. */
+export async function replaceDatabase(databaseUrl: string, copyUrl: string): Promise<void> {
+  const [name, copy] = [nameIn(databaseUrl), nameIn(copyUrl)];
+  const where = await sharedPostgres();
+  await asAdmin(where, `alter database ${name} allow_connections false`);
+  await asAdmin(
+    where,
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+  );
+  await asAdmin(where, `drop database ${name}`);
+  await asAdmin(where, `alter database ${copy} rename to ${name}`);
 }
 
 /** A pool on an empty database of its own; closed with the file. */

@@ -212,16 +212,60 @@ describe('the position', () => {
 });
 
 describe('the database', () => {
+  test('has thousands of exits: also those that it names last are watched on', async () => {
+    const exit = await leaveTimed();
+    const sql = poolOf(service);
+    const columns = await sql<{ readonly name: string }[]>`
+      select column_name as name from information_schema.columns where table_name = 'exits'`;
+    const values = columns.map(
+      ({ name }) =>
+        ({
+          exit_id: `'00000000-' || lpad(n::text, 8, '0')`,
+          order_id: `'0x' || lpad(to_hex(n), 64, '0')`,
+          trigger_at: `e.trigger_at + interval '1 day'`,
+        })[name] ?? `e.${name}`,
+    );
+    await sql`alter table exits disable trigger exits_count`;
+    await sql`insert into exits (${sql.unsafe(columns.map(({ name }) => name).join())})
+      select ${sql.unsafe(values.join())} from exits e cross join generate_series(1, 2500) n where e.exit_id = ${exit}`;
+    await sql`alter table exits enable trigger exits_count`;
+    for (const seconds of [20, 20]) {
+      clock.advance(seconds * 1_000);
+      await service.runJob('watch exits');
+    }
+    clock.advance(21_000);
+    await service.runJob('watch exits');
+    expect((await exitOf(exit)).status).toBe('fired');
+    await sql`delete from exits where exit_id like '00000000-%'`;
+  });
+
+  test('has an agent locked: its exits wait for that, and leave others the connections', async () => {
+    const row = await service.needs.exits.byId(await leaveTimed(), trader.agentId);
+    if (row === null) throw new Error('the exit was not left');
+    const other = await newAgent(service);
+    const session = await poolOf(service).session();
+    await session`begin`;
+    await session`select 1 from safeguards where agent_id = ${trader.agentId} for no key update`;
+    const now = clock.now();
+    const evidence = { cause: 'trigger', at: new Date(now).toISOString() } as const;
+    const fired = Array.from({ length: 50 }, () => service.needs.exits.fire(row, evidence, now, now + 8_000));
+    expect((await other.client.getMe()).openOrderCount).toBe(0);
+    await session`commit`;
+    session.end();
+    expect((await Promise.all(fired)).filter((one) => one !== null)).toHaveLength(1);
+  });
+
   test('is one that was restored: exits come back suspended, and say so; a takeover suspends none', async () => {
     const exit = await leaveTimed();
     const sql = poolOf(service);
-    const { exits } = service.needs;
-    expect(await exits.suspendRestored(clock.now(), false)).toBe(0);
+    const [{ system }] = await sql<[{ readonly system: string }]>`
+      select split_part(database_name, ' ', 1) as system from desk_watch`;
     // A standby that took over: another timeline, and the desk's last sign of life is recent.
-    await sql`update desk_watch set database_name = 'another', seen_at = ${new Date(clock.now())}`;
-    expect(await exits.suspendRestored(clock.now() + 60_000, false)).toBe(0);
-    await sql`update desk_watch set database_name = 'another'`;
-    expect(await exits.suspendRestored(clock.now() + 3_600_000, false)).toBeGreaterThan(0);
+    await sql`update desk_watch set database_name = ${`${system} 00000000`}, seen_at = ${new Date(clock.now())}`;
+    await passes(service, clock, 500);
+    expect((await exitOf(exit)).status).toBe('armed');
+    await sql`update desk_watch set database_name = ${`${system} 00000000`}, seen_at = ${new Date(clock.now() - 601_000)}`;
+    await passes(service, clock, 500);
     expect(await exitOf(exit)).toMatchObject({ status: 'suspended', because: 'restored' });
     const { riskAlerts } = await trader.client.getBriefing();
     expect(riskAlerts.find(({ code }) => code === 'exit_suspended')?.message).toContain('restored');

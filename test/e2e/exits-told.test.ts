@@ -5,6 +5,7 @@ import type { AgentEvent, ExitRequest, Market } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { claim, ownerOf } from '../approving.ts';
+import { cli } from '../cli-process.ts';
 import { bidOf, type ExitOrder, exitOrder, hold, passes } from '../exits.ts';
 import {
   limitOrder,
@@ -17,6 +18,7 @@ import {
   type Trader,
 } from '../harness.ts';
 import type { Visitor } from '../passkey.ts';
+import { dataFolder } from '../service-process.ts';
 import { standIn } from '../stand-in.ts';
 import { manualClock, resolveMarket } from '../world.ts';
 
@@ -330,6 +332,25 @@ describe('the alert exit_unguarded', () => {
     await trader.client.cancelExit({ exitId: open });
     const again = await failed({ size: 5 });
     expect((await alertsOf())[0]?.exitIds).toEqual([again]);
+  });
+
+  test('goes by the command line, which says what has no exit then; one that has not ended is not seen', async () => {
+    const exit = await failed();
+    const open = await leaveLater({ size: 5 });
+    const env = {
+      ...{ BELLWETHER_URL: service.url, BELLWETHER_HOME: dataFolder(), BELLWETHER_API_KEY: trader.apiKey },
+    };
+    const see = (...args: readonly string[]) => cli(['see-exits', ...args], env);
+    expect(await see(open)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('None of them has ended'),
+    });
+    expect(await codes()).toEqual(['exit_unguarded']);
+    const { code, stdout } = await see(open, exit);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Seen: ${exit}. What they guarded has no exit by that`);
+    expect([await codes(), await ownerCodes()]).toEqual([[], ['exit_unguarded']]);
+    expect(JSON.parse((await see(exit, '--json')).stdout)).toEqual({ exitIds: [exit] });
   });
 });
 

@@ -67,7 +67,7 @@ async function written(): Promise<void> {
 async function saysNothingFor(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     clock.advance(1_000);
-    await service.runJob('watch for silence');
+    await service.runJob('keep watch');
   }
   await pass(500);
 }

@@ -214,6 +214,9 @@ test('on paper a market is bought by the name of its outcome, and the doors say 
 async function asEarlier(desk: TestService) {
   const sql = poolOf(desk);
   await undoMigrations(sql, 106);
+  // A later release's, which would write what its migration adds.
+  await sql`drop trigger exits_writer on exits`;
+  await sql`delete from sql_functions where file = 'exits.sql'`;
   await sql`update approvals set terms = terms - 'outcomeName'`;
   return sql;
 }

@@ -43,7 +43,7 @@ const cancelAtOf = async (orderId: string) => (await service.needs.orders.byIds(
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     clock.advance(SECOND);
-    await service.runJob('watch for silence');
+    await service.runJob('keep watch');
   }
   await service.runJob('cancel late orders');
 }

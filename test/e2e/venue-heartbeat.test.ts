@@ -116,7 +116,7 @@ describe('the owner’s word', () => {
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     clock.advance(SECOND);
-    await service.needs.orders.cancelSilent(service.needs.clock.now());
+    await service.runJob('keep watch');
   }
 }
 

@@ -107,7 +107,8 @@ describe('starting', () => {
     await sql.end();
     expect(row).toEqual({ agents: 1 });
     expect(postgresOf(dataDir)).toEqual([]);
-    expect(readdirSync(dataDir)).toEqual([]);
+    // What it has seen of that database, beside it.
+    expect(readdirSync(dataDir)).toEqual(['exits-seen']);
     kill(service.child.pid as number, 'SIGTERM');
     expect(await service.exit()).toEqual({ code: 0, signal: null });
   });

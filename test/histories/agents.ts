@@ -6,6 +6,7 @@ import {
   BellwetherConnectionError,
   createVenueCredentials,
   credentialRequest,
+  type ExitRequest,
   type Fetch,
   type Market,
   Signer,
@@ -14,7 +15,7 @@ import {
   type TradeRequest,
   verifyPrepared,
 } from '@bellwether/sdk';
-import type { Answer, Call, Outcome, Recorder, Settings } from './history.ts';
+import type { Answer, Call, LeftTrigger, Outcome, Recorder, Settings } from './history.ts';
 import type { Place } from './place.ts';
 
 const TIMEOUT_MS = 8_000;
@@ -33,6 +34,15 @@ export interface Agent {
 export interface Order {
   readonly request: TradeRequest;
   readonly orderId: string;
+}
+
+/** An order that is left with the desk. */
+export interface Exit extends Order {
+  readonly terms: Pick<ExitRequest, 'trigger' | 'group'>;
+  /** Of a time trigger: the client's clock then. */
+  readonly dueAt: number | null;
+  /** Nothing in a run makes its trigger hold. */
+  readonly isNever: boolean;
 }
 
 /** A JSON amount as exact micro-units. */
@@ -179,6 +189,58 @@ export class AgentClient {
         isWhole: orders.length < MOST_LISTED,
       })),
     );
+  }
+
+  leaveExit({ request, orderId, terms, dueAt, isNever }: Exit): Promise<Outcome> {
+    const trigger: LeftTrigger = isNever
+      ? { kind: 'never' }
+      : dueAt === null
+        ? { kind: 'price' }
+        : { kind: 'time', dueInMs: dueAt - Date.now() };
+    return this.#call(
+      { kind: 'leave exit', agent: this.agent.agentId, orderId, trigger },
+      undefined,
+      async () =>
+        this.#answer(
+          await this.sdk.leaveExit({ ...request, ...terms } as ExitRequest),
+          ({ exitId, status }) => ({ exitId: exitId as string, status }),
+        ),
+    );
+  }
+
+  readExit(exitId: string): Promise<Outcome> {
+    return this.#call({ kind: 'read exit', agent: this.agent.agentId, exitId }, undefined, async () =>
+      this.#answer(await this.sdk.getExit(exitId), ({ status }) => ({ status })),
+    );
+  }
+
+  listExits(): Promise<Outcome> {
+    return this.#call({ kind: 'list exits', agent: this.agent.agentId }, undefined, async () =>
+      this.#answer(await this.sdk.listExits({ limit: MOST_LISTED }), (exits) => ({
+        exits: exits.map(({ exitId, status }) => [exitId, status] as const),
+      })),
+    );
+  }
+
+  cancelExit(exitId: string): Promise<Outcome> {
+    return this.#call({ kind: 'cancel exit', agent: this.agent.agentId, exitId }, undefined, async () =>
+      this.#answer(await this.sdk.cancelExit({ exitId }), ({ status }) => ({ status })),
+    );
+  }
+
+  resumeExit(exitId: string): Promise<Outcome> {
+    return this.#call({ kind: 'resume exit', agent: this.agent.agentId, exitId }, undefined, async () =>
+      this.#answer(await this.sdk.resumeOwnExit(exitId), ({ status }) => ({ status })),
+    );
+  }
+
+  /** Shares of YES that the desk says it holds; `null` when no answer came. No call of the history. */
+  async sharesOf({ conditionId }: Pick<Market, 'conditionId'>): Promise<number | null> {
+    const found = await this.sdk
+      .getCurrentPositions({ market: conditionId })
+      .catch((error: unknown) => void outcomeOf(error));
+    if (found === undefined) return null;
+    return found.find(({ outcome }) => outcome === 'YES')?.size ?? 0;
   }
 
   changeSettings(changes: Settings): Promise<Outcome> {

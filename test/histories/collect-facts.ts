@@ -1,5 +1,6 @@
 /** Reads what is true in the end: the desk's rows, the venue's ledger opened anew, the log read once more, and the receipts audited. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool, type Sql } from '@bellwether/durable';
 import { type JournalledExchange, openExchange } from '@bellwether/exchange';
 import { BellwetherClient, verifyReceipts } from '@bellwether/sdk';
@@ -7,7 +8,7 @@ import { eventWord } from '../../packages/server/src/domain/status-words.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import type { Agent } from './agents.ts';
-import type { DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
+import type { DeskExit, DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
 import type { Place } from './place.ts';
 
 const LEAD_WAIT_MS = 30_000;
@@ -20,8 +21,66 @@ export type Exchange = Pick<
 const sum = <T>(items: readonly T[], of: (item: T) => bigint): bigint =>
   items.reduce((total, item) => total + of(item), 0n);
 
+/** An exit whose trigger holds is sent within seconds. */
+const DUE_S = 8;
+/** What the desk found of an exit is cleared for a moment when it is looked over. */
+const SECOND_LOOK_MS = 1_000;
+
+export async function deskExits(sql: Sql): Promise<readonly DeskExit[]> {
+  const rows = await sql`select e.*, (trigger_kind = 'time' and trigger_at < at.at
+      or trigger_kind = 'price_at_or_below' and trigger_price >= 9800 and created_at < at.at)
+      and not exists (select from exits g where g.agent_id = e.agent_id and g.group_name = e.group_name
+        and g.exit_id <> e.exit_id and g.status = 'fired' and g.settled_at is null) as is_due
+    from exits e cross join (select ${new Date(Date.now() - DUE_S * 1_000)}::timestamptz as at) at order by created_at, exit_id`;
+  return rows.map((row) => ({
+    ...{ exitId: row.exit_id, agent: row.agent_id, orderId: row.order_id },
+    ...{ status: row.status, because: row.because, group: row.group_name, token: row.token_id },
+    ...{ shares: row.shares, worstPrice: BigInt(row.limit_price) * 100n },
+    ...{ isSettled: row.settled_at !== null, isDue: row.is_due, mustLetGo: row.must_let_go },
+    trouble: row.trouble,
+  }));
+}
+
+async function exitFacts({ sql, urls }: Place, agents: readonly Agent[]) {
+  const before = await deskExits(sql);
+  if (before.length > 0) await sleep(SECOND_LOOK_MS);
+  const troubles = new Map(before.map(({ exitId, trouble }) => [exitId, trouble]));
+  const exits = await deskExits(sql);
+  const told = await sql`select subject, payload ->> 'became' as became from facts
+    where kind = 'exit' and payload ->> 'became' <> 'in_trouble' order by seq`;
+  const [attempts] =
+    await sql`select count(*) filter (where payload ->> 'status' = 'rejected')::int as refused,
+      count(*) filter (where payload ->> 'status' = 'unknown')::int as unanswered
+    from facts where kind = 'order' and subject = any(${exits.map(({ orderId }) => orderId)}::text[])`;
+  const places = await sql`select agent_id, reserved_exits, open_exits, max_trades_per_day from safeguards
+    where agent_id = any(${agents.map(({ agentId }) => agentId)}::uuid[])`;
+  const unguarded = await Promise.all(
+    agents.map(async ({ agentId, apiKey }) => {
+      if (!exits.some(({ agent }) => agent === agentId)) return [];
+      const client = new BellwetherClient({ baseUrl: urls[0], apiKey });
+      const { riskAlerts } = await client.getBriefing({ includeMarkets: false });
+      return riskAlerts.flatMap(({ code, exitIds = [] }) => (code === 'exit_unguarded' ? exitIds : []));
+    }),
+  );
+  return {
+    exits: exits.map((exit) => ({ ...exit, trouble: exit.trouble ?? troubles.get(exit.exitId) ?? null })),
+    toldExits: told.map((row) => ({ exitId: row.subject as string, became: row.became as string })),
+    exitAttempts: {
+      refused: (attempts?.refused ?? 0) as number,
+      unanswered: (attempts?.unanswered ?? 0) as number,
+    },
+    exitPlaces: places.map((row) => ({
+      agent: row.agent_id as string,
+      ...{ reserved: row.reserved_exits as number, open: row.open_exits as number },
+      mostTrades: row.max_trades_per_day as number,
+    })),
+    unguarded: unguarded.flat(),
+  };
+}
+
 export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
-  const rows = await sql`select order_id, agent_id, status, side, shares, filled, cost, fees, reserved_amount,
+  const rows =
+    await sql`select order_id, agent_id, status, token_id, side, shares, filled, cost, fees, reserved_amount,
     first_answer is null as has_no_answer from orders where venue = 'polymarket' order by created_at`;
   return rows.map((row) => ({
     orderId: row.order_id,
@@ -29,6 +88,7 @@ export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
     status: row.status,
     word: eventWord(row.status),
     isTrade: row.status !== 'rejected' && !(row.status === 'canceled' && row.has_no_answer),
+    token: row.token_id,
     side: row.side,
     ...{
       shares: row.shares,
@@ -56,6 +116,11 @@ async function atVenue(exchange: Exchange, orderId: string): Promise<VenueOrder>
     isKnown: record !== undefined && !record.events.some(({ kind }) => kind === 'order_rejected'),
     isOpen: exchange.openOrder(orderId) !== undefined,
     hasFailed: fills.some(hasFailed),
+    matches: counted.map(({ matchId, price, size }) => ({
+      number: matchId,
+      price: BigInt(price) * 100n,
+      size,
+    })),
     filled: sum(counted, ({ size }) => size),
     cost: sum(counted, ({ cost }) => cost),
     fees: sum(counted, ({ fee }) => fee),
@@ -180,7 +245,7 @@ export async function collectFacts({
   stop,
 }: Collecting): Promise<FinalFacts> {
   const { sql } = place;
-  const desk = await fromDesk(place, logs, agents);
+  const desk = { ...(await exitFacts(place, agents)), ...(await fromDesk(place, logs, agents)) };
   await stop();
   const orders = await deskOrders(sql);
   const facts = {

@@ -5,6 +5,21 @@ export interface FinalFacts {
   /** The day's budgets began anew during the run: then what is used of a day proves nothing. */
   readonly hasMidnight: boolean;
   readonly orders: readonly DeskOrder[];
+  readonly exits: readonly DeskExit[];
+  /** What was told of each exit, in its order: the words of `exit.*`, troubles apart. */
+  readonly toldExits: readonly { readonly exitId: string; readonly became: string }[];
+  /** What was told of their orders that is no end: attempts that were refused, and attempts without an answer. */
+  readonly exitAttempts: { readonly refused: number; readonly unanswered: number };
+  /** What the safeguards keep for exits. */
+  readonly exitPlaces: readonly {
+    readonly agent: string;
+    /** Places of the day's trades. */
+    readonly reserved: number;
+    readonly open: number;
+    readonly mostTrades: number;
+  }[];
+  /** Exits that the agent's briefing calls unguarded. */
+  readonly unguarded: readonly string[];
   readonly venueOrders: readonly VenueOrder[];
   readonly fills: readonly DeskFill[];
   readonly wallets: readonly Wallet[];
@@ -23,6 +38,20 @@ export interface FinalFacts {
   readonly ordersWithReceipt: readonly string[];
 }
 
+/** How many exits there were, and what became of them: for the summary of a run. */
+export function exitCounts({ exits, toldExits, exitAttempts }: FinalFacts): Map<string, number> {
+  const counts = new Map([['left', exits.length]]);
+  const add = (word: string): void => void counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const { became } of toldExits) add(became);
+  for (const { status, because, trouble } of exits) {
+    if (because === 'settlement_failed') add('failed to settle');
+    if (status === 'armed' && trouble !== null) add('in trouble');
+  }
+  counts.set('refused', exitAttempts.refused);
+  counts.set('in doubt', exitAttempts.unanswered);
+  return counts;
+}
+
 export interface DeskOrder {
   readonly orderId: string;
   readonly agent: string;
@@ -31,6 +60,7 @@ export interface DeskOrder {
   readonly word: string;
   /** It counts as a trade of its day: it was neither refused nor canceled before it reached its venue. */
   readonly isTrade: boolean;
+  readonly token: string;
   readonly side: 'BUY' | 'SELL';
   readonly shares: bigint;
   readonly filled: bigint;
@@ -40,6 +70,26 @@ export interface DeskOrder {
   readonly reserved: bigint;
 }
 
+export interface DeskExit {
+  readonly exitId: string;
+  readonly agent: string;
+  readonly orderId: string;
+  readonly status: string;
+  readonly because: string | null;
+  readonly group: string | null;
+  /** What would be sold, and for how much a share at least. */
+  readonly token: string;
+  readonly shares: bigint;
+  readonly worstPrice: bigint;
+  /** It is known what its order sold. */
+  readonly isSettled: boolean;
+  /** By its row it should have been sent long ago: its time has come, or its price always holds. */
+  readonly isDue: boolean;
+  /** It waits for its trigger to let go. */
+  readonly mustLetGo: boolean;
+  readonly trouble: string | null;
+}
+
 /** The venue's own record of an order; fills that were taken back are not in it. */
 export interface VenueOrder {
   readonly orderId: string;
@@ -47,6 +97,12 @@ export interface VenueOrder {
   readonly isKnown: boolean;
   readonly isOpen: boolean;
   readonly hasFailed: boolean;
+  /** Its part in each match that was not taken back. Their numbers count up over the life of the venue. */
+  readonly matches: readonly {
+    readonly number: number;
+    readonly price: bigint;
+    readonly size: bigint;
+  }[];
   readonly filled: bigint;
   readonly cost: bigint;
   readonly fees: bigint;

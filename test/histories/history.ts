@@ -19,12 +19,30 @@ export type Operation =
   | { readonly kind: 'cancel'; readonly agent: string; readonly orderId: string }
   | { readonly kind: 'read order'; readonly agent: string; readonly orderId: string }
   | { readonly kind: 'list open orders'; readonly agent: string }
+  | {
+      readonly kind: 'leave exit';
+      readonly agent: string;
+      readonly orderId: string;
+      readonly trigger: LeftTrigger;
+    }
+  | { readonly kind: 'read exit'; readonly agent: string; readonly exitId: string }
+  | { readonly kind: 'list exits'; readonly agent: string }
+  | { readonly kind: 'cancel exit'; readonly agent: string; readonly exitId: string }
+  | { readonly kind: 'resume exit'; readonly agent: string; readonly exitId: string }
   | { readonly kind: 'change settings'; readonly agent: string; readonly changes: Readonly<Settings> }
   | { readonly kind: 'read usage'; readonly agent: string }
   | { readonly kind: 'create api key'; readonly agent: string; readonly name: string }
   | { readonly kind: 'revoke api key'; readonly agent: string; readonly apiKey: string }
   | { readonly kind: 'use api key'; readonly agent: string; readonly apiKey: string }
   | { readonly kind: 'briefing'; readonly agent: string; readonly chain: string };
+
+/** What a history must know of an exit's trigger. */
+export type LeftTrigger =
+  /** Milliseconds from the call on, by the client's clock. */
+  | { readonly kind: 'time'; readonly dueInMs: number }
+  | { readonly kind: 'price' }
+  /** Nothing in a run makes it hold. */
+  | { readonly kind: 'never' };
 
 /** Safeguards that the workloads change. */
 export interface Settings {
@@ -54,6 +72,9 @@ export interface Answer {
   readonly trades?: number;
   readonly tradedAmount?: bigint;
   readonly apiKey?: string;
+  readonly exitId?: string;
+  /** Exits of a list, with their status. */
+  readonly exits?: readonly (readonly [exitId: string, status: string])[];
   /** Orders of a briefing that changed since the last one, with their status. */
   readonly changed?: readonly (readonly [orderId: string, status: string])[];
 }
@@ -92,6 +113,7 @@ export interface LoggedEvent {
   readonly type: string;
   readonly orderId?: string;
   readonly tradeId?: string;
+  readonly exitId?: string;
 }
 
 export interface Run {

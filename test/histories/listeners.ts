@@ -35,12 +35,15 @@ interface EventBody {
 }
 
 function eventOf({ id, type, data }: EventBody): LoggedEvent {
-  const { orderId, tradeId } = data as { readonly orderId?: string | null; readonly tradeId?: string | null };
+  const { orderId, tradeId, exitId } = data as Readonly<
+    Partial<Record<'orderId' | 'tradeId' | 'exitId', string | null>>
+  >;
   return {
     id,
     type,
     ...(typeof orderId === 'string' ? { orderId } : {}),
     ...(typeof tradeId === 'string' ? { tradeId } : {}),
+    ...(typeof exitId === 'string' ? { exitId } : {}),
   };
 }
 

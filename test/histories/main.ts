@@ -11,14 +11,17 @@ import { check } from './checker.ts';
 import { collectFacts } from './collect-facts.ts';
 import { comeToRest } from './come-to-rest.ts';
 import { beginFaults } from './faults.ts';
+import { exitCounts } from './final-facts.ts';
 import { type History, Recorder, readHistory } from './history.ts';
 import { endAll, type Listening, listen, startReceiver } from './listeners.ts';
 import { HELP, type RunOptions, readOptions } from './options.ts';
 import { seeded } from './random.ts';
+import { exitsText } from './sentences.ts';
 import { openStage } from './stage.ts';
 import { venuePlan } from './venue-plan.ts';
 import { moneyMoves } from './workloads/money-moves.ts';
 import { retries } from './workloads/retries.ts';
+import { stops } from './workloads/stops.ts';
 import { unknownOutcomes } from './workloads/unknown-outcomes.ts';
 import type { Workload, Workshop } from './workloads/workload.ts';
 
@@ -44,7 +47,7 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   let isOver = false;
   const workshop: Workshop = { stage, recorder, random, isOver: () => isOver };
   const workloads: Workload[] = [];
-  for (const open of [moneyMoves, retries, unknownOutcomes]) workloads.push(await open(workshop));
+  for (const open of [moneyMoves, retries, unknownOutcomes, stops]) workloads.push(await open(workshop));
   const agents = workloads.flatMap((workload) => workload.agents);
   const receiver = await startReceiver(recorder);
   afterFile('services', () => receiver.close());
@@ -99,6 +102,7 @@ function report(
     [
       `${history.run.setUp}, seed ${history.run.seed}: ${history.facts.orders.length} orders, ${history.calls.length} calls`,
       `${unknown} unknown outcomes, ${history.heard.length} events heard`,
+      exitsText(exitCounts(history.facts)),
       ...(counts.size === 0 ? [] : [`faults: ${kinds.join(', ')}`]),
       `${violations.length} violations; ${Math.round(seconds)} s; history: ${file}`,
     ].join('; '),

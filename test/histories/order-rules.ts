@@ -27,6 +27,10 @@ interface State {
   readonly filled: bigint;
 }
 
+/** The order of an exit is sent again after a refusal, under the same record. */
+const sentAgain = (state: State): State =>
+  state.phase === 'ended' && state.end === 'rejected' ? { ...state, phase: 'placed', end: '' } : state;
+
 const RANKS = ['absent', 'placed', 'matched', 'ended'] as const;
 const rank = (phase: State['phase']): number => RANKS.indexOf(phase);
 
@@ -80,12 +84,19 @@ function afterCancel(state: State, { outcome }: Call, setUp: SetUpName): State |
 }
 
 /** The next state of the order after a call; the list of open orders names it, or does not. */
-const orderModel = (orderId: string, setUp: SetUpName): Model<State, Call> => ({
+const orderModel = (orderId: string, setUp: SetUpName, isOfExit: boolean): Model<State, Call> => ({
   first: { phase: 'absent', end: '', filled: 0n },
   nameOf: ({ phase, end, filled }) => `${phase} ${end} ${filled}`,
-  next(state, call) {
+  next(before, call) {
     const { operation, outcome } = call;
-    if (operation.kind === 'place') return afterPlace(state, call);
+    const state = isOfExit ? sentAgain(before) : before;
+    if (operation.kind === 'leave exit')
+      return state.phase === 'absent' ? { ...state, phase: 'placed' } : before;
+    if (operation.kind === 'place') {
+      // What refuses it to its agent is no answer of the exit's order.
+      if (isOfExit && outcome.kind === 'refused') return before;
+      return afterPlace(state, call);
+    }
     if (operation.kind === 'cancel') return afterCancel(state, call, setUp);
     if (outcome.kind === 'refused')
       return outcome.code === 'order_not_found' && state.phase !== 'absent' ? null : state;
@@ -94,6 +105,7 @@ const orderModel = (orderId: string, setUp: SetUpName): Model<State, Call> => ({
     if (operation.kind === 'read order') return seen(state, answer.status ?? '', answer.filled ?? 0n, setUp);
     const isListed = answer.orderIds?.includes(orderId) === true;
     if (isListed) return state.phase === 'placed' ? state : null;
+    if (isOfExit) return before;
     return state.phase === 'placed' ? { ...state, phase: 'matched' } : state;
   },
 });
@@ -104,6 +116,13 @@ function stepOf(call: Call): Step<Call> {
   return { op: call, invokedAt: call.invokedAt, returnedAt, mayBeLeftOut: isUnknown };
 }
 
+/** The desk sends what was left at some moment that no call sees, or never. */
+const leftStep = (call: Call): Step<Call> => ({
+  ...stepOf(call),
+  returnedAt: Number.POSITIVE_INFINITY,
+  mayBeLeftOut: true,
+});
+
 /** The desk records an order before its venue refuses it: what looks meanwhile finds it open. */
 const recordOf = (call: Call): Step<Call>[] =>
   call.operation.kind === 'place' && call.outcome.kind === 'ok' && call.outcome.answer.success === false
@@ -112,7 +131,8 @@ const recordOf = (call: Call): Step<Call>[] =>
 
 /** A read without an answer changes nothing, and says nothing. */
 const saysSomething = ({ operation, outcome }: Call): boolean =>
-  operation.kind !== 'read order' || outcome.kind !== 'unknown';
+  !(operation.kind === 'read order' && outcome.kind === 'unknown') &&
+  !(operation.kind === 'leave exit' && outcome.kind === 'refused');
 
 export function checkOrders({ calls, run }: History): string[] {
   const byOrder = Map.groupBy(
@@ -126,8 +146,11 @@ export function checkOrders({ calls, run }: History): string[] {
   return [...byOrder].flatMap(([orderId, own]) => {
     const { agent } = (own[0] as Call).operation;
     const all = [...own.filter(saysSomething), ...lists.filter(({ operation }) => operation.agent === agent)];
-    const steps = all.flatMap((call) => [...recordOf(call), stepOf(call)]);
-    const found = linearize(orderModel(orderId, run.setUp), steps);
+    const isLeft = ({ operation }: Call): boolean => operation.kind === 'leave exit';
+    const steps = all.flatMap((call) =>
+      isLeft(call) ? [leftStep(call)] : [...recordOf(call), stepOf(call)],
+    );
+    const found = linearize(orderModel(orderId, run.setUp, own.some(isLeft)), steps);
     const disorder =
       found.kind === 'no'
         ? [

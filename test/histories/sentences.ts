@@ -12,6 +12,7 @@ export function money(amount: bigint): string {
 
 function subject(operation: Operation): string {
   if ('orderId' in operation) return ` ${short(operation.orderId)}`;
+  if ('exitId' in operation) return ` ${short(operation.exitId)}`;
   if ('apiKey' in operation) return ` ${operation.apiKey}`;
   if ('name' in operation) return ` "${operation.name}"`;
   return '';
@@ -37,3 +38,7 @@ export function list(items: readonly string[], most = 4): string {
 /** Sentence where a rule gives up: nothing is known to be broken, and nothing is proved. */
 export const TOO_MANY = 'has too many calls without an answer';
 export const isUnchecked = (sentence: string): boolean => sentence.includes(TOO_MANY);
+
+/** "exits: 12 left, 7 sent, 1 failed" */
+export const exitsText = (exits: ReadonlyMap<string, number>): string =>
+  `exits: ${[...exits].map(([word, count]) => `${count} ${word.replaceAll('_', ' ')}`).join(', ')}`;

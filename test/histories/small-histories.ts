@@ -10,6 +10,11 @@ export const UNIT = 1_000_000n;
 const NO_FACTS: FinalFacts = {
   hasMidnight: false,
   orders: [],
+  exits: [],
+  toldExits: [],
+  exitAttempts: { refused: 0, unanswered: 0 },
+  exitPlaces: [],
+  unguarded: [],
   venueOrders: [],
   fills: [],
   wallets: [],
@@ -54,12 +59,21 @@ export const withKey = (body = 'b1') => ({ route: 'r', key: 'k', body });
 
 /** An order of ten units that rests, everywhere the same. */
 export const resting = (orderId = ORDER, changes: Partial<DeskOrder> = {}): DeskOrder => ({
-  ...{ orderId, agent: A, status: 'live', word: 'live', isTrade: true, side: 'BUY', shares: 20n * UNIT },
+  ...{
+    orderId,
+    agent: A,
+    status: 'live',
+    word: 'live',
+    isTrade: true,
+    token: 'yes',
+    side: 'BUY',
+    shares: 20n * UNIT,
+  },
   ...{ filled: 0n, cost: 0n, fees: 0n, reserved: 10n * UNIT },
   ...changes,
 });
 export const restingThere = (orderId = ORDER, changes: Partial<VenueOrder> = {}): VenueOrder => ({
-  ...{ orderId, isKnown: true, isOpen: true, hasFailed: false, filled: 0n, cost: 0n, fees: 0n },
+  ...{ orderId, isKnown: true, isOpen: true, hasFailed: false, matches: [], filled: 0n, cost: 0n, fees: 0n },
   ...changes,
 });
 export const factsOf = (

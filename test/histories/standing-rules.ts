@@ -3,7 +3,7 @@
  * the day. An order that has ended gives back what it did not spend at some moment that no call sees; so what is used lies between what
  * the orders have cost in the end and what they reserved.
  */
-import type { DeskOrder } from './final-facts.ts';
+import type { DeskOrder, FinalFacts } from './final-facts.ts';
 import type { Call, History, Settings } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
 import { list, named, TOO_MANY } from './sentences.ts';
@@ -57,7 +57,19 @@ function afterAdmission(state: State, order: DeskOrder, countsDay: boolean): Sta
   };
 }
 
-function denied(state: State, code: string, amount: bigint | null): boolean {
+/** What exits may have counted for at any time: places that are kept for them, and attempts that were refused. */
+interface Slack {
+  readonly trades: number;
+  readonly amount: bigint;
+}
+
+interface Denied {
+  readonly code: string;
+  readonly amount: bigint | null;
+  readonly slack: Slack;
+}
+
+function denied(state: State, { code, amount, slack }: Denied): boolean {
   const { settings } = state;
   switch (code) {
     case 'trading_paused':
@@ -65,22 +77,25 @@ function denied(state: State, code: string, amount: bigint | null): boolean {
     case 'max_trade_amount_exceeded':
       return amount === null || amount > settings.maxTradeAmount;
     case 'max_trades_per_day_exceeded':
-      return state.trades + state.refused >= settings.maxTradesPerDay;
+      return state.trades + state.refused + slack.trades >= settings.maxTradesPerDay;
     case 'daily_trade_amount_exceeded':
-      return amount === null || state.most + amount > settings.dailyTradeAmountLimit;
+      return amount === null || state.most + slack.amount + amount > settings.dailyTradeAmountLimit;
     default:
       return true;
   }
 }
 
-function isUsage(state: State, { outcome }: Call): boolean {
+function isUsage(state: State, { outcome }: Call, slack: Slack): boolean {
   if (outcome.kind !== 'ok') return true;
   const { trades, tradedAmount } = outcome.answer;
-  if (trades !== undefined && (trades < state.trades || trades > state.trades + state.refused)) return false;
-  return tradedAmount === undefined || (tradedAmount >= state.least && tradedAmount <= state.most);
+  const mostTrades = state.trades + state.refused + slack.trades;
+  if (trades !== undefined && (trades < state.trades || trades > mostTrades)) return false;
+  return (
+    tradedAmount === undefined || (tradedAmount >= state.least && tradedAmount <= state.most + slack.amount)
+  );
 }
 
-const standingModel = (countsDay: boolean): Model<State, Event> => ({
+const standingModel = (countsDay: boolean, slack: Slack): Model<State, Event> => ({
   first: { settings: DEFAULTS, trades: 0, refused: 0, least: 0n, most: 0n },
   nameOf: ({ settings: s, trades, refused, least, most }) =>
     [
@@ -110,11 +125,13 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
         if (outcome.kind === 'refused') return state;
         return { ...state, settings: { ...state.settings, ...operation.changes } };
       case 'read usage':
-        return !countsDay || isUsage(state, event.call) ? state : null;
+        return !countsDay || isUsage(state, event.call, slack) ? state : null;
       case 'place': {
         const { code } = outcome as { readonly code: string };
         const isOfDay = code === 'max_trades_per_day_exceeded' || code === 'daily_trade_amount_exceeded';
-        return (isOfDay && !countsDay) || denied(state, code, operation.amount) ? state : null;
+        return (isOfDay && !countsDay) || denied(state, { code, amount: operation.amount, slack })
+          ? state
+          : null;
       }
       default:
         return state;
@@ -124,6 +141,9 @@ const standingModel = (countsDay: boolean): Model<State, Event> => ({
 
 const isDenial = ({ operation, outcome }: Call): boolean =>
   operation.kind === 'place' && outcome.kind === 'refused';
+
+const isLeaving = ({ operation, outcome }: Call): boolean =>
+  operation.kind === 'leave exit' && outcome.kind !== 'refused';
 
 /** When an agent first learned of an order by a stream, a webhook or a briefing: by then it was admitted. */
 function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
@@ -143,6 +163,15 @@ function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
 function admission(order: DeskOrder, calls: readonly Call[], toldAt: number): Step<Event> | null {
   const own = calls.filter(({ operation }) => 'orderId' in operation && operation.orderId === order.orderId);
   const placing = own.filter((call) => call.operation.kind === 'place' && !isDenial(call));
+  const left = own.filter(isLeaving);
+  if (left.length > 0)
+    // The desk sends it when it will, and again where it was refused.
+    return {
+      op: { kind: 'admitted', order, calls: left },
+      invokedAt: Math.min(...[...placing, ...left].map(({ invokedAt }) => invokedAt)),
+      returnedAt: Number.POSITIVE_INFINITY,
+      mayBeLeftOut: false,
+    };
   if (placing.length === 0) return null;
   const knowing = own.filter(({ outcome }) => outcome.kind === 'ok').map(({ returnedAt }) => returnedAt);
   const missing = own
@@ -188,12 +217,20 @@ function stepsOf(
 const nameOf = (event: Event): string =>
   event.kind === 'call' ? named(event.call) : list(event.calls.map(named), 1);
 
+function slackOf(agent: string, { exits, orders }: FinalFacts): Slack {
+  const own = exits.filter((exit) => exit.agent === agent);
+  const ids = new Set(own.map(({ orderId }) => orderId));
+  const amount = orders.reduce((sum, { orderId, reserved }) => sum + (ids.has(orderId) ? reserved : 0n), 0n);
+  return { trades: own.length, amount };
+}
+
 export function checkStanding(history: History): string[] {
   const { calls, facts } = history;
   const reported = firstTold(history);
   const agents = new Set(calls.map(({ operation }) => operation.agent));
   return [...agents].flatMap((agent) => {
-    const found = linearize(standingModel(!facts.hasMidnight), stepsOf(agent, history, reported));
+    const model = standingModel(!facts.hasMidnight, slackOf(agent, facts));
+    const found = linearize(model, stepsOf(agent, history, reported));
     if (found.kind === 'yes') return [];
     if (found.kind === 'too many')
       return [`Agent ${agent} ${TOO_MANY} for its limits to be checked: ${list(found.stuck.map(nameOf))}.`];

@@ -2,6 +2,9 @@
 export const venuePlan = (seed: number): object => ({
   seed: String(seed),
   latencyMs: { least: 0, most: 10 },
+  // 425, and then only orders that rest.
+  restart: { everyMs: 5_000, downMs: 400, postOnlyMs: 300 },
+  limitedShare: 0.03,
   unavailableShare: 0.02,
   droppedShare: 0.04,
   failedAfterShare: 0.04,

@@ -1,9 +1,10 @@
 /** Agents that do what a plan says, over HTTP, and write down what they asked and were answered. */
 import type { Market, TradeIntent } from '@bellwether/sdk';
-import { type Agent, AgentClient, type Order } from '../histories/agents.ts';
+import { type Agent, AgentClient, type Exit, type Order } from '../histories/agents.ts';
 import type { Outcome, Recorder } from '../histories/history.ts';
 import type { Place } from '../histories/place.ts';
 import { type Random, seeded } from '../histories/random.ts';
+import { anExit, aPurchase, closeAndBuy, resumeAll } from '../histories/workloads/stops.ts';
 import {
   anOrder,
   isOpen,
@@ -19,6 +20,8 @@ import type { World } from './world.ts';
 
 const MARKETS = 2;
 const LONGEST_PAUSE_MS = 400;
+/** What a pause has suspended is resumed by then, or never. */
+const LONGEST_REST_MS = 12_000;
 const MOST_API_KEYS = 6;
 /** Of a key while it is being revoked. */
 const USES_AT_LEAST = 4;
@@ -35,6 +38,8 @@ interface Trader {
   /** By replica; each makes one call at a time. */
   readonly idle: readonly [AgentClient[], AgentClient[]];
   readonly placed: Order[];
+  /** Orders that were left, and the exits that an answer named. */
+  readonly left: { readonly exit: Exit; exitId: string | null }[];
   /** Repetitions of requests that had no proof yet. */
   readonly again: (() => Promise<Outcome>)[];
   readonly caps: { maxTradesPerDay: number; maxTradeAmount: bigint; dailyTradeAmountLimit: bigint };
@@ -77,7 +82,16 @@ export class Traders {
     const markets = await someMarkets(place, agents[0] as Agent, MARKETS);
     const traders = agents.map(
       (agent, nth): Trader => ({
-        ...{ agent, name: `agent ${nth + 1}`, idle: [[], []], placed: [], again: [], names: 0, apiKeys: 0 },
+        ...{
+          agent,
+          name: `agent ${nth + 1}`,
+          idle: [[], []],
+          placed: [],
+          left: [],
+          again: [],
+          names: 0,
+          apiKeys: 0,
+        },
         caps: { ...(nth === agents.length - 1 ? TIGHT : WIDE) },
       }),
     );
@@ -150,6 +164,34 @@ export class Traders {
     if (outcomes.every(isOpen)) this.later(turn, ask);
   }
 
+  async leave(turn: Turn, exit: Exit, atBoth = false): Promise<void> {
+    const { trader, replica } = turn;
+    const left: Trader['left'][number] = { exit, exitId: null };
+    trader.left.push(left);
+    const ask = async (client: AgentClient): Promise<Outcome> => {
+      const outcome = await client.leaveExit(exit);
+      if (outcome.kind === 'ok') left.exitId = outcome.answer.exitId ?? null;
+      return outcome;
+    };
+    if (atBoth) await this.both(turn, ask);
+    else if (isOpen(await this.#with(trader, replica, ask))) this.later(turn, ask);
+  }
+
+  /** Shares, of which exits sell. */
+  async buy(turn: Turn): Promise<void> {
+    await this.place(turn, await aPurchase(this.#place, turn.trader.agent, turn.market, turn.random));
+  }
+
+  newExit({ trader, market, random }: Turn, group?: string): Promise<Exit> {
+    return anExit(this.#place, trader.agent, market, random, group);
+  }
+
+  close({ trader, market, random, replica }: Turn): Promise<void> {
+    return this.#with(trader, replica, (client) =>
+      closeAndBuy({ place: this.#place, client, market, random }, (order) => trader.placed.push(order)),
+    );
+  }
+
   ask<T>({ trader, replica }: Turn, work: (client: AgentClient) => Promise<T>): Promise<T> {
     return this.#with(trader, replica, work);
   }
@@ -199,6 +241,9 @@ const recent = ({ trader, random }: Turn): Order | undefined =>
       ? trader.placed.at(-1)
       : random.pick(trader.placed.slice(-15));
 
+const recentExit = ({ trader, random }: Turn): Trader['left'][number] | undefined =>
+  random.isOf(0.5) ? trader.left.at(-1) : trader.left.length === 0 ? undefined : random.pick(trader.left);
+
 const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unknown>>> = {
   trade: async (all, turn) => {
     const order = await all.newOrder(turn);
@@ -245,12 +290,19 @@ const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unkn
     await all.ask(turn, (client) => client.changeSettings(changes));
   },
   pause: async (all, turn) => {
-    await all.ask(turn, (client) => client.changeSettings({ tradingPaused: true }));
+    const pausing = all.ask(turn, (client) => client.changeSettings({ tradingPaused: true }));
+    // In the very moment.
+    if (turn.random.isOf(0.4))
+      await all.leave({ ...turn, replica: turn.replica + 1 }, await all.newExit(turn));
+    await pausing;
     await new Promise((resolve) => setTimeout(resolve, turn.random.between(10, LONGEST_PAUSE_MS)));
     let replica = turn.replica;
     await untilProof(() =>
       all.ask({ ...turn, replica: replica++ }, (client) => client.changeSettings({ tradingPaused: false })),
     );
+    if (turn.trader.left.length === 0 || turn.random.isOf(0.4)) return;
+    await new Promise((resolve) => setTimeout(resolve, turn.random.between(10, LONGEST_REST_MS)));
+    await all.ask(turn, resumeAll);
   },
   key: async (all, turn) => {
     if (turn.trader.apiKeys >= MOST_API_KEYS) return;
@@ -277,4 +329,36 @@ const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unkn
     for (const nth of [0, 1]) await use(nth);
     if (isOpen(revoked)) all.later(turn, (client) => client.revokeApiKey(made.id));
   },
+  stop: async (all, turn) => {
+    if (turn.random.isOf(0.6)) await all.buy(turn);
+    await all.leave(turn, await all.newExit(turn), turn.random.isOf(0.25));
+  },
+  /** All are due at about the same time, and whichever replica is asked, one is sent. */
+  group: async (all, turn) => {
+    if (turn.random.isOf(0.8)) await all.buy(turn);
+    const group = nameOf(turn.trader);
+    const size = turn.random.between(2, 3);
+    for (let nth = 0; nth < size; nth += 1)
+      await all.leave({ ...turn, replica: turn.replica + nth }, await all.newExit(turn, group));
+    await all.ask(turn, (client) => client.listExits());
+  },
+  take_back: async (all, turn) => {
+    const exitId = recentExit(turn)?.exitId;
+    if (exitId === null || exitId === undefined) return;
+    const cancel = (client: AgentClient) => client.cancelExit(exitId);
+    if (turn.random.isOf(0.2)) await all.both(turn, cancel);
+    else await all.ask(turn, cancel);
+    if (turn.random.isOf(0.5)) await all.ask(turn, (client) => client.readExit(exitId));
+  },
+  resume: (all, turn) => all.ask(turn, resumeAll),
+  exits: async (all, turn) => {
+    const left = recentExit(turn);
+    if (left === undefined) return;
+    const draw = turn.random.next();
+    // The same once more, or its very order.
+    if (draw < 0.3) await all.leave(turn, left.exit);
+    else if (draw < 0.45) await all.place(turn, left.exit);
+    else await all.ask(turn, (client) => client.listExits());
+  },
+  close: (all, turn) => all.close(turn),
 };

@@ -5,6 +5,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exitsText } from '../histories/sentences.ts';
 import { real } from './chance.ts';
 import { HELP, type Options, type RunOptions, readOptions } from './options.ts';
 import { type Plan, planOf, sentenceOf, setUpOf } from './plan.ts';
@@ -26,7 +27,7 @@ function report({ seed, setUp }: Plan, ran: Ran): void {
   for (const violation of violations.slice(0, MOST_SHOWN)) console.log(`- ${violation}`);
   if (violations.length > MOST_SHOWN) console.log(`- and ${violations.length - MOST_SHOWN} more`);
   console.log(
-    `seed ${seed} (${setUp}): ${orders} orders, ${calls} calls, ${faultsOf(ran)} faults in ${(virtualMs / 1_000).toFixed(1)} s of virtual time; ${fingerprint}; ${violations.length} violations`,
+    `seed ${seed} (${setUp}): ${orders} orders, ${calls} calls, ${faultsOf(ran)} faults in ${(virtualMs / 1_000).toFixed(1)} s of virtual time, ${exitsText(ran.exits)}; ${fingerprint}; ${violations.length} violations`,
   );
 }
 
@@ -68,6 +69,7 @@ async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: numbe
 
 async function simulate(server: Server, { seed, until, steps, setUp, shrinkSeconds }: RunOptions) {
   let [orders, calls, faults, made, unchecked] = [0, 0, 0, 0, 0];
+  const exits = new Map<string, number>();
   let hasFailed = false;
   const isDone = (): boolean =>
     'seconds' in until ? made > 0 && seconds() > until.seconds : made >= until.worlds;
@@ -80,6 +82,7 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
     orders += ran.orders;
     calls += ran.calls;
     faults += faultsOf(ran);
+    for (const [word, count] of ran.exits) exits.set(word, (exits.get(word) ?? 0) + count);
     unchecked += ran.unchecked.length;
     hasFailed = ran.violations.length > 0;
     if (hasFailed && shrinkSeconds > 0) await shorten(server, plan, ran, shrinkSeconds);
@@ -87,7 +90,7 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
   }
   const { user, system } = process.cpuUsage();
   console.log(
-    `${made} ${made === 1 ? 'world' : 'worlds'}: ${orders} orders, ${calls} calls, ${faults} faults; ${hasFailed ? 'the last broke a promise' : 'every promise was kept'}${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}; ${Math.round(seconds())} s, ${Math.round((user + system) / 1e6)} s of this process's processor time, ${Math.round(orders / seconds())} orders per second`,
+    `${made} ${made === 1 ? 'world' : 'worlds'}: ${orders} orders, ${calls} calls, ${faults} faults, ${exitsText(exits)}; ${hasFailed ? 'the last broke a promise' : 'every promise was kept'}${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}; ${Math.round(seconds())} s, ${Math.round((user + system) / 1e6)} s of this process's processor time, ${Math.round(orders / seconds())} orders per second`,
   );
   return !hasFailed;
 }

@@ -14,9 +14,15 @@ const STEP_WEIGHTS = {
   list: 1,
   usage: 1,
   settings: 0.5,
-  pause: 0.3,
+  pause: 0.7,
   key: 0.4,
   revoke: 0.4,
+  stop: 5,
+  group: 2,
+  take_back: 0.8,
+  resume: 1,
+  exits: 0.8,
+  close: 1.5,
 } as const;
 export type StepKind = keyof typeof STEP_WEIGHTS;
 

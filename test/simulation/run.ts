@@ -4,6 +4,7 @@ import type { Agent } from '../histories/agents.ts';
 import { check } from '../histories/checker.ts';
 import { collectFacts } from '../histories/collect-facts.ts';
 import { comeToRest } from '../histories/come-to-rest.ts';
+import { exitCounts } from '../histories/final-facts.ts';
 import { Recorder } from '../histories/history.ts';
 import { endAll, type Listening, listen, startReceiver } from '../histories/listeners.ts';
 import type { Place } from '../histories/place.ts';
@@ -30,6 +31,8 @@ export interface Ran {
   readonly orders: number;
   readonly calls: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
+  /** What became of exits. */
+  readonly exits: ReadonlyMap<string, number>;
   readonly virtualMs: number;
   readonly events: number;
   readonly statements: number;
@@ -109,7 +112,10 @@ export async function runPlan(
   const observing = world.process('observer');
   let violations: string[] = [];
   let unchecked: string[] = [];
-  let counted = { orders: 0, calls: 0, faults: new Map<FaultKind, number>() };
+  let counted = {
+    ...{ orders: 0, calls: 0 },
+    ...{ faults: new Map<FaultKind, number>(), exits: new Map<string, number>() },
+  };
   try {
     const venue = plan.setUp === 'live' ? await openVenue(server, world) : null;
     const desk = new Desk(world, {
@@ -135,7 +141,12 @@ export async function runPlan(
       ...found.filter((sentence) => !isUnchecked(sentence)),
     ];
     unchecked = found.filter(isUnchecked);
-    counted = { orders: history.facts.orders.length, calls: history.calls.length, faults };
+    counted = {
+      orders: history.facts.orders.length,
+      calls: history.calls.length,
+      faults,
+      exits: exitCounts(history.facts),
+    };
   } catch (error) {
     violations = [`The run did not reach its end: ${error instanceof Error ? error.stack : String(error)}`];
   }

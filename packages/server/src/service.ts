@@ -156,7 +156,12 @@ async function start(
   });
   stops.push('exchange', STOP_EXCHANGE_MS, () => paper.stop());
 
-  const stores = await openStores({ ...base, stops, journal: paperJournal({ config, positions }, paper) });
+  const stores = await openStores({
+    ...base,
+    stops,
+    recordDir: config.recordDir,
+    journal: paperJournal({ config, positions }, paper),
+  });
   const { isCredited } = stores.wallets;
   const others = await watchReplicas(sql, replicaId);
   stops.push('replicas', STOP_REPLICAS_MS, others.stop);

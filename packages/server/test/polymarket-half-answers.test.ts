@@ -208,6 +208,21 @@ describe('DELETE /orders', () => {
     expect(statuses).toEqual([isCanceled ? 'canceled' : 'live', 'live']);
   });
 
+  test('an order that was canceled and cannot be counted yet is not said to be recorded', async () => {
+    const { a, b, answer, statuses } = await cancelTwo((a) => {
+      stage.answer = ({ path }) =>
+        path.startsWith('/data/') ? body({ error: 'not ready' }, 503) : undefined;
+      return body({ canceled: [a], not_canceled: {} });
+    });
+    expect(answer).toEqual({
+      kind: 'answered',
+      canceled: [a],
+      notCanceled: { [b]: NO_WORD },
+      isRecorded: false,
+    });
+    expect(statuses).toEqual(['live', 'live']);
+  });
+
   test('a refusal in words leaves both orders where they are', async () => {
     const { a, b, answer, statuses } = await cancelTwo(() => body({ error: 'Invalid orderID' }, 400));
     const notCanceled = { [a]: 'Invalid orderID', [b]: 'Invalid orderID' };

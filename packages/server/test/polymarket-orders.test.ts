@@ -281,6 +281,8 @@ describe('the venue’s modes', () => {
       kind: 'answered',
       canceled: [orderId],
       notCanceled: {},
+      // This venue knows nothing of what was matched before.
+      isRecorded: false,
     });
   });
 

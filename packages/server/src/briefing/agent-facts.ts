@@ -71,6 +71,7 @@ const briefingFacts = (row: BriefingRow): BriefingFacts => ({
   hasExits: row.has_exits,
   limits: limitsOf(row),
   silence: row.silent_at === null ? null : { at: ms(row.silent_at), orders: row.silent_orders ?? 0 },
+  away: row.away,
   repeatedRefusal: row.repeated_refusal,
   positions: positionsOf(row.positions),
   openOrders: (row.groups ?? []).map(openOrders),

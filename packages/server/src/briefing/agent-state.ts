@@ -62,6 +62,7 @@ export async function agentState(
     positions: states.flatMap(({ positions }) => positions),
     openOrders: states.flatMap(({ openOrders }) => openOrders),
     silence: facts.silence,
+    away: facts.away,
     repeatedRefusal: facts.repeatedRefusal,
     exits: exits.map((row) => ({ ...row, endsAt: exitEnd(row) })),
     unguarded,

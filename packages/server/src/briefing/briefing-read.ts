@@ -53,6 +53,7 @@ export type BriefingRow = Answering &
     readonly approvals: OpenApproval[] | null;
     readonly silent_at: Date | null;
     readonly silent_orders: number | null;
+    readonly away: string | null;
     readonly repeated_refusal: RepeatedRefusal | null;
     readonly last_change_at: Date | null;
     readonly snapshot: string;
@@ -85,7 +86,7 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
     select q.nth::integer as nth, s.*, ${limitColumns(sql)}, a.claimed_at as agent_claimed_at, a.name as agent_name,
       a.wallet_address as agent_wallet, a.sol_address as agent_sol, w.wallets, v.wallets as solana_wallets, p.positions, y.approvals,
       exists (${wallets.credential(isAsked)}) as has_credentials,
-      exists (select from exits x where x.agent_id = q.agent_id) as has_exits, g.groups, c.changed, z.fired_at as silent_at, z.orders as silent_orders, f.refusal as repeated_refusal,
+      exists (select from exits x where x.agent_id = q.agent_id) as has_exits, g.groups, c.changed, z.fired_at as silent_at, z.orders as silent_orders, d.away, f.refusal as repeated_refusal,
       (select max(updated_at) from orders where agent_id = q.agent_id) as last_change_at,
       pg_current_snapshot()::text as snapshot
     from ${asRows(
@@ -104,6 +105,9 @@ export function askBriefing(sql: Sql, shape: BriefingShape): AskTogether<Briefin
     -- A silence that the agent has ended is none.
     left join silences z on z.agent_id = q.agent_id
       and z.called_at = (select max(last_called_at) from api_keys where agent_id = q.agent_id)
+    left join lateral (select string_agg(m, ' ') as away from (select payload ->> 'message' as m from facts
+      where agent_id = q.agent_id and kind = 'risk' and subject = 'desk_was_away ' and at > q.asked_at - interval '1 day'
+      order by at desc limit 3) x offset 0) d on true
     left join lateral (select jsonb_build_object('conditionId', condition_id, 'side', side, 'code', code, 'count', count) as refusal
       from repeated_refusal(q.agent_id, q.asked_at) offset 0) f on true
     left join lateral (${wallets.of.evm(isAsked)} offset 0) w on true

@@ -41,6 +41,8 @@ export interface BriefingFacts {
   readonly hasExits: boolean;
   readonly limits: Limits;
   readonly silence: Silence | null;
+  /** See `RiskFacts`. */
+  readonly away: string | null;
   readonly repeatedRefusal: RepeatedRefusal | null;
   /** Positions of the wallets. */
   readonly positions: readonly PositionRow[];

@@ -53,6 +53,7 @@ const facts = (fields: Partial<RiskFacts> = {}): RiskFacts => ({
   positions: [],
   openOrders: [],
   silence: null,
+  away: null,
   repeatedRefusal: null,
   exits: [],
   unguarded: [],
@@ -133,6 +134,7 @@ const ROWS: readonly Row[] = [
   ],
   ['a silence of a day ago', { silence: { at: NOW - 24 * 3_600_000, orders: 2 } }, ['warning agent_silent']],
   ['a silence before that', { silence: { at: NOW - 24 * 3_600_000 - 1, orders: 2 } }, []],
+  ['a desk that was away', { away: 'The desk was away.' }, ['warning desk_was_away']],
   [
     'a loop',
     { repeatedRefusal: { conditionId: '0x7', side: 'BUY', code: 'insufficient_balance', count: 10 } },

@@ -115,6 +115,8 @@ export interface RiskFacts {
   readonly openOrders: readonly OpenInMarket[];
   /** When the open orders of the agent were canceled last because it made no request, and how many; `null`: never. */
   readonly silence: Silence | null;
+  /** What the desk said, within a day, of times in which it looked at no exit of the agent; `null`: there was none. */
+  readonly away: string | null;
   /** What was refused most often of late, where it was again and again. */
   readonly repeatedRefusal: RepeatedRefusal | null;
   readonly exits: readonly OpenExit[];
@@ -157,6 +159,7 @@ export function riskAlerts(facts: RiskFacts): Alert[] {
     );
   }
   silenceAlert(facts, raise);
+  if (facts.away !== null) raise('warning', 'desk_was_away', facts.away);
   loopAlert(facts, raise);
   quotaAlerts(facts, raise);
   for (const exits of Map.groupBy(facts.unguarded, ({ marketId }) => marketId).values())

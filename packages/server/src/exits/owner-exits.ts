@@ -79,7 +79,7 @@ async function sellNow(needs: OwnerExitsNeeds, row: ExitRow): Promise<void> {
   const now = needs.clock.now();
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
   const fired = evidenceOf('owner', { now, book, row });
-  const sent = await needs.exits.fire(row.exitId, fired, now, now + SENT_WITHIN_MS);
+  const sent = await needs.exits.fire(row, fired, now, now + SENT_WITHIN_MS);
   if (sent === null) throw notOpen(row);
   const back = row.status === 'suspended' ? ({ status: 'suspended', because: row.because } as const) : null;
   const refused = await attemptExit(needs, sent, back);

@@ -21,6 +21,8 @@ const EVERY_MS = 30_000;
 const A_TURN = 100;
 /** A market that answers late makes those of others wait no longer than itself. */
 const AT_ONCE = 10;
+/** Between two beginnings: a whole turn at once would hold up requests. */
+const APART_MS = 15;
 
 export async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
   const now = needs.clock.now();
@@ -29,8 +31,14 @@ export async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
   const failures: unknown[] = [];
   await needs.exits.tellTroubles(now).catch((error: unknown) => failures.push(error));
   const rows = (await needs.exits.takeForReview(now - EVERY_MS, now, A_TURN)).values();
+  let nextAt = performance.now();
   const reviewer = async (): Promise<void> => {
-    for (const row of rows) await review(needs, row).catch((error: unknown) => failures.push(error));
+    for (const row of rows) {
+      const early = nextAt - performance.now();
+      nextAt += APART_MS;
+      if (early > 0) await new Promise((turn) => setTimeout(turn, early));
+      await review(needs, row).catch((error: unknown) => failures.push(error));
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, reviewer));
   if (failures.length > 0) throw failures[0];
@@ -54,12 +62,16 @@ async function review(needs: ReviewExitsNeeds, row: ExitRow): Promise<void> {
     else if (trouble?.code === 'order_already_placed')
       await needs.exits.end(row.exitId, { from: open, to: 'canceled', because: 'order_placed', at });
     // A trigger that holds since before the exit was resumed is named by the watch.
-    else if (!row.mustLetGo || trouble !== null) await needs.exits.reviewed(row.exitId, trouble);
+    else if ((!row.mustLetGo || trouble !== null) && !isSameTrouble(trouble, row.trouble))
+      await needs.exits.reviewed(row.exitId, trouble);
   } catch (error) {
     // What a venue that does not answer would say is not known.
     if (!(error instanceof VenueUnavailable)) throw error;
   }
 }
+
+const isSameTrouble = (a: ExitRow['trouble'], b: ExitRow['trouble']): boolean =>
+  a?.code === b?.code && a?.message === b?.message;
 
 /** What would refuse it if it were sent now, its price and the pause apart. */
 async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {

@@ -167,16 +167,16 @@ async function orderIn(
 /** Its order has its answer. A venue that keeps what it refused takes it no more. */
 async function conclude(
   { exits, clock }: SendExitNeeds,
-  { exitId, timeInForce }: ExitRow,
+  row: ExitRow,
   { success, status, errorCode }: Pick<FirstAnswer, 'success' | 'status' | 'errorCode'>,
 ): Promise<null> {
   // One that takes at once or not at all, and took nothing, leaves nothing behind.
-  const isSpent = success && status === 'unmatched' && isImmediate(timeInForce as TimeInForce);
+  const isSpent = success && status === 'unmatched' && isImmediate(row.timeInForce as TimeInForce);
   const at = clock.now();
-  if (success && !isSpent) await exits.placed(exitId, at);
+  if (success && !isSpent) await exits.placed(row, at);
   else {
     const because = success ? 'not_filled' : (errorCode ?? 'not_filled');
-    await exits.end(exitId, { from: ['firing'], to: 'failed', because, at });
+    await exits.end(row.exitId, { from: ['firing'], to: 'failed', because, at });
   }
   return null;
 }
@@ -217,7 +217,7 @@ async function recordRefusal(needs: SendExitNeeds, { row, refused, back }: Refus
       ? { status: 'suspended', because: 'pause' }
       : { status: row.fired?.cause === 'pause' ? 'firing' : 'armed' };
   const trouble = { code, message: detail };
-  await needs.exits.notSent(exitId, {
+  await needs.exits.notSent(row, {
     ...(back ?? byCause),
     trouble,
     at,
@@ -265,7 +265,7 @@ export async function pursueExit(needs: SendExitNeeds, watched: WatchedExit): Pr
   }
   if (isUnplaced && row.fired?.cause === 'pause' && !ownerPaused) {
     const trouble = { code: 'pause_over', message: 'The pause that should have sent it is over.' };
-    await needs.exits.notSent(exitId, {
+    await needs.exits.notSent(row, {
       status: 'suspended',
       because: 'pause',
       trouble,

@@ -5,11 +5,12 @@ import type { WalletAddress } from '../domain/addresses.ts';
 import type { ExitStatus, ExitTrigger } from '../domain/exits.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
+import { type DeskWatch, SILENCE } from '../platform/database/desk-watch.ts';
 import type { ExitsRow } from '../platform/database/rows.generated.ts';
 import { type ColumnValues, ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { Place } from '../platform/http/page.ts';
+import { createKeyedMutex } from '../platform/keyed-mutex.ts';
 import type { Sealed } from '../platform/secrets.ts';
-import { SILENCE } from '../trading/index.ts';
 import { createToldExits } from './told.ts';
 
 export interface NewExit {
@@ -128,7 +129,7 @@ export interface ExitWindow {
   readonly after?: Place;
 }
 
-export function createExitStore(sql: Sql) {
+export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
   const read = async (where: Fragment): Promise<ExitRow[]> =>
     (
       await sql<(ExitsRow & { readonly claimed: boolean; readonly lasting: string[] | null })[]>`
@@ -144,6 +145,17 @@ export function createExitStore(sql: Sql) {
       and ${among(sql`e.exit_id`, exitIds)}
       and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
       and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}`;
+
+  const agents = createKeyedMutex();
+  /** Sending: the exits of an agent wait for its lock one by one. */
+  const inTurn = async <T>({ agentId }: Caller, write: () => PromiseLike<T>): Promise<T> => {
+    const release = await agents.acquire(agentId);
+    try {
+      return await write();
+    } finally {
+      release();
+    }
+  };
 
   return {
     ...createToldExits(sql),
@@ -179,6 +191,9 @@ export function createExitStore(sql: Sql) {
         // It was left in the moment of a pause, which did not see it.
         const isPaused = locked?.is_paused === true || (await isBoundByPause(tx, exit));
         const status = isPaused ? { status: 'suspended', because: 'pause' } : {};
+        // Before it is left: the exit that was changed last stays (functions/desk-watch.sql).
+        await tx`delete from exits where exit_id in (
+          select exit_id from exits where agent_id = ${agentId} and sealed is null order by updated_at desc offset ${kept})`;
         await tx`insert into exits ${tx({ ...columnsOf(exit, sealed), ...status })}`;
         const state = only(
           await tx<{ readonly is_active: boolean; readonly open: number }[]>`
@@ -194,8 +209,6 @@ export function createExitStore(sql: Sql) {
               ? 'no_place'
               : null;
         if (refused !== null) throw new NotLeft(refused);
-        await tx`delete from exits where exit_id in (
-          select exit_id from exits where agent_id = ${agentId} and sealed is null order by updated_at desc offset ${kept})`;
         return { exitId: exit.exitId };
       }).catch((error: unknown) => {
         if (error instanceof NotLeft) return error.why;
@@ -224,23 +237,40 @@ export function createExitStore(sql: Sql) {
     },
 
     /**
-     * What was written of exits since a look before; without one, all that are watched. Without what was signed: they are many.
-     * @param since of the look before
+     * What was written of exits since a look before; or a page of all that are watched, by their ids. Without what was signed: they are many.
+     * `null`: the database was restored, and its exits are suspended now.
+     * @param from `since` of the look before; or `after`, the last id of the page before, empty for the first one
      */
     async written(
-      since: string | null,
-    ): Promise<{ readonly rows: readonly WatchedExit[]; readonly since: string }> {
-      const found = await sql<(WatchedColumns & { readonly horizon: string })[]>`
-        select h.horizon::text as horizon, e.exit_id, e.agent_id, e.user_id, e.api_key_id, e.order_id, e.venue, e.condition_id,
-          e.outcome, e.funder, e.time_in_force, e.limit_price, e.shares, e.order_ends_at, e.trigger_kind, e.trigger_price,
-          e.trigger_at, e.trigger_minutes, e.expires_at, e.status, e.trouble, e.trouble_detail, e.must_let_go, e.attempts,
-          e.next_attempt_at, e.writer::text as writer, s.exit_distance_percent
-        from (select pg_snapshot_xmin(pg_current_snapshot()) as horizon) h
-        left join (exits e join safeguards s using (agent_id)) on ${
-          since === null ? sql`e.status in ('armed', 'firing')` : sql`e.writer >= ${since}::xid8`
-        }`;
+      from: { readonly since: string } | { readonly after: string; readonly most: number },
+      at: number,
+    ): Promise<{ readonly rows: readonly WatchedExit[]; readonly since: string } | null> {
+      const found = await sql<
+        (WatchedColumns & {
+          readonly horizon: string;
+          readonly generation: string;
+          readonly is_restored: boolean;
+        })[]
+      >`
+        select h.horizon::text as horizon, h.generation, h.is_restored, e.exit_id, e.agent_id, e.user_id, e.api_key_id, e.order_id,
+          e.venue, e.condition_id, e.outcome, e.funder, e.time_in_force, e.limit_price, e.shares, e.order_ends_at, e.trigger_kind,
+          e.trigger_price, e.trigger_at, e.trigger_minutes, e.expires_at, e.status, e.trouble, e.trouble_detail, e.must_let_go,
+          e.attempts, e.next_attempt_at, e.writer::text as writer, s.exit_distance_percent
+        from (select pg_snapshot_xmin(pg_current_snapshot()) as horizon, exits_generation() as generation,
+          database_is_restored(${new Date(at)}, ${deskWatch.known()}) as is_restored offset 0) h
+        left join (${
+          'since' in from
+            ? // Those of another system, which had counted further, were read with all.
+              sql`select * from exits where writer >= ${from.since}::xid8 and writer < pg_snapshot_xmax(pg_current_snapshot())`
+            : sql`select * from exits where status in ('armed', 'firing') and exit_id > ${from.after} order by exit_id limit ${from.most}`
+        }) e on true left join safeguards s using (agent_id) order by e.exit_id`;
       const [first] = found;
       if (first === undefined) throw new Error('a snapshot has a horizon');
+      if (first.is_restored) {
+        await deskWatch.turn(true);
+        return null;
+      }
+      deskWatch.hear(first.generation);
       return { rows: found.filter((row) => row.exit_id !== null).map(watchedRow), since: first.horizon };
     },
 
@@ -257,9 +287,18 @@ export function createExitStore(sql: Sql) {
     },
 
     /** @returns `null` where another one began, or it is not armed any more; by the owner's word a suspended one is as good */
-    async fire(exitId: string, evidence: ExitEvidence, at: number, againAt: number): Promise<ExitRow | null> {
-      const [row] = await sql<ExitsRow[]>`select * from fire_exit(${exitId}, ${sql.json({ ...evidence })},
-        ${new Date(at)}, ${new Date(againAt)})`;
+    async fire(
+      { exitId, caller }: Pick<ExitRow, 'exitId' | 'caller'>,
+      evidence: ExitEvidence,
+      at: number,
+      againAt: number,
+    ): Promise<ExitRow | null> {
+      const [row] = await inTurn(
+        caller,
+        () =>
+          sql<ExitsRow[]>`select * from fire_exit(${exitId}, ${sql.json({ ...evidence })},
+            ${new Date(at)}, ${new Date(againAt)}, ${deskWatch.known()})`,
+      );
       return row === undefined ? null : exitRow(row);
     },
 
@@ -336,13 +375,19 @@ export function createExitStore(sql: Sql) {
       await sql`update exits set fired = ${sql.json({ ...evidence })} where exit_id = ${exitId} and status = 'firing'`;
     },
 
-    async placed(exitId: string, at: number): Promise<void> {
-      await sql`select exit_placed(${exitId}, ${new Date(at)})`;
+    async placed({ exitId, caller }: ExitRow, at: number): Promise<void> {
+      await inTurn(caller, () => sql`select exit_placed(${exitId}, ${new Date(at)})`);
     },
 
-    async notSent(exitId: string, { status, because = null, trouble, at, againAt }: NotSent): Promise<void> {
-      await sql`select exit_not_sent(${exitId}, ${status}, ${because}, ${trouble.code}, ${trouble.message}, ${new Date(at)},
-        ${new Date(againAt)})`;
+    async notSent(
+      { exitId, caller }: ExitRow,
+      { status, because = null, trouble, at, againAt }: NotSent,
+    ): Promise<void> {
+      await inTurn(
+        caller,
+        () => sql`select exit_not_sent(${exitId}, ${status}, ${because}, ${trouble.code}, ${trouble.message},
+          ${new Date(at)}, ${new Date(againAt)})`,
+      );
     },
 
     /** @returns the row as it is then; `null`: it is not among those that may be ended so */
@@ -444,15 +489,6 @@ export function createExitStore(sql: Sql) {
           where x.status in ('armed', 'suspended') and least(x.expires_at, x.order_ends_at) <= ${new Date(at)}
           order by x.agent_id limit 100 for no key update of s) e`;
     },
-
-    /** @returns how many were suspended, because the database is one that was restored */
-    async suspendRestored(at: number, isRestored: boolean): Promise<number> {
-      const { suspended } = only(
-        await sql<{ readonly suspended: number }[]>`
-          select suspend_restored_exits(${new Date(at)}, ${isRestored}, ${RESTORED_GAP}) as suspended`,
-      );
-      return suspended;
-    },
   };
 }
 
@@ -475,9 +511,6 @@ const isOverTheDay = async (tx: Tx, agentId: string, at: Date): Promise<boolean>
       from safeguards s cross join usage_of_day(s.agent_id, (${at}::timestamptz at time zone 'UTC')::date) u
       where s.agent_id = ${agentId}`,
   ).is_over;
-
-/** A standby takes over sooner. */
-const RESTORED_GAP = '10 minutes';
 
 class NotLeft extends Error {
   readonly why: 'too_many' | 'no_place' | 'key_revoked' | 'other_group';

@@ -33,7 +33,7 @@ const HELD_MEANWHILE = {
     'Its trigger has held since before it was resumed: it is sent once the trigger has let go and holds anew, or by its owner.',
 } as const;
 
-/** So many are looked at without a pause. */
+/** So many are read, or looked at, without a pause. */
 const A_PIECE = 1_000;
 const otherWork = (): Promise<void> => new Promise((turn) => setImmediate(turn));
 
@@ -96,18 +96,41 @@ class Watchlist {
   }
 
   async read(exits: Pick<ExitStore, 'written'>, now: number): Promise<void> {
-    const before = now - this.#wholeAt >= WHOLE_EVERY_MS ? null : this.#since;
-    const { rows, since } = await exits.written(before);
-    // A database that was replaced by an earlier one counts its transactions anew.
-    const isBehind = before !== null && BigInt(since) < BigInt(before);
-    this.#since = isBehind ? null : since;
-    if (before === null) {
-      this.#wholeAt = now;
-      const present = new Set(rows.map(({ exitId }) => exitId));
-      for (const exitId of [...this.#places.keys()]) if (!present.has(exitId)) this.#remove(exitId);
+    const isWhole = this.#since === null || now - this.#wholeAt >= WHOLE_EVERY_MS;
+    this.#since = isWhole
+      ? await this.#readAll(exits, now)
+      : await this.#readSince(exits, this.#since ?? '', now);
+    if (isWhole) this.#wholeAt = now;
+  }
+
+  /** @returns `null` where all are to be read anew */
+  async #readSince(exits: Pick<ExitStore, 'written'>, before: string, now: number): Promise<string | null> {
+    const written = await exits.written({ since: before }, now);
+    // Another database, or an earlier state of it, counts its transactions anew.
+    if (written === null || BigInt(written.since) < BigInt(before)) return null;
+    for (const row of written.rows) this.#put(row);
+    return written.since;
+  }
+
+  /** In pages, each of which is read in a moment. @returns what the first one knew: what was written since is read again */
+  async #readAll(exits: Pick<ExitStore, 'written'>, now: number): Promise<string | null> {
+    const present = new Set<string>();
+    let known: string | null = null;
+    for (let after: string | null = ''; after !== null; ) {
+      const page: Awaited<ReturnType<typeof exits.written>> = await exits.written(
+        { after, most: A_PIECE },
+        now,
+      );
+      if (page === null) return null;
+      known ??= page.since;
+      for (const row of page.rows) {
+        present.add(row.exitId);
+        this.#put(row);
+      }
+      after = page.rows.length < A_PIECE ? null : (page.rows.at(-1)?.exitId ?? null);
     }
-    for (const row of rows) this.#put(row);
-    if (isBehind) await this.read(exits, now);
+    for (const exitId of [...this.#places.keys()]) if (!present.has(exitId)) this.#remove(exitId);
+    return known;
   }
 
   #put(row: WatchedExit): void {
@@ -234,7 +257,7 @@ async function fireExit(needs: WatchExitsNeeds, row: WatchedExit, heldSince: num
   const sight = { now, quote: exitQuote(book, row.shares), endsAt: now, isSilent };
   if (!triggerHolds(row.trigger, sight) || priceTrouble(row, book) !== null) return;
   const evidence = evidenceOf('trigger', { now, book, row, ...(heldSince === null ? {} : { heldSince }) });
-  const fired = await needs.exits.fire(row.exitId, evidence, now, now + SENT_WITHIN_MS);
+  const fired = await needs.exits.fire(row, evidence, now, now + SENT_WITHIN_MS);
   if (fired !== null) await attemptExit(needs, fired);
 }
 

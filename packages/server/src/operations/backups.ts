@@ -83,11 +83,20 @@ function expectKnown(facts: Partial<Facts>, masterKey: Buffer, file: string): vo
     );
 }
 
-/** Some of them may have been canceled, or sent, since the backup was made: only their owner knows. */
-async function suspendExits(sql: Sql): Promise<void> {
-  const [known] = await sql`
-    select to_regproc('suspend_restored_exits') is not null as is_known`;
-  if (known?.is_known === true) await sql`select suspend_restored_exits(now(), true, '0')`;
+/**
+ * Has the service suspend all guarded exits, at its next start or, where it runs, at once: some of them may have been canceled, or sent, since the
+ * copy was made. A database of any release takes the mark; that of a stand-alone exchange has no exits.
+ * @returns how many are armed; `null`: these are no tables of a desk
+ */
+export async function markRestored(sql: Sql): Promise<number | null> {
+  const [{ isDesk }] = await sql<[{ readonly isDesk: boolean }]>`
+    select to_regclass('desk_watch') is not null as "isDesk"`;
+  if (!isDesk) return null;
+  await sql`insert into desk_watch (seen_at, since, database_name) values (now(), now(), 'restored')
+    on conflict (one) do update set database_name = excluded.database_name`;
+  const [{ armed }] = await sql<[{ readonly armed: number }]>`
+    select count(*)::int as armed from exits where status in ('armed', 'firing')`;
+  return armed;
 }
 
 /** @throws BackupRefused with a sentence; then nothing was changed */
@@ -100,7 +109,7 @@ export async function restoreService(options: ServiceRestore): Promise<RestoreRe
     accept: (service) => expectKnown(service as Partial<Facts>, masterKey, file),
     async inspect(sql) {
       expectKnown(await factsOf(sql), masterKey, file);
-      await suspendExits(sql);
+      await markRestored(sql);
     },
     complete(folder) {
       if (keyFile === null) return;

@@ -91,7 +91,7 @@ async function cancelAtVenue(
     if (isInDoubt(status) && orderId in answer.notCanceled)
       notCanceled[orderId] =
         `the order is in doubt, and the venue says: ${answer.notCanceled[orderId]}; ask again in a moment`;
-  return { canceled: [...answer.canceled], notCanceled, known: true };
+  return { canceled: [...answer.canceled], notCanceled, known: answer.isRecorded !== false };
 }
 
 const merge = (outcomes: Iterable<CancelOutcome>): CancelOutcome => {

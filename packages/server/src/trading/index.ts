@@ -9,7 +9,7 @@ export { createTradeLedger, type VenueJournal } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
 export { openStatuses } from './open-statuses.ts';
 export { LISTED_JSON_COLUMNS, type ListedJson, listedOrderFromJson, orderRow } from './order-rows.ts';
-export { createOrderStore, type OrderFilter, type OrderStore, SILENCE } from './order-store.ts';
+export { createOrderStore, type OrderFilter, type OrderStore } from './order-store.ts';
 export {
   type Placed,
   type Placement,

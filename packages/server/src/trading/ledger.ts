@@ -14,6 +14,7 @@ import type { Standing } from '../domain/records.ts';
 import type { Sql, Tx } from '../platform/database/connection.ts';
 import { databaseFault } from '../platform/database/database-faults.ts';
 import { only } from '../platform/database/rows.ts';
+import { createKeyedMutex } from '../platform/keyed-mutex.ts';
 import type { FoldedPositions, PositionsInPlay, TokenKey } from '../positions/index.ts';
 import type { VenueAnswer } from '../venues/venue.ts';
 import { type Admission, nameKey, type StandingQuestion, type TradeLedger } from './admission.ts';
@@ -23,7 +24,6 @@ import { keepGroupPlans, keepPlans, readAlone, readGroup, unlockedFacts } from '
 import { bindOthers, writeGroup } from './admission-writes.ts';
 import { BrokenCommits } from './broken-commits.ts';
 import { writeEvidence } from './evidence.ts';
-import { createKeyedMutex } from './keyed-mutex.ts';
 import { orderRow } from './order-rows.ts';
 import { KnownCallers } from './trade-callers.ts';
 import { ownFacts, restrictingFacts, safeguardRows, standingOf, usage } from './trade-standing.ts';

@@ -15,6 +15,7 @@ import type {
 import { standingsOf, WITHOUT_EFFECT_CODES } from '../domain/status-words.ts';
 import { utcDay } from '../domain/utc-day.ts';
 import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { SILENCE } from '../platform/database/desk-watch.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
 import type { FillsRow, LateOrdersRow, OrdersRow } from '../platform/database/rows.generated.ts';
 import { ms, only } from '../platform/database/rows.ts';
@@ -267,11 +268,6 @@ export function createOrderStore(sql: Sql) {
 
     /** Has the open orders of agents canceled that have made no request for as long as their settings say. */
     async cancelSilent(at: number): Promise<void> {
-      // Mostly no agent has such a setting, nor an exit that was left under one, which a read finds out without a write.
-      const [{ isWatched }] = await sql<[{ readonly isWatched: boolean }]>`
-        select exists (select 1 from safeguards where silence_seconds is not null)
-          or exists (select 1 from exits where status = 'armed' and trigger_kind = 'silence') as "isWatched"`;
-      if (!isWatched) return;
       await sql`select cancel_silent(${new Date(at)}, ${SILENCE.gap}::interval, ${SILENCE.slack}::interval)`;
     },
 
@@ -307,9 +303,6 @@ export function createOrderStore(sql: Sql) {
     },
   };
 }
-
-/** The watch looks every second; calls of agents are written every five. */
-export const SILENCE = { gap: '10 seconds', slack: '6 seconds' };
 
 /** An order that the desk sends, and its venue answers. */
 export type SentOrderRow = SignedOrderRow | SetOrderRow;

@@ -431,6 +431,8 @@ export type CancelAnswer =
       readonly kind: 'answered';
       readonly canceled: readonly string[];
       readonly notCanceled: Readonly<Record<string, string>>;
+      /** What was matched before is not known of each that was canceled: a read may show it open for a while. */
+      readonly isRecorded?: false;
     }
   | { readonly kind: 'unknown' };
 

@@ -13,6 +13,7 @@ import { createResultStore } from '../orders/index.ts';
 import { createOwnerStore } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
+import { type DeskWatch, startDeskWatch } from '../platform/database/desk-watch.ts';
 import { createIdempotencyStore } from '../platform/database/idempotency-store.ts';
 import { createStatistics } from '../platform/database/statistics.ts';
 import { createPositionStore, createRedemptionStore, createRelayedRedemptions } from '../positions/index.ts';
@@ -40,11 +41,19 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly journal: VenueJournal | null;
+  /** Beside the database, for what this process knows of it; `null`: there is no place. */
+  readonly recordDir: string | null;
 }
 
 export type Stores = Awaited<ReturnType<typeof createStores>>;
 
-const createStores = async ({ sql, clock, log, journal }: Parts) => ({
+const createStores = async ({
+  sql,
+  clock,
+  log,
+  journal,
+  deskWatch,
+}: Parts & { readonly deskWatch: DeskWatch }) => ({
   agents: createAgentStore(sql, clock.now),
   wallets: createWalletStore(sql),
   walletLinks: createWalletLinkStore(sql),
@@ -53,7 +62,8 @@ const createStores = async ({ sql, clock, log, journal }: Parts) => ({
   orders: createOrderStore(sql),
   handedOutSets: createHandedOutSets(sql),
   approvals: createApprovalStore(sql),
-  exits: createExitStore(sql),
+  deskWatch,
+  exits: createExitStore(sql, deskWatch),
   receipts: createReceiptStore(sql),
   positions: createPositionStore(sql),
   ledger: createTradeLedger(sql, journal),
@@ -82,11 +92,10 @@ const createStores = async ({ sql, clock, log, journal }: Parts) => ({
 
 /** The stores, with this release's official skills in theirs. */
 export async function openStores({ stops, ...parts }: Parts & { readonly stops: Stops }): Promise<Stores> {
-  const stores = await createStores(parts);
+  // First of all: exits of a restored database are suspended before anything looks at them.
+  const deskWatch = await startDeskWatch(parts);
+  const stores = await createStores({ ...parts, deskWatch });
   stops.push('refusals', STOP_REFUSALS_MS, () => stores.refusals.flush());
   await writeOfficialSkills(parts.sql, readOfficialSkills(parts.clock.now()));
-  const suspended = await stores.exits.suspendRestored(parts.clock.now(), false);
-  if (suspended > 0)
-    parts.log.warn({ exits: suspended }, 'the database was restored: guarded exits are suspended');
   return stores;
 }

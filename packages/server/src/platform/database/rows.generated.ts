@@ -139,6 +139,7 @@ export interface DeskWatchRow {
   readonly seen_at: Date;
   readonly since: Date;
   readonly database_name: string | null;
+  readonly restores: number;
 }
 
 export interface EquityOpenWalletsRow {
@@ -215,6 +216,7 @@ export interface ExitsRow {
   readonly became: string | null;
   readonly seen_at: Date | null;
   readonly owner_seen_at: Date | null;
+  readonly change: bigint;
 }
 
 export interface FactLogRow {

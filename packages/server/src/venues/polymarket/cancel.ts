@@ -1,4 +1,5 @@
 /** Cancels at the venue. They go out in every mode of it, and no limit of the desk holds them back. */
+import { mayFill } from '../../domain/lifecycle.ts';
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder, LiveOrderLog } from '../live-orders.ts';
@@ -47,7 +48,8 @@ export function createCancel(parts: CancelParts): Cancel['orders'] {
         Object.assign(notCanceled, answer.notCanceled);
       }
     }
-    return { kind: 'answered', canceled, notCanceled };
+    const isOpen = answers.some((answer) => answer.kind === 'answered' && answer.isRecorded === false);
+    return { kind: 'answered', canceled, notCanceled, ...(isOpen ? { isRecorded: false } : {}) };
   };
 }
 
@@ -86,8 +88,8 @@ async function cancelGroup(parts: CancelParts, group: readonly LiveOrder[]): Pro
     const words = REFUSALS.has(reply.status) && isFields(reply.value) ? errorTextOf(reply) : '';
     return words === '' ? UNKNOWN : { kind: 'answered', canceled: [], notCanceled: reasons(ids, words) };
   }
-  await recordCanceled(parts, group, said);
-  return { kind: 'answered', ...said };
+  const isRecorded = await recordCanceled(parts, group, said);
+  return { kind: 'answered', ...said, ...(isRecorded ? {} : { isRecorded }) };
 }
 
 const reasons = (ids: readonly string[], reason: string): Record<string, string> =>
@@ -116,8 +118,11 @@ function answerIn(value: unknown, asked: readonly string[]): Said | null {
   };
 }
 
-/** Nothing of a canceled order rests; what was matched before is counted now, or by the replica that follows the wallet. */
-async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<void> {
+/**
+ * Nothing of a canceled order rests; what was matched before is counted now, or by the replica that follows the wallet.
+ * @returns whether none of them reads as open from now on
+ */
+async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], said: Said): Promise<boolean> {
   const { client, keyring, recorder, findMarket, now, logger } = parts;
   const canceled = new Set(said.canceled);
   const end = (orderId: string) => ({
@@ -125,11 +130,13 @@ async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], s
     ...{ isCounted: false, detail: null },
   });
   let counted = 0;
+  let isRecorded = true;
   await Promise.all(
     group.map(async (live) => {
       const { orderId, walletAddress, conditionId } = live.order;
       const own = canceled.has(orderId) ? [end(orderId)] : [];
       counted += 1;
+      let after: LiveOrder | null = null;
       try {
         const [key, market] =
           counted > COUNTED_AT_ONCE
@@ -137,13 +144,15 @@ async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], s
             : await Promise.all([keyring.of(walletAddress), findMarket(conditionId)]);
         const found =
           key === null || market === null ? [] : (await lookUp({ client, now }, key, { live, market })).seen;
-        const after = await recorder.record(orderId, [...own, ...found], market);
+        after = await recorder.record(orderId, [...own, ...found], market);
         if (after?.venue?.isFinal !== true) parts.onOpen(walletAddress, true);
       } catch (error) {
         logger.warn({ orderId, error: (error as Error).name }, 'a canceled order is counted later');
-        if (own.length > 0) await recorder.record(orderId, own, null);
+        if (own.length > 0) after = await recorder.record(orderId, own, null);
         parts.onOpen(walletAddress, true);
       }
+      if (own.length > 0 && after !== null && mayFill(after.order.status)) isRecorded = false;
     }),
   );
+  return isRecorded;
 }

@@ -16,10 +16,12 @@ $$;
 create or replace trigger exits_count after insert or update of status on exits
   for each row execute function count_exits();
 
--- The watch reads what was written since it looked last.
+-- The watch reads what was written since it looked last. A number is drawn when the row is locked, so a later one is larger; a transaction may
+-- have its own number, by which snapshots count, before one that writes the row earlier.
 create or replace function note_exit_writer() returns trigger language plpgsql as $$
 begin
   new.writer := pg_current_xact_id();
+  new.change := nextval('exit_changes');
   return new;
 end
 $$;
@@ -247,7 +249,8 @@ $$;
 
 -- Begins to send an armed exit, or a suspended one by the owner's word, unless another one of its group is. One of several that find its
 -- trigger holding; each of them may have looked at an older row. What was refused long ago is not held against it.
-create or replace function fire_exit(wanted text, evidence jsonb, at timestamptz, again_at timestamptz) returns setof exits
+drop function if exists fire_exit(text, jsonb, timestamptz, timestamptz);
+create or replace function fire_exit(wanted text, evidence jsonb, at timestamptz, again_at timestamptz, known text) returns setof exits
 language plpgsql as $$
 declare
   agent uuid := (select agent_id from exits where exit_id = wanted);
@@ -258,7 +261,7 @@ begin
       attempts = case when e.next_attempt_at < at - interval '1 minute' then 0 else e.attempts end
     where e.exit_id = wanted and not group_is_sent(wanted) and case evidence ->> 'cause'
       when 'owner' then e.status in ('armed', 'suspended')
-      else e.status = 'armed' and not e.must_let_go and e.next_attempt_at <= at
+      else e.status = 'armed' and not e.must_let_go and e.next_attempt_at <= at and not database_is_restored(at, known)
         and coalesce(least(e.expires_at, e.order_ends_at) > at, true) end
     returning e.*;
 end
@@ -332,26 +335,5 @@ begin
     fired = case when exit_is_placed(e) or because is null and next_status = 'firing' then fired end,
     trouble = code, trouble_detail = detail, attempts = attempts + 1, next_attempt_at = again_at, updated_at = at
     where exit_id = refused and status = 'firing';
-end
-$$;
-
--- Suspends the exits of a database that was restored: some of them may have been canceled or sent since the backup was made. A database
--- is another one after a restore, and after a takeover by a standby; only after a restore the desk's own last sign of life is old.
-create or replace function suspend_restored_exits(at timestamptz, is_restored boolean, gap interval) returns integer
-language plpgsql as $$
-declare
-  present text := (select system_identifier::text from pg_control_system()) || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
-  known record;
-  suspended integer := 0;
-begin
-  select seen_at, database_name into known from desk_watch;
-  if is_restored or (known.database_name <> present and at - known.seen_at > gap) then
-    perform 1 from safeguards where open_exits > 0 order by agent_id for no key update;
-    update exits set status = 'suspended', because = 'restored', updated_at = at where status in ('armed', 'firing');
-    get diagnostics suspended = row_count;
-  end if;
-  insert into desk_watch (seen_at, since, database_name) values (at, at, present)
-    on conflict (one) do update set database_name = excluded.database_name;
-  return suspended;
 end
 $$;

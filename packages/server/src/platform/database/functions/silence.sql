@@ -1,18 +1,15 @@
 -- Hands the open orders of silent agents to the desk's late cancels, once for each silence, by whichever replica comes first.
--- Calls are written some seconds after they were made: `slack` waits for those of a replica that has died since. `gap`: a longer
--- pause of the watch was a pause of the desk, and agents have all of their time again after it.
+-- Calls are written some seconds after they were made: `slack` waits for those of a replica that has died since. A pause of the watch that is
+-- longer than `gap` was a pause of the desk, and agents have all of their time again after it.
 create or replace function cancel_silent(at timestamptz, gap interval, slack interval) returns integer language plpgsql as $$
 declare
   fired_agents integer;
 begin
-  insert into desk_watch (seen_at, since) values (at, at)
-    on conflict (one) do update set since = case when at - desk_watch.seen_at > gap then at else desk_watch.since end,
-      seen_at = greatest(desk_watch.seen_at, at);
   with silent as materialized (
     select s.agent_id, k.called_at from safeguards s
     cross join lateral (select max(last_called_at) as called_at from api_keys where agent_id = s.agent_id) k
     cross join desk_watch d
-    where s.silence_seconds is not null
+    where s.silence_seconds is not null and d.seen_at + gap >= at
       and greatest(k.called_at, d.since) + make_interval(secs => s.silence_seconds) + slack <= at
       and not exists (select 1 from silences x where x.agent_id = s.agent_id and x.called_at = k.called_at)
   ), late as (

@@ -1,5 +1,5 @@
 /**
- * A fair mutex per key. An agent's trades wait for the lock on its row in any case; waiting here instead, they hold no
+ * A fair mutex per key. What an agent does waits for the lock on its row in any case; waiting here instead, it holds no
  * database connection, so one busy agent cannot use up the pool.
  */
 export interface KeyedMutex {
