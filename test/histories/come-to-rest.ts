@@ -55,8 +55,10 @@ export async function comeToRest(
       (select count(*) from exits where status = 'armed' and (trigger_kind = 'time'
         and trigger_at between ${new Date(Date.now() - SENT_WITHIN_MS)} and ${new Date(Date.now() + SOON_MS)}
         or trigger_kind like 'price%' and created_at > ${new Date(Date.now() - SENT_WITHIN_MS)}))::int as times,
+      -- A review ends them, within half a minute.
+      (select count(*) from exits where status in ('armed', 'suspended') and exit_holding(exit_id) = 'closed')::int as closed,
       (select max(seq) from facts)::text as last`;
-    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${left?.unsettled} ${left?.times} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
+    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${left?.unsettled} ${left?.times} ${left?.closed} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
     if (now !== before) {
       before = now;
       since = performance.now();
@@ -66,6 +68,7 @@ export async function comeToRest(
       left?.receipts === 0 &&
       left?.unsettled === 0 &&
       left?.times === 0 &&
+      left?.closed === 0 &&
       exits.length === 0 &&
       !orders.some(({ status }) => UNDONE.has(status));
     return isDone && performance.now() - since > quietMs;

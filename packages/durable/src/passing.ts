@@ -32,6 +32,12 @@ function isPassing(error: unknown, hasServer: boolean): boolean {
   return PASSING.includes(code) || (hasServer && UNREACHED.includes(code) && CONNECTS.includes(syscall));
 }
 
+/** With what is behind it: an exchange that is unavailable says what its database said. */
+function stateOf({ message, cause }: Error): string {
+  const behind = cause instanceof Error ? stateOf(cause) : '';
+  return message.includes(behind) ? message : `${message}: ${behind}`;
+}
+
 /**
  * Attempts a start until it succeeds, or ends by something that does not pass by itself.
  * @param attempt stops what it has started before it fails
@@ -46,11 +52,11 @@ export async function whilePassing<T>(attempt: () => Promise<T>, options: WaitOp
       return await attempt();
     } catch (error) {
       const isOver = signal.aborted || performance.now() > until;
-      const { name, message } = error as Error;
-      const goesOn = passing.includes(name) || isPassing(error, hasServer || said.size > 0);
+      const state = stateOf(error as Error);
+      const goesOn = passing.includes((error as Error).name) || isPassing(error, hasServer || said.size > 0);
       if (isOver || !goesOn) throw error;
-      if (!said.has(message)) onWait(message);
-      said.add(message);
+      if (!said.has(state)) onWait(state);
+      said.add(state);
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
       if (signal.aborted) throw error;
     }

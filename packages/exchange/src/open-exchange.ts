@@ -202,6 +202,8 @@ export class JournalledExchange implements PaperExchange {
   #seq = 0;
   #isCatchingUp = false;
   #reopening: Promise<void> = Promise.resolve();
+  /** Why it reopens, or reopened last. */
+  #lostBy: unknown;
   #ticker: { stop(): void } | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -451,7 +453,7 @@ export class JournalledExchange implements PaperExchange {
 
   #openTerm(): Term {
     if (this.#status !== 'open' || this.#term === undefined)
-      throw new ExchangeUnavailable('no', `it is ${this.#status}`);
+      throw new ExchangeUnavailable('no', `it is ${this.#status}`, { cause: this.#lostBy });
     if (!this.#term.lead.isHeld())
       throw new ExchangeUnavailable('no', 'its lease could not be renewed in time');
     return this.#term;
@@ -665,6 +667,7 @@ export class JournalledExchange implements PaperExchange {
     if (this.#status !== 'open') return;
     this.#log('the paper exchange lost its journal and reopens', cause);
     this.#status = 'reopening';
+    this.#lostBy = cause;
     this.#reopening = this.#reopen(term.lead.session.backendPid);
   }
 
