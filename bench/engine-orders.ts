@@ -5,8 +5,9 @@
  * follow a middle that moves by a tick now and then, so some limit orders cross; half of all orders are for NO, so all
  * three kinds of match occur. The generator runs its orders through an engine, so that a cancel names an open order.
  */
+
+import type { EngineCommand, NewOrder, Outcome, Side } from '../packages/exchange/src/engine/commands.ts';
 import { Engine } from '../packages/exchange/src/engine/engine.ts';
-import type { EngineCommand, NewOrder, Outcome, Side } from '../packages/exchange/src/engine/types.ts';
 
 export const MARKETS = 100;
 const ACCOUNTS = 1_000;

@@ -15,8 +15,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { OrderBook, Side } from 'nodejs-order-book';
+import type { EngineCommand } from '../packages/exchange/src/engine/commands.ts';
 import type { Engine } from '../packages/exchange/src/engine/engine.ts';
-import type { EngineCommand } from '../packages/exchange/src/engine/types.ts';
 import { asReceived, conditionId, MARKETS, makeOrders, type Orders } from './engine-orders.ts';
 
 const SELF = fileURLToPath(import.meta.url);

@@ -9,9 +9,9 @@
  */
 import { checkWallet, Signer } from '@bellwether/sdk';
 import { parseMicro } from '../packages/contract/src/decimals.ts';
-import { type Address, parseAddress } from '../packages/protocol/src/address.ts';
-import { OLDER_NEG_RISK_ADAPTER, olderAdapterApprovalCall } from '../packages/protocol/src/contract-calls.ts';
-import { createPooledSend } from '../packages/server/src/platform/outbound/pooled-send.ts';
+import { type Address, parseAddress } from '../packages/protocol/src/accounts.ts';
+import { OLDER_NEG_RISK_ADAPTER, olderAdapterApprovalCall } from '../packages/protocol/src/wallet-calls.ts';
+import { createPooledSend } from '../packages/server/src/platform/outbound/http.ts';
 import { createVenueHttp } from '../packages/server/src/venues/polymarket/http.ts';
 import { createRelayer } from '../packages/server/src/venues/polymarket/relayer.ts';
 import { relayerFrom } from '../packages/server/src/venues/polymarket/settings.ts';

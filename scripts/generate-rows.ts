@@ -9,8 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEmbeddedPostgres } from '../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql, socketUrl } from '../packages/server/src/platform/database/connection.ts';
-import { migrate } from '../packages/server/src/platform/database/migrate.ts';
-import { FUNCTIONS_FOLDER } from '../packages/server/src/platform/database/sql-functions.ts';
+import { FUNCTIONS_FOLDER, migrate } from '../packages/server/src/platform/database/migrate.ts';
 import { LIFECYCLE_FILE, lifecycleSql } from '../packages/server/src/trading/lifecycle-sql.ts';
 
 export const ROWS_FILE = resolve(

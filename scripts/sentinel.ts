@@ -4,7 +4,7 @@
  * Compares what the live venue answers (public reads only) with what the live adapter reads and the doors on paper promise,
  * and prints every difference. Ends with 1 when something differs that was promised; new fields alone are no fault.
  */
-import { createPooledSend } from '../packages/server/src/platform/outbound/pooled-send.ts';
+import { createPooledSend } from '../packages/server/src/platform/outbound/http.ts';
 import { createVenueHttp } from '../packages/server/src/venues/polymarket/http.ts';
 import { readOptions, runOperation } from './operation.ts';
 import { lookForDifferences } from './sentinel/differences.ts';

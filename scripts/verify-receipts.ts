@@ -12,7 +12,7 @@ import type { ReceiptEntry, ReceiptLink } from '@bellwether/contract';
 import { DESK_DATABASE, reachServer } from '@bellwether/durable/embedded';
 import { verifyReceipts } from '@bellwether/sdk';
 import { openPool, type Sql } from '../packages/server/src/platform/database/connection.ts';
-import { nativeSha256 } from '../packages/server/src/platform/system/sha256.ts';
+import { nativeSha256 } from '../packages/server/src/platform/system/secrets.ts';
 import { type AuditCounts, auditReceipts } from '../packages/server/src/receipts/audit.ts';
 import { readOptions, runOperation, usage } from './operation.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ERRORS } from '@bellwether/contract';
 import { describe, expect, test } from 'vitest';
-import { anchorOf } from '../packages/server/src/platform/site/guide-pages.ts';
+import { anchorOf } from '../packages/server/src/platform/site/guides.ts';
 import { OPERATIONS } from '../scripts/docs/operations.ts';
 import { generateDocs, migrateForDocs } from '../scripts/generate-docs.ts';
 import { startTestService, withTurns } from './harness.ts';

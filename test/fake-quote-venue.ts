@@ -38,7 +38,7 @@ import type {
   Simulation,
   TokenAccount,
 } from '../packages/server/src/venues/chain.ts';
-import { createChainAccounts } from '../packages/server/src/venues/dflow/accounts.ts';
+import { createChainAccounts } from '../packages/server/src/venues/dflow/dflow-venue.ts';
 import type {
   OrderProgress,
   QuotedAmounts,

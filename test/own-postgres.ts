@@ -2,8 +2,12 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../packages/durable/src/embedded/embedded-role.ts';
-import { findPostgres } from '../packages/durable/src/embedded/postgres-binaries.ts';
+import {
+  ADMIN_ROLE,
+  DESK_ROLE,
+  prepareDatabase,
+} from '../packages/durable/src/embedded/embedded-postgres.ts';
+import { findPostgres } from '../packages/durable/src/embedded/postgres-process.ts';
 import { openPool, socketUrl } from '../packages/server/src/platform/database/connection.ts';
 import { sharedPostgres } from './postgres.ts';
 import { dataFolder, postgresOf, signalPostgres, waitFor } from './service-process.ts';

@@ -16,7 +16,7 @@ import {
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
 import { fastify } from 'fastify';
-import { loadRecover } from '../../packages/server/src/platform/system/recover.ts';
+import { loadRecover } from '../../packages/server/src/platform/system/secrets.ts';
 import { runPeer } from './order-table.ts';
 
 const DOMAINS = exchangeDomains();

@@ -1,7 +1,7 @@
 /** The commands of the command line, how a run can end, and what it reads of the environment. */
 import type { Command } from 'commander';
-import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
-import { buildProgram, ENVIRONMENT } from '../../packages/cli/src/program.ts';
+import { buildProgram, ENVIRONMENT } from '../../packages/cli/src/cli.ts';
+import { EXIT_CODES } from '../../packages/cli/src/cli-error.ts';
 import { table } from './markdown.ts';
 
 /** With its arguments, as it is typed. */

@@ -5,7 +5,7 @@
  */
 import { conditionIdOfBothWidths, positionIds, shortConditionId } from '@bellwether/protocol';
 import type { VenueCall } from '../../packages/server/src/venues/polymarket/http.ts';
-import { listOf, READ } from '../../packages/server/src/venues/polymarket/wire.ts';
+import { listOf, READ } from '../../packages/server/src/venues/polymarket/translate-market.ts';
 import { Notes, type Row, rowOf, type SentinelServices } from './notes.ts';
 import { type Difference, SHAPES, shown } from './shapes.ts';
 import { listenTo } from './socket.ts';

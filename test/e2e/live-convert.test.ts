@@ -10,7 +10,7 @@ import {
   verifyWalletCalls,
 } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import { followSets } from '../../packages/server/src/trading/sets.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { micro } from '../world.ts';

@@ -3,10 +3,12 @@ import { MICRO } from '@bellwether/contract/decimals';
 import { migrateExchange, type NewOrder, openExchange } from '@bellwether/exchange';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openPool } from '../../packages/server/src/platform/database/connection.ts';
-import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
-import { startLiveMirror } from '../../packages/server/src/venues/paper/live-mirror.ts';
-import { createLivePaperMarkets } from '../../packages/server/src/venues/paper/live-paper.ts';
-import { liveFeed } from '../../packages/server/src/venues/polymarket/feed.ts';
+import { createPooledSend } from '../../packages/server/src/platform/outbound/http.ts';
+import {
+  createLivePaperMarkets,
+  startLiveMirror,
+} from '../../packages/server/src/venues/paper/live-mirror.ts';
+import { liveFeed } from '../../packages/server/src/venues/polymarket/live-on-paper.ts';
 import { createPublicMarkets } from '../../packages/server/src/venues/polymarket/public-markets.ts';
 import type { TestService } from '../harness.ts';
 import { startVenue } from '../live-desk.ts';

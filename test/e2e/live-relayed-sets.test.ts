@@ -14,8 +14,8 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Faults, NO_FAULTS } from '../../packages/exchange/src/doors/polymarket/index.ts';
 import { signedRelayBody } from '../../packages/protocol/src/index.ts';
-import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
-import { relayRequestOf } from '../../packages/server/src/venues/relay-record.ts';
+import { followSets } from '../../packages/server/src/trading/sets.ts';
+import { relayRequestOf } from '../../packages/server/src/venues/venue.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { runScript } from '../service-process.ts';

@@ -1,7 +1,7 @@
 /** Splits and merges at a live venue: judged, handed out to be signed, looked for on the chain, and booked once. */
 import { type Market, verifyWalletCalls, type WalletPins } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import { followSets } from '../../packages/server/src/trading/sets.ts';
 import type { Sets } from '../../packages/server/src/venues/venue.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { liveOrder, newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';

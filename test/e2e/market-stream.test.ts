@@ -3,7 +3,7 @@ import type { BellwetherClient, Market, MarketEvent } from '@bellwether/sdk';
 import { BellwetherApiError } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Book } from '../../packages/server/src/domain/market.ts';
-import { EventStream } from '../../packages/server/src/streams/event-stream.ts';
+import { EventStream } from '../../packages/server/src/streams/open-streams.ts';
 import { type BookClient, WatchedBooks } from '../../packages/server/src/streams/watched-books.ts';
 import {
   newTrader,

@@ -2,13 +2,13 @@
 import { type AgentEquity, type EquitySeries, OWNER_LIMITS, type OwnerHome } from '@bellwether/contract';
 import { buildLimitOrder, buildMarketOrder, linkSolanaWallet, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createEquityStore } from '../../packages/server/src/console/equity-store.ts';
 import {
   createEquityRecorder,
   recordEquity,
   WALLETS_PER_TURN,
-} from '../../packages/server/src/console/record-equity.ts';
-import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
+} from '../../packages/server/src/console/equity.ts';
+import { createEquityStore } from '../../packages/server/src/console/store.ts';
+import type { WalletAddress } from '../../packages/server/src/domain/records.ts';
 import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
 import { ownerOf } from '../approving.ts';
 import { aMarket, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';

@@ -5,9 +5,9 @@
 import { withOrigin } from '@bellwether/durable';
 import { buildMarketOrder } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
-import { PLANNING } from '../../packages/exchange/src/journal/lead.ts';
+import { PLANNING } from '../../packages/exchange/src/journal/commits.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
+import { resolveDoubt } from '../../packages/server/src/trading/doubts.ts';
 import { aMarket, newTrader, recordFirst, restingOrder, startTestService } from '../harness.ts';
 
 /** Tables that grow for as long as there are agents that trade. */

@@ -2,7 +2,7 @@
 import { QuotedOrder, QuotedOrderDetail } from '@bellwether/contract';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
+import { resolveMarkets } from '../../packages/server/src/positions/redeem.ts';
 import { followChainOrders } from '../../packages/server/src/quoting/follow.ts';
 import {
   CALM,

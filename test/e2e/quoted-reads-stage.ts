@@ -4,7 +4,7 @@ import { asSolanaAddress, type SolanaAddress, USDC_MINT } from '@bellwether/prot
 import { buildMarketOrder, linkSolanaWallet, type Market, SolanaSigner } from '@bellwether/sdk';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { recordEvidence } from '../../packages/server/src/trading/evidence.ts';
+import { recordEvidence } from '../../packages/server/src/trading/outcomes.ts';
 import type { TickerMarket } from '../../packages/server/src/venues/quotes.ts';
 import { CALM, type FakeQuoteVenue, fakeMarket } from '../fake-quote-venue.ts';
 import { aMarket, call, newAgent, newTrader, type TestService, type Trader } from '../harness.ts';

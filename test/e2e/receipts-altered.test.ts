@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { verifyReceipts } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/secrets.ts';
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { newTrader, startTestService, type Trader } from '../harness.ts';
 import { runScript } from '../service-process.ts';

@@ -2,7 +2,7 @@
 import type { Market, ReceiptEntry } from '@bellwether/sdk';
 import { expect, vi } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/secrets.ts';
 import { type AuditFault, auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { createFakeQuoteVenue } from '../fake-quote-venue.ts';
 import {

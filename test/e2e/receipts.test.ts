@@ -1,7 +1,7 @@
 import { openTransaction } from '@bellwether/durable';
 import { verifyReceipts } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/secrets.ts';
 import { createReceiptStore } from '../../packages/server/src/receipts/index.ts';
 import { linkReceipts } from '../../packages/server/src/receipts/write.ts';
 import { newTrader, restingOrder } from '../harness.ts';

@@ -7,7 +7,7 @@ import {
   readOfficialSkill,
   readOfficialSkills,
   writeOfficialSkills,
-} from '../../packages/server/src/skills/official-skills.ts';
+} from '../../packages/server/src/skills/store.ts';
 import {
   call,
   newAgent,

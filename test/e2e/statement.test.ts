@@ -2,8 +2,8 @@
 import type { Statement } from '@bellwether/contract';
 import { buildLimitOrder, buildMarketOrder, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recordEquity } from '../../packages/server/src/console/record-equity.ts';
-import type { WalletAddress } from '../../packages/server/src/domain/addresses.ts';
+import { recordEquity } from '../../packages/server/src/console/equity.ts';
+import type { WalletAddress } from '../../packages/server/src/domain/records.ts';
 import { ownerOf } from '../approving.ts';
 import {
   newAgent,

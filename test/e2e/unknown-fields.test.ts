@@ -2,7 +2,7 @@
 import * as contract from '@bellwether/contract';
 import { buildLimitOrder, type Market, orderIdOf } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { edits, isNear, nearestName } from '../../packages/server/src/platform/http/field-names.ts';
+import { edits, isNear, nearestName } from '../../packages/server/src/platform/http/validation.ts';
 import {
   aMarket,
   call,

@@ -6,7 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type EmbeddedPostgres, reachServer, startEmbeddedPostgres } from '@bellwether/durable/embedded';
 import { BellwetherClient, type Market } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_ROLE, DESK_DATABASE } from '../../packages/durable/src/embedded/embedded-role.ts';
+import { ADMIN_ROLE, DESK_DATABASE } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { backUpService, restoreService } from '../../packages/server/src/operations/backups.ts';
 import { openPool, type Sql, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { expectBooksToAgree, ordersOf } from '../books.ts';

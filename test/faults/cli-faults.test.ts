@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BellwetherClient, type Market, Signer } from '@bellwether/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXIT_CODES, type ExitName } from '../../packages/cli/src/exit-codes.ts';
+import { EXIT_CODES, type ExitName } from '../../packages/cli/src/cli-error.ts';
 import { claim, decline, ownerOf } from '../approving.ts';
 import { cli, deskBetween, type Ended, type Passed, startCli } from '../cli-process.ts';
 import { aMarket, limitOrder, newAgent, startTestService, type TestService } from '../harness.ts';

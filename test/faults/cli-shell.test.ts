@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { BellwetherClient, Market } from '@bellwether/sdk';
 import { deskPlace, KnownMints, readKeys } from '@bellwether/sdk/keystore';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXIT_CODES } from '../../packages/cli/src/exit-codes.ts';
+import { EXIT_CODES } from '../../packages/cli/src/cli-error.ts';
 import { cli, cliAtTerminal, cliProcess, deskBetween, python } from '../cli-process.ts';
 import { aMarket, newAgent, sharedTestService, startTestService } from '../harness.ts';
 import { dataFolder } from '../service-process.ts';

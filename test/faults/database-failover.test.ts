@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
+import { DESK_ROLE } from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { expectOneEffect, orderOfTurn, place, type Timed, tradeUntilStopped } from '../group-trading.ts';
 import { aMarket, call, newTrader, startTestService, type TestService, type Trader } from '../harness.ts';

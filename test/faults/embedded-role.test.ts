@@ -1,7 +1,10 @@
 /** On its embedded PostgreSQL the service works as an ordinary role, and on nothing that belongs to another. */
 import { expect, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../packages/durable/src/embedded/embedded-postgres.ts';
-import { ADMIN_ROLE, DESK_ROLE } from '../../packages/durable/src/embedded/embedded-role.ts';
+import {
+  ADMIN_ROLE,
+  DESK_ROLE,
+  startEmbeddedPostgres,
+} from '../../packages/durable/src/embedded/embedded-postgres.ts';
 import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { aMarket, newTrader, restingOrder } from '../harness.ts';
 import { dataFolder, postmasterOf, startProcess, startRefused } from '../service-process.ts';

@@ -16,8 +16,12 @@ import {
 } from '@bellwether/durable';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrateExchange } from '../../packages/exchange/src/index.ts';
-import { commitRows, type JournalRow, type Leading } from '../../packages/exchange/src/journal/commit.ts';
-import { Turn } from '../../packages/exchange/src/journal/turns.ts';
+import {
+  commitRows,
+  type JournalRow,
+  type Leading,
+  Turn,
+} from '../../packages/exchange/src/journal/commits.ts';
 import { ChainStore } from '../../packages/sandbox/src/solana/chain-store.ts';
 import { SANDBOX_CHAIN_SCHEMA } from '../../packages/sandbox/src/solana/index.ts';
 import { createTestDatabase } from '../postgres.ts';

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
 import { VenueUnavailable } from '../../packages/server/src/domain/unavailable.ts';
-import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
+import { createPooledSend } from '../../packages/server/src/platform/outbound/http.ts';
 import { createLiveBooks } from '../../packages/server/src/venues/polymarket/books.ts';
 import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
 import type { TestService } from '../harness.ts';

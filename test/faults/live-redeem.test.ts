@@ -1,8 +1,7 @@
 /** Redemptions of owners at the live venue past the desk: the desk's positions, results and portfolio follow. */
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { followRedemptions } from '../../packages/server/src/positions/follow-redemptions.ts';
-import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
+import { followRedemptions, resolveMarkets } from '../../packages/server/src/positions/redeem.ts';
 import { call, marketBuy, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, PROFILE, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';

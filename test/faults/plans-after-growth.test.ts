@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildMarketOrder, type Market } from '@bellwether/sdk';
 import { describe, expect, test, vi } from 'vitest';
 import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { resolveDoubt } from '../../packages/server/src/trading/resolve-doubt.ts';
+import { resolveDoubt } from '../../packages/server/src/trading/doubts.ts';
 import { createExplainedDatabase, nodesOf, type PlanNode, watchPlans } from '../executed-plans.ts';
 import { growTables } from '../grown-tables.ts';
 import {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AgentEvent, BellwetherClient } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { openPool, type Sql } from '../../packages/server/src/platform/database/connection.ts';
-import { nativeSha256 } from '../../packages/server/src/platform/system/sha256.ts';
+import { nativeSha256 } from '../../packages/server/src/platform/system/secrets.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import { orderOfTurn, place } from '../group-trading.ts';
 import { aMarket, newTrader, type Trader } from '../harness.ts';

@@ -13,7 +13,7 @@ import {
 } from '@bellwether/sdk';
 import { expect, test } from 'vitest';
 import { Faults, NO_FAULTS } from '../../packages/exchange/src/doors/polymarket/index.ts';
-import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import { followSets } from '../../packages/server/src/trading/sets.ts';
 import { call, openMarkets, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, orderAt, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { liveEnvironment } from '../live-environment.ts';

@@ -9,9 +9,8 @@ import {
   type WalletAction,
 } from '@bellwether/sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { followRedemptions } from '../../packages/server/src/positions/follow-redemptions.ts';
-import { resolveMarkets } from '../../packages/server/src/positions/resolve-markets.ts';
-import { followSets } from '../../packages/server/src/trading/follow-sets.ts';
+import { followRedemptions, resolveMarkets } from '../../packages/server/src/positions/redeem.ts';
+import { followSets } from '../../packages/server/src/trading/sets.ts';
 import { call, type TestService, type Trader } from '../harness.ts';
 import { newLiveTrader, poolOf, startLiveDesk, startVenue } from '../live-desk.ts';
 import { endingMarkets, type ManualClock, manualClock, micro, resolveMarket } from '../world.ts';

@@ -1,6 +1,6 @@
 /** The contract's sentinel: silent about the doors, and about a venue that differs it says each difference. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createPooledSend } from '../../packages/server/src/platform/outbound/pooled-send.ts';
+import { createPooledSend } from '../../packages/server/src/platform/outbound/http.ts';
 import { createVenueHttp } from '../../packages/server/src/venues/polymarket/http.ts';
 import { lookForDifferences } from '../../scripts/sentinel/differences.ts';
 import type { TestService } from '../harness.ts';

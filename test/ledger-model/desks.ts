@@ -5,7 +5,7 @@ import type { Evidence } from '../../packages/server/src/domain/evidence.ts';
 import type { Sql } from '../../packages/server/src/platform/database/connection.ts';
 import { PositionsInPlay } from '../../packages/server/src/positions/positions-in-play.ts';
 import { createRedemptionStore } from '../../packages/server/src/positions/redemption-store.ts';
-import { recordEvidence, writeEvidence } from '../../packages/server/src/trading/evidence.ts';
+import { recordEvidence, writeEvidence } from '../../packages/server/src/trading/outcomes.ts';
 import { NO_EVIDENCE } from '../one-agent.ts';
 import type { Ledger } from './ledger.ts';
 

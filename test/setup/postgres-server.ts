@@ -19,12 +19,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_ROLE, DESK_ROLE, prepareDatabase } from '../../packages/durable/src/embedded/embedded-role.ts';
 import {
+  ADMIN_ROLE,
+  DESK_ROLE,
+  prepareDatabase,
+} from '../../packages/durable/src/embedded/embedded-postgres.ts';
+import {
+  endPostmaster,
   findPostgres,
   type PostgresBinaries,
-} from '../../packages/durable/src/embedded/postgres-binaries.ts';
-import { endPostmaster } from '../../packages/durable/src/embedded/postmaster.ts';
+} from '../../packages/durable/src/embedded/postgres-process.ts';
 import { openPool, socketUrl } from '../../packages/server/src/platform/database/connection.ts';
 import { migrate } from '../../packages/server/src/platform/database/migrate.ts';
 import { SCHEMAS } from '../../packages/server/src/wiring/database.ts';

@@ -15,8 +15,42 @@ import {
   WalletCallsError,
 } from '@bellwether/sdk';
 import { KeystoreError, SpendingLimitReached } from '@bellwether/sdk/keystore';
-import { adviceFor } from './advice.ts';
-import type { ExitName } from './exit-codes.ts';
+
+/** How a run can end. The command line, its help and docs/cli.md all read this table. */
+export const EXIT_CODES = {
+  done: { status: 0, meaning: 'Done.' },
+  unexpected: { status: 1, meaning: 'Something that this program does not expect: please report it.' },
+  usage: { status: 2, meaning: 'The command line is wrong. Nothing was sent.' },
+  refused: {
+    status: 3,
+    meaning:
+      'Refused: by the desk, by the venue, or by a limit on this machine. The error says by which check, and what to do. No order was placed.',
+  },
+  unknown: {
+    status: 4,
+    meaning:
+      'An order was sent and its outcome is not known here. The error carries `orderId`: look it up before you send another.',
+  },
+  unreachable: {
+    status: 5,
+    meaning: 'The desk did not answer in time, or cannot work now. Nothing was placed.',
+  },
+  keystore: {
+    status: 6,
+    meaning: 'The keys cannot be used: no keystore, a wrong passphrase, a damaged file, or a key is missing.',
+  },
+  unconfirmed: { status: 7, meaning: 'The question was not answered with yes. Nothing was sent.' },
+  unverified: {
+    status: 8,
+    meaning: 'What the desk gave to sign is not what was asked for. It was not signed, and nothing was sent.',
+  },
+  findings: { status: 9, meaning: 'The doctor found something wrong, or could not look at all of it.' },
+  interrupted: { status: 130, meaning: 'Stopped with Ctrl-C or by a signal before anything was placed.' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly meaning: string }>>;
+
+export type ExitName = keyof typeof EXIT_CODES;
+
+// The end of a run, and how it is said: exit code, stable code, a sentence, and the next step.
 
 interface Details {
   readonly fix?: string | undefined;
@@ -190,3 +224,32 @@ export function failureOf(error: unknown): Failure {
     fix: 'Run the command again; if it happens again, report it with the version (bellwether --version).',
   };
 }
+
+/** Advice after a refusal, in commands of this program. The desk's own advice names routes. */
+const ADVICE: Readonly<Record<string, string>> = {
+  unauthorized: 'The desk does not know this API key: look at bellwether doctor.',
+  market_not_found: 'Find markets with: bellwether markets <words>',
+  unknown_market: 'Find markets with: bellwether markets <words>',
+  order_not_found: 'List orders with: bellwether orders --all',
+  trading_paused: 'Go on with: bellwether resume. What the owner has paused, only the owner resumes.',
+  credentials_not_registered: 'Register the wallet with: bellwether init',
+  insufficient_balance: 'See what can be spent with: bellwether briefing',
+  kyc_required:
+    'A person proves their identity for this wallet at the link that this command makes: bellwether identity. Trust no other link.',
+  claim_required:
+    "Give the agent's claim address to its owner: bellwether init shows it when it makes the agent.",
+  max_trade_amount_exceeded: 'Place a smaller order. The limits: bellwether limits',
+  max_trades_per_day_exceeded: 'Wait until UTC midnight. The limits: bellwether limits',
+  daily_trade_amount_exceeded:
+    'Place a smaller order, or wait until UTC midnight. The limits: bellwether limits',
+  max_position_value_exceeded: 'Place a smaller order. The limits: bellwether limits',
+  daily_loss_limit_reached:
+    'Only orders that reduce a position are taken until UTC midnight. The limits: bellwether limits',
+  wrong_venue_route: 'Markets of venue B are traded with: bellwether trade',
+  approval_required: 'Order for no more than approvalAbove, which bellwether limits shows.',
+  approval_not_required: 'The limits have changed since this quote: run the command again.',
+  max_open_orders_exceeded: 'Cancel an order first: bellwether orders, bellwether cancel <order-id>',
+};
+
+export const adviceFor = (code: string): string | undefined =>
+  Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;

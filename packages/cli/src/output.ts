@@ -4,10 +4,17 @@
  *
  * A reader that goes away (`| head`) ends the writing and nothing else: a trade goes on and its exit code says how it ended.
  */
-import type { Failure } from './cli-error.ts';
-import { EXIT_CODES } from './exit-codes.ts';
-import { type Column, facts, type Paint, table, type Value } from './table.ts';
-import { harmlessJson, oneLine, paragraphs } from './terminal-text.ts';
+import { EXIT_CODES, type Failure } from './cli-error.ts';
+import {
+  type Column,
+  facts,
+  harmlessJson,
+  oneLine,
+  type Paint,
+  paragraphs,
+  table,
+  type Value,
+} from './terminal.ts';
 
 /** A terminal, or what takes its place. */
 export type CommandStream = NodeJS.WritableStream & {

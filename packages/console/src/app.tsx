@@ -1,22 +1,30 @@
 /** The frame around every view: who is signed in, where one can go, whether what is shown is live. */
+
+import type { OwnerSession } from '@bellwether/contract';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { wordsOf } from './desk/call.ts';
 import { followDesk, liveState } from './desk/live.ts';
 import { Link, type Route, route } from './desk/router.tsx';
-import { findSession, readAgain, type Session, session, signOut } from './desk/session.ts';
-import { createStore, useStore } from './desk/store.ts';
-import { RecoveryDay } from './parts/recovery-day.tsx';
-import { Toast } from './parts/toast.tsx';
+import {
+  createStore,
+  findSession,
+  readAgain,
+  type Session,
+  sendWithPasskey,
+  session,
+  signOut,
+  useStore,
+  wordsOf,
+} from './desk/session.ts';
+import { Time } from './parts/figures.tsx';
+import { Toast, useAction } from './parts/pieces.tsx';
 import { Agent } from './views/agent.tsx';
-import { Approvals } from './views/approvals.tsx';
-import { useApprovals } from './views/approvals-list.ts';
+import { Approvals, useApprovals } from './views/approvals.tsx';
 import { Home } from './views/home.tsx';
 import { Market } from './views/market.tsx';
 import { Operator } from './views/operator.tsx';
 import { OrderView } from './views/order.tsx';
-import { Passkeys } from './views/passkeys.tsx';
-import { SessionEnded, SignIn } from './views/sign-in.tsx';
+import { Passkeys, SessionEnded, SignIn } from './views/sign-in.tsx';
 
 type KnownOwner = Extract<Session, { readonly userId: string }>;
 
@@ -207,5 +215,42 @@ export function App() {
       {present.state === 'out' ? <SignIn /> : <main id="content" aria-busy="true" />}
       <Toast />
     </>
+  );
+}
+
+// The day after a recovery, at the top of every page: the account's owner must read of it wherever a page is open.
+
+const LOOK_EVERY_MS = 60_000;
+
+function RecoveryDay({ recovery }: Pick<OwnerSession, 'recovery'>) {
+  const action = useAction();
+  const isOn = recovery !== null;
+  // One that begins while the page is open stands over it, as nothing may move under the owner's hand.
+  const wasOn = useRef(isOn).current;
+  // Its end comes without an event.
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => void findSession().catch(() => {}), LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
+  const undo = () =>
+    void action.run(async () => {
+      await sendWithPasskey('/owner/recovery/undo');
+      await findSession();
+      return 'The recovery is undone: its passkey and the sessions of that are gone. The code is used up: print another one.';
+    });
+  if (recovery === null) return null;
+  return (
+    <section class={wasOn ? 'message error' : 'bar'} aria-label="The account was recovered">
+      <p role="alert">
+        <strong>A recovery code opened this account</strong> on <Time at={recovery.beganAt} />. Until{' '}
+        <Time at={recovery.endsAt} /> you can look, pause, cancel and decline, and nothing else, in every
+        session. A pause suspends every exit then and sends none, also what was armed for it. If that was not
+        you, undo it with a passkey that you had before.
+      </p>
+      <button type="button" class="stop" disabled={action.isBusy} onClick={undo}>
+        Undo it with a passkey of before
+      </button>
+    </section>
   );
 }

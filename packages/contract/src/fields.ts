@@ -1,5 +1,6 @@
 /** Field schemas that several operations share, with every limit of the interface as a named constant. */
 import { type Static, type TSchema, Type } from 'typebox';
+import { VENUE_REFUSALS } from './venue-refusals.ts';
 
 export const LIMITS = {
   agentNameChars: 100,
@@ -396,3 +397,55 @@ export const Notice = Type.Object({
   message: Type.String(),
 });
 export type Notice = Static<typeof Notice>;
+
+// The words on the wire for an order's status and for why a venue refused it.
+
+/**
+ * One of these texts; a later version may add some.
+ * @example
+ * const status = words(['open', 'closed'], 'of a market');
+ */
+export const words = (all: readonly string[], description: string) =>
+  Type.String({ enum: [...all], description });
+
+/** Statuses of a signed order, in records. */
+export const ORDER_STATUS_WORDS = [
+  'submitting',
+  'unknown',
+  'live',
+  'partially_filled',
+  'matched',
+  'filled',
+  'canceled',
+  'expired',
+  'rejected',
+  'market_resolved',
+  'settlement_failed',
+  'delayed',
+  'unmatched',
+] as const;
+/** Statuses of a quoted order. */
+export const CHAIN_STATUS_WORDS = [
+  'submitted',
+  'open',
+  'filled',
+  'partially_filled',
+  'reverted',
+  'expired',
+  'failed',
+  'canceled',
+] as const;
+
+export const VenueRefusalCode = words(
+  Object.keys(VENUE_REFUSALS),
+  `why the venue refused. ${Object.entries(VENUE_REFUSALS)
+    .map(([code, { message }]) => `\`${code}\`: ${message}`)
+    .join(' ')}`,
+);
+
+/** Added by an answer with success: false. */
+export const refusedBecause = {
+  errorCode: Type.Optional(VenueRefusalCode),
+  errorMessage: Type.Optional(Type.String()),
+  fix: Type.Optional(Type.String({ description: 'what to do next' })),
+};

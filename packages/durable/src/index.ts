@@ -1,13 +1,26 @@
 /** Durable access to PostgreSQL: pool, transactions, sessions, terms, group commit. */
 export { arrayOf, type Element, type ElementType } from './binary-array.ts';
 export { socketUrl, type Tls } from './database-url.ts';
-export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError } from './errors.ts';
+export { CommitInDoubt, ConnectionLost, ConnectionRefused, DatabaseError, whilePassing } from './errors.ts';
 export { GroupCommit, type GroupCommitOptions, type Take } from './group-commit.ts';
-export { whilePassing } from './passing.ts';
-export { openPool, type PoolAddress, type PoolOptions, type Session, type Sql } from './pool.ts';
-export { refusePooler } from './pooler.ts';
-export { refuseLoneCommits } from './standbys.ts';
-export { currentOrigin, type Fragment, type Row, type Rows, type Tag, withOrigin } from './statement.ts';
+export {
+  openPool,
+  type PoolAddress,
+  type PoolOptions,
+  refuseLoneCommits,
+  refusePooler,
+  type Session,
+  type Sql,
+} from './pool.ts';
+export {
+  currentOrigin,
+  type Fragment,
+  json,
+  type Row,
+  type Rows,
+  type Tag,
+  withOrigin,
+} from './statement.ts';
 export {
   beginTerm,
   endOwnSession,
@@ -18,4 +31,3 @@ export {
   takeLead,
 } from './term.ts';
 export { commitAll, openTransaction, type Transaction, type Tx, transact } from './transaction.ts';
-export { json } from './values.ts';

@@ -4,10 +4,9 @@
  * attempt rejects the users that waited for it when no other connection is in use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, openConnection } from './connection.ts';
+import { type Connection, Listener, openConnection } from './connection.ts';
 import { type DatabaseAddress, type Endpoint, readDatabaseUrl, type Tls } from './database-url.ts';
 import { asLoss, ConnectionRefused } from './errors.ts';
-import { Listener } from './listener.ts';
 import { createTag, type Issuer, type Rendered, type Rows, type Tag } from './statement.ts';
 import { WritableHosts } from './writable-hosts.ts';
 
@@ -88,7 +87,7 @@ export interface Session extends Tag {
 }
 
 /** Longer than any transaction of a running process waits between its statements. */
-export const IDLE_IN_TRANSACTION_MS = 15_000;
+const IDLE_IN_TRANSACTION_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_S = 10;
 const TICK_MS = 1_000;
@@ -380,4 +379,45 @@ async function openSession(shared: Shared, { settings }: Pick<PoolOptions, 'sett
     end();
     throw fault;
   }
+}
+
+// Refuses a connection pooler such as pgbouncer between this process and PostgreSQL. It drops the settings of our sessions
+// (time limits, keepalive, what the journal's session needs), or refuses them, and in transaction mode it lends one session to
+// several clients, which breaks the lead, notifications and prepared statements.
+
+const POOLER_ADVICE =
+  'Name PostgreSQL itself in DATABASE_URL: the service keeps its own pool, of DATABASE_POOL connections, and needs its sessions for itself';
+
+/** @throws Error with a sentence, or the database's own error */
+export async function refusePooler(sql: Sql): Promise<void> {
+  const rows = await sql<{ readonly setting: string }[]>`
+    select setting from pg_settings where name = 'idle_in_transaction_session_timeout'`.catch(
+    (error: unknown) => {
+      if (!(error instanceof Error) || !/unsupported startup parameter/i.test(error.message)) throw error;
+      throw new Error(
+        `a connection pooler such as pgbouncer stands before the database and refuses the settings of our sessions. ${POOLER_ADVICE}`,
+        { cause: error },
+      );
+    },
+  );
+  if (rows[0]?.setting !== String(IDLE_IN_TRANSACTION_MS))
+    throw new Error(
+      `a connection pooler such as pgbouncer stands before the database and drops the settings of our sessions. ${POOLER_ADVICE}`,
+    );
+}
+
+// Refuses a database of several hosts in which a commit is acknowledged before a standby has it.
+
+/** Of `synchronous_commit`: no standby is waited for. */
+const ALONE_LEVELS: ReadonlySet<string> = new Set(['off', 'local']);
+
+/** @throws Error with a sentence */
+export async function refuseLoneCommits(sql: Sql, url: string): Promise<void> {
+  if (readDatabaseUrl(url).hosts.length === 1) return;
+  const [row] = await sql<{ readonly names: string; readonly waits: string }[]>`
+    select current_setting('synchronous_standby_names') as names, current_setting('synchronous_commit') as waits`;
+  if (row !== undefined && row.names.trim() !== '' && !ALONE_LEVELS.has(row.waits)) return;
+  throw new Error(
+    'DATABASE_URL names several hosts, and no standby must confirm a commit: a promotion would lose what was acknowledged last. Set synchronous_standby_names and synchronous_commit = on on the servers, or say DATABASE_MAY_LOSE_COMMITS=on',
+  );
 }

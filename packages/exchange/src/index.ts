@@ -1,9 +1,9 @@
 /**
  * The paper exchange's public interface. The rest of the package is private.
  */
-export { createPriceHistory } from './journal/price-history.ts';
-export { EXCHANGE_SCHEMA, migrateExchange } from './journal/schema.ts';
-export { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
+
+export { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/commits.ts';
+export { createPriceHistory } from './journal/prices.ts';
 export {
   type Clock,
   type ExchangeOptions,
@@ -12,5 +12,6 @@ export {
   systemClock,
 } from './open-exchange.ts';
 export type * from './paper-exchange.ts';
+export { EXCHANGE_SCHEMA, migrateExchange } from './schema.ts';
 export type * from './trade-history.ts';
-export type * from './world/mirror-changes.ts';
+export type * from './world/mirror.ts';

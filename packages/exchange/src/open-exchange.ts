@@ -23,31 +23,32 @@ import type {
   OrderId,
   Outcome,
   TokenId,
-} from './engine/types.ts';
-import { ExchangeHistory } from './history/exchange-history.ts';
-import type { ChooseFailing } from './history/failing-trades.ts';
-import type { Taken } from './history/projector.ts';
-import { encodeCommand, type JournalCommand } from './journal/command-codec.ts';
-import { commitRows, type JournalRow, type PriceTick } from './journal/commit.ts';
-import { endLostSession, takeExchangeLead } from './journal/lead.ts';
-import { marketIds } from './journal/market-ids.ts';
-import { OrderIds, RefusedIds } from './journal/order-ids.ts';
-import { readRecords } from './journal/order-records.ts';
-import { isRefused, readPosted } from './journal/posted-orders.ts';
-import { createPriceHistory } from './journal/price-history.ts';
-import { PriceTicks } from './journal/price-ticks.ts';
-import { publicEvents } from './journal/public-events.ts';
+} from './engine/commands.ts';
+import { ExchangeHistory } from './history/history.ts';
+import type { ChooseFailing, Taken } from './history/projector.ts';
+import { encodeCommand, type JournalCommand, publicEvents } from './journal/commands.ts';
+import {
+  commitRows,
+  ExchangeLedElsewhere,
+  ExchangeUnavailable,
+  endLostSession,
+  type JournalRow,
+  OtherMarkets,
+  type PriceTick,
+  Turns,
+  takeExchangeLead,
+} from './journal/commits.ts';
+import { isRefused, OrderIds, RefusedIds, readPosted, readRecords } from './journal/orders.ts';
+import { createPriceHistory, PriceTicks } from './journal/prices.ts';
 import {
   applyCommand,
   type LaterCommand,
+  marketIds,
   type Recovered,
   type Replayed,
   recover,
 } from './journal/recovery.ts';
-import { SnapshotSchedule } from './journal/snapshot-schedule.ts';
-import { hashOf } from './journal/snapshots.ts';
-import { Turns } from './journal/turns.ts';
-import { ExchangeLedElsewhere, ExchangeUnavailable, OtherMarkets } from './journal/unavailable.ts';
+import { hashOf, SnapshotSchedule } from './journal/snapshots.ts';
 import type {
   Entry,
   ExecuteOptions,
@@ -62,9 +63,9 @@ import type {
 } from './paper-exchange.ts';
 import type { SettlementDelays, TradeHistory } from './trade-history.ts';
 import { isHouse } from './world/house.ts';
-import type { MirrorChange } from './world/mirror-changes.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/markets.ts';
+import type { MirrorChange } from './world/mirror.ts';
 import { SLOTS, type V2Share } from './world/slots.ts';
-import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
 import { SPEED_UNIT, World } from './world/world.ts';
 
 export interface Clock {

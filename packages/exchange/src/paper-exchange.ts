@@ -15,10 +15,10 @@ import type {
   PostedLabel,
   SetOrder,
   TokenId,
-} from './engine/types.ts';
-import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/types.ts';
+} from './engine/commands.ts';
+import type { Catalogue, MarketFacts, MarketView, PublicCommand } from './world/markets.ts';
 
-export type * from './engine/types.ts';
+export type * from './engine/commands.ts';
 export type {
   Catalogue,
   MarketFacts,
@@ -26,7 +26,7 @@ export type {
   MarketView,
   OutcomeNames,
   PublicCommand,
-} from './world/types.ts';
+} from './world/markets.ts';
 
 /**
  * One journalled command with its events, in order, except internal events of the house: the acceptance and end of its

@@ -2,8 +2,8 @@
 import { NO_POSITION } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AccountBases } from '../src/doors/data/account-bases.ts';
 import { type Basis, BasisChange, NOTHING } from '../src/doors/data/cost-basis.ts';
+import { AccountBases } from '../src/doors/data/reads.ts';
 import type { MarketFacts } from '../src/index.ts';
 import type { MoveRecord, TradeHistory, TradeRecord, TradeStatus } from '../src/trade-history.ts';
 

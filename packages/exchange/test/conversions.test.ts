@@ -1,9 +1,9 @@
 /** NO shares of one market of an event become YES shares of the others, and the pool that gives them gets back what it lends. */
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
-import type { NewOrder } from '../src/engine/types.ts';
+import type { NewOrder } from '../src/engine/commands.ts';
+import type { MarketView } from '../src/world/markets.ts';
 import { Random } from '../src/world/random.ts';
-import type { MarketView } from '../src/world/types.ts';
 import { World } from '../src/world/world.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);

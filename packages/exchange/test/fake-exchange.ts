@@ -1,6 +1,6 @@
 /** For tests: the reads of a paper exchange with two fixed markets and a third that is resolved. */
 
-import type { DoorExchange } from '../src/doors/polymarket/door-options.ts';
+import type { DoorExchange } from '../src/doors/polymarket/requests.ts';
 import type { BookView, ConditionId, MarketView, Outcome, TokenId } from '../src/index.ts';
 
 const START = Date.UTC(2026, 9, 1);

@@ -8,7 +8,7 @@ import { createWalletClient, custom } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { injectFaults } from '../src/doors/polymarket/fault-hooks.ts';
+import { injectFaults, openLine } from '../src/doors/polymarket/faults.ts';
 import {
   EXCHANGE_KEYS_SCHEMA,
   type FaultPlan,
@@ -17,7 +17,6 @@ import {
   polymarketDoor,
   VenueKeys,
 } from '../src/doors/polymarket/index.ts';
-import { openLine } from '../src/doors/polymarket/socket-faults.ts';
 import { restingBid, stage } from './open-exchange-stage.ts';
 import { socketStage } from './socket-stage.ts';
 

@@ -3,7 +3,7 @@ import { MICRO } from '@bellwether/contract/decimals';
 import type { Sql } from '@bellwether/durable';
 import { asAddress } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
-import { Heartbeats } from '../src/doors/polymarket/heartbeats.ts';
+import { Heartbeats } from '../src/doors/polymarket/account-routes.ts';
 import { EXCHANGE_KEYS_SCHEMA, VenueKeys } from '../src/doors/polymarket/index.ts';
 import type { JournalledExchange, NewOrder } from '../src/index.ts';
 import { ALICE, restingBid, stage } from './open-exchange-stage.ts';

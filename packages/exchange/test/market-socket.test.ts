@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { changesBetween } from '../src/doors/polymarket/market-events.ts';
+import { changesBetween } from '../src/doors/polymarket/feed-events.ts';
 import { MarketFeed } from '../src/doors/polymarket/market-feed.ts';
 import { wireBook } from '../src/doors/polymarket/wire.ts';
 import type { BookView, Entry, JournalledExchange, MarketView } from '../src/index.ts';

@@ -20,8 +20,7 @@ import {
   TEST_EOA,
   WRAPPED_VECTOR,
 } from '../../protocol/test/vectors.ts';
-import { type PostedBody, parseOrderBody } from '../src/doors/polymarket/order-body.ts';
-import { verifyPostedOrder } from '../src/doors/polymarket/order-signature.ts';
+import { type PostedBody, parseOrderBody, verifyPostedOrder } from '../src/doors/polymarket/posted-order.ts';
 
 const TERMS = { domains: exchangeDomains(), chainId: 137, recover: nobleRecover };
 const STRANGER = asAddress('0x00000000000000000000000000000000000a11ce');

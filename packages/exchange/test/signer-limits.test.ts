@@ -4,8 +4,7 @@ import { asAddress } from '@bellwether/protocol';
 import type { FastifyReply } from 'fastify';
 import { expect, test, vi } from 'vitest';
 import type { DoorExchange } from '../src/doors/polymarket/index.ts';
-import { SignerLimits } from '../src/doors/polymarket/signer-limits.ts';
-import { SignerTiers } from '../src/doors/polymarket/signer-tiers.ts';
+import { SignerLimits, SignerTiers } from '../src/doors/polymarket/signer-limits.ts';
 import type { TradeQuery, TradeRecord } from '../src/trade-history.ts';
 import { fakeExchange } from './fake-exchange.ts';
 

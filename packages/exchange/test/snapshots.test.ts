@@ -5,8 +5,7 @@ import type { Sql } from '@bellwether/durable';
 import { expect, test } from 'vitest';
 import type { JournalledExchange } from '../src/index.ts';
 import { recover } from '../src/journal/recovery.ts';
-import { SnapshotSchedule } from '../src/journal/snapshot-schedule.ts';
-import { hashOf } from '../src/journal/snapshots.ts';
+import { hashOf, SnapshotSchedule } from '../src/journal/snapshots.ts';
 import { ALICE, cutJournal, someTrading, stage, untilOpen } from './open-exchange-stage.ts';
 
 const kept = async (sql: Sql): Promise<{ seq: number; hash: string }[]> => {

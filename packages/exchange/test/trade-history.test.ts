@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MICRO } from '@bellwether/contract/decimals';
 import { openPool } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
-import { FailingTrades } from '../src/history/failing-trades.ts';
-import { HistoryProjector } from '../src/history/projector.ts';
-import { tradeIdOf, tradeNumberOf } from '../src/history/trade-id.ts';
+import { FailingTrades, HistoryProjector } from '../src/history/projector.ts';
+import { tradeIdOf, tradeNumberOf } from '../src/history/trades.ts';
 import type { JournalledExchange, NewOrder } from '../src/index.ts';
 import {
   ALICE,

@@ -1,11 +1,11 @@
 /** Markets of Protocol V2 in the paper world: which there are, their ids, and what worlds of earlier releases keep. */
 import { conditionIdOf, eventIdOf, parsePositionId, positionIds } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { resolutionRow } from '../src/doors/data/market-rows.ts';
-import { decodeCommand, encodeCommand } from '../src/journal/command-codec.ts';
-import { marketIds } from '../src/journal/market-ids.ts';
+import { resolutionRow } from '../src/doors/data/positions.ts';
+import { decodeCommand, encodeCommand } from '../src/journal/commands.ts';
+import { marketIds } from '../src/journal/recovery.ts';
+import type { MarketView } from '../src/world/markets.ts';
 import type { V2Share } from '../src/world/slots.ts';
-import type { MarketView } from '../src/world/types.ts';
 import { World } from '../src/world/world.ts';
 
 const START = Date.UTC(2026, 9, 1);

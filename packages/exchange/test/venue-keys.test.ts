@@ -3,8 +3,8 @@ import type { Sql } from '@bellwether/durable';
 import { asAddress, l2Signature } from '@bellwether/protocol';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
-import { AUTH_TOLERANCE_S } from '../src/doors/polymarket/auth-headers.ts';
 import {
+  AUTH_TOLERANCE_S,
   EXCHANGE_KEYS_SCHEMA,
   type VenueCredentials,
   VenueKeys,

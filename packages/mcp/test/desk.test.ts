@@ -1,8 +1,7 @@
 /** The desk behind an address may be started anew for other money, while this server goes on. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/setup/clean-up.ts';
-import { readConfig } from '../src/config.ts';
-import { backendsOf, DeskDoor } from '../src/desk.ts';
+import { backendsOf, DeskDoor, readConfig } from '../src/desk.ts';
 
 afterEach(() => {
   vi.useRealTimers();

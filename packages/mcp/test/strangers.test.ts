@@ -5,12 +5,10 @@ import { KnownMints, SpendingLimit } from '@bellwether/sdk/keystore';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/setup/clean-up.ts';
-import type { Approval } from '../src/approval.ts';
-import { readConfig } from '../src/config.ts';
-import { backendsOf, type Desk, type DeskDoor } from '../src/desk.ts';
-import { listedSkills, skillText } from '../src/skills.ts';
-import { StrangersTexts } from '../src/strangers-texts.ts';
-import { callTool, type Tool } from '../src/tool.ts';
+import { StrangersTexts } from '../src/answer.ts';
+import { backendsOf, type Desk, type DeskDoor, readConfig } from '../src/desk.ts';
+import { listedSkills, skillText } from '../src/mcp-server.ts';
+import { type Approval, callTool, type Tool } from '../src/tool.ts';
 import { createTools } from '../src/tools/index.ts';
 import { AGENT_ID, type Attacker, hostileFetch, SIGNER, SOLANA } from './hostile-desk.ts';
 

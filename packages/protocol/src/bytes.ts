@@ -1,7 +1,9 @@
 /**
- * Hex, text and bytes. Written without Node's `Buffer`, so that the package runs wherever an agent does.
+ * Bytes and the texts that spell them: hex, UTF-8, base58 and base64. Written without Node's `Buffer`, so that the
+ * package runs wherever an agent does.
  */
 import * as noble from '@noble/hashes/utils.js';
+import { base58, base64, base64url } from '@scure/base';
 
 export { equalBytes } from '@noble/curves/utils.js';
 export { concatBytes, utf8ToBytes as utf8 } from '@noble/hashes/utils.js';
@@ -97,4 +99,76 @@ export function uint256(value: bigint): Uint8Array {
   const bytes = new Uint8Array(32);
   writeUint256(new DataView(bytes.buffer), 0, value);
   return bytes;
+}
+
+// Base58 as Solana spells keys and signatures: the Bitcoin alphabet, a leading 1 for every leading zero byte.
+
+/** A longer text is not a key or signature, and decoding time grows with the square of the length. */
+const MAX_CHARS = 128;
+
+/**
+ * @example
+ * toBase58(new Uint8Array([97])); // '2g'
+ */
+export const toBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
+
+/**
+ * Bytes of a base58 text, or `null` when it is not base58.
+ * @example
+ * parseBase58('2g'); // Uint8Array [ 97 ]
+ */
+export function parseBase58(text: string): Uint8Array | null {
+  if (text.length > MAX_CHARS) return null;
+  try {
+    return base58.decode(text);
+  } catch {
+    return null;
+  }
+}
+
+// Base64 without Node's `Buffer`: read in either alphabet, or in the canonical spelling alone.
+
+const EITHER_ALPHABET = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/**
+ * Bytes of a base64 text in either alphabet, padded or not; otherwise `null`. As lenient as the decoders of the
+ * venue's own clients: bits beyond the last byte do not matter, and more than one text gives the same bytes.
+ * @example
+ * parseBase64('YQ=='); // Uint8Array [ 97 ]
+ */
+export function parseBase64(text: string): Uint8Array | null {
+  if (!EITHER_ALPHABET.test(text)) return null;
+  try {
+    const binary = atob(text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The url-safe alphabet, with padding: the spelling of the CLOB's secrets and signatures.
+ * @example
+ * toBase64Url(new Uint8Array([251])); // '-w=='
+ */
+export const toBase64Url = (bytes: Uint8Array): string => base64url.encode(bytes);
+
+/**
+ * The standard alphabet, with padding: the canonical spelling.
+ * @example
+ * toBase64(new Uint8Array([97])); // 'YQ=='
+ */
+export const toBase64 = (bytes: Uint8Array): string => base64.encode(bytes);
+
+/**
+ * Bytes of a text in the canonical spelling; `null` for any other, so that no value has two spellings.
+ * @example
+ * parseBase64Strict('YQ'); // null: the padding is missing
+ */
+export function parseBase64Strict(text: string): Uint8Array | null {
+  try {
+    return base64.decode(text);
+  } catch {
+    return null;
+  }
 }

@@ -8,10 +8,9 @@
  * - 12 + 3 fields: no contract accepts it. Signers that include the interface's deprecated fields make it; its hash
  *   serves only to explain that mistake to them.
  */
-import type { Address } from './address.ts';
+import { type Address, domainSeparator, hashText, StructEncoder, typedDataDigest } from './accounts.ts';
 import { hexToBytes } from './bytes.ts';
-import { domainSeparator, hashText, StructEncoder, typedDataDigest } from './eip712.ts';
-import { isPositionId } from './position-ids.ts';
+import { isPositionId } from './token-ids.ts';
 
 /** 0 externally owned account, 1 proxy wallet, 2 Safe wallet, 3 deposit wallet (ERC-1271). */
 export type SignatureType = 0 | 1 | 2 | 3;
@@ -274,3 +273,19 @@ export const signsExtras = (version: ExchangeVersion, profile: OrderProfile): bo
 
 /** `interface`: 12 fields for versions 1 and 2. `polymarket`: the venue's own 11 fields for version 2. Version 3 has 11 in both. */
 export type OrderProfile = 'interface' | 'polymarket';
+
+// The salt that makes of a client's own order id always the same order, so that a retry cannot become a second one.
+
+/** JSON carries the salt as a number. */
+const SALT_BITS = 53n;
+
+/**
+ * The first 53 bits of keccak256 over the UTF-8 text `bellwether order salt v1`, the agent's id and the client's order id,
+ * joined by line breaks. Another agent that uses the same id has another salt.
+ * @example
+ * saltOf(agentId, 'entry-17'); // the same two always give the same number
+ */
+export function saltOf(agentId: string, clientOrderId: string): number {
+  const digest = hashText(`bellwether order salt v1\n${agentId}\n${clientOrderId}`);
+  return Number(new DataView(digest.buffer, digest.byteOffset).getBigUint64(0) >> (64n - SALT_BITS));
+}

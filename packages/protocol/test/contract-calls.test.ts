@@ -1,6 +1,8 @@
 /** Calls of the venue's contracts, compared with what viem encodes. */
 import { type Abi, encodeFunctionData, maxUint256, parseAbi, toFunctionSelector, zeroHash } from 'viem';
 import { expect, test } from 'vitest';
+import { POLYGON_EXCHANGES } from '../src/order.ts';
+import { conditionIdOf, conditionsOfEvent } from '../src/token-ids.ts';
 import {
   approvalCalls,
   CONDITIONAL_TOKENS,
@@ -16,9 +18,7 @@ import {
   redeemCall,
   redeemPositionCall,
   splitCall,
-} from '../src/contract-calls.ts';
-import { POLYGON_EXCHANGES } from '../src/order.ts';
-import { conditionIdOf, conditionsOfEvent } from '../src/position-ids.ts';
+} from '../src/wallet-calls.ts';
 
 const ABI: Abi = parseAbi([
   'function redeemPositions(address collateral, bytes32 parent, bytes32 condition, uint256[] indexSets)',

@@ -29,7 +29,7 @@ import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { polygon } from 'viem/chains';
 import { describe, expect, test } from 'vitest';
-import { signDigest } from '../src/signature.ts';
+import { signDigest } from '../src/accounts.ts';
 import { loadNativeRecover } from './native-recover.ts';
 import { TEST_EOA, TEST_KEY, testKeyBytes, V3_SEPARATOR } from './vectors.ts';
 

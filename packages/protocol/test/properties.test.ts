@@ -29,7 +29,7 @@ import {
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { signDigest } from '../src/signature.ts';
+import { signDigest } from '../src/accounts.ts';
 import { loadNativeRecover } from './native-recover.ts';
 import { ORDER, ORDER_VECTORS, testKeyBytes } from './vectors.ts';
 

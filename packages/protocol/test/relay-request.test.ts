@@ -9,11 +9,17 @@ import { encodeProxyTransactionData } from '@polymarket/builder-relayer-client/d
 import { type Hex, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Address, toChecksumAddress } from '../src/address.ts';
+import { type Address, signDigest, toChecksumAddress } from '../src/accounts.ts';
 import { bytesToHex, hexToBytes } from '../src/bytes.ts';
-import { approvalCalls, type ContractCall, redeemCall, splitCall } from '../src/contract-calls.ts';
-import { type RelayTerms, relayRequest, signedRelayBody } from '../src/relay-request.ts';
-import { signDigest } from '../src/signature.ts';
+import {
+  approvalCalls,
+  type ContractCall,
+  type RelayTerms,
+  redeemCall,
+  relayRequest,
+  signedRelayBody,
+  splitCall,
+} from '../src/wallet-calls.ts';
 import { TEST_DEPOSIT, TEST_EOA, TEST_KEY, TEST_PROXY, TEST_SAFE } from './vectors.ts';
 
 const account = privateKeyToAccount(TEST_KEY);

@@ -33,7 +33,7 @@ import {
 } from '@bellwether/protocol';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, test } from 'vitest';
-import { signDigest } from '../src/signature.ts';
+import { signDigest } from '../src/accounts.ts';
 import { loadNativeRecover } from './native-recover.ts';
 import {
   type DomainName,

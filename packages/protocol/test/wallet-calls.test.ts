@@ -1,9 +1,8 @@
 /** Transactions of owners, compared with what viem encodes. */
 import { type Abi, concatHex, encodeFunctionData, encodePacked, parseAbi, size, zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
-import type { Address } from '../src/address.ts';
-import { approvalCalls, redeemCall, splitCall } from '../src/contract-calls.ts';
-import { ownerCalls, SAFE_MULTISEND } from '../src/wallet-calls.ts';
+import type { Address } from '../src/accounts.ts';
+import { approvalCalls, ownerCalls, redeemCall, SAFE_MULTISEND, splitCall } from '../src/wallet-calls.ts';
 import { PROXY_FACTORY } from '../src/wallets.ts';
 import { TEST_DEPOSIT, TEST_EOA, TEST_PROXY, TEST_SAFE } from './vectors.ts';
 

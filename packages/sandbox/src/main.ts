@@ -24,10 +24,8 @@ import {
   registerSandboxDoors,
   SANDBOX_PATHS,
 } from './sandbox.ts';
-import { CONTROL_PATH, controlDoor } from './standalone/control.ts';
-import { type Database, openDatabase } from './standalone/database.ts';
-import { FAUCET_PATH, faucetDoor } from './standalone/faucet.ts';
-import { readSettings, type Settings } from './standalone/settings.ts';
+import { CONTROL_PATH, controlDoor, FAUCET_PATH, faucetDoor } from './standalone/doors.ts';
+import { type Database, openDatabase, readSettings, type Settings } from './standalone/settings.ts';
 
 const CLOB_PREFIX = '/paper/clob';
 const GAMMA_PREFIX = '/paper/gamma';

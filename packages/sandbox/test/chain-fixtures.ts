@@ -23,9 +23,9 @@ import {
   getInitializeMint2Instruction,
   getMintToCheckedInstruction,
 } from '@solana-program/token';
+import type { ChainOptions, Executed, SandboxChain } from '../src/solana/chain-interface.ts';
+import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/chain-store.ts';
 import { openChain } from '../src/solana/index.ts';
-import { SANDBOX_CHAIN_SCHEMA } from '../src/solana/schema.ts';
-import type { ChainOptions, Executed, SandboxChain } from '../src/solana/types.ts';
 
 export const SOL = 1_000_000_000n;
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;

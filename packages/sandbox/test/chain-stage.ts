@@ -3,8 +3,8 @@ import type { Sql } from '@bellwether/durable';
 import { readTransaction, transactionId } from '@bellwether/protocol';
 import { beforeEach, onTestFinished } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
+import type { SandboxChain } from '../src/solana/chain-interface.ts';
 import { readToken } from '../src/solana/token-accounts.ts';
-import type { SandboxChain } from '../src/solana/types.ts';
 import { migrated, openTestChain, TestClock } from './chain-fixtures.ts';
 
 export let sql: Sql;

@@ -7,8 +7,8 @@ import {
 } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
 import { signedAgain } from '../../protocol/test/sign-again.ts';
-import { forgetHistory, HISTORY_SLOTS } from '../src/history.ts';
-import { SLOT_MS } from '../src/solana/block-clock.ts';
+import { forgetHistory, HISTORY_SLOTS } from '../src/sandbox.ts';
+import { SLOT_MS } from '../src/solana/slots.ts';
 import { readToken } from '../src/solana/token-accounts.ts';
 import {
   build,

@@ -3,7 +3,7 @@ import { addressBuckets } from '@bellwether/exchange/doors/limits';
 import { Faults } from '@bellwether/exchange/doors/polymarket';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
-import { CONTROL_PATH, controlDoor } from '../src/standalone/control.ts';
+import { CONTROL_PATH, controlDoor } from '../src/standalone/doors.ts';
 
 const KEY = 'a key of enough characters';
 

@@ -4,8 +4,8 @@ import { toBase58, USDC_MINT } from '@bellwether/protocol';
 import { fastify } from 'fastify';
 import { describe, expect, test, vi } from 'vitest';
 import { dflowTradeDoor } from '../src/dflow/index.ts';
-import { readOrderRequest } from '../src/dflow/order-request.ts';
-import { isResting } from '../src/dflow/switches.ts';
+import { readOrderRequest } from '../src/dflow/quotes.ts';
+import { isResting } from '../src/dflow/refusals.ts';
 import type { WireMarket } from '../src/dflow/wire.ts';
 import { accountsOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 

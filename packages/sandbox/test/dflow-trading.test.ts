@@ -4,7 +4,7 @@ import type { NewOrder } from '@bellwether/exchange';
 import { overreaches, paperEscrowAddress, parseTransaction, USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
 import { LP_ACCOUNT } from '../src/dflow/settlement.ts';
-import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
+import { tokenAccountOf } from '../src/dflow/tokens.ts';
 import { accountsOf, booksOf, ok, openStage, type Stage, signWith, USDC } from './stage.ts';
 
 const ALL_USDC = 10_000_000_000n * USDC;

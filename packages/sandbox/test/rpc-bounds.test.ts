@@ -10,9 +10,9 @@ import {
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
+import type { LocalChain, SandboxChain } from '../src/solana/chain-interface.ts';
 import { answerBody } from '../src/solana/rpc/answer.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
-import type { LocalChain, SandboxChain } from '../src/solana/types.ts';
 import { build, migrated, openTestChain, SOL, SYSTEM, TestClock, wallet } from './chain-fixtures.ts';
 
 let clock: TestClock;

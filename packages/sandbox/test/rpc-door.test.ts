@@ -25,7 +25,7 @@ import {
   getTransferCheckedInstruction,
 } from '@solana-program/token';
 import { describe, expect, test } from 'vitest';
-import { SLOT_MS } from '../src/solana/block-clock.ts';
+import { SLOT_MS } from '../src/solana/slots.ts';
 import { build, MINT_SPACE, randomBlockhash, SOL, TOKEN, TOKEN_2022, transferSol } from './chain-fixtures.ts';
 import {
   call,

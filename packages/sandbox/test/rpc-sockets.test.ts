@@ -16,9 +16,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { addressBuckets } from '../../exchange/src/doors/limits.ts';
-import { SLOT_MS } from '../src/solana/block-clock.ts';
+import type { SandboxChain } from '../src/solana/chain-interface.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
-import type { SandboxChain } from '../src/solana/types.ts';
+import { SLOT_MS } from '../src/solana/slots.ts';
 import {
   build,
   migrated,

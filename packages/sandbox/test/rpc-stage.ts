@@ -18,8 +18,8 @@ import {
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
+import type { SandboxChain } from '../src/solana/chain-interface.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
-import type { SandboxChain } from '../src/solana/types.ts';
 import { migrated, openTestChain, SOL, TestClock } from './chain-fixtures.ts';
 
 export let clock: TestClock;

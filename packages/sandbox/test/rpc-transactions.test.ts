@@ -11,10 +11,10 @@ import {
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import { SLOT_MS } from '../src/solana/block-clock.ts';
+import type { Executed, SandboxChain } from '../src/solana/chain-interface.ts';
 import { solanaRpcDoor } from '../src/solana/rpc/door.ts';
+import { SLOT_MS } from '../src/solana/slots.ts';
 import { errorSentence, toRpcError } from '../src/solana/transaction-errors.ts';
-import type { Executed, SandboxChain } from '../src/solana/types.ts';
 import {
   build,
   createMint,

@@ -27,9 +27,7 @@ import {
   openDflowSandbox,
   type Switches,
 } from '../src/dflow/index.ts';
-import { type VenueSigner, venueSigner } from '../src/dflow/keys.ts';
-import { tokenAccountOf } from '../src/dflow/token-addresses.ts';
-import { amountOf } from '../src/dflow/token-state.ts';
+import { amountOf, tokenAccountOf, type VenueSigner, venueSigner } from '../src/dflow/tokens.ts';
 import { vaultsOf } from '../src/dflow/vaults.ts';
 import type { WireMarket } from '../src/dflow/wire.ts';
 import { openChain, SANDBOX_CHAIN_SCHEMA, type SandboxChain, type SendOutcome } from '../src/solana/index.ts';

@@ -12,12 +12,18 @@ import {
   signatureTypeOf,
   walletKindsOf,
 } from '@bellwether/protocol';
-import { LIVE_RELAYER } from './relay.ts';
+import { NEED, needOptions } from './errors.ts';
 import type { Signer } from './signer.ts';
-import { NEED, needOptions } from './usage-error.ts';
-import type { VenueCredentials } from './venue-credentials.ts';
-import { KeyNotForThis, requireMayLogin, venueLogin } from './venue-login.ts';
-import { type VenueRead, VenueReader, type VenueReaderOptions } from './venue-reader.ts';
+import {
+  KeyNotForThis,
+  requireMayLogin,
+  type VenueCredentials,
+  type VenueRead,
+  VenueReader,
+  type VenueReaderOptions,
+  venueLogin,
+} from './venue-account.ts';
+import { LIVE_RELAYER } from './wallet-calls.ts';
 
 export type WalletCheckName =
   | 'venue'

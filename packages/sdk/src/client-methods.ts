@@ -9,7 +9,7 @@
 import type { Operation } from '@bellwether/contract';
 import * as contract from '@bellwether/contract';
 import type { Static, TSchema } from 'typebox';
-import { needValue } from './usage-error.ts';
+import { needValue } from './errors.ts';
 
 export interface CallOptions {
   /** Makes a changing call repeatable: the same key and body have one effect. */

@@ -4,9 +4,15 @@
  * of this object.
  */
 import type { Operation } from '@bellwether/contract';
-import { BellwetherConnectionError } from './api-error.ts';
 import { type CallOptions, type CallParts, OperationMethods, type Values } from './client-methods.ts';
-import { INSPECT } from './inspect.ts';
+import {
+  BellwetherConnectionError,
+  BellwetherUsageError,
+  INSPECT,
+  NEED,
+  needOptions,
+  needValue,
+} from './errors.ts';
 import { QuoteTrading } from './quotes.ts';
 import {
   type AgentEvent,
@@ -15,9 +21,9 @@ import {
   type MarketEvent,
   marketEvents,
   type StreamOptions,
-} from './streams.ts';
-import { Transport, type TransportOptions } from './transport.ts';
-import { BellwetherUsageError, NEED, needOptions, needValue } from './usage-error.ts';
+  Transport,
+  type TransportOptions,
+} from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
   /** `apiKeyCode` of the registration. Leave it out for the public operations. */

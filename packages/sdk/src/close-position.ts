@@ -3,14 +3,17 @@
  * says what remains and what still guards it. Each step is one that `BellwetherClient` has, so calling it again goes on where it stands.
  */
 import type { CancelMarketResponse, GuardedExit, Position, TradeResponse } from '@bellwether/contract';
-import { BellwetherApiError } from './api-error.ts';
+import { randomSalt } from './build-order.ts';
 import type { BellwetherClient } from './client.ts';
-import { provesNoEffect } from './keystore/proof.ts';
-import { tradeIntent } from './order-intent.ts';
-import { randomSalt } from './sign-order.ts';
+import { BellwetherApiError, BellwetherUsageError, NEED, needOptions, provesNoEffect } from './errors.ts';
+import {
+  type PreparedPins,
+  signPrepared,
+  tradeIntent,
+  type VerifiedPrepared,
+  verifyPrepared,
+} from './prepared-order.ts';
 import type { Signer } from './signer.ts';
-import { BellwetherUsageError, NEED, needOptions } from './usage-error.ts';
-import { type PreparedPins, signPrepared, type VerifiedPrepared, verifyPrepared } from './verify-prepared.ts';
 
 /** What is known beside the desk, as for `verifyPrepared`; the signer signs. */
 export interface ClosePosition extends Omit<PreparedPins, 'signer'> {

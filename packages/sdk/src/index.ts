@@ -76,14 +76,7 @@ export type {
   SolanaAddress,
 } from '@bellwether/protocol';
 export {
-  BellwetherApiError,
-  BellwetherConnectionError,
-  type FieldError,
-  isProblem,
-  type ProblemWith,
-} from './api-error.ts';
-export { type BookLevels, priceToReach, type ReachedPrice } from './book-price.ts';
-export {
+  type BookLevels,
   buildLimitOrder,
   buildMarketOrder,
   type LimitOrder,
@@ -91,6 +84,13 @@ export {
   type MarketOrder,
   type MarketSell,
   type MarketTerms,
+  type OrderConnection,
+  type OrderProfile,
+  orderIdOf,
+  outcomeMismatch,
+  priceToReach,
+  type ReachedPrice,
+  sideCalled,
   type TradeLabels,
 } from './build-order.ts';
 export {
@@ -115,11 +115,22 @@ export {
   closePosition,
   type PlannedSale,
 } from './close-position.ts';
-export { type MeantExit, verifyExit, worstExitPrice } from './exits.ts';
-export type { KeyUse } from './key-use.ts';
-export { outcomeMismatch, sideCalled } from './known-tokens.ts';
 export {
+  BellwetherApiError,
+  BellwetherConnectionError,
+  BellwetherUsageError,
+  type FieldError,
+  isProblem,
+  type ProblemWith,
+  QuoteError,
+  type QuoteFault,
+  type UnsafeReason,
+  UnsafeTransaction,
+} from './errors.ts';
+export {
+  type ChallengePins,
   createPaperCredentials,
+  ForeignChallenge,
   type IdentityLink,
   identityLink,
   linkSignersWallet,
@@ -131,10 +142,64 @@ export {
   type IntentTerms,
   type IntentWords,
   intentFaults,
+  type MeantExit,
+  PreparedOrderError,
+  type PreparedPins,
+  signPrepared,
   tradeIntent,
-} from './order-intent.ts';
-export { QuoteError, type QuoteFault, type UnsafeReason, UnsafeTransaction } from './quote-error.ts';
+  type VerifiedPrepared,
+  verifyExit,
+  verifyPrepared,
+  worstExitPrice,
+} from './prepared-order.ts';
 export { type QuoteLabels, QuoteTrading, type WaitOptions } from './quotes.ts';
+export {
+  type ClobAuthHeaders,
+  type DepositKind,
+  InvalidPrivateKey,
+  InvalidSolanaKey,
+  type KeyUse,
+  type LocalAccount,
+  Signer,
+  SolanaSigner,
+} from './signer.ts';
+export type {
+  AgentEvent,
+  CurrentAgentEvent,
+  EventsOptions,
+  Fetch,
+  MarketEvent,
+  RecordedAgentEvent,
+  StreamOptions,
+  TransportOptions,
+} from './transport.ts';
+export {
+  createVenueCredentials,
+  credentialRequest,
+  KeyNotForThis,
+  LIVE_CLOB_ORIGIN,
+  type VenueCredentials,
+  VenueCredentialsError,
+  type VenueCredentialsOptions,
+} from './venue-account.ts';
+export {
+  type OnChainOptions,
+  type QuoteAsk,
+  SolanaRpcError,
+  type VerifiedQuote,
+  type VerifyOptions,
+} from './verify-quote.ts';
+export {
+  type ReceiptsToVerify,
+  type VerifiedReceipts,
+  verifyReceipts,
+} from './verify-receipts.ts';
+export {
+  type ReceivedWebhook,
+  verifyWebhook,
+  WebhookSignatureError,
+  WebhookTooOldError,
+} from './verify-webhook.ts';
 export {
   type OwnRelayTerms,
   type RelayPins,
@@ -142,60 +207,10 @@ export {
   signRelay,
   type VerifiedRelay,
   verifyRelay,
-} from './relay.ts';
-export { type ChallengePins, ForeignChallenge } from './sign-challenge.ts';
-export { type OrderConnection, type OrderProfile, orderIdOf } from './sign-order.ts';
-export {
-  type ClobAuthHeaders,
-  type DepositKind,
-  InvalidPrivateKey,
-  type LocalAccount,
-  Signer,
-} from './signer.ts';
-export { SolanaRpcError } from './solana-rpc.ts';
-export { InvalidSolanaKey, SolanaSigner } from './solana-signer.ts';
-export type {
-  AgentEvent,
-  CurrentAgentEvent,
-  EventsOptions,
-  MarketEvent,
-  RecordedAgentEvent,
-  StreamOptions,
-} from './streams.ts';
-export type { Fetch, TransportOptions } from './transport.ts';
-export { BellwetherUsageError } from './usage-error.ts';
-export {
-  createVenueCredentials,
-  credentialRequest,
-  type VenueCredentials,
-  VenueCredentialsError,
-  type VenueCredentialsOptions,
-} from './venue-credentials.ts';
-export { KeyNotForThis, LIVE_CLOB_ORIGIN } from './venue-login.ts';
-export {
-  PreparedOrderError,
-  type PreparedPins,
-  signPrepared,
-  type VerifiedPrepared,
-  verifyPrepared,
-} from './verify-prepared.ts';
-export type { OnChainOptions, QuoteAsk, VerifiedQuote, VerifyOptions } from './verify-quote.ts';
-export {
-  type ReceiptsToVerify,
-  type VerifiedReceipts,
-  verifyReceipts,
-} from './verify-receipts.ts';
-export {
   verifyWalletCalls,
   type WalletAction,
   WalletCallsError,
   type WalletPins,
   type WalletTransaction,
   walletTransactions,
-} from './verify-wallet-calls.ts';
-export {
-  type ReceivedWebhook,
-  verifyWebhook,
-  WebhookSignatureError,
-  WebhookTooOldError,
-} from './verify-webhook.ts';
+} from './wallet-calls.ts';

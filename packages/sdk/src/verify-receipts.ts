@@ -8,7 +8,7 @@ import {
   type ReceiptLink,
 } from '@bellwether/contract';
 import { sha256Hex } from '@bellwether/protocol';
-import { BellwetherUsageError, NEED, needOptions } from './usage-error.ts';
+import { BellwetherUsageError, NEED, needOptions } from './errors.ts';
 
 export interface ReceiptsToVerify {
   /**

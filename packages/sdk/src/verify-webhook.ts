@@ -1,7 +1,7 @@
 /** For the receiver of a webhook: checks that the service sent it, that it is recent, and returns its event. */
 import { WEBHOOK_FRESH_MS, type WebhookEvent } from '@bellwether/contract';
 import { utf8, verifyWebhookSignature } from '@bellwether/protocol';
-import { NEED, needOptions } from './usage-error.ts';
+import { NEED, needOptions } from './errors.ts';
 
 /** The signature is not the service's over this body. */
 export class WebhookSignatureError extends Error {

@@ -22,7 +22,7 @@ import {
 import fc from 'fast-check';
 import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import { randomSalt } from '../src/sign-order.ts';
+import { randomSalt } from '../src/build-order.ts';
 import { MARKET } from './market.ts';
 
 const signer = Signer.generate();

@@ -19,7 +19,7 @@ import {
 } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { sendJson, standIn } from '../../../test/stand-in.ts';
-import { walletCalls } from '../src/verify-wallet-calls.ts';
+import { walletCalls } from '../src/wallet-calls.ts';
 
 const NOW = 1_764_000_000_000;
 const DEADLINE = NOW / 1000 + 240;

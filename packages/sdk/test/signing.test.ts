@@ -38,7 +38,7 @@ import {
   TEST_PROXY,
   TEST_SAFE,
 } from '../../protocol/test/vectors.ts';
-import { signOrder } from '../src/sign-order.ts';
+import { signOrder } from '../src/build-order.ts';
 import { MARKET } from './market.ts';
 
 const signer = Signer.fromPrivateKey(TEST_KEY, { use: 'paper' });

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { Acceptors } from '../src/platform/http/acceptors.ts';
+import { Acceptors } from '../src/platform/http/connections.ts';
 
 const HOST = '127.0.0.1';
 const CLIENTS = 200;

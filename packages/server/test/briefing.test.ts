@@ -7,8 +7,8 @@ import { ANSWERS } from '@bellwether/contract/examples';
 import Fastify from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import { createRiskWatches, type RiskWatches } from '../src/briefing/risk-watches.ts';
-import { createBriefingSender } from '../src/markets/market-bytes.ts';
+import { createRiskWatches, type RiskWatches } from '../src/briefing/store.ts';
+import { createBriefingSender } from '../src/markets/shown-markets.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 
 const sample = ANSWERS.getBriefing?.body as Briefing;

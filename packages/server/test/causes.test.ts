@@ -7,14 +7,13 @@ import { type ReceiptEntry, verifyReceipts } from '@bellwether/sdk';
 import { describe, expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import type { Sql, Tx } from '../src/platform/database/connection.ts';
-import { nativeSha256 } from '../src/platform/system/sha256.ts';
-import { linkCorrections } from '../src/receipts/correct.ts';
+import { nativeSha256 } from '../src/platform/system/secrets.ts';
 import { auditReceipts, createReceiptStore } from '../src/receipts/index.ts';
 import { receiptPage } from '../src/receipts/read.ts';
-import { linkReceipts } from '../src/receipts/write.ts';
+import { linkCorrections, linkReceipts } from '../src/receipts/write.ts';
 import type { LoggedEvent, LogPosition } from '../src/streams/log.ts';
 import { createEventLog } from '../src/streams/log.ts';
-import { recordEvidence } from '../src/trading/evidence.ts';
+import { recordEvidence } from '../src/trading/outcomes.ts';
 import { AGENT, addEndpoint, brief, fresh, move, place, queue, queued } from './facts-stage.ts';
 
 /** A transaction that has its number, so that transactions that begin now have higher ones. */

@@ -7,7 +7,7 @@ import {
   type ChainOrderRow,
   type ChainOrderStore,
   createChainOrderStore,
-} from '../src/quoting/chain-order-store.ts';
+} from '../src/quoting/quote-store.ts';
 
 const AGENT = '00000000-0000-4000-8000-000000000001';
 const NOW = Date.UTC(2026, 5, 1, 12);

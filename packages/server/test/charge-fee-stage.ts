@@ -18,11 +18,17 @@ import { beforeAll, beforeEach } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Caller } from '../src/domain/records.ts';
 import { ChainUnavailable } from '../src/domain/unavailable.ts';
-import { type ChargeFeeNeeds, chargeFee } from '../src/fees/charge-fee.ts';
-import type { DelegationNeeds } from '../src/fees/delegation.ts';
-import type { FollowFeesNeeds } from '../src/fees/fee-fate.ts';
-import { createLocalSigning } from '../src/fees/signing/local.ts';
-import type { SigningAnswer, SigningProvider } from '../src/fees/signing-provider.ts';
+import {
+  type ChargeFeeNeeds,
+  chargeFee,
+  type DelegationNeeds,
+  type FollowFeesNeeds,
+} from '../src/fees/charge-fee.ts';
+import {
+  createLocalSigning,
+  type SigningAnswer,
+  type SigningProvider,
+} from '../src/fees/signing-provider.ts';
 import { createFeeStore } from '../src/fees/store.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import type { Refusal } from '../src/platform/refusal.ts';

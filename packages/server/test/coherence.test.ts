@@ -5,8 +5,7 @@ import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { incoherences, type MarketTerms, type VenueRules } from '../src/domain/coherence.ts';
 import { readDraft } from '../src/domain/draft.ts';
-import { fieldErrors } from '../src/platform/http/validation.ts';
-import { compileFor } from '../src/platform/http/validators.ts';
+import { compileFor, fieldErrors } from '../src/platform/http/validation.ts';
 import { draftOf, MARKET, SIGNER, signedRequest } from './drafts.ts';
 
 const NOW = Date.UTC(2026, 0, 2);

@@ -1,9 +1,8 @@
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { refusalOfCountry } from '../src/venues/dflow/jurisdictions.ts';
-import { maintenanceEnd } from '../src/venues/dflow/maintenance.ts';
+import type { WireMarket } from '../src/venues/dflow/client.ts';
+import { maintenanceEnd, refusalOfCountry } from '../src/venues/dflow/open.ts';
 import { costOf, railOf, toBook, toTickerMarket } from '../src/venues/dflow/translate.ts';
-import type { WireMarket } from '../src/venues/dflow/wire.ts';
 import type { TickerMarket } from '../src/venues/quotes.ts';
 import {
   CAPTURED_BUY,

@@ -30,7 +30,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { fetchSend } from '../src/platform/outbound/http.ts';
 import type { BalanceChange, Chain, Simulation, TokenAccount } from '../src/venues/chain.ts';
 import { createDflowVenue } from '../src/venues/dflow/dflow-venue.ts';
-import { maintenanceEnd } from '../src/venues/dflow/maintenance.ts';
+import { maintenanceEnd } from '../src/venues/dflow/open.ts';
 import type { QuoteQuestion } from '../src/venues/quotes.ts';
 
 /** Values captured from DFlow: reference §1.3. Tests override single fields. */

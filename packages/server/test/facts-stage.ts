@@ -1,6 +1,6 @@
 /** A database with two agents, whose orders are written by statements alone, and what readers of the log of facts find. */
 import { openDeskDatabase } from '../../../test/postgres.ts';
-import { createAgentFacts } from '../src/briefing/agent-facts.ts';
+import { createAgentFacts } from '../src/briefing/store.ts';
 import type { Caller } from '../src/domain/records.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 

@@ -2,8 +2,8 @@
 import { openTransaction, transact } from '@bellwether/durable';
 import { describe, expect, test } from 'vitest';
 import { createReceiptStore } from '../src/receipts/index.ts';
-import { createFactLog } from '../src/streams/fact-log.ts';
-import { forgetFacts } from '../src/streams/jobs.ts';
+import { forgetFacts } from '../src/streams/event-feed.ts';
+import { createFactLog } from '../src/streams/log.ts';
 import { createWebhookStore } from '../src/webhooks/store.ts';
 import {
   AGENT,

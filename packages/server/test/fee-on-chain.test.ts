@@ -23,12 +23,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { type SandboxChain, solanaRpcDoor } from '../../sandbox/src/solana/index.ts';
 import { build, openTestChain, SOL, TestClock } from '../../sandbox/test/chain-fixtures.ts';
-import { type ChargeFeeNeeds, chargeFee } from '../src/fees/charge-fee.ts';
-import { type DelegationNeeds, delegationOf } from '../src/fees/delegation.ts';
-import { type FollowFeesNeeds, followFees } from '../src/fees/fee-fate.ts';
-import { createFireblocksSigning } from '../src/fees/signing/fireblocks.ts';
-import { createLocalSigning } from '../src/fees/signing/local.ts';
-import type { SigningProvider } from '../src/fees/signing-provider.ts';
+import {
+  type ChargeFeeNeeds,
+  chargeFee,
+  type DelegationNeeds,
+  delegationOf,
+  type FollowFeesNeeds,
+  followFees,
+} from '../src/fees/charge-fee.ts';
+import { createFireblocksSigning } from '../src/fees/fireblocks.ts';
+import { createLocalSigning, type SigningProvider } from '../src/fees/signing-provider.ts';
 import { createFeeStore } from '../src/fees/store.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { fetchSend } from '../src/platform/outbound/http.ts';

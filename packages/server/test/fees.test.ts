@@ -1,7 +1,7 @@
 import { divide } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { highestTakerFee, takerFee } from '../src/domain/fees.ts';
+import { highestTakerFee, takerFee } from '../src/domain/amounts.ts';
 
 const shares = fc.bigInt({ min: 1n, max: 10n ** 15n });
 const price = fc.integer({ min: 1, max: 9_999 });

@@ -8,9 +8,8 @@ import {
   withSignature,
 } from '@bellwether/protocol';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFireblocksSigning, type FireblocksOptions } from '../src/fees/signing/fireblocks.ts';
-import { createLocalSigning } from '../src/fees/signing/local.ts';
-import type { SigningProvider } from '../src/fees/signing-provider.ts';
+import { createFireblocksSigning, type FireblocksOptions } from '../src/fees/fireblocks.ts';
+import { createLocalSigning, type SigningProvider } from '../src/fees/signing-provider.ts';
 import { fetchSend } from '../src/platform/outbound/http.ts';
 import { ASSET_ID, type FireblocksServer, startFireblocks, VAULT_ID } from './fireblocks-server.ts';
 

@@ -5,6 +5,7 @@ import { transact } from '@bellwether/durable';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import {
+  eventWord,
   isInDoubt,
   isOpen,
   isSettling,
@@ -19,9 +20,8 @@ import {
   requireTransition,
   transition,
 } from '../src/domain/lifecycle.ts';
-import { eventWord } from '../src/domain/status-words.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
-import { FUNCTIONS_FOLDER } from '../src/platform/database/sql-functions.ts';
+import { FUNCTIONS_FOLDER } from '../src/platform/database/migrate.ts';
 import { LIFECYCLE_FILE, lifecycleSql } from '../src/trading/lifecycle-sql.ts';
 
 /** Stated independently of the table, one line per transition: a transition that is not here is impossible. */

@@ -5,7 +5,7 @@ import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../../test/one-agent.ts';
 import type { TradeStatus } from '../src/venues/live-orders.ts';
-import type { Observation } from '../src/venues/polymarket/observations.ts';
+import type { Observation } from '../src/venues/polymarket/order-wire.ts';
 import {
   accepted,
   factsOf,

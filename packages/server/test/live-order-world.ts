@@ -7,7 +7,7 @@ import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
 import { createOrderStore } from '../src/trading/order-store.ts';
 import type { LiveOrder, LiveOrderLog, TradeStatus } from '../src/venues/live-orders.ts';
 import { fold } from '../src/venues/polymarket/fold.ts';
-import type { Observation, TradePart } from '../src/venues/polymarket/observations.ts';
+import type { Observation, TradePart } from '../src/venues/polymarket/order-wire.ts';
 
 export const M = 1_000_000n;
 const MARKET = {

@@ -9,7 +9,7 @@ import { afterFile, afterUse } from '../../../test/setup/clean-up.ts';
 import { listening } from '../../../test/stand-in.ts';
 import type { MarketRecord } from '../src/domain/market.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { createPooledSend } from '../src/platform/outbound/http.ts';
 import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
 import { createVenueHttp } from '../src/venues/polymarket/http.ts';
 import { createLiveOrders, type LiveOrders } from '../src/venues/polymarket/live-orders.ts';

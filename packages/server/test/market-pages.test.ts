@@ -10,9 +10,7 @@ import {
   type MarketSearch,
   selectMarkets,
 } from '../src/domain/market-search.ts';
-import { MarketPages } from '../src/venues/paper/market-pages.ts';
-import { MarketWords } from '../src/venues/paper/market-words.ts';
-import { createPaperMarketData } from '../src/venues/paper/paper-market-data.ts';
+import { createPaperMarketData, MarketPages, MarketWords } from '../src/venues/paper/paper-market-data.ts';
 
 const STARTED_AT = Date.parse('2026-03-01T12:00:00Z');
 const SPEED = 60_000;

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { AGENT, NO_EVIDENCE, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { createIdempotencyStore, once, type Run } from '../src/platform/database/idempotency-store.ts';
-import { createEvidenceLog } from '../src/trading/evidence.ts';
+import { createEvidenceLog } from '../src/trading/outcomes.ts';
 
 const AT = '2026-06-01T12:00:00Z';
 const DAY = '2026-06-01';

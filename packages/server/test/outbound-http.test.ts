@@ -4,11 +4,12 @@ import {
   createHttp,
   fetchSend,
   type HttpOptions,
+  type HttpReply,
+  type HttpRequest,
   HttpUnavailable,
   MAX_REPLY_CHARS,
+  parseJson,
 } from '../src/platform/outbound/http.ts';
-import { parseJson } from '../src/platform/outbound/json.ts';
-import type { HttpReply, HttpRequest } from '../src/platform/outbound/outbound.ts';
 
 type Step = HttpReply | Error | 'silence';
 const ok: HttpReply = { status: 200, headers: {}, body: '{}' };

@@ -2,8 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
 import { createSandboxHolder, type LocalParts, startPaperBackend } from '../src/venues/paper/index.ts';
-import { createStandby } from '../src/venues/paper/standby.ts';
-import { createWaitingRoom, type WaitingRoom } from '../src/venues/paper/waiting-room.ts';
+import { createStandby, createWaitingRoom, type WaitingRoom } from '../src/venues/paper/lead.ts';
 
 const LONG_MS = 60_000;
 

@@ -12,11 +12,10 @@ import {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MarketRecord } from '../src/domain/market.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
-import { createShortageReason } from '../src/venues/polymarket/approvals.ts';
-import { watchGeoblock } from '../src/venues/polymarket/geoblock.ts';
-import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
-import { createLiveRedemption } from '../src/venues/polymarket/redemption.ts';
+import { createLiveAccounts, createShortageReason } from '../src/venues/polymarket/accounts.ts';
+import type { OwnedKeys } from '../src/venues/polymarket/order-client.ts';
+import { createLiveRedemption } from '../src/venues/polymarket/sets.ts';
+import { watchGeoblock } from '../src/venues/polymarket/venue.ts';
 import type { MarketData, VenueOrder } from '../src/venues/venue.ts';
 import { type Json, openVenue } from './polymarket-stand-in.ts';
 

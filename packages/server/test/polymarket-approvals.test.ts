@@ -10,7 +10,7 @@ import {
 } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
 import type { MarketRecord } from '../src/domain/market.ts';
-import { createShortageReason } from '../src/venues/polymarket/approvals.ts';
+import { createShortageReason } from '../src/venues/polymarket/accounts.ts';
 import type { VenueOrder } from '../src/venues/venue.ts';
 import { isPost, startStage } from './live-orders-stage.ts';
 

@@ -2,7 +2,7 @@
 import type { Address } from '@bellwether/protocol';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOrderClient } from '../src/venues/polymarket/order-client.ts';
-import { startVenueClock } from '../src/venues/polymarket/venue-clock.ts';
+import { startVenueClock } from '../src/venues/polymarket/venue.ts';
 import { openVenue } from './polymarket-stand-in.ts';
 
 const NOW = Date.UTC(2026, 10, 25, 12);

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { within } from '../../../test/service-process.ts';
+import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/doubts.ts';
 import { createOrderStore } from '../src/trading/order-store.ts';
-import { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from '../src/trading/resolve-doubt.ts';
 import type { Venue } from '../src/venues/venue.ts';
 import { type Answer, isPost, live, type Stage, startStage } from './live-orders-stage.ts';
 

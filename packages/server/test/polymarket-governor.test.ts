@@ -1,9 +1,8 @@
 /** The venue's limits as quotas of the desk: who waits, who is not sent, and who never waits. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createRateLimits } from '../src/platform/http/rate-limits.ts';
-import type { HttpRequest } from '../src/platform/outbound/outbound.ts';
-import { createGovernor, type Governor, OverQuota } from '../src/venues/polymarket/governor.ts';
-import { createVenueHttp } from '../src/venues/polymarket/http.ts';
+import type { HttpRequest } from '../src/platform/outbound/http.ts';
+import { createGovernor, createVenueHttp, type Governor, OverQuota } from '../src/venues/polymarket/http.ts';
 
 const clock = { now: () => performance.now() };
 const NEVER = 1e-9;

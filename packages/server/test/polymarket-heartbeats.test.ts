@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Address } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
 import { startHeartbeats } from '../src/venues/polymarket/heartbeats.ts';
-import { createKeyring } from '../src/venues/polymarket/keyring.ts';
+import { createKeyring } from '../src/venues/polymarket/order-client.ts';
 import { createHeartbeatLog, createHeartbeatStore } from '../src/wallets/index.ts';
 import { type Reply, type Stage, startStage, type VenueRequest } from './live-orders-stage.ts';
 

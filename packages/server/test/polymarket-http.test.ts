@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { MAX_REPLY_CHARS } from '../src/platform/outbound/http.ts';
-import type { HttpReply, HttpRequest } from '../src/platform/outbound/outbound.ts';
-import { NoAnswer } from '../src/platform/outbound/pooled-send.ts';
+import {
+  type HttpReply,
+  type HttpRequest,
+  MAX_REPLY_CHARS,
+  NoAnswer,
+} from '../src/platform/outbound/http.ts';
 import { createVenueHttp, type VenueCall } from '../src/venues/polymarket/http.ts';
 
 type Step = HttpReply | Error;

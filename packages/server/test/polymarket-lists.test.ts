@@ -3,10 +3,9 @@ import { type Address, toChecksumAddress } from '@bellwether/protocol';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ListingUnfinished } from '../src/domain/unavailable.ts';
 import { createLiveAccounts } from '../src/venues/polymarket/accounts.ts';
-import { createGamma } from '../src/venues/polymarket/gamma.ts';
-import type { OwnedKeys } from '../src/venues/polymarket/l2-headers.ts';
-import { createOrderClient } from '../src/venues/polymarket/order-client.ts';
-import { createRedeemedReads } from '../src/venues/polymarket/redeemed.ts';
+import { createOrderClient, type OwnedKeys } from '../src/venues/polymarket/order-client.ts';
+import { createGamma } from '../src/venues/polymarket/public-markets.ts';
+import { createRedeemedReads } from '../src/venues/polymarket/sets.ts';
 import { gammaMarket, type Json, openVenue } from './polymarket-stand-in.ts';
 
 const ACCOUNT = '0x365f0ca36ae1f641e02fe3b7743673da42a13a70' as Address;

@@ -1,10 +1,9 @@
 /** The live venue's markets, where its services say odd things. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { agreed } from '../src/venues/polymarket/resolutions.ts';
-import { TokenBook } from '../src/venues/polymarket/token-book.ts';
-import { toListedMarket } from '../src/venues/polymarket/translate-market.ts';
-import { READ } from '../src/venues/polymarket/wire.ts';
+import { TokenBook } from '../src/venues/polymarket/books.ts';
+import { agreed } from '../src/venues/polymarket/public-markets.ts';
+import { READ, toListedMarket } from '../src/venues/polymarket/translate-market.ts';
 import { CONDITION, gammaMarket, type Json, NO, openMarkets, wireBook, YES } from './polymarket-stand-in.ts';
 
 let venue: Awaited<ReturnType<typeof openMarkets>>;

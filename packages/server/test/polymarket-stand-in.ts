@@ -6,12 +6,14 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { afterUse } from '../../../test/setup/clean-up.ts';
 import { type Asked, listening, sendJson, standIn } from '../../../test/stand-in.ts';
-import { createPooledSend } from '../src/platform/outbound/pooled-send.ts';
+import { createPooledSend } from '../src/platform/outbound/http.ts';
 import { type BookTimes, createLiveBooks } from '../src/venues/polymarket/books.ts';
-import { createGamma } from '../src/venues/polymarket/gamma.ts';
 import { createVenueHttp } from '../src/venues/polymarket/http.ts';
-import { createLiveMarketData } from '../src/venues/polymarket/market-data.ts';
-import { createResolutions } from '../src/venues/polymarket/resolutions.ts';
+import {
+  createGamma,
+  createLiveMarketData,
+  createResolutions,
+} from '../src/venues/polymarket/public-markets.ts';
 
 export type Json = Record<string, unknown>;
 

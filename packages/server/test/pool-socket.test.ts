@@ -9,8 +9,7 @@ import { createServer as createSecureServer } from 'node:tls';
 import { openPool, refusePooler, type Sql, type Tls } from '@bellwether/durable';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
-import type { Connection } from '../../durable/src/connection.ts';
-import { Listener } from '../../durable/src/listener.ts';
+import { type Connection, Listener } from '../../durable/src/connection.ts';
 
 const STORMS = 20;
 const PROMPT_MS = 30_000;

@@ -3,8 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { standIn } from '../../../test/stand-in.ts';
-import { MAX_REPLY_CHARS } from '../src/platform/outbound/http.ts';
-import { createPooledSend, type NoAnswer } from '../src/platform/outbound/pooled-send.ts';
+import { createPooledSend, MAX_REPLY_CHARS, type NoAnswer } from '../src/platform/outbound/http.ts';
 
 const { send, close } = createPooledSend();
 let base: string;

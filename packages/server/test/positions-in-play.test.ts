@@ -5,9 +5,8 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_EVIDENCE, openDeskOfOneAgent } from '../../../test/one-agent.ts';
 import type { Evidence } from '../src/domain/evidence.ts';
 import type { Sql, Tx } from '../src/platform/database/connection.ts';
-import { lockPositions } from '../src/positions/position-reads.ts';
-import { PositionsInPlay } from '../src/positions/positions-in-play.ts';
-import { recordEvidence, writeEvidence } from '../src/trading/evidence.ts';
+import { lockPositions, PositionsInPlay } from '../src/positions/positions-in-play.ts';
+import { recordEvidence, writeEvidence } from '../src/trading/outcomes.ts';
 
 const AT = Date.UTC(2026, 5, 1, 12);
 

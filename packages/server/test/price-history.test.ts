@@ -6,7 +6,7 @@ import { createPriceHistory, migrateExchange } from '@bellwether/exchange';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { createPriceRetention } from '../src/markets/price-retention.ts';
+import { createPriceRetention } from '../src/markets/store.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import { createLivePriceHistory } from '../src/venues/polymarket/price-history.ts';
 

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChainUnavailable, VenueUnavailable } from '../src/domain/unavailable.ts';
 import { handleError } from '../src/platform/http/problem.ts';
 import { Refusal } from '../src/platform/refusal.ts';
-import { describeOutage } from '../src/wiring/outages.ts';
-import { createReadiness, type ReadinessParts } from '../src/wiring/readiness.ts';
+import { createReadiness, describeOutage, type ReadinessParts } from '../src/wiring/http.ts';
 
 let app: FastifyInstance;
 const log: string[] = [];

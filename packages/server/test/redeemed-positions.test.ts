@@ -7,7 +7,7 @@ import type { FillEvidence } from '../src/domain/evidence.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
 import type { RedemptionStore } from '../src/positions/redemption-store.ts';
 import { createRedemptionStore } from '../src/positions/redemption-store.ts';
-import { createEvidenceLog } from '../src/trading/evidence.ts';
+import { createEvidenceLog } from '../src/trading/outcomes.ts';
 
 const M = 1_000_000n;
 const VENUE = 'live';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { NO_LOCKS } from '../src/domain/locks.ts';
 import {
   allowances,
   assess,
   DEFAULT_SAFEGUARDS,
+  NO_LOCKS,
   type Restriction,
   type Safeguards,
   type TradeFacts,

@@ -23,7 +23,7 @@ import { type LimitOrder, orderIdOf, Signer } from '@bellwether/sdk';
 import { hashTypedData } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { ORDER_VECTORS } from '../../protocol/test/vectors.ts';
-import { verifyDraft } from '../src/trading/verify-draft.ts';
+import { verifyDraft } from '../src/trading/judge-trade.ts';
 import { draftOf, SIGNER, signedRequest } from './drafts.ts';
 
 const CHAIN_ID = 137;

@@ -4,13 +4,14 @@ import { openTransaction } from '@bellwether/durable';
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '../../../test/postgres.ts';
 import type { Sql } from '../src/platform/database/connection.ts';
-import { MigrationError, migrate } from '../src/platform/database/migrate.ts';
 import {
   applyFunctions,
   type FunctionSet,
+  MigrationError,
+  migrate,
   readFunctionFiles,
   readFunctionSet,
-} from '../src/platform/database/sql-functions.ts';
+} from '../src/platform/database/migrate.ts';
 
 /** Far ahead of the service's own. */
 const MAJOR = 1_000_000;

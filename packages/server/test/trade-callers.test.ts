@@ -12,7 +12,7 @@ import {
   type CallerQuestion,
   KnownCallers,
   readCallers,
-} from '../src/trading/trade-callers.ts';
+} from '../src/trading/admission-reads.ts';
 
 const AT = Date.parse('2026-11-23T00:00:00Z');
 const AGENTS = [0, 1, 2].map((nth) => `00000000-0000-7000-8000-00000000000${nth}`);

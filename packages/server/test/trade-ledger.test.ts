@@ -5,10 +5,9 @@ import { DatabaseError as ServerFault } from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
-import { createKeyedMutex } from '../src/platform/keyed-mutex.ts';
+import { createKeyedMutex } from '../src/platform/scheduler.ts';
 import type { Admission } from '../src/trading/admission.ts';
-import { BrokenCommits } from '../src/trading/broken-commits.ts';
-import { createTradeLedger } from '../src/trading/ledger.ts';
+import { BrokenCommits, createTradeLedger } from '../src/trading/ledger.ts';
 
 test('tasks under one key run one after another; other keys do not wait', async () => {
   const mutex = createKeyedMutex();

@@ -1,7 +1,7 @@
 /** No trade spends or gives more than its order signed: one that says so is kept aside until it is explained. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createKeptAside } from '../src/venues/polymarket/kept-aside.ts';
-import type { Observation } from '../src/venues/polymarket/observations.ts';
+import { createKeptAside } from '../src/venues/polymarket/live-orders.ts';
+import type { Observation } from '../src/venues/polymarket/order-wire.ts';
 import { createRecorder } from '../src/venues/polymarket/recorder.ts';
 import {
   accepted,

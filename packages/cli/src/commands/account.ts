@@ -3,12 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { type BellwetherClient, type Briefing, isProblem, type Position } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
 import { count, positive } from '../options.ts';
-import type { Run } from '../run.ts';
-import type { Column } from '../table.ts';
-import { endOf, oneLine, outcomeText, paragraphs } from '../terminal-text.ts';
-import { ownWallet, relayAsked, requireAsked, transactionText, type Unsigned } from '../wallet-calls.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { ownWallet, relayAsked, requireAsked, transactionText, type Unsigned } from '../signing.ts';
+import { type Column, endOf, oneLine, outcomeText, paragraphs } from '../terminal.ts';
 
 interface PositionsOptions {
   readonly market?: string;

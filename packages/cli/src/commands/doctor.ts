@@ -7,9 +7,8 @@ import { checkOrder, checkWallet, type Me, Signer } from '@bellwether/sdk';
 import { SpendingLimit } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
 import { CliError, failureOf } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
-import type { Run } from '../run.ts';
-import { oneLine } from '../terminal-text.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { oneLine } from '../terminal.ts';
 
 interface Finding {
   readonly check: string;

@@ -3,9 +3,8 @@ import type { Briefing, ChangedSettings, Me, Settings, SettingsUpdate } from '@b
 import { SpendingLimit, type SpendingStanding } from '@bellwether/sdk/keystore';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CliError } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
-import type { Run } from '../run.ts';
-import type { Column } from '../table.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import type { Column } from '../terminal.ts';
 
 interface Limit {
   readonly name: string;

@@ -1,11 +1,9 @@
 /** Finding a market, and looking at one before a trade. */
 import type { Market, MarketContext } from '@bellwether/sdk';
 import type { Command } from 'commander';
-import { action, examples, type Start } from '../command.ts';
 import { count, fraction, positive, upper } from '../options.ts';
-import type { Run } from '../run.ts';
-import type { Column } from '../table.ts';
-import { endOf, outcomeName, outcomeText, paragraphs } from '../terminal-text.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { type Column, endOf, outcomeName, outcomeText, paragraphs } from '../terminal.ts';
 
 interface SearchOptions {
   readonly venue?: string;

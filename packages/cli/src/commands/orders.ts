@@ -2,11 +2,9 @@
 import type { BellwetherClient, Order, OrderDetail, QuotedOrderDetail } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { CliError, usage } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
 import { count } from '../options.ts';
-import type { Run } from '../run.ts';
-import type { Column } from '../table.ts';
-import { columns, oneLine, outcomeText } from '../terminal-text.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { type Column, columns, oneLine, outcomeText } from '../terminal.ts';
 
 interface ListOptions {
   readonly all?: boolean;

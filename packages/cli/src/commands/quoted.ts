@@ -18,15 +18,11 @@ import {
 } from '@bellwether/sdk';
 import { findMint, rememberPurchase } from '@bellwether/sdk/keystore';
 import type { Command } from 'commander';
-import { adviceFor } from '../advice.ts';
-import { CliError, usage } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
+import { adviceFor, CliError, usage } from '../cli-error.ts';
 import { duration, outcomeArgument, positive, upper } from '../options.ts';
-import { place } from '../place.ts';
-import type { Run } from '../run.ts';
-import { requireSpending, reserveSpending } from '../spending.ts';
-import { outcomeText } from '../terminal-text.ts';
-import { requireUse, sideIn } from '../trusted.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { place, requireSpending, requireUse, reserveSpending, sideIn } from '../signing.ts';
+import { outcomeText } from '../terminal.ts';
 import { orderText } from './orders.ts';
 
 interface AskOptions {

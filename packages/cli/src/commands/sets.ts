@@ -7,12 +7,16 @@ import { randomUUID } from 'node:crypto';
 import type { BellwetherClient } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
 import { positive } from '../options.ts';
-import { place } from '../place.ts';
-import type { Run } from '../run.ts';
-import { requireSpending, reserveSpending } from '../spending.ts';
-import { relayAsked, requireAsked, transactionText } from '../wallet-calls.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import {
+  place,
+  relayAsked,
+  requireAsked,
+  requireSpending,
+  reserveSpending,
+  transactionText,
+} from '../signing.ts';
 import { afterApproval } from './order-intent.ts';
 
 interface SetOptions {

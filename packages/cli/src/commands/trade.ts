@@ -23,9 +23,7 @@ import {
 } from '@bellwether/sdk';
 import { KnownMints, provesNoEffect } from '@bellwether/sdk/keystore';
 import { type Command, Option } from 'commander';
-import { adviceFor } from '../advice.ts';
-import { CliError } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
+import { adviceFor, CliError } from '../cli-error.ts';
 import {
   count,
   duration,
@@ -38,11 +36,9 @@ import {
   WALLET_NAMES,
   walletType,
 } from '../options.ts';
-import { place } from '../place.ts';
-import type { Run } from '../run.ts';
-import { reserveSpending } from '../spending.ts';
-import { outcomeText } from '../terminal-text.ts';
-import { requireSameMarket, requireUse, sideIn } from '../trusted.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { place, requireSameMarket, requireUse, reserveSpending, sideIn } from '../signing.ts';
+import { outcomeText } from '../terminal.ts';
 import {
   addTriggerOptions,
   defaultWorst,

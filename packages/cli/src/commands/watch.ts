@@ -2,11 +2,10 @@
 import { type AgentEvent, type BellwetherClient, isProblem, type MarketEvent } from '@bellwether/sdk';
 import type { Command } from 'commander';
 import { usage } from '../cli-error.ts';
-import { action, examples, type Start } from '../command.ts';
 import { count, outcomeWord } from '../options.ts';
-import type { Run } from '../run.ts';
-import { columns, oneLine, outcomeText } from '../terminal-text.ts';
-import { sideIn } from '../trusted.ts';
+import { action, examples, type Run, type Start } from '../run.ts';
+import { sideIn } from '../signing.ts';
+import { columns, oneLine, outcomeText } from '../terminal.ts';
 
 interface WatchOptions {
   readonly after?: string;

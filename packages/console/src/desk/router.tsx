@@ -1,7 +1,6 @@
 /** Which view the address names. Links change it without loading the page; the server answers every one of them. */
 import type { ComponentChildren } from 'preact';
-import { BASE } from './call.ts';
-import { createStore } from './store.ts';
+import { BASE, createStore } from './session.ts';
 
 export type AgentTab = 'overview' | 'orders' | 'decisions' | 'access';
 

@@ -1,17 +1,13 @@
 /** What an agent holds and what it has ordered. */
-import type { Order, Position } from '@bellwether/contract';
+import type { CancelMarketResponse, Order, Position } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { middleOf, useBooks } from '../desk/books.ts';
-import type { DeskEvent } from '../desk/live.ts';
-import { type Resource, useResource } from '../desk/resource.ts';
+import { type DeskEvent, middleOf, type Resource, useBooks, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { CancelOrders } from './cancel-orders.tsx';
+import { send } from '../desk/session.ts';
 import { Exits } from './exits.tsx';
 import { Gain, money, outcomeWords, price, shares, Time } from './figures.tsx';
-import { Further, useHeld } from './held.tsx';
-import { Choices } from './interval.tsx';
-import { Pager, useHistory, usePages } from './pages.tsx';
-import { Badge, Card, State, Table, useAction } from './pieces.tsx';
+import { Further, Pager, useHeld, useHistory, usePages } from './lists.tsx';
+import { type Action, Badge, Card, Choices, State, Table, useAction } from './pieces.tsx';
 
 interface MarketCellProps {
   readonly venue: string;
@@ -233,5 +229,45 @@ function AllOrders({ agentId }: { readonly agentId: string }) {
       )}
       <Pager of={history} what="orders" />
     </>
+  );
+}
+
+// Takes what rests off the books, with one tap: a cancel only reduces, so nothing is asked.
+
+const countedOrders = (count: number): string => (count === 1 ? 'one order' : `${count} orders`);
+
+type CancelOutcome = Pick<CancelMarketResponse, 'canceled' | 'notCanceled'>;
+
+function outcomeOf({ canceled, notCanceled }: CancelOutcome): string {
+  const left = Object.values(notCanceled);
+  const done =
+    canceled.length === 0 ? 'No order was canceled.' : `Canceled ${countedOrders(canceled.length)}.`;
+  return left.length === 0
+    ? done
+    : `${done} Not canceled: ${countedOrders(left.length)} (${[...new Set(left)].join('; ')}).`;
+}
+
+interface CancelOrdersProps {
+  /** Names what is canceled, for a label. */
+  readonly label: string;
+  readonly path: string;
+  readonly body?: { readonly orderId: string };
+  /** Nothing can be canceled now; the button keeps its place. */
+  readonly isNone?: boolean;
+  readonly action: Action;
+  readonly onDone: () => void;
+}
+
+export function CancelOrders({ label, path, body, isNone = false, action, onDone }: CancelOrdersProps) {
+  const cancel = () =>
+    void action
+      .run(async () => {
+        return outcomeOf(await send<CancelOutcome>(path, body));
+      })
+      .then(onDone);
+  return (
+    <button type="button" class="stop" disabled={action.isBusy || isNone} onClick={cancel}>
+      {label}
+    </button>
   );
 }

@@ -1,14 +1,11 @@
 /** Exits that the agent has signed ahead: what sends them, how far that is, and what the owner can do with each. */
 import type { GuardedExit, Position } from '@bellwether/contract';
 import { useRef, useState } from 'preact/hooks';
-import { send } from '../desk/call.ts';
-import type { DeskEvent } from '../desk/live.ts';
-import { sendWithPasskey } from '../desk/passkeys.ts';
-import { useResource } from '../desk/resource.ts';
-import { Confirm } from './confirm.tsx';
+import { type DeskEvent, useResource } from '../desk/live.ts';
+import { send, sendWithPasskey } from '../desk/session.ts';
 import { outcomeWords, price, shares, signed, Time } from './figures.tsx';
-import { Further, useHeld } from './held.tsx';
-import { Badge, Facts, State, useAction } from './pieces.tsx';
+import { Further, useHeld } from './lists.tsx';
+import { Badge, Confirm, Facts, State, useAction } from './pieces.tsx';
 
 interface ExitsProps {
   readonly agentId: string;

@@ -1,9 +1,11 @@
 /** Pieces that many views are made of. */
+
+import type { EquityInterval } from '@bellwether/contract';
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { Trouble, wordsOf } from '../desk/call.ts';
-import type { Resource } from '../desk/resource.ts';
-import { say } from './toast.tsx';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Resource } from '../desk/live.ts';
+import { route } from '../desk/router.tsx';
+import { createStore, Trouble, useStore, wordsOf } from '../desk/session.ts';
 
 export const Badge = ({
   kind = '',
@@ -183,4 +185,130 @@ export function useAction(): Action {
     }
   };
   return { isBusy, run };
+}
+
+// One of a few words: how far back a plot goes, or in which order a list is.
+
+const INTERVALS: readonly (readonly [EquityInterval, string])[] = [
+  ['1d', 'Day'],
+  ['1w', 'Week'],
+  ['1m', 'Month'],
+  ['1y', 'Year'],
+];
+
+interface ChoiceProps<Value extends string> {
+  readonly name: string;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+export const Interval = (props: ChoiceProps<EquityInterval>) => <Choices choices={INTERVALS} {...props} />;
+
+export const Choices = <Value extends string>({
+  name,
+  choices,
+  value,
+  onChange,
+}: ChoiceProps<Value> & { readonly choices: readonly (readonly [Value, string])[] }) => (
+  <fieldset class="choices">
+    <legend class="hidden">{name}</legend>
+    {choices.map(([choice, label]) => (
+      <button key={choice} type="button" aria-pressed={choice === value} onClick={() => onChange(choice)}>
+        {label}
+      </button>
+    ))}
+  </fieldset>
+);
+
+// A question before something that adds risk; Escape and the backdrop's focus trap are the browser's own.
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly yes: string;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}
+
+export function Confirm({ title, children, yes, onYes, onNo }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  // Before the next key press can arrive: an Escape that is pressed at once must reach the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onNo}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <div class="buttons">
+        <button type="button" onClick={onNo}>
+          Cancel
+        </button>
+        <button type="button" class="primary" onClick={onYes}>
+          {yes}
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+// What came of an act, beside what was pressed: on the screen wherever the page is scrolled, and nothing moves for it.
+
+interface Spoken {
+  readonly text: string;
+  readonly isError: boolean;
+  /** Where the pressed element was in the window, in pixels. */
+  readonly at: { readonly top: number; readonly bottom: number; readonly middle: number } | null;
+}
+
+const spoken = createStore<Spoken | null>(null);
+/** A success need not be kept for longer; a refusal stays until the next act. */
+const SUCCESS_MS = 12_000;
+
+/** @param beside the element that was pressed; without it, at the bottom of the window */
+export function say(text: string | null, { isError = false, beside = null as Element | null } = {}): void {
+  if (text === null) {
+    spoken.set(null);
+    return;
+  }
+  const box = beside?.isConnected ? beside.getBoundingClientRect() : null;
+  const isSeen = box !== null && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+  spoken.set({
+    text,
+    isError,
+    at: isSeen ? { top: box.top, bottom: box.bottom, middle: (box.left + box.right) / 2 } : null,
+  });
+}
+
+const APART = 8;
+const WIDTH = 352;
+/** Below this width messages stand at the bottom, over the whole width: a style of their own. */
+const NARROW = 640;
+
+function placeOf({ at }: Spoken): string {
+  if (at === null || innerWidth < NARROW) return '';
+  const left = Math.max(APART, Math.min(innerWidth - WIDTH - 2 * APART, at.middle - WIDTH / 2));
+  const vertical =
+    at.bottom < innerHeight * 0.6
+      ? `top: ${at.bottom + APART}px; bottom: auto`
+      : `bottom: ${innerHeight - at.top + APART}px`;
+  return `left: ${left}px; right: auto; width: ${WIDTH}px; ${vertical}`;
+}
+
+export function Toast() {
+  const message = useStore(spoken);
+  useEffect(() => route.watch(() => spoken.set(null)), []);
+  useEffect(() => {
+    if (message === null || message.isError) return;
+    const timer = setTimeout(() => spoken.set(null), SUCCESS_MS);
+    return () => clearTimeout(timer);
+  }, [message]);
+  if (message === null) return null;
+  return (
+    <div class={`toast message ${message.isError ? 'error' : ''}`} style={placeOf(message)}>
+      <p role={message.isError ? 'alert' : 'status'}>{message.text}</p>
+      <button type="button" class="quiet" onClick={() => spoken.set(null)}>
+        Close<span class="hidden"> the message</span>
+      </button>
+    </div>
+  );
 }

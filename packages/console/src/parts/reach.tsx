@@ -1,12 +1,10 @@
 /** Who can act for an agent and with what: its keys, the wallets that it may use, the webhooks that it gets events by. */
 import type { ApiKeyRecord, OwnerWallet, WalletHeartbeat, Webhook } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { send } from '../desk/call.ts';
-import { answerChallenge } from '../desk/passkeys.ts';
-import { useResource } from '../desk/resource.ts';
-import { Confirm } from './confirm.tsx';
+import { useResource } from '../desk/live.ts';
+import { answerChallenge, send } from '../desk/session.ts';
 import { Id, Time } from './figures.tsx';
-import { Badge, State, Table, useAction } from './pieces.tsx';
+import { Badge, Confirm, State, Table, useAction } from './pieces.tsx';
 
 const ACTIVE = 1;
 

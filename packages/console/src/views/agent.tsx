@@ -1,19 +1,22 @@
 /** One agent: where it stands, what it does and why, and the owner's word over it. Each part has a tab of its own. */
-import type { AgentEquity, EquityInterval, OwnerAgentDetail } from '@bellwether/contract';
+import type {
+  AgentEquity,
+  Decision,
+  EquityInterval,
+  OwnerAgentDetail,
+  Decisions as Page,
+} from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { type Resource, useResource } from '../desk/resource.ts';
+import { type Resource, useResource } from '../desk/live.ts';
 import { type AgentTab, Link } from '../desk/router.tsx';
 import { AgentOrders } from '../parts/agent-orders.tsx';
-import { AgentSwitch, TradingBadge } from '../parts/agent-state.tsx';
-import { Attention } from '../parts/attention.tsx';
-import { Decisions } from '../parts/decisions.tsx';
-import { ExitRule } from '../parts/exit-rule.tsx';
-import { Gain, money, Time } from '../parts/figures.tsx';
-import { Interval } from '../parts/interval.tsx';
-import { Badge, Card, State, Tile, Untrusted, useAction } from '../parts/pieces.tsx';
+import { AgentSwitch, Attention, TradingBadge } from '../parts/agent-state.tsx';
+import { Gain, money, outcomeWords, price, shares, Time } from '../parts/figures.tsx';
+import { Further, Pager, useHistory } from '../parts/lists.tsx';
+import { Badge, Card, Choices, Interval, State, Tile, Untrusted, useAction } from '../parts/pieces.tsx';
+import { Days, Equity, PlotPlace } from '../parts/plots.tsx';
 import { Keys, Wallets, Webhooks } from '../parts/reach.tsx';
-import { Days, Equity, PlotPlace } from '../parts/results.tsx';
-import { Safeguards } from '../parts/safeguards.tsx';
+import { ExitRule, Safeguards } from '../parts/safeguards.tsx';
 
 function EquityCard({ agent }: { readonly agent: OwnerAgentDetail }) {
   const [interval, setInterval] = useState<EquityInterval>('1d');
@@ -206,5 +209,124 @@ export function Agent({ agentId, tab }: AgentProps) {
       <Tabs agentId={agentId} tab={tab} />
       <Part agent={data} tab={tab} onDone={agent.reload} />
     </main>
+  );
+}
+
+// The decision journal: what the agent wanted, why, what the desk checked, and what came of it.
+
+const kindOf = (status: string): 'go' | 'stop' | 'warn' | '' => {
+  if (status === 'denied' || status === 'rejected') return 'stop';
+  if (status === 'unknown' || status === 'submitting') return 'warn';
+  return status === 'filled' || status === 'matched' ? 'go' : '';
+};
+
+function WantedOrder({ wanted }: Pick<Decision, 'wanted'>) {
+  const { side, outcome, outcomeName, size, amount, orderType } = wanted;
+  return (
+    <strong>
+      {side} {shares(size)} {outcomeWords(outcome, outcomeName)}
+      {wanted.price === null ? '' : ` at ${price(wanted.price)}`}, {money(amount)} {orderType ?? ''}
+    </strong>
+  );
+}
+
+function CameOfIt({ result }: Pick<Decision, 'result'>) {
+  const { message, code, filledSize, avgPrice, feePaid } = result;
+  if (message !== null || code !== null)
+    return (
+      <p>
+        {message ?? 'The venue gave no reason.'} {code !== null && <span class="code">{code}</span>}
+      </p>
+    );
+  if (filledSize === 0)
+    return <p class="note">The desk checked it and the venue took it; nothing is filled yet.</p>;
+  return (
+    <p class="note">
+      Filled {shares(filledSize)}
+      {avgPrice === null ? '' : ` at ${price(avgPrice)} on average`}, fees {price(feePaid)}.
+    </p>
+  );
+}
+
+function DecisionEntry({ agentId, decision }: { readonly agentId: string; readonly decision: Decision }) {
+  const { at, orderId, venue, wanted, result, untrustedText } = decision;
+  const { question, reasoning, source, skillSlug } = untrustedText;
+  const labels = [source, skillSlug].filter((label) => label !== null && label !== '');
+  return (
+    <li>
+      <div class="head">
+        <WantedOrder wanted={wanted} />
+        <span>
+          <Badge kind={kindOf(result.status)}>
+            {result.status === 'denied' ? 'refused by the desk' : result.status}
+          </Badge>{' '}
+          <span class="note">
+            <Time at={at} /> · {venue}
+          </span>
+        </span>
+      </div>
+      <Untrusted
+        from={result.status === 'denied' ? 'The agent calls the market' : 'Market, in the venue’s words'}
+      >
+        {question}
+      </Untrusted>
+      {reasoning !== null && reasoning !== '' && (
+        <Untrusted from="Why, in the agent’s words">{reasoning}</Untrusted>
+      )}
+      {labels.length > 0 && <p class="note">Labelled by the agent: {labels.join(', ')}</p>}
+      <div class="head">
+        <CameOfIt result={result} />
+        {orderId !== null && (
+          <Link to={`/agents/${agentId}/orders/${orderId}`}>
+            Order and receipt<span class="hidden"> of order {orderId}</span>
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const keyOf = ({ at, orderId, untrustedText }: Decision): string =>
+  `${at} ${orderId ?? untrustedText.question}`;
+
+type WhichDecisions = 'all' | 'refused';
+const WHICH_DECISIONS: readonly (readonly [WhichDecisions, string])[] = [
+  ['all', 'All'],
+  ['refused', 'Refused by the desk'],
+];
+
+function Decisions({ agentId }: { readonly agentId: string }) {
+  const [which, setWhich] = useState<WhichDecisions>('all');
+  const history = useHistory<Page, Decision>({
+    path: `/owner/agents/${agentId}/decisions?`,
+    rowsOf: ({ decisions }) => decisions,
+    keyOf,
+    on: (event) => event.agentId === agentId,
+  });
+  const { held, resource } = history;
+  const list = held.rows.filter(({ result }) => which === 'all' || result.status === 'denied');
+  return (
+    <>
+      <State of={resource} what="the journal" />
+      <div class="head">
+        <Choices name="Which decisions" choices={WHICH_DECISIONS} value={which} onChange={setWhich} />
+        <Further of={held} what="decisions" keepsGone />
+      </div>
+      {resource.data !== null && list.length === 0 && (
+        <p class="note">
+          {which === 'refused'
+            ? 'Nothing was refused among these.'
+            : history.page > 0
+              ? 'There are no older ones.'
+              : 'It has not tried to trade yet. What it wants, and why, appears here with its first order.'}
+        </p>
+      )}
+      <ul class="list">
+        {list.map((decision) => (
+          <DecisionEntry agentId={agentId} key={keyOf(decision)} decision={decision} />
+        ))}
+      </ul>
+      <Pager of={history} what="decisions" />
+    </>
   );
 }

@@ -4,20 +4,23 @@
  */
 import type { Approval, SafeguardRow } from '@bellwether/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { send, Trouble } from '../desk/call.ts';
-import { sendWithPasskey } from '../desk/passkeys.ts';
-import { useResource } from '../desk/resource.ts';
+import { type Resource, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { session } from '../desk/session.ts';
-import { useStore } from '../desk/store.ts';
-import { Confirm } from '../parts/confirm.tsx';
+import { send, sendWithPasskey, session, Trouble, useStore } from '../desk/session.ts';
 import { money, outcomeWords, precise, price, shares, Time } from '../parts/figures.tsx';
-import { Further, useHeld } from '../parts/held.tsx';
-import { Choices } from '../parts/interval.tsx';
-import { Pager, usePages } from '../parts/pages.tsx';
-import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
-import { say } from '../parts/toast.tsx';
-import { useApprovals } from './approvals-list.ts';
+import { Further, Pager, useHeld, usePages } from '../parts/lists.tsx';
+import {
+  Badge,
+  Card,
+  Choices,
+  Confirm,
+  Facts,
+  State,
+  say,
+  Table,
+  Untrusted,
+  useAction,
+} from '../parts/pieces.tsx';
 
 function BookThen({ approval: { book } }: { readonly approval: Approval }) {
   if (book === null) return <p class="note">The book could not be read when it was asked.</p>;
@@ -411,3 +414,17 @@ export function Approvals() {
     </main>
   );
 }
+
+// Approvals that the owner's agents asked for; the frame counts those that wait, the view decides on them.
+
+const MOST = 100;
+
+export const useApprovals = (status: 'waiting' | null): Resource<readonly Approval[]> =>
+  useResource<readonly Approval[]>(
+    `/owner/approvals?limit=${MOST}${status === null ? '' : `&status=${status}`}`,
+    {
+      // An approved order that is placed makes its approval used.
+      on: ({ type }) => type.startsWith('approval.') || (status === null && type.startsWith('order.')),
+      everyMs: 60_000,
+    },
+  );

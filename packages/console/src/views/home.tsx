@@ -1,21 +1,15 @@
 /** Every agent of the owner at a glance, and the switch that stops them all. */
-import type { EquityInterval, EquitySeries, OwnerHome } from '@bellwether/contract';
+import type { EquityInterval, EquitySeries, LeftWallet, OwnerHome } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
-import { useResource } from '../desk/resource.ts';
+import { useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { session } from '../desk/session.ts';
-import { useStore } from '../desk/store.ts';
-import { AgentSwitch, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
-import { Attention } from '../parts/attention.tsx';
-import { CancelOrders } from '../parts/cancel-orders.tsx';
-import { Gain, money, Time } from '../parts/figures.tsx';
-import { Happenings } from '../parts/happenings.tsx';
-import { Further, useHeld } from '../parts/held.tsx';
-import { Interval } from '../parts/interval.tsx';
-import { LeftWallets } from '../parts/left-wallets.tsx';
-import { type Action, Card, State, Table, Tile, useAction } from '../parts/pieces.tsx';
-import { Days, Equity, PlotPlace } from '../parts/results.tsx';
-import { Sparkline } from '../parts/sparkline.tsx';
+import { send, session, useStore } from '../desk/session.ts';
+import { CancelOrders } from '../parts/agent-orders.tsx';
+import { AgentSwitch, Attention, Happenings, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
+import { Gain, Id, money, Time } from '../parts/figures.tsx';
+import { Further, useHeld } from '../parts/lists.tsx';
+import { type Action, Card, Confirm, Interval, State, Table, Tile, useAction } from '../parts/pieces.tsx';
+import { Days, Equity, PlotPlace, Sparkline } from '../parts/plots.tsx';
 
 const openOrdersOf = ({ agents }: OwnerHome): number =>
   agents.reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
@@ -301,5 +295,84 @@ export function Home() {
         </>
       )}
     </main>
+  );
+}
+
+// Wallets that the owner's agents had and that others use now: the owner's limits still bind them until the owner lifts them.
+
+function bindings({ name, paused, lockedByOwner }: LeftWallet['agents'][number]): string {
+  const locks = Object.entries(lockedByOwner)
+    .filter(([safeguard]) => safeguard !== 'tradeLimitEnabled')
+    .map(([safeguard, limit]) => `${safeguard} ${limit}`);
+  const parts = [...(paused ? ['paused'] : []), ...locks];
+  return `${name}: ${parts.length === 0 ? 'nothing is locked or paused' : parts.join(', ')}`;
+}
+
+function LeftWallets() {
+  const wallets = useResource<readonly LeftWallet[]>('/owner/wallets/left', { everyMs: 60_000 });
+  const [asked, setAsked] = useState<string | null>(null);
+  const action = useAction();
+  const lift = (walletAddress: string) =>
+    void action
+      .run(async () => {
+        await send('/owner/wallets/lift', { walletAddress });
+        return 'The wallet is free of your limits.';
+      })
+      .then(wallets.reload);
+  const isShown = wallets.trouble !== null || (wallets.data ?? []).length > 0;
+  return (
+    isShown && (
+      <Card title="Wallets that left" wide>
+        <p class="note">
+          Your agents had these wallets, and agents of other owners use them now: the key’s holder linked or
+          registered them anew. What you have locked or paused still binds them, with what the day has used of
+          it.
+        </p>
+        <State of={wallets} what="wallets that left" />
+        {wallets.data !== null && (
+          <Table
+            caption="Wallets that left"
+            rows={wallets.data}
+            keyOf={({ walletAddress }) => walletAddress}
+            none="No wallet of yours is used by others."
+            columns={[
+              { head: 'Wallet', cell: ({ walletAddress }) => <Id id={walletAddress} /> },
+              { head: 'Since', cell: ({ leftAt }) => <Time at={leftAt} short /> },
+              {
+                head: 'Bound by',
+                cell: ({ agents }) => (
+                  <ul class="list">
+                    {agents.map((agent) => (
+                      <li key={agent.agentId}>{bindings(agent)}</li>
+                    ))}
+                  </ul>
+                ),
+              },
+              {
+                head: 'Switch',
+                cell: ({ walletAddress }) => (
+                  <button type="button" disabled={action.isBusy} onClick={() => setAsked(walletAddress)}>
+                    Set free<span class="hidden"> {walletAddress}</span>
+                  </button>
+                ),
+              },
+            ]}
+          />
+        )}
+        {asked !== null && (
+          <Confirm
+            title="Set this wallet free?"
+            yes="Set it free"
+            onNo={() => setAsked(null)}
+            onYes={() => {
+              setAsked(null);
+              lift(asked);
+            }}
+          >
+            <p>Your limits and pauses no longer bind {asked}. This cannot be undone.</p>
+          </Confirm>
+        )}
+      </Card>
+    )
   );
 }

@@ -2,16 +2,12 @@
 import type { HistoryInterval, OwnerAgent, OwnerMarket, PricesHistory } from '@bellwether/contract';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Book, type Level, middleOf, useBooks } from '../desk/books.ts';
-import { useResource } from '../desk/resource.ts';
+import { type Book, type Level, middleOf, useBooks, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
 import { Gain, money, outcomeWords, price, roundShares, shares, Time } from '../parts/figures.tsx';
-import { Further, useHeld } from '../parts/held.tsx';
-import { Choices } from '../parts/interval.tsx';
-import { Pager, usePages } from '../parts/pages.tsx';
-import { Badge, Card, Facts, State, Table, Untrusted } from '../parts/pieces.tsx';
-import { Plot } from '../parts/plot.tsx';
-import { PlotPlace } from '../parts/results.tsx';
+import { Further, Pager, useHeld, usePages } from '../parts/lists.tsx';
+import { Badge, Card, Choices, Facts, State, Table, Untrusted } from '../parts/pieces.tsx';
+import { Plot, PlotPlace } from '../parts/plots.tsx';
 
 const LEVELS = 6;
 

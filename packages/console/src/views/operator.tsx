@@ -1,7 +1,7 @@
 /** How the service fares, for its operator. The key stays in this tab: never in an address, gone when the tab is closed. */
 import type { OperatorStatus } from '@bellwether/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { useResource } from '../desk/resource.ts';
+import { useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
 import { duration, precise, Time } from '../parts/figures.tsx';
 import { Badge, Card, Facts, Message, State, Table } from '../parts/pieces.tsx';

@@ -1,10 +1,10 @@
 /** One order: what was asked, what was checked, what the venue answered; and its receipt, verified in this browser. */
 import type { OrderDetail, OrderReceipt, ReceiptEntry, ReceiptHead, ReceiptPage } from '@bellwether/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { read } from '../desk/call.ts';
+import { type Resource, useResource } from '../desk/live.ts';
 import { type Verdict, verifyChain, verifyEntries } from '../desk/receipts.ts';
-import { type Resource, useResource } from '../desk/resource.ts';
 import { Link } from '../desk/router.tsx';
+import { read } from '../desk/session.ts';
 import { money, outcomeWords, price, shares, Time, timeOf } from '../parts/figures.tsx';
 import { Badge, Card, Facts, State, Table, Untrusted, useAction } from '../parts/pieces.tsx';
 

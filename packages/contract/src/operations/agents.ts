@@ -1,7 +1,7 @@
+/** Agents: registered, claimed, with their keys and their settings, which also have the address of risk settings. */
 import { type Static, Type } from 'typebox';
-import { CountedId, EpochMs, Iso, LIMITS, lines, Nullable, nameText } from '../fields.ts';
+import { CountedId, EpochMs, Iso, LIMITS, lines, Nullable, nameText, words } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { words } from '../order-words.ts';
 import { CAP_SETTINGS, CAPS_LOCKED, CAPS_SHOWN, EXIT_RULE } from '../safeguards.ts';
 
 export const RegisterRequest = Type.Object({
@@ -326,3 +326,52 @@ export type ChangedSettings = Static<typeof ChangedSettings>;
 export type VenueInfo = Static<typeof VenueInfo>;
 export type Me = Static<typeof Me>;
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
+
+const ofSettings = { tag: 'agents', permission: 'agent', status: 200, response: Settings } as const;
+
+/** The same record as `getSettings`. */
+export const getRiskSettings = operation({
+  id: 'getRiskSettings',
+  method: 'GET',
+  path: '/markets/risk-settings',
+  summary: 'The same record as GET /agents/settings',
+  rateClass: 'read',
+  errors: [],
+  ...ofSettings,
+});
+
+export const updateRiskSettings = operation({
+  id: 'updateRiskSettings',
+  method: 'POST',
+  path: '/markets/risk-settings',
+  summary: 'The same as POST /agents/settings: only the named fields change',
+  rateClass: 'exit',
+  idempotent: true,
+  body: SettingsUpdate,
+  unknownFields: 'refuse',
+  errors: ['locked_by_owner'],
+  ...ofSettings,
+  response: ChangedSettings,
+});
+
+export const SettingsReset = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  ...ChangedSettings.properties,
+});
+
+/** Back to the defaults, which lifts the agent's own pause. */
+export const resetRiskSettings = operation({
+  id: 'resetRiskSettings',
+  method: 'DELETE',
+  path: '/markets/risk-settings',
+  summary: 'Every safeguard back to its default, which lifts a pause of the agent itself',
+  description: "What the owner has locked stays at the owner's ceiling where that is lower than the default.",
+  rateClass: 'exit',
+  idempotent: true,
+  errors: ['locked_by_owner'],
+  ...ofSettings,
+  response: SettingsReset,
+});
+
+export type SettingsReset = Static<typeof SettingsReset>;

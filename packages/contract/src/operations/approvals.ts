@@ -18,9 +18,9 @@ import {
   pageQuery,
   Side,
   Uuid,
+  words,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { words } from '../order-words.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
 import { TradeCheck } from './prepare-trade.ts';
 import { QUOTE_DENIALS } from './quoted-orders.ts';

@@ -1,8 +1,8 @@
 /** The heartbeat: how an agent stands, what needs its attention, and what changed since it last asked. */
 import { type Static, Type } from 'typebox';
+import { ApprovalEventData, ExitEventData } from '../events.ts';
 import { EitherVenueQuery, Iso, Notice, Nullable, PRINTABLE, WalletOfEitherVenue } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { ApprovalEventData, ExitEventData } from '../webhook-events.ts';
 import { Settings } from './agents.ts';
 import { GuardedExit } from './exits.ts';
 import { Market } from './markets.ts';

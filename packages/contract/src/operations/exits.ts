@@ -16,9 +16,9 @@ import {
   PRINTABLE,
   pageQuery,
   text,
+  words,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { words } from '../order-words.ts';
 import { RESUMABLE_BY } from './agents.ts';
 import { PasskeyOptions, PasskeySignIn } from './owners.ts';
 import { placeTrade, SignedOrder, TradeRequest } from './trading.ts';

@@ -1,7 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { ALL_VENUES, EitherVenueQuery, Iso, LIMITS, Nullable, OutcomeName, pageQuery } from '../fields.ts';
+import {
+  ALL_VENUES,
+  CHAIN_STATUS_WORDS,
+  EitherVenueQuery,
+  Iso,
+  LIMITS,
+  Nullable,
+  ORDER_STATUS_WORDS,
+  OutcomeName,
+  pageQuery,
+  words,
+} from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CHAIN_STATUS_WORDS, ORDER_STATUS_WORDS, words } from '../order-words.ts';
 
 /** One attempt to trade: an order, or one that the desk refused (status `denied`). */
 export const AgentTrade = Type.Object({

@@ -24,9 +24,9 @@ import {
   Side,
   SignatureType,
   text,
+  VenueRefusalCode,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { VenueRefusalCode } from '../order-words.ts';
 import { SignedOrder, TradeRequest } from './trading.ts';
 
 const quantity = (description: string) =>

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import {
   alias,
   CancelAfterMs,
+  CHAIN_STATUS_WORDS,
   ClientOrderId,
   formed,
   HEX,
@@ -17,10 +18,12 @@ import {
   OutcomeName,
   PRINTABLE,
   pageQuery,
+  refusedBecause,
   text,
+  VenueRefusalCode,
+  words,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { CHAIN_STATUS_WORDS, refusedBecause, VenueRefusalCode, words } from '../order-words.ts';
 import { QUOTE_ERRORS } from '../quote-errors.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
 import { Position } from './markets.ts';

@@ -1,6 +1,6 @@
 /**
- * Full sets: one YES and one NO share of a market are worth one collateral together. A split makes sets of collateral, a
- * merge makes collateral of sets; a conversion makes YES shares of the other markets of an event of NO shares of one. All are orders of the desk: under an id of their own, with one effect.
+ * Full sets and redemption, which change a wallet's tokens without a trade; and what the owner of a wallet signs for
+ * it: transactions to send, or a request for the venue's relayer. The service holds no key that could.
  */
 import { type Static, Type } from 'typebox';
 import {
@@ -16,13 +16,51 @@ import {
   namesMarket,
   note,
   OLDER_WORD,
+  Outcome,
   PRINTABLE,
+  refusedBecause,
   text,
+  words,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { refusedBecause, words } from '../order-words.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
-import { RelayRecord, UnsignedTransaction } from '../unsigned-transactions.ts';
+
+export const UnsignedTransaction = Type.Object({
+  from: Type.String({ description: 'the wallet itself or its owner: who sends it, and pays the network' }),
+  to: Type.String(),
+  data: Type.String(),
+  value: Type.String({ description: 'always 0' }),
+  chainId: Type.Integer(),
+  description: Type.String(),
+});
+
+export const RelayRecord = Type.Object(
+  {
+    type: words(['PROXY', 'SAFE', 'WALLET'], 'by the kind of the wallet'),
+    nonce: Type.String(),
+    relay: Nullable(Type.String({ description: 'PROXY: the only account that may deliver it' })),
+    deadline: {
+      ...Iso,
+      description:
+        'a whole second: the desk does not forward it later. For WALLET its epoch seconds are part of what is signed',
+    },
+    chainId: Type.Integer(),
+    digest: Type.String({ description: '32 bytes: what the key of the owner signs, as it is' }),
+    body: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'what the relayer gets, without the signature: every field of it is in the digest',
+    }),
+  },
+  {
+    description:
+      'live venues with a relayer, with status unsigned: compare it with your own (verifyRelay of the SDK), sign the digest, and send the signature with POST /markets/relay. No network price is paid',
+  },
+);
+
+export type RelayRecord = Static<typeof RelayRecord>;
+export type UnsignedTransaction = Static<typeof UnsignedTransaction>;
+
+// Full sets: one YES and one NO share of a market are worth one collateral together. A split makes sets of collateral, a
+// merge makes collateral of sets; a conversion makes YES shares of the other markets of an event of NO shares of one. All are orders of the desk: under an id of their own, with one effect.
 
 const SETS_MAX = 1e9;
 
@@ -184,3 +222,83 @@ export const relaySet = operation({
 export type RelayRequest = Static<typeof RelayRequest>;
 export type SetRequest = Static<typeof SetRequest>;
 export type SetResponse = Static<typeof SetResponse>;
+
+const redeemFields = {
+  venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
+  ...MARKET_NAMES,
+  side: Type.Optional(Outcome),
+  walletAddress: Type.Optional(Address),
+  address: Type.Optional(Type.String({ ...Address, description: 'the same as walletAddress' })),
+};
+
+export const RedeemRequest = Type.Object(redeemFields, namesMarket([], { address: 'walletAddress' }));
+
+export const RedeemResponse = Type.Object({
+  success: Type.Boolean(),
+  status: Type.String({ description: 'redeemed, nothing_to_redeem, or unsigned (live venues)' }),
+  redeemedAmount: Type.Number({ description: 'collateral received; 0 for tokens that lost' }),
+  txHash: Nullable(Type.String({ description: 'null on paper' })),
+  marketId: Type.String(),
+  marketConditionId: Type.String(),
+  conditionId: OLDER_WORD,
+  wallets: Type.Array(
+    Type.Object({
+      walletAddress: Type.String(),
+      yes: Type.Number({ description: 'YES tokens burnt' }),
+      no: Type.Number({ description: 'NO tokens burnt' }),
+      redeemedAmount: Type.Number(),
+    }),
+    { description: 'one row per wallet that had something to redeem' },
+  ),
+  relays: Type.Optional(
+    Type.Array(
+      Type.Object({
+        orderId: Type.String({ description: 'its name for POST /markets/relay' }),
+        walletAddress: Type.String(),
+        relay: RelayRecord,
+      }),
+      {
+        description:
+          'live venues with a relayer: one request per wallet to sign, instead of its transactions',
+      },
+    ),
+  ),
+  transactions: Type.Optional(
+    Type.Array(UnsignedTransaction, {
+      description:
+        'live venues: check these against your own (verifyWalletCalls of the SDK), sign and send them in this order; the service holds no key',
+    }),
+  ),
+});
+
+/** Exchanges the tokens of a resolved market for collateral. Repeated calls pay once. */
+export const redeemPosition = operation({
+  id: 'redeemPosition',
+  method: 'POST',
+  path: '/markets/redeem',
+  repeatable: true,
+  summary: 'Exchange the tokens of a resolved market for collateral; never blocked by a safeguard',
+  description:
+    'Without walletAddress: every wallet within the reach of this agent. A venue redeems both outcomes at once; with ' +
+    'side, nothing happens unless tokens of that side are held. What lost was closed by the resolution, and is burnt ' +
+    'for 0 along with it. It pays exactly once, however often and however concurrently it is called.',
+  tag: 'positions',
+  permission: 'agent',
+  rateClass: 'exit',
+  idempotent: true,
+  body: RedeemRequest,
+  unknownFields: 'refuse',
+  status: 200,
+  response: RedeemResponse,
+  errors: [
+    'unknown_venue',
+    'wrong_venue_route',
+    'market_not_found',
+    'market_not_resolved',
+    'wallet_not_found',
+    'service_unavailable',
+  ],
+});
+
+export type RedeemRequest = Static<typeof RedeemRequest>;
+export type RedeemResponse = Static<typeof RedeemResponse>;

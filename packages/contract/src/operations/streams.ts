@@ -1,12 +1,12 @@
 import { type TSchema, Type } from 'typebox';
-import { operation } from '../operation.ts';
 import {
   CURRENT_STREAM_EVENTS,
   MARKET_STREAM_EVENTS,
   RECORDED_STREAM_EVENTS,
+  RecordedEvent,
   STREAM_LIMITS,
-} from '../stream-events.ts';
-import { RecordedEvent } from '../webhook-events.ts';
+} from '../events.ts';
+import { operation } from '../operation.ts';
 
 /** As a client reads it: the fields of a server-sent event, with `data` parsed. */
 const serverSent = (type: string, description: string, data: TSchema, hasId: boolean) =>

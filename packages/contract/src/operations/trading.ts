@@ -1,9 +1,11 @@
+/** Signed orders: placed alone or together, read, and canceled; and their fills. */
 import { type Static, Type } from 'typebox';
 import {
   Address,
   Amount,
   alias,
   CancelAfterMs,
+  CHAIN_STATUS_WORDS,
   ClientOrderId,
   EitherVenueQuery,
   ExchangeV3,
@@ -15,25 +17,23 @@ import {
   lines,
   Nullable,
   note,
+  ORDER_STATUS_WORDS,
   OrderType,
   OutcomeName,
   OutcomeWord,
   PRINTABLE,
+  Problem,
   pageQuery,
+  refusedBecause,
   SignatureType,
   TickSizeText,
   text,
   UintText,
   unused,
-} from '../fields.ts';
-import { operation } from '../operation.ts';
-import {
-  CHAIN_STATUS_WORDS,
-  ORDER_STATUS_WORDS,
-  refusedBecause,
   VenueRefusalCode,
   words,
-} from '../order-words.ts';
+} from '../fields.ts';
+import { operation } from '../operation.ts';
 import { CAP_DENIALS } from '../safeguards.ts';
 
 /** Judged by the order profile: one drops the field with any value, the other signs it. */
@@ -534,3 +534,56 @@ export type FillsQuery = Static<(typeof listFills)['query']>;
 export type CancelResponse = Static<typeof CancelResponse>;
 export type CancelMarketResponse = Static<typeof CancelMarketResponse>;
 export type CancelAllResponse = Static<typeof CancelAllResponse>;
+
+export const BatchTradeResult = Type.Object({
+  index: Type.Integer({ description: 'position in orders' }),
+  success: Type.Boolean({ description: 'the venue took the order' }),
+  status: Type.Integer({ description: 'HTTP status that POST /markets/trade would have answered' }),
+  orderId: Nullable(Type.String()),
+  trade: Nullable(TradeResponse),
+  problem: Nullable(Problem),
+});
+
+export const BatchTradeResponse = Type.Object({
+  total: Type.Integer(),
+  succeeded: Type.Integer(),
+  failed: Type.Integer(),
+  results: Type.Array(BatchTradeResult, { description: 'in the order of the request' }),
+});
+
+/** Up to 20 signed orders, each checked separately. Repeated after a broken connection like `placeTrade`. */
+export const batchTrade = operation({
+  id: 'batchTrade',
+  method: 'POST',
+  path: '/markets/batch-trade',
+  repeatable: true,
+  summary: 'Place up to 20 signed orders, judged one after the other, each checked separately',
+  description:
+    'No order depends on another, except that they draw on the same budgets in the order given: one that is malformed ' +
+    'is refused alone. A live venue is sent them together, once all are judged: none counts what another one of the batch would ' +
+    'bring. The request as a whole is refused only where it is no array of 1 to 20 orders.',
+  tag: 'trading',
+  permission: 'agent',
+  rateClass: 'trade',
+  tokensPerItemOf: 'orders',
+  idempotent: true,
+  bodyBytes: LIMITS.batchBodyBytes,
+  body: Type.Object({
+    orders: Type.Array(TradeRequest, { minItems: 1, maxItems: LIMITS.ordersPerBatch }),
+    validateOnly: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'of every order: checks it, each as if it were the only one, without any effect',
+      }),
+    ),
+  }),
+  unknownFields: 'refuse',
+  checkedSeparately: 'orders',
+  validatesOnly: { when: 'validateOnly', status: 200 },
+  status: 200,
+  response: BatchTradeResponse,
+  errors: ['service_unavailable'],
+});
+
+export type BatchTradeResult = Static<typeof BatchTradeResult>;
+export type BatchTradeResponse = Static<typeof BatchTradeResponse>;

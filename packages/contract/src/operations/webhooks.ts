@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../events.ts';
 import { formed, Iso, lines, Nullable, pageQuery, Uuid } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { RecordedEvent, WEBHOOK_SUBSCRIPTIONS } from '../webhook-events.ts';
 
 export const WEBHOOK_LIMITS = {
   urlChars: 2000,

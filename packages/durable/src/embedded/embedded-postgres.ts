@@ -29,10 +29,18 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { socketUrl } from '../database-url.ts';
 import { openPool } from '../pool.ts';
-import { ADMIN_ROLE, DESK_DATABASE, DESK_ROLE, prepareDatabase } from './embedded-role.ts';
-import { claimFolder, type FolderClaim } from './folder-claim.ts';
-import { findPostgres, NoPostgres, type PostgresBinaries } from './postgres-binaries.ts';
-import { alive, endPostmaster, endStrays, exists, readPostmaster, serves } from './postmaster.ts';
+import { claimFolder, type FolderClaim } from './data-folder.ts';
+import {
+  alive,
+  endPostmaster,
+  endStrays,
+  exists,
+  findPostgres,
+  NoPostgres,
+  type PostgresBinaries,
+  readPostmaster,
+  serves,
+} from './postgres-process.ts';
 
 const PORT = 5432;
 /** A socket's path may have 103 bytes on macOS, 107 on Linux. */
@@ -90,7 +98,7 @@ async function waitUntil(done: () => boolean | Promise<boolean>, timeoutMs: numb
 export const adminUrl = (socketDir: string, database: string): string =>
   socketUrl({ socketDir, port: PORT, user: ADMIN_ROLE }, database);
 
-export async function answers(socketDir: string): Promise<boolean> {
+async function answers(socketDir: string): Promise<boolean> {
   const sql = openPool(adminUrl(socketDir, 'postgres'), {
     max: 1,
     connectTimeoutSeconds: ANSWER_TIMEOUT_MS / 1_000,
@@ -397,6 +405,182 @@ async function startClaimed(options: StartOptions, claim: FolderClaim): Promise<
       await endPostmaster(pid, folder, withinMs);
       rmSync(socketDir, { recursive: true, force: true });
       claim.release();
+    },
+  };
+}
+
+// The service's role on its embedded PostgreSQL: an ordinary role that owns the service's database and has no other
+// rights.
+
+/** Created with the cluster. PostgreSQL never takes its superuser rights away, so the service needs another role. */
+export const ADMIN_ROLE = 'bellwether';
+export const DESK_ROLE = 'bellwether_desk';
+export const DESK_DATABASE = 'bellwether';
+
+const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/**
+ * Creates the role and the database if they are missing.
+ * @param urlOf gives the superuser's URL of a database
+ * @throws Error with a sentence when the database is another role's
+ */
+export async function prepareDatabase(urlOf: (database: string) => string, name: string): Promise<void> {
+  const sql = openPool(urlOf('postgres'), { max: 1 });
+  try {
+    const [role] = await sql`select 1 from pg_roles where rolname = ${DESK_ROLE}`;
+    if (role === undefined)
+      await sql.unsafe(
+        `create role ${DESK_ROLE} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls`,
+      );
+    const [found] =
+      await sql`select pg_get_userbyid(datdba) as owner from pg_database where datname = ${name}`;
+    if (found === undefined) await sql.unsafe(`create database ${quotedName(name)} owner ${DESK_ROLE}`);
+    else if (found.owner !== DESK_ROLE)
+      throw new Error(
+        `The database ${name} of this folder belongs to the role ${found.owner}, not to ${DESK_ROLE}, as a version from before release 0.2.0 left it. Start commit 4c9c1f9d on it once, then this version. Nothing was changed.`,
+      );
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
+
+// Watches the embedded PostgreSQL while the service runs: restarts it when its process dies, and when the process exists
+// but has not answered for long (frozen or hanging), which gives no error. After a restart, pools, listeners and the
+// exchange's lead recover automatically. If the restart fails, `onLost` is called once, so that the service can exit.
+
+export interface EmbeddedWatch {
+  /** The database pulse calls this after a long silence of the database. */
+  silent(): void;
+  /** Prevents any further restart. */
+  stop(): void;
+}
+
+export interface WatchOptions {
+  readonly postgres: Pick<EmbeddedPostgres, 'isAlive' | 'restart'>;
+  /** Called at most once: the database is permanently lost. */
+  readonly onLost: (error: Error) => void;
+  readonly log: {
+    warn(context: object, message: string): void;
+    error(context: object, message: string): void;
+  };
+}
+
+const LOOK_EVERY_MS = 100;
+/** A failure may be temporary: a disk that was full for a moment, the last process of the old server. */
+const RESTART_ATTEMPTS = 3;
+const RESTART_PAUSE_MS = 1_000;
+
+export function watchEmbedded({ postgres, onLost, log }: WatchOptions): EmbeddedWatch {
+  let isStopped = false;
+  let isStarting = false;
+
+  const startAgain = async (why: string): Promise<void> => {
+    if (isStarting || isStopped) return;
+    isStarting = true;
+    log.warn({}, `the embedded PostgreSQL ${why}; restarting it`);
+    const since = performance.now();
+    for (let attempt = 1; !isStopped; attempt += 1) {
+      try {
+        await postgres.restart();
+        log.warn({ ms: Math.round(performance.now() - since) }, 'the embedded PostgreSQL runs again');
+        break;
+      } catch (error) {
+        if (isStopped) break;
+        log.error({ err: error, attempt }, 'the embedded PostgreSQL did not start again');
+        if (attempt === RESTART_ATTEMPTS) {
+          isStopped = true;
+          onLost(error as Error);
+          break;
+        }
+        await sleep(RESTART_PAUSE_MS);
+      }
+    }
+    isStarting = false;
+  };
+
+  const timer = setInterval(() => {
+    if (!isStarting && !postgres.isAlive()) startAgain('has died');
+  }, LOOK_EVERY_MS);
+  timer.unref();
+
+  return {
+    silent() {
+      startAgain('lives and answers nothing');
+    },
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+// Reaches the database of a data folder for a tool beside the service: its server may run, or be started for the tool.
+
+const STOP_WITHIN_MS = 30_000;
+const SESSIONS_END_WITHIN_MS = 5_000;
+const LOOK_FOR_SESSIONS_EVERY_MS = 10;
+
+export interface ReachedServer {
+  /** As the superuser. */
+  readonly url: string;
+  /** The folder of its files. */
+  readonly cluster: string;
+  readonly major: number;
+  /** Ends the server if it was started for this tool and no other process has come to use it. */
+  close(): Promise<void>;
+}
+
+/** The server still lists a session for a moment after its client has closed it: the tool's own must not count. */
+async function isAlone(url: string): Promise<boolean> {
+  const sql = openPool(url, { max: 1 });
+  const end = performance.now() + SESSIONS_END_WITHIN_MS;
+  try {
+    for (;;) {
+      const [row] = await sql`
+        select count(*)::int as others from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      if (row?.others === 0) return true;
+      if (performance.now() > end) return false;
+      await sleep(LOOK_FOR_SESSIONS_EVERY_MS);
+    }
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/**
+ * @param database the one that the URL leads to
+ * @throws NoPostgres with a sentence when there is no database, or its server does not answer
+ */
+export async function reachServer(dataDir: string, database: string): Promise<ReachedServer> {
+  const nothing = `There is no database in ${dataDir}. Name the data folder of the service.`;
+  if (!existsSync(dataDir)) throw new NoPostgres(nothing);
+  const { home, major } = await findPostgres(dataDir);
+  const cluster = join(home, 'postgres');
+  if (!existsSync(join(cluster, 'PG_VERSION'))) throw new NoPostgres(nothing);
+  const running = readPostmaster(cluster);
+  if (running !== null && exists(running.pid) && serves(running.pid, cluster)) {
+    // A start would end a server that does not answer, and with it the service's work.
+    if (!(await answers(running.socketDir)))
+      throw new NoPostgres(
+        `The database in ${dataDir} runs, but does not answer. Look at the service first.`,
+      );
+    return { url: adminUrl(running.socketDir, database), cluster, major, close: async () => {} };
+  }
+  const started = await startEmbeddedPostgres({ dataDir, database });
+  // The service may start meanwhile, and takes over the server.
+  started.release();
+  const url = adminUrl(started.socketDir, database);
+  return {
+    ...{ url, cluster, major },
+    async close() {
+      const claim = claimFolder(dataDir);
+      if (claim === null) return;
+      try {
+        if (await isAlone(url)) await started.stop(STOP_WITHIN_MS);
+      } finally {
+        claim.release();
+      }
     },
   };
 }

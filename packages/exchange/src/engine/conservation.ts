@@ -3,12 +3,12 @@
  * Its cost grows with the state, so it is for tests, recovery and occasional audits.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import { microAt, microOf } from './amounts.ts';
 import { AVAILABLE, HELD } from './ledger.ts';
 import { BACKING, type Market, NO_SUPPLY, YES_SUPPLY } from './market.ts';
 import { NONE, OWNERS_NEXT, REMAINING, VALUE } from './orders.ts';
 import { backingOf } from './sets.ts';
 import type { EngineState } from './state.ts';
-import { microAt, microOf } from './units.ts';
 
 /** @throws Error that names the sum and both figures. */
 export function checkConservation(state: EngineState): void {

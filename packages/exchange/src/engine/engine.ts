@@ -25,20 +25,7 @@
  * immediately. After every command, collateral available + held + backing of open sets + fees equals the deposits.
  */
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import { admit, Refusal } from './admission.ts';
-import { yesPrice } from './book.ts';
-import { checkConservation } from './conservation.ts';
-import { AVAILABLE } from './ledger.ts';
-import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY } from './market.ts';
-import { executePlan } from './matching.ts';
-import { COST, FEES, FILLED, NONE } from './orders.ts';
-import type { Plan } from './plan.ts';
-import { finish, rest, shrink } from './resting.ts';
-import { reverse } from './reversal.ts';
-import { convert, redeem, splitOrMerge } from './sets.ts';
-import { decodeState, encodeState } from './snapshot.ts';
-import { EngineState } from './state.ts';
-import { emptyBook, isBehind, isDead, settleAccount, sweep } from './sweeps.ts';
+import { clampedUnits, isEmpty, microAt, microOf } from './amounts.ts';
 import type {
   AccountId,
   AccountView,
@@ -53,9 +40,17 @@ import type {
   OrderId,
   Outcome,
   Payout,
-} from './types.ts';
-import { clampedUnits, isEmpty, microAt, microOf } from './units.ts';
-import { accountView, bookView, holderViews, openOrderView, openOrderViews } from './views.ts';
+  Side,
+} from './commands.ts';
+import { checkConservation } from './conservation.ts';
+import { AVAILABLE, HELD } from './ledger.ts';
+import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY, yesPrice } from './market.ts';
+import { COST, FEES, FILLED, NONE, OWNERS_NEXT, REMAINING, SIZE, VALUE } from './orders.ts';
+import { admit, executePlan, Refusal } from './placing.ts';
+import { emptyBook, finish, isBehind, isDead, rest, settleAccount, shrink, sweep } from './resting.ts';
+import { convert, redeem, reverse, splitOrMerge } from './sets.ts';
+import { decodeState, encodeState } from './snapshot.ts';
+import { EngineState, type Plan } from './state.ts';
 
 export type { MarketStatus } from './market.ts';
 
@@ -416,3 +411,118 @@ function settle(state: EngineState, command: EngineCommand, events: EngineEvent[
   const account = id === undefined ? NONE : state.ledger.find(id);
   if (account !== NONE) settleAccount(state, account, events);
 }
+
+// Copies for readers in the shapes of types.ts, never the engine's own objects.
+
+/** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
+function bookView(market: Market, outcome: Outcome, depth: number): BookView {
+  const { book, lastTrade, lastTakerSide } = market;
+  // Levels that are left on the book of a market that no longer trades are dead.
+  const shown = market.status === 'open' ? depth : 0;
+  const [bids, asks] = outcome === 'YES' ? [book.bids, book.asks] : [book.asks, book.bids];
+  return {
+    conditionId: market.spec.conditionId,
+    outcome,
+    bids: book.view(bids, outcome, shown),
+    asks: book.view(asks, outcome, shown),
+    ...(lastTrade === undefined ? {} : { lastTrade: yesPrice(outcome, lastTrade) }),
+    ...(lastTakerSide === undefined ? {} : { lastTakerSide: sideOn(outcome, lastTakerSide) }),
+    sequence: book.sequence,
+    changedAt: book.changedAt,
+  };
+}
+
+const sideOn = (outcome: Outcome, side: Side): Side =>
+  (outcome === 'YES') === (side === 'BUY') ? 'BUY' : 'SELL';
+
+interface Tokens {
+  yes: bigint;
+  no: bigint;
+  yesHeld: bigint;
+  noHeld: bigint;
+}
+
+function accountView(state: EngineState, id: AccountId): AccountView {
+  const { ledger } = state;
+  const account = ledger.find(id);
+  const tokens = new Map<ConditionId, Tokens>();
+  if (account === NONE) return { account: id, available: 0n, held: 0n, tokens };
+  for (let at = ledger.firstPosition(account); at !== NONE; at = ledger.nextPosition(at))
+    tokens.set(state.marketOf(ledger.marketOf(at)).spec.conditionId, {
+      yes: ledger.freeTokens(at, 'YES'),
+      no: ledger.freeTokens(at, 'NO'),
+      yesHeld: ledger.heldTokens(at, 'YES'),
+      noHeld: ledger.heldTokens(at, 'NO'),
+    });
+  const dead = isBehind(state) ? releaseDead(state, account, tokens) : 0n;
+  return {
+    account: id,
+    available: ledger.money(account, AVAILABLE) + dead,
+    held: ledger.money(account, HELD) - dead,
+    tokens,
+  };
+}
+
+/** Frees the tokens that dead orders hold. @returns the collateral that they hold */
+function releaseDead(state: EngineState, account: number, tokens: ReadonlyMap<ConditionId, Tokens>): bigint {
+  const { orders } = state;
+  let collateral = 0n;
+  for (let at = state.ledger.firstOrder(account); at !== NONE; at = orders.link(at, OWNERS_NEXT)) {
+    if (!isDead(state, at)) continue;
+    if (orders.isBuy(at)) {
+      collateral += microOf(orders.amount(at, VALUE));
+      continue;
+    }
+    const held = tokens.get(state.marketOf(orders.market(at)).spec.conditionId)!;
+    const amount = microOf(orders.amount(at, REMAINING));
+    if (orders.outcome(at) === 'YES') {
+      held.yes += amount;
+      held.yesHeld -= amount;
+    } else {
+      held.no += amount;
+      held.noHeld -= amount;
+    }
+  }
+  return collateral;
+}
+
+function holderViews({ ledger }: EngineState, market: Market): HolderView[] {
+  return Array.from(ledger.positionsIn(market.row), ({ account, position }) => ({
+    account: ledger.id(account),
+    yes: ledger.freeTokens(position, 'YES') + ledger.heldTokens(position, 'YES'),
+    no: ledger.freeTokens(position, 'NO') + ledger.heldTokens(position, 'NO'),
+  }));
+}
+
+function openOrderView(state: EngineState, order: number): OpenOrder {
+  const { orders } = state;
+  const isGtd = orders.isGtd(order);
+  return {
+    orderId: orders.id(order),
+    account: state.ledger.id(orders.owner(order)),
+    conditionId: state.marketOf(orders.market(order)).spec.conditionId,
+    outcome: orders.outcome(order),
+    side: orders.side(order),
+    limit: orders.limit(order),
+    size: microOf(orders.amount(order, SIZE)),
+    filled: microOf(orders.amount(order, FILLED)),
+    cost: microOf(orders.amount(order, COST)),
+    fees: microOf(orders.amount(order, FEES)),
+    timeInForce: isGtd ? 'GTD' : 'GTC',
+    ...(isGtd ? { expiresAt: orders.expiresAt(order) } : {}),
+    acceptedAt: orders.acceptedAt(order),
+  };
+}
+
+/** Oldest first; orders of the same time by id. */
+function openOrderViews(state: EngineState, id: AccountId): OpenOrder[] {
+  const account = state.ledger.find(id);
+  const open: OpenOrder[] = [];
+  if (account === NONE) return open;
+  for (let at = state.ledger.firstOrder(account); at !== NONE; at = state.orders.link(at, OWNERS_NEXT))
+    if (!isDead(state, at)) open.push(openOrderView(state, at));
+  return open.sort(compareOpenOrders);
+}
+
+const compareOpenOrders = (a: OpenOrder, b: OpenOrder): number =>
+  a.acceptedAt - b.acceptedAt || (a.orderId < b.orderId ? -1 : 1);

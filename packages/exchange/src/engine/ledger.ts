@@ -3,11 +3,10 @@
  * checked: a balance that would go below zero throws, because only an engine bug can cause it.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import { addTo, CELL, changeMicro, covers, isEmpty, microAt, takeFrom, type Units } from './amounts.ts';
+import type { AccountId, Outcome } from './commands.ts';
 import { NONE } from './orders.ts';
-import { mixed, RowIndex } from './row-index.ts';
-import { Rows } from './rows.ts';
-import type { AccountId, Outcome } from './types.ts';
-import { addTo, CELL, changeMicro, covers, isEmpty, microAt, takeFrom, type Units } from './units.ts';
+import { mixed, RowIndex, Rows } from './rows.ts';
 
 /** Eight-byte words of an account: two cells of micro collateral, then two integers. */
 const ACCOUNT_WORDS = 2 * CELL + 1;

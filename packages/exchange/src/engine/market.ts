@@ -1,10 +1,20 @@
 /** One market: its specification, its totals and its book. */
 import { type Micro, PIPS, type Pips } from '@bellwether/contract/decimals';
-import { Book } from './book.ts';
-import type { FeeSchedules } from './fee-schedules.ts';
-import type { Orders } from './orders.ts';
-import type { MarketSpec, Payout, Side } from './types.ts';
-import { addTo, CELL, changeMicro, MOST_UNITS, takeFrom, type Units } from './units.ts';
+import {
+  addTo,
+  CELL,
+  changeMicro,
+  type FeeSchedule,
+  type FeeSchedules,
+  type FeeShare,
+  MOST_UNITS,
+  microAt,
+  takeFrom,
+  type Units,
+} from './amounts.ts';
+import type { Level, MarketSpec, Outcome, Payout, Side } from './commands.ts';
+import { NEXT, NONE, type Orders, PREVIOUS, REMAINING, VALUE } from './orders.ts';
+import { Rows } from './rows.ts';
 
 /** `closed`: no longer trading, outcome open. `resolved`: final. */
 export type MarketStatus = 'open' | 'closed' | 'resolved';
@@ -76,5 +86,219 @@ export class Market {
     takeFrom(this.totals, YES_SUPPLY, amount, 'YES supply');
     takeFrom(this.totals, NO_SUPPLY, amount, 'NO supply');
     takeFrom(this.totals, BACKING, amount, 'backing');
+  }
+}
+
+// One market's unified book: every order is stored at its YES price (BUY NO at q is an ask at 1−q, SELL NO at q a
+// bid at 1−q), best price first and oldest first within a price. It handles neither money nor balances.
+//
+// A price has bids or asks, never both, because a book is never crossed; so both sides share one array of levels
+// indexed by tick, and each side has a bitmap of its non-empty ones. Levels are lists through the rows of the orders
+// themselves: joining, leaving and finding the best are all O(1), or one short scan of the bitmap.
+
+export const yesPrice = (outcome: Outcome, price: Pips): Pips => (outcome === 'YES' ? price : PIPS - price);
+
+/** Eight-byte words of a level: two integers (its oldest and newest order), then a cell with the size that rests there. */
+const WORDS = 1 + CELL;
+const RESTING = 1;
+const INTS = 2 * WORDS;
+const OLDEST = 0;
+const NEWEST = 1;
+
+/** True when the order is on the bid side of the YES book. */
+export const isBid = (outcome: Outcome, side: Side): boolean => (outcome === 'YES') === (side === 'BUY');
+
+/** The non-empty levels of one side. */
+export class BookSide {
+  readonly bids: boolean;
+  /** Index of the best level, or −1 when the side is empty. */
+  best = -1;
+  readonly #bitmap: Int32Array;
+
+  constructor(bids: boolean, ticks: number) {
+    this.bids = bids;
+    this.#bitmap = new Int32Array((ticks >> 5) + 1);
+  }
+
+  add(index: number): void {
+    const word = index >> 5;
+    this.#bitmap[word] = this.#bitmap[word]! | (1 << (index & 31));
+    if (this.best === -1 || (this.bids ? index > this.best : index < this.best)) this.best = index;
+  }
+
+  remove(index: number): void {
+    const word = index >> 5;
+    this.#bitmap[word] = this.#bitmap[word]! & ~(1 << (index & 31));
+    if (index === this.best) this.best = this.worseThan(index);
+  }
+
+  /** The next non-empty level after `index`, away from the best; −1 when no other exists. */
+  worseThan(index: number): number {
+    return this.bids ? this.#below(index) : this.#above(index);
+  }
+
+  #below(index: number): number {
+    let word = index >> 5;
+    let bits = this.#bitmap[word]! & ((1 << (index & 31)) - 1);
+    while (bits === 0) {
+      if (word === 0) return -1;
+      word -= 1;
+      bits = this.#bitmap[word]!;
+    }
+    return (word << 5) + 31 - Math.clz32(bits);
+  }
+
+  #above(index: number): number {
+    let word = index >> 5;
+    // A shift by 32 would be a shift by 0, so the bits above are masked in two steps.
+    let bits = this.#bitmap[word]! & ~((1 << (index & 31)) | ((1 << (index & 31)) - 1));
+    while (bits === 0) {
+      word += 1;
+      if (word === this.#bitmap.length) return -1;
+      bits = this.#bitmap[word]!;
+    }
+    return (word << 5) + 31 - Math.clz32(bits & -bits);
+  }
+}
+
+class Book {
+  readonly bids: BookSide;
+  readonly asks: BookSide;
+  /** Incremented for every order that was added, reduced by a match or removed. */
+  sequence = 0;
+  changedAt: number;
+  readonly #spec: MarketSpec;
+  readonly #orders: Orders;
+  readonly #levels: Rows;
+  readonly #fees: FeeSchedule;
+  /** One cell: collateral value of all resting orders at their limits. */
+  readonly #liquidity = new Float64Array(CELL);
+
+  constructor(
+    spec: MarketSpec,
+    { orders, fees, at }: { readonly orders: Orders; readonly fees: FeeSchedules; readonly at: number },
+  ) {
+    const ticks = PIPS / spec.tickSize;
+    this.bids = new BookSide(true, ticks);
+    this.asks = new BookSide(false, ticks);
+    this.changedAt = at;
+    this.#spec = spec;
+    this.#orders = orders;
+    this.#levels = new Rows(WORDS, ticks + 1);
+    for (let tick = 0; tick <= ticks; tick += 1) {
+      this.#levels.ints[tick * INTS + OLDEST] = NONE;
+      this.#levels.ints[tick * INTS + NEWEST] = NONE;
+    }
+    this.#fees = fees.of(spec);
+  }
+
+  get liquidity(): Micro {
+    return microAt(this.#liquidity, 0);
+  }
+
+  tickOf(yesPrice: Pips): number {
+    return yesPrice / this.#spec.tickSize;
+  }
+
+  /** YES price of a level. */
+  priceAt(tick: number): Pips {
+    return tick * this.#spec.tickSize;
+  }
+
+  /** The oldest order of a level, or NONE. */
+  firstAt(tick: number): number {
+    return this.#levels.ints[tick * INTS + OLDEST]!;
+  }
+
+  sizeAt(tick: number): Micro {
+    return microAt(this.#levels.doubles, tick * WORDS + RESTING);
+  }
+
+  /** The share of a fill that its taker pays at a level; the same for both outcomes. */
+  feeAt(tick: number): FeeShare {
+    return this.#fees.at(tick);
+  }
+
+  sideOf(outcome: Outcome, side: Side): BookSide {
+    return isBid(outcome, side) ? this.bids : this.asks;
+  }
+
+  /** True when an order at YES price `pips` would match the best of `opposite`. */
+  crosses(opposite: BookSide, pips: Pips): boolean {
+    if (opposite.best === NONE) return false;
+    const best = this.priceAt(opposite.best);
+    return opposite.bids ? best >= pips : best <= pips;
+  }
+
+  /** Puts an order at the back of its level. `value` is floor(remaining × limit). */
+  add(order: number, value: Units, at: number): void {
+    const orders = this.#orders;
+    const tick = orders.tick(order);
+    const { ints, doubles } = this.#levels;
+    const last = ints[tick * INTS + NEWEST]!;
+    orders.setAmount(order, VALUE, value);
+    orders.setLink(order, PREVIOUS, last);
+    if (last === NONE) {
+      ints[tick * INTS + OLDEST] = order;
+      this.#sideOf(order).add(tick);
+    } else {
+      orders.setLink(last, NEXT, order);
+    }
+    ints[tick * INTS + NEWEST] = order;
+    addTo(doubles, tick * WORDS + RESTING, orders.amount(order, REMAINING));
+    addTo(this.#liquidity, 0, value);
+    this.#changed(at);
+  }
+
+  /** Reduces an order by `size`; it keeps its place in the queue. `value` is its new, smaller value. */
+  reduce(order: number, size: Units, value: Units, at: number): void {
+    const orders = this.#orders;
+    const released = (orders.amount(order, VALUE) - value) as Units;
+    orders.setAmount(order, REMAINING, (orders.amount(order, REMAINING) - size) as Units);
+    orders.setAmount(order, VALUE, value);
+    takeFrom(this.#levels.doubles, orders.tick(order) * WORDS + RESTING, size, 'the size of a level');
+    takeFrom(this.#liquidity, 0, released, 'liquidity');
+    this.#changed(at);
+  }
+
+  remove(order: number, at: number): void {
+    const orders = this.#orders;
+    const tick = orders.tick(order);
+    const { ints, doubles } = this.#levels;
+    const previous = orders.link(order, PREVIOUS);
+    const next = orders.link(order, NEXT);
+    if (previous === NONE) ints[tick * INTS + OLDEST] = next;
+    else orders.setLink(previous, NEXT, next);
+    if (next === NONE) ints[tick * INTS + NEWEST] = previous;
+    else orders.setLink(next, PREVIOUS, previous);
+    takeFrom(doubles, tick * WORDS + RESTING, orders.amount(order, REMAINING), 'the size of a level');
+    takeFrom(this.#liquidity, 0, orders.amount(order, VALUE), 'liquidity');
+    if (previous === NONE && next === NONE) this.#sideOf(order).remove(tick);
+    this.#changed(at);
+  }
+
+  /** Every resting order of a side, best price first, oldest first. */
+  *orders(side: BookSide): Generator<number> {
+    for (let tick = side.best; tick !== NONE; tick = side.worseThan(tick)) {
+      for (let order = this.firstAt(tick); order !== NONE; order = this.#orders.link(order, NEXT))
+        yield order;
+    }
+  }
+
+  /** Up to `depth` levels, best first, in the prices of `outcome`. */
+  view(side: BookSide, outcome: Outcome, depth: number): Level[] {
+    const levels: Level[] = [];
+    for (let tick = side.best; tick !== NONE && levels.length < depth; tick = side.worseThan(tick))
+      levels.push([yesPrice(outcome, this.priceAt(tick)), this.sizeAt(tick)]);
+    return levels;
+  }
+
+  #sideOf(order: number): BookSide {
+    return this.sideOf(this.#orders.outcome(order), this.#orders.side(order));
+  }
+
+  #changed(at: number): void {
+    this.sequence += 1;
+    this.changedAt = at;
   }
 }

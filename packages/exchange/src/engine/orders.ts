@@ -1,12 +1,12 @@
 /**
- * The open orders: one row each in a typed array, because a hundred thousand objects that refer to one another cost
- * a memory access for every reference. A row is used again when its order has ended. `NONE` ends every list.
+ * The open orders: one row each in a typed array, because a hundred thousand objects that refer to one another cost a
+ * memory access for every reference. A row is used again when its order has ended. `NONE` ends every list. Those with
+ * an expiry are queued by their due time.
  */
 import type { Pips } from '@bellwether/contract/decimals';
-import { mixed, RowIndex } from './row-index.ts';
-import { Rows } from './rows.ts';
-import type { NewOrder, OrderId, Outcome, Side } from './types.ts';
-import type { Units } from './units.ts';
+import type { Units } from './amounts.ts';
+import type { NewOrder, OrderId, Outcome, Side } from './commands.ts';
+import { mixed, RowIndex, Rows } from './rows.ts';
 
 export const NONE = -1;
 
@@ -25,7 +25,7 @@ const TICK = 6;
 const LIMIT = 7;
 const TERMS = 8;
 /** Place in the expiry queue, or NONE. */
-export const QUEUED = 9;
+const QUEUED = 9;
 const HASH = 10;
 /** Position with the tokens of a SELL, which it keeps open. */
 export const POSITION = 11;
@@ -214,5 +214,80 @@ export class Orders {
     this.#lastId = id;
     this.#lastHash = mixed(hash);
     return this.#lastHash;
+  }
+}
+
+// Open GTD orders by due time: a binary heap whose entries know their index, so that an order that ends early is
+// removed completely in O(log n). Ties are broken by order id, so the result depends only on the orders.
+
+export class ExpiryQueue {
+  readonly #orders: Orders;
+  readonly #heap: number[] = [];
+
+  constructor(orders: Orders) {
+    this.#orders = orders;
+  }
+
+  /** The next order that is due at `at` or before, or NONE. */
+  due(at: number): number {
+    const first = this.#heap[0];
+    return first !== undefined && this.#orders.expiresAt(first) <= at ? first : NONE;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  add(order: number): void {
+    this.#heap.push(order);
+    this.#rise(order, this.#heap.length - 1);
+  }
+
+  remove(order: number): void {
+    const index = this.#orders.link(order, QUEUED);
+    if (index === NONE) return;
+    this.#orders.setLink(order, QUEUED, NONE);
+    const last = this.#heap.pop()!;
+    if (last === order) return;
+    this.#sink(last, index);
+    this.#rise(last, this.#orders.link(last, QUEUED));
+  }
+
+  #put(order: number, index: number): void {
+    this.#heap[index] = order;
+    this.#orders.setLink(order, QUEUED, index);
+  }
+
+  #rise(order: number, from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const above = this.#heap[parent]!;
+      if (!this.#isBefore(order, above)) break;
+      this.#put(above, index);
+      index = parent;
+    }
+    this.#put(order, index);
+  }
+
+  #sink(order: number, from: number): void {
+    let index = from;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= this.#heap.length) break;
+      if (child + 1 < this.#heap.length && this.#isBefore(this.#heap[child + 1]!, this.#heap[child]!))
+        child += 1;
+      const below = this.#heap[child]!;
+      if (!this.#isBefore(below, order)) break;
+      this.#put(below, index);
+      index = child;
+    }
+    this.#put(order, index);
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    const orders = this.#orders;
+    const [atA, atB] = [orders.expiresAt(a), orders.expiresAt(b)];
+    return atA < atB || (atA === atB && orders.id(a) < orders.id(b));
   }
 }

@@ -1,12 +1,13 @@
-/** The engine's whole state. It does not grow with history: ended orders and archived markets are dropped. */
+/**
+ * The engine's whole state, and the plan of the order that is being placed. It does not grow with history: ended orders
+ * and archived markets are dropped.
+ */
 
-import { ExpiryQueue } from './expiry-queue.ts';
-import { FeeSchedules } from './fee-schedules.ts';
+import { FeeSchedules, NOTHING, type Units } from './amounts.ts';
+import type { ConditionId, MarketSpec, MatchKind } from './commands.ts';
 import { Ledger } from './ledger.ts';
 import { Market } from './market.ts';
-import { Orders } from './orders.ts';
-import { Plan } from './plan.ts';
-import type { ConditionId, MarketSpec } from './types.ts';
+import { ExpiryQueue, NONE, Orders } from './orders.ts';
 
 export class EngineState {
   /** Time of the last command. */
@@ -48,5 +49,54 @@ export class EngineState {
 
   marketOf(row: number): Market {
     return this.#rows[row]!;
+  }
+}
+
+// The complete immediate outcome of an order, before anything of it happens. There is one, used again for every order,
+// with its steps: an order needs it only while it is placed.
+
+/** One resting order on the way. Size zero: it belongs to the same account and will be cancelled. */
+export class Step {
+  maker = NONE;
+  kind: MatchKind = 'COMPLEMENTARY';
+  size = NOTHING;
+  /** The maker's side, and the taker's before the fee. */
+  makerCost = NOTHING;
+  takerCost = NOTHING;
+  fee = NOTHING;
+}
+
+export class Plan {
+  /** Number of steps that belong to this order. */
+  length = 0;
+  readonly steps: Step[] = [];
+  /** True when the order matches another account's order within its limit. */
+  crosses = false;
+  complete = false;
+  filled = NOTHING;
+  cost = NOTHING;
+  fees = NOTHING;
+  /** Micro-shares that can rest, or would be killed; zero when complete. */
+  remaining = NOTHING;
+
+  reset(remaining: Units): void {
+    this.length = 0;
+    this.crosses = false;
+    this.complete = false;
+    this.filled = NOTHING;
+    this.cost = NOTHING;
+    this.fees = NOTHING;
+    this.remaining = remaining;
+  }
+
+  /** A step to fill in. */
+  next(): Step {
+    let step = this.steps[this.length];
+    if (step === undefined) {
+      step = new Step();
+      this.steps.push(step);
+    }
+    this.length += 1;
+    return step;
   }
 }

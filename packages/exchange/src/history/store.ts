@@ -1,10 +1,81 @@
-/** Writes and prunes the history's rows. Every write may be repeated: rows follow from the journal alone. */
-import { arrayOf, commitAll, type Sql, type Tx } from '@bellwether/durable';
-import type { MarketFacts } from '../paper-exchange.ts';
-import type { AccountMove, Taker, Trade } from '../trade-history.ts';
-import { LEG } from './schema.ts';
-import { FATE_CODE } from './settlement.ts';
-import { encodeTrade } from './trade.ts';
+/**
+ * The tables of the history, what is written to them, and what is read. Only the projector writes them, behind the
+ * journal.
+ */
+import { arrayOf, commitAll, type Fragment, type Row, type Sql, type Tx } from '@bellwether/durable';
+import type { AccountId, ConditionId, MarketFacts, OutcomeNames } from '../paper-exchange.ts';
+import type {
+  AccountMove,
+  MovePlace,
+  MoveQuery,
+  MoveRecord,
+  Taker,
+  Trade,
+  TradePlace,
+  TradeQuery,
+} from '../trade-history.ts';
+import { decodeTrade, encodeTrade, FATE_CODE, type Fate, fateOf } from './trades.ts';
+
+/**
+ * The tables of the history. Only its projector writes them, behind the journal.
+ *
+ * - exchange_history: one row: the journal position up to which the others are complete.
+ * - exchange_trades: every trade, those of the house among itself included (`accounts` is then empty); `body` is the text
+ *   of trade.ts. `fate`: 0 settles · 1 is going to fail · 2 failed and was reversed · 3 could not be reversed, so it settled.
+ * - exchange_account_trades: which accounts took part in which trades, for reads by account. `legs`: bits of the account's
+ *   own part, see `LEG`.
+ * - exchange_account_moves: deposits, splits, merges and redemptions of an account.
+ * - exchange_traded_markets: what is known of each market in these tables, also after the exchange has forgotten it.
+ */
+export const HISTORY_SCHEMA = `
+create table if not exists exchange_history (
+  one boolean primary key default true check (one),
+  seq bigint not null
+);
+create table if not exists exchange_trades (
+  number bigint primary key,
+  at_ms bigint not null,
+  market_id bigint not null,
+  accounts text[] not null,
+  body text not null,
+  fate smallint not null default 0,
+  fate_ms bigint
+);
+create index if not exists exchange_trades_market on exchange_trades (market_id, number);
+create index if not exists exchange_trades_house on exchange_trades (number) where accounts = '{}';
+create index if not exists exchange_trades_failing on exchange_trades (number) where fate = 1;
+create table if not exists exchange_account_trades (
+  account text not null,
+  at_ms bigint not null,
+  number bigint not null,
+  market_id bigint not null,
+  legs smallint not null,
+  primary key (account, at_ms, number)
+);
+create table if not exists exchange_account_moves (
+  account text not null,
+  at_ms bigint not null,
+  seq bigint not null,
+  part integer not null,
+  kind text not null,
+  market_id bigint,
+  yes bigint not null,
+  no bigint not null,
+  collateral numeric not null,
+  primary key (account, at_ms, seq, part)
+);
+create index if not exists exchange_account_moves_age on exchange_account_moves (at_ms);
+create table if not exists exchange_traded_markets (
+  market_id bigint primary key,
+  condition_id text not null unique,
+  facts text not null
+);
+`;
+
+/** Bits of `exchange_account_trades.legs`. */
+const LEG = { yes: 1, no: 2, taker: 4, maker: 8, buy: 16, sell: 32 } as const;
+
+// Writes and prunes the history's rows. Every write may be repeated: rows follow from the journal alone.
 
 const HOUSE = 'house:';
 
@@ -176,4 +247,165 @@ export async function pruneMarkets(sql: Sql): Promise<void> {
     delete from exchange_traded_markets m where not exists (
       select 1 from exchange_trades t where t.market_id = m.market_id)
     and not exists (select 1 from exchange_account_moves v where v.market_id = m.market_id)`;
+}
+
+// Reads of the history. Answers are bounded by the caller's limit; what a filter skips is bounded by the index it walks.
+
+/** Most rows of one answer. */
+const MOST_ROWS = 1_000;
+
+export interface TradeRow {
+  readonly trade: Trade;
+  readonly market: MarketFacts;
+  readonly fate: Fate;
+}
+
+const clamped = (limit: number): number => Math.max(0, Math.min(MOST_ROWS, Math.floor(limit)));
+const big = (value: number): string => String(Math.floor(value));
+
+const marketOf = (sql: Sql, conditionId: ConditionId): Fragment =>
+  sql`(select market_id from exchange_traded_markets where condition_id = ${conditionId})`;
+
+const allOf = (sql: Sql, conditions: readonly Fragment[]): Fragment =>
+  conditions.reduce((all, condition) => sql`${all} and ${condition}`, sql`true`);
+
+export async function readTrades(sql: Sql, query: TradeQuery): Promise<TradeRow[]> {
+  const rows = await (query.account === undefined
+    ? readTape(sql, query)
+    : readAccountTrades(sql, query, query.account));
+  return rows.map(tradeRow);
+}
+
+function readTape(sql: Sql, query: TradeQuery): PromiseLike<readonly Row[]> {
+  const { conditionId, since, until, after, oldestFirst = false } = query;
+  const where = allOf(sql, [
+    ...(conditionId === undefined ? [] : [sql`t.market_id = ${marketOf(sql, conditionId)}`]),
+    ...(since === undefined ? [] : [sql`t.at_ms >= ${big(since)}::bigint`]),
+    ...(until === undefined ? [] : [sql`t.at_ms < ${big(until)}::bigint`]),
+    ...(after === undefined
+      ? []
+      : [
+          oldestFirst
+            ? sql`t.number > ${big(after.number)}::bigint`
+            : sql`t.number < ${big(after.number)}::bigint`,
+        ]),
+  ]);
+  return sql`
+    select t.number, t.at_ms, t.body, t.fate, t.fate_ms, t.market_id, m.condition_id, m.facts
+    from exchange_trades t join exchange_traded_markets m on m.market_id = t.market_id
+    where ${where}
+    order by ${oldestFirst ? sql`t.number` : sql`t.number desc`} limit ${clamped(query.limit)}::int`;
+}
+
+const bitsOf = ({ outcome, side, role }: TradeQuery): readonly number[] => [
+  ...(outcome === undefined ? [] : [outcome === 'YES' ? LEG.yes : LEG.no]),
+  ...(side === undefined ? [] : [side === 'BUY' ? LEG.buy : LEG.sell]),
+  ...(role === undefined ? [] : [LEG[role]]),
+];
+
+function readAccountTrades(sql: Sql, query: TradeQuery, account: AccountId): PromiseLike<readonly Row[]> {
+  const { conditionId, since, until, after, oldestFirst = false } = query;
+  const bits = bitsOf(query).reduce((all, bit) => all | bit, 0);
+  const where = allOf(sql, [
+    sql`a.account = ${account}`,
+    ...(conditionId === undefined ? [] : [sql`a.market_id = ${marketOf(sql, conditionId)}`]),
+    ...(bits === 0 ? [] : [sql`a.legs & ${bits}::int = ${bits}::int`]),
+    ...(since === undefined ? [] : [sql`a.at_ms >= ${big(since)}::bigint`]),
+    ...(until === undefined ? [] : [sql`a.at_ms < ${big(until)}::bigint`]),
+    ...(after === undefined ? [] : [beyond(sql, after, oldestFirst)]),
+  ]);
+  return sql`
+    select t.number, t.at_ms, t.body, t.fate, t.fate_ms, t.market_id, m.condition_id, m.facts
+    from exchange_account_trades a
+    join exchange_trades t on t.number = a.number
+    join exchange_traded_markets m on m.market_id = t.market_id
+    where ${where}
+    order by ${oldestFirst ? sql`a.at_ms, a.number` : sql`a.at_ms desc, a.number desc`}
+    limit ${clamped(query.limit)}::int`;
+}
+
+const beyond = (sql: Sql, { at, number }: TradePlace, oldestFirst: boolean): Fragment =>
+  oldestFirst
+    ? sql`(a.at_ms, a.number) > (${big(at)}::bigint, ${big(number)}::bigint)`
+    : sql`(a.at_ms, a.number) < (${big(at)}::bigint, ${big(number)}::bigint)`;
+
+/** The trades that contain these matches, in any order. */
+export async function readTradesOfMatches(sql: Sql, matchIds: readonly number[]): Promise<TradeRow[]> {
+  const rows = await sql`
+    select distinct on (t.number) t.number, t.at_ms, t.body, t.fate, t.fate_ms, t.market_id, m.condition_id, m.facts
+    from unnest(${matchIds.slice(0, MOST_ROWS).map(big)}::bigint[]) as match (number)
+    cross join lateral (
+      select * from exchange_trades where number <= match.number order by number desc limit 1) t
+    join exchange_traded_markets m on m.market_id = t.market_id`;
+  return rows.map(tradeRow);
+}
+
+/** Those that are still going to fail. */
+export async function readFailing(sql: Sql): Promise<TradeRow[]> {
+  const rows = await sql`
+    select t.number, t.at_ms, t.body, t.fate, t.fate_ms, t.market_id, m.condition_id, m.facts
+    from exchange_trades t join exchange_traded_markets m on m.market_id = t.market_id
+    where t.fate = 1 order by t.number`;
+  return rows.map(tradeRow);
+}
+
+export async function readMoves(sql: Sql, query: MoveQuery): Promise<MoveRecord[]> {
+  const { account, conditionId, kinds, since, until, after, oldestFirst = false } = query;
+  const where = allOf(sql, [
+    sql`v.account = ${account}`,
+    ...(conditionId === undefined ? [] : [sql`v.market_id = ${marketOf(sql, conditionId)}`]),
+    ...(kinds === undefined ? [] : [sql`v.kind = any(${[...kinds]}::text[])`]),
+    ...(since === undefined ? [] : [sql`v.at_ms >= ${big(since)}::bigint`]),
+    ...(until === undefined ? [] : [sql`v.at_ms < ${big(until)}::bigint`]),
+    ...(after === undefined ? [] : [behindMove(sql, after, oldestFirst)]),
+  ]);
+  const rows = await sql`
+    select v.*, m.condition_id, m.facts
+    from exchange_account_moves v left join exchange_traded_markets m on m.market_id = v.market_id
+    where ${where}
+    order by ${oldestFirst ? sql`v.at_ms, v.seq, v.part` : sql`v.at_ms desc, v.seq desc, v.part desc`}
+    limit ${clamped(query.limit)}::int`;
+  return rows.map(moveRow);
+}
+
+function behindMove(sql: Sql, { at, seq, part }: MovePlace, oldestFirst: boolean): Fragment {
+  const place = sql`(${big(at)}::bigint, ${big(seq)}::bigint, ${big(part)}::int)`;
+  return oldestFirst ? sql`(v.at_ms, v.seq, v.part) > ${place}` : sql`(v.at_ms, v.seq, v.part) < ${place}`;
+}
+
+type StoredFacts = Omit<MarketFacts, 'id' | 'conditionId' | 'outcomes'> & { outcomes?: OutcomeNames };
+
+const factsOf = (row: Row): MarketFacts => ({
+  id: String(row.market_id),
+  conditionId: row.condition_id as string,
+  // Rows of earlier releases name no outcomes.
+  outcomes: ['Yes', 'No'],
+  ...(JSON.parse(row.facts as string) as StoredFacts),
+});
+
+function tradeRow(row: Row): TradeRow {
+  const market = factsOf(row);
+  return {
+    trade: {
+      number: Number(row.number),
+      at: Number(row.at_ms),
+      conditionId: market.conditionId,
+      ...decodeTrade(row.body as string),
+    },
+    market,
+    fate: fateOf(Number(row.fate), row.fate_ms === null ? null : Number(row.fate_ms)),
+  };
+}
+
+const moveRow = (row: Row): MoveRecord => ({
+  ...{ account: row.account as string, kind: row.kind as AccountMove['kind'] },
+  ...{ at: Number(row.at_ms), seq: Number(row.seq), part: Number(row.part) },
+  ...{ yes: BigInt(row.yes), no: BigInt(row.no), collateral: BigInt(row.collateral) },
+  ...(row.market_id === null ? {} : { conditionId: row.condition_id as string, market: factsOf(row) }),
+});
+
+export async function readMarket(sql: Sql, conditionId: ConditionId): Promise<MarketFacts | undefined> {
+  const [row] = await sql`
+    select market_id, condition_id, facts from exchange_traded_markets where condition_id = ${conditionId}`;
+  return row === undefined ? undefined : factsOf(row);
 }

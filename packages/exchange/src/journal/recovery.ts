@@ -1,10 +1,11 @@
 /** Recovers the state: the newest intact snapshot, then every later command, in order and without a gap. */
 import type { Tag } from '@bellwether/durable';
-import type { EngineEvent } from '../engine/types.ts';
+import { conditionIdOf, outcomeTokens, positionBaseHash } from '@bellwether/protocol';
+import type { EngineEvent } from '../engine/commands.ts';
+import type { MarketIds } from '../world/events.ts';
 import { FIRST_SLOTS } from '../world/slots.ts';
 import { World } from '../world/world.ts';
-import { decodeCommand, type JournalCommand } from './command-codec.ts';
-import { marketIds } from './market-ids.ts';
+import { decodeCommand, type JournalCommand } from './commands.ts';
 import { readSnapshot } from './snapshots.ts';
 
 export interface Recovered {
@@ -117,3 +118,18 @@ export function applyCommand(world: World, command: LaterCommand, at: number): E
   if (command.derivedTokens === true) world.deriveTokens(marketIds);
   return world.step(at, command.speed);
 }
+
+// The ids of a world's markets, as the venue's contracts make them.
+
+export const marketIds: MarketIds = {
+  tokensOf: outcomeTokens,
+  v2ConditionsOf(data, markets) {
+    if (markets === 1) {
+      const baseHash = positionBaseHash(1, data);
+      return [conditionIdOf({ module: 1, baseHash, arity: 0, index: 0 })];
+    }
+    // The last one is "Other", which the arity does not count.
+    const event = { module: 2, baseHash: positionBaseHash(2, data), arity: markets - 1 } as const;
+    return Array.from({ length: markets }, (_, index) => conditionIdOf({ ...event, index }));
+  },
+};

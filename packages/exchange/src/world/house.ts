@@ -1,14 +1,14 @@
 /**
  * The house maker: turns the wanted ladder into orders, with as few cancels and placements as possible, and tracks
  * their outcome. It only buys: YES for its bids, NO for its asks; pairs of both are merged into collateral. It must
- * never run out of collateral: a deposit precedes its placements.
+ * never run out of collateral: a deposit precedes its placements. Beside it a small crowd trades at random.
  */
-import { MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
+import { divide, MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type { AccountId, EngineCommand, EngineEvent, OrderId } from '../engine/commands.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { AccountId, EngineCommand, EngineEvent, OrderId } from '../engine/types.ts';
-import type { Category } from './categories.ts';
-import { backOff, ladder, type Rung } from './quoting.ts';
-import type { Quote, QuoteSide, WorldMarket } from './records.ts';
+import type { Category } from './markets.ts';
+import type { Random } from './random.ts';
+import { CERTAIN, type Millionths, type Quote, type QuoteSide, type WorldMarket } from './records.ts';
 
 /** Applies a command and returns its events; its creator also collects them. */
 export type Run = (command: EngineCommand) => readonly EngineEvent[];
@@ -174,3 +174,126 @@ const limitOf = (rung: Rung): Pips => (rung.side === 'bid' ? rung.price : PIPS -
 /** Keeping a quote keeps its place in the queue; one that lost two fifths is replaced, one far too big is reduced. */
 const stillFits = (quote: Quote, rung: Rung): boolean =>
   quote.remaining * 5n >= rung.size * 3n && quote.remaining * 2n <= rung.size * 3n;
+
+// The orders that the house maker wants: a ladder on each side of the hidden probability. Pure arithmetic.
+//
+// The maker is honest: no bid above the probability, no ask below it, at any inventory or pressure. So trading against
+// the house has no expected profit, and paper results are not too good. Half of each side still fills an order of 50
+// collateral, counted in the cheaper of the two outcomes.
+
+interface Rung {
+  readonly side: QuoteSide;
+  /** YES price. */
+  readonly price: Pips;
+  readonly size: Micro;
+}
+
+export interface QuoteTerms {
+  readonly probability: Millionths;
+  readonly tickSize: Pips;
+  /** Ticks to back off, per side. */
+  readonly pressure: { readonly bid: number; readonly ask: number };
+  /** The maker's YES tokens less its NO tokens, in micro-shares. */
+  readonly inventory: Micro;
+}
+
+const MILLIONTHS_PER_PIP = 100;
+/** Collateral value of each rung, in the cheaper outcome, from the best price outwards. */
+const RUNG_COLLATERAL = [100, 150, 250, 500] as const;
+const BASE_HALF_SPREAD: Millionths = 1_000;
+const MID_HALF_SPREAD: Millionths = 7_000;
+/** Net tokens that make the maker back off by one more tick on the side that would add to them. */
+const INVENTORY_PER_TICK: Micro = 2_000n * MICRO;
+const GREATEST_INVENTORY_TICKS = 5;
+
+/** Widest in the middle, where a probability is least informative. */
+function halfSpread(probability: Millionths, tickSize: Pips): Millionths {
+  // p(1−p) is at most a quarter; in thousandths of that quarter.
+  const uncertainty = Math.floor((4 * probability * (CERTAIN - probability)) / (CERTAIN * 1_000));
+  const wanted = BASE_HALF_SPREAD + Math.floor((MID_HALF_SPREAD * uncertainty) / 1_000);
+  return Math.max(wanted, (tickSize * MILLIONTHS_PER_PIP) >> 1);
+}
+
+/** How many ticks one side backs off after it was taken. */
+function backOff(probability: Millionths, tickSize: Pips): number {
+  return Math.max(1, Math.ceil(halfSpread(probability, tickSize) / (tickSize * MILLIONTHS_PER_PIP)));
+}
+
+/** The wanted orders: bids best first, then asks best first; prices distinct, within [tick, 1 − tick]. */
+export function ladder(terms: QuoteTerms): Rung[] {
+  const { probability, tickSize, pressure } = terms;
+  const tick = tickSize * MILLIONTHS_PER_PIP;
+  const half = halfSpread(probability, tickSize);
+  const steps = clamp(Number(terms.inventory / INVENTORY_PER_TICK), GREATEST_INVENTORY_TICKS);
+  const gap = Math.max(1, Math.floor(half / tick)) * tickSize;
+  // A side that would reduce the inventory moves at most halfway towards fair.
+  const bidHalf = steps < 0 ? half >> 1 : half;
+  const askHalf = steps > 0 ? half >> 1 : half;
+  const bid = (Math.floor((probability - bidHalf) / tick) - pressure.bid - Math.max(0, steps)) * tickSize;
+  const ask = (Math.ceil((probability + askHalf) / tick) + pressure.ask + Math.max(0, -steps)) * tickSize;
+  return [...rungs('bid', bid, -gap, tickSize), ...rungs('ask', ask, gap, tickSize)];
+}
+
+function rungs(side: QuoteSide, best: Pips, gap: number, tickSize: Pips): Rung[] {
+  const wanted: { side: QuoteSide; price: Pips; size: Micro }[] = [];
+  for (const [index, collateral] of RUNG_COLLATERAL.entries()) {
+    const price = Math.min(PIPS - tickSize, Math.max(tickSize, best + index * gap));
+    const cheaper = Math.min(price, PIPS - price);
+    const size = BigInt(Math.ceil((collateral * PIPS) / cheaper)) * MICRO;
+    const last = wanted.at(-1);
+    // At the end of the grid the remaining rungs share the last price.
+    if (last?.price === price) last.size += size;
+    else wanted.push({ side, price, size });
+  }
+  return wanted;
+}
+
+const clamp = (value: number, greatest: number): number => Math.min(greatest, Math.max(-greatest, value));
+
+// A small noise crowd: it buys and sells small amounts at the best price at random, so that volumes and last trades
+// change. Its orders never rest. Its draws do not depend on other accounts.
+
+export const CROWD: readonly AccountId[] = ['ash', 'birch', 'cedar', 'dogwood'].map(
+  (name) => `${HOUSE_PREFIX}crowd-${name}`,
+);
+
+/** Collateral of one trade. */
+const LEAST_SPEND = 2;
+const GREATEST_SPEND = 30;
+const LEAST_BALANCE: Micro = 10_000n * MICRO;
+
+/** One trade in `market`, by a random member. */
+export function crowdTrade(
+  engine: Engine,
+  market: WorldMarket,
+  random: Random,
+  newOrderId: () => OrderId,
+  run: Run,
+): void {
+  const account = random.pick(CROWD);
+  const outcome = random.sign() > 0 ? 'YES' : 'NO';
+  const wantsToSell = random.below(3) === 0;
+  const spend = BigInt(random.between(LEAST_SPEND, GREATEST_SPEND)) * MICRO;
+
+  const best = engine.bestPrices(market.conditionId);
+  if (best?.bid === undefined || best.ask === undefined) return;
+  const held = engine.freeTokens(account, market.conditionId, outcome);
+  const common = {
+    orderId: newOrderId(),
+    account,
+    conditionId: market.conditionId,
+    outcome,
+    timeInForce: 'FAK',
+    postOnly: false,
+  } as const;
+  if (wantsToSell && held > 0n) {
+    const limit = outcome === 'YES' ? best.bid : PIPS - best.ask;
+    const worth = divide(spend * BigInt(PIPS), BigInt(limit), 'floor');
+    run({ kind: 'place', order: { ...common, side: 'SELL', limit, size: worth < held ? worth : held } });
+    return;
+  }
+  if (engine.available(account) < LEAST_BALANCE) run({ kind: 'deposit', account, amount: TOP_UP });
+  const limit = outcome === 'YES' ? best.ask : PIPS - best.bid;
+  const size = divide(spend * BigInt(PIPS), BigInt(limit), 'floor');
+  run({ kind: 'place', order: { ...common, side: 'BUY', limit, size, spend } });
+}

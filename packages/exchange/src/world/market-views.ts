@@ -3,13 +3,19 @@
  * view is written field by field, never spread from a record.
  */
 import { MICRO } from '@bellwether/contract/decimals';
+import type { ConditionId, EngineEvent, MarketSpec, Outcome, TokenId } from '../engine/commands.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { ConditionId, EngineEvent, MarketSpec, Outcome, TokenId } from '../engine/types.ts';
-import { tagsOf } from './catalogue.ts';
-import { CATEGORY_FEE_RATES, FEE_EXPONENT } from './categories.ts';
+import { tagsOf } from './events.ts';
+import {
+  CATEGORY_FEE_RATES,
+  type Catalogue,
+  FEE_EXPONENT,
+  type MarketLife,
+  type MarketView,
+  YES_NO,
+} from './markets.ts';
 import type { WorldEvent, WorldMarket } from './records.ts';
 import { SLOTS } from './slots.ts';
-import { type Catalogue, type MarketLife, type MarketView, YES_NO } from './types.ts';
 
 const MIN_ORDER_SIZE = 5n * MICRO;
 

@@ -2,8 +2,8 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { EngineEvent, NewOrder } from '../engine/types.ts';
-import type { MirrorChange, MirroredLevel } from './mirror-changes.ts';
+import type { EngineEvent, NewOrder } from '../engine/commands.ts';
+import type { MirrorChange, MirroredLevel } from './mirror.ts';
 import { World } from './world.ts';
 
 const AT = 1_790_000_000_000;

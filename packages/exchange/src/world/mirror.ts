@@ -1,19 +1,252 @@
 /**
- * The house of a mirrored market: it offers what rests on the live book, so that paper orders fill against real depth and
- * wait in a real queue.
- *
- * Each live level is one or more quotes, oldest first. What paper orders take of a quote stays taken: the live venue goes
- * on showing it, because nothing was taken there. A level that grows gets another quote, behind the paper orders that
- * wait at that price. A level that shrinks loses its newest quotes first, so that cancellations there never move a paper
- * order forward. A live trade is a taker of its own account: it takes what rests before a paper order, then the paper
- * order, each at its own price.
+ * The markets of a live venue in this world. A change that the venue made comes as a command, so the journal keeps it:
+ * sizes and prices are those of YES, and nothing here is read from anywhere. The house offers what rests on the live
+ * book.
  */
 import { MICRO, type Micro, notional, PIPS, type Pips } from '@bellwether/contract/decimals';
+import type {
+  AccountId,
+  ConditionId,
+  EngineEvent,
+  MarketSpec,
+  NewOrder,
+  OrderId,
+  Payout,
+  RejectReason,
+  Side,
+  TokenId,
+} from '../engine/commands.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { AccountId, EngineEvent, OrderId, Payout, Side } from '../engine/types.ts';
 import { HOUSE_PREFIX, type Run, TOP_UP } from './house.ts';
-import type { MirroredLevel } from './mirror-changes.ts';
-import type { Quote, QuoteSide, WorldMarket } from './records.ts';
+import type { MarketViews } from './market-views.ts';
+import type { OutcomeNames } from './markets.ts';
+import type { MirrorTerms, Quote, QuoteSide, WorldEvent, WorldMarket, WorldState } from './records.ts';
+
+/** A market of the live venue, with the terms that change while it is open. */
+export interface MirroredMarket extends MirroredTerms {
+  readonly id: string;
+  readonly conditionId: ConditionId;
+  readonly tokenIds: readonly [TokenId, TokenId];
+  readonly slug: string;
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly eventId: string;
+  readonly eventTitle: string;
+  /** Absent: `v1`. */
+  readonly version?: 'v2';
+  readonly negRisk: boolean;
+  readonly feeRate: Micro;
+  readonly feeExponent: number;
+  readonly createdAt: number;
+}
+
+export interface MirroredTerms {
+  readonly tickSize: Pips;
+  readonly minOrderSize: Micro;
+  readonly endDate: number;
+  /** Absent: Yes and No, of a market that is listed; of one that is known, its present names. */
+  readonly outcomes?: OutcomeNames;
+}
+
+/** The size that rests at a price in all; 0n: nothing. */
+export type MirroredLevel = readonly [side: QuoteSide, price: Pips, size: Micro];
+
+export type MirrorChange =
+  | { readonly kind: 'list'; readonly market: MirroredMarket }
+  | { readonly kind: 'terms'; readonly conditionId: ConditionId; readonly terms: MirroredTerms }
+  /** Levels that changed; with `isWhole` all that there are. The market trades from here on. */
+  | {
+      readonly kind: 'levels';
+      readonly conditionId: ConditionId;
+      readonly levels: readonly MirroredLevel[];
+      readonly isWhole: boolean;
+    }
+  /** The live book is not known: no order is taken until it is. What rests keeps its place. */
+  | { readonly kind: 'pause'; readonly conditionId: ConditionId }
+  /** A trade of others there, by a taker of this side. */
+  | {
+      readonly kind: 'trade';
+      readonly conditionId: ConditionId;
+      readonly side: Side;
+      readonly price: Pips;
+      readonly size: Micro;
+    }
+  | { readonly kind: 'resolve'; readonly conditionId: ConditionId; readonly payout: Payout };
+
+// The markets of a live venue in this world: their records, and what becomes of a change that the venue made. The engine
+// has their books on a finer grid and without a least size, because both change while orders rest; an order of an account
+// is held to the terms of the moment here.
+
+/** Its own slot is no place of the plan. */
+const NO_SLOT = -1;
+/** Fine enough for every usual tick size down to a tenth of a cent, and for 0.0025; finer ones have their own. */
+const GRID: Pips = 5;
+const ARCHIVE_AFTER_MS = 24 * 3_600_000;
+const ARCHIVES_PER_STEP = 4;
+
+export interface MirroredParts {
+  readonly engine: Engine;
+  readonly state: WorldState;
+  readonly views: MarketViews;
+  readonly newOrderId: () => string;
+}
+
+interface FoundMirror {
+  readonly market: WorldMarket;
+  readonly event: WorldEvent & { readonly mirror: NonNullable<WorldEvent['mirror']> };
+}
+
+export class MirroredMarkets {
+  readonly #engine: Engine;
+  readonly #state: WorldState;
+  readonly #views: MarketViews;
+  readonly #maker: MirrorMaker;
+
+  constructor({ engine, state, views, newOrderId }: MirroredParts) {
+    this.#engine = engine;
+    this.#state = state;
+    this.#views = views;
+    this.#maker = new MirrorMaker(
+      engine,
+      newOrderId,
+      state.mirrored.flatMap(({ markets }) => markets),
+    );
+  }
+
+  observe(event: EngineEvent): void {
+    this.#maker.observe(event);
+  }
+
+  apply(change: MirrorChange, at: number, run: Run): void {
+    if (change.kind === 'list') {
+      this.#list(change.market, at, run);
+      return;
+    }
+    const found = this.#find(change.conditionId);
+    if (found === undefined || found.market.status === 'resolved') return;
+    const { market, event } = found;
+    if (change.kind === 'terms') {
+      market.tickSize = change.terms.tickSize;
+      event.mirror.minOrderSize = change.terms.minOrderSize;
+      event.endDate = change.terms.endDate;
+      market.outcomes = change.terms.outcomes ?? market.outcomes;
+      market.updatedAt = at;
+    } else if (change.kind === 'resolve') {
+      market.status = 'resolved';
+      market.payout = change.payout;
+      market.resolvedAt = at;
+      market.updatedAt = at;
+      event.dueAt = at + ARCHIVE_AFTER_MS;
+      this.#maker.resolve(market, change.payout, run);
+    } else if (change.kind === 'pause' || !this.#engine.hasTick(market.conditionId, market.tickSize)) {
+      // In ticks that are finer than the grid here, levels of the live book have no place.
+      event.mirror.isPaused = true;
+    } else if (change.kind === 'levels') {
+      event.mirror.isPaused = false;
+      this.#maker.change(market, change.levels, change.isWhole, run);
+    } else if (!event.mirror.isPaused) this.#maker.trade(market, change, run);
+    this.#views.changed(market.conditionId);
+  }
+
+  /** Why an account's order is refused before the engine sees it; `null`: it is the engine's to judge. */
+  faultOf(order: NewOrder, market: WorldMarket, mirror: MirrorTerms): RejectReason | null {
+    if (mirror.isPaused) return 'market_closed';
+    if (order.limit % market.tickSize !== 0) return 'price_off_tick_grid';
+    const rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
+    return rests && order.size < mirror.minOrderSize ? 'size_below_minimum' : null;
+  }
+
+  /** Those that are not resolved, and whether an account besides the house has an order there. */
+  *unresolved(): Generator<{ conditionId: ConditionId; isPaused: boolean; hasOrders: boolean }> {
+    for (const event of this.#state.mirrored) {
+      const [market] = event.markets;
+      if (market === undefined || market.status === 'resolved') continue;
+      const { conditionId } = market;
+      yield { conditionId, isPaused: event.mirror?.isPaused === true, hasOrders: this.#hasOrders(market) };
+    }
+  }
+
+  archive(now: number): void {
+    let left = ARCHIVES_PER_STEP;
+    this.#state.mirrored = this.#state.mirrored.filter((event) => {
+      const [market] = event.markets;
+      if (market?.status !== 'resolved' || event.dueAt > now || left === 0) return true;
+      left -= 1;
+      // Somebody still holds tokens of it: looked at again with the others, later.
+      if (!this.#engine.archive(market.conditionId)) {
+        event.dueAt = now + ARCHIVE_AFTER_MS;
+        return true;
+      }
+      this.#views.remove(market);
+      return false;
+    });
+  }
+
+  #find(conditionId: ConditionId): FoundMirror | undefined {
+    const known = this.#views.record(conditionId);
+    return known?.event.mirror === undefined ? undefined : (known as FoundMirror);
+  }
+
+  /** A level holds more than the house's quotes there. */
+  #hasOrders(market: WorldMarket): boolean {
+    const book = this.#engine.book(market.conditionId, 'YES');
+    if (book === undefined) return false;
+    const total = [...book.bids, ...book.asks].reduce((sum, [, size]) => sum + size, 0n);
+    return total > market.quotes.reduce((sum, { remaining }) => sum + remaining, 0n);
+  }
+
+  #list(listed: MirroredMarket, at: number, run: Run): void {
+    if (this.#views.record(listed.conditionId) !== undefined) return;
+    const { id, conditionId, tokenIds, slug, question, description, tickSize, createdAt, outcomes } = listed;
+    const { category, negRisk, minOrderSize, feeRate, feeExponent } = listed;
+    const market: WorldMarket = {
+      ...{ id, conditionId, tokenIds, slug, question, description, tickSize, createdAt },
+      ...(outcomes === undefined ? {} : { outcomes }),
+      updatedAt: at,
+      status: 'open',
+      payout: undefined,
+      resolvedAt: undefined,
+      probability: 0,
+      moveSize: 0,
+      pressure: { bid: 0, ask: 0 },
+      quotes: [],
+      quoted: { bid: 0n, ask: 0n },
+      hourlyVolumes: [],
+    };
+    const event: WorldEvent = {
+      id: listed.eventId,
+      title: listed.eventTitle,
+      slot: NO_SLOT,
+      ...(listed.version === undefined ? {} : { version: listed.version }),
+      mirror: { category, negRisk, minOrderSize, feeRate, feeExponent, isPaused: true },
+      endDate: listed.endDate,
+      dueAt: 0,
+      nextQuoteAt: 0,
+      markets: [market],
+    };
+    this.#state.mirrored.push(event);
+    this.#views.add(market, event);
+    const spec: MarketSpec = {
+      conditionId,
+      tokenIds,
+      tickSize: tickSize % GRID === 0 ? GRID : 1,
+      minOrderSize: 1n,
+      feeRate,
+      feeExponent,
+    };
+    run({ kind: 'list', market: spec });
+  }
+}
+
+// The house of a mirrored market: it offers what rests on the live book, so that paper orders fill against real depth and
+// wait in a real queue.
+//
+// Each live level is one or more quotes, oldest first. What paper orders take of a quote stays taken: the live venue goes
+// on showing it, because nothing was taken there. A level that grows gets another quote, behind the paper orders that
+// wait at that price. A level that shrinks loses its newest quotes first, so that cancellations there never move a paper
+// order forward. A live trade is a taker of its own account: it takes what rests before a paper order, then the paper
+// order, each at its own price.
 
 const MAKER: AccountId = `${HOUSE_PREFIX}mirror`;
 /** Trades of the live venue. Another account, because no account trades with itself. */
@@ -21,7 +254,7 @@ const TAPE: AccountId = `${HOUSE_PREFIX}tape`;
 const MIRROR_ACCOUNTS: readonly AccountId[] = [MAKER, TAPE];
 const MERGE_FROM: Micro = 1_000n * MICRO;
 
-export class MirrorMaker {
+class MirrorMaker {
   readonly #engine: Engine;
   readonly #newOrderId: () => OrderId;
   /** Quotes with something on the book, by order id. */

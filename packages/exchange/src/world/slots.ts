@@ -4,8 +4,8 @@
  * slots of its founding: new slots are appended to the plan, and existing slots must not change.
  */
 import type { Pips } from '@bellwether/contract/decimals';
-import type { Category } from './categories.ts';
-import type { NamedKind } from './named-texts.ts';
+import type { Category } from './markets.ts';
+import type { NamedKind } from './texts.ts';
 
 export type Horizon = 'blitz' | 'flash' | 'short' | 'days' | 'weeks' | 'months';
 

@@ -1,15 +1,15 @@
 /** The whole world: the same commands give the same bytes, outcomes are fair, liquidity is always available. */
 import { createHash } from 'node:crypto';
 import { MICRO, PIPS } from '@bellwether/contract/decimals';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EngineEvent, NewOrder, Outcome, Side } from '../engine/types.ts';
-import type { MarketIds } from './listing.ts';
+import type { EngineEvent, NewOrder, Outcome, Side } from '../engine/commands.ts';
+import type { MarketIds } from './events.ts';
+import type { MarketView } from './markets.ts';
 import { Random } from './random.ts';
-import type { WorldEvent } from './records.ts';
+import { decodeWorld, type WorldEvent } from './records.ts';
 import { FIRST_SLOTS, OPEN_MARKETS, SLOTS } from './slots.ts';
-import type { MarketView } from './types.ts';
-import { World } from './world.ts';
-import { decodeWorld } from './world-codec.ts';
+import { firstOf, World } from './world.ts';
 
 const START = Date.UTC(2026, 10, 21, 12);
 const SECOND = 1_000;
@@ -408,4 +408,14 @@ describe('the long run', () => {
     const after = openMarkets(world).map((market) => market.endDate - START);
     expect(after).toEqual(before.map((left) => Math.floor(left / 10)));
   });
+});
+
+test('the first items are those of a stable sort', () => {
+  const items = fc.array(fc.record({ rank: fc.integer({ min: 0, max: 9 }), name: fc.string() }));
+  const byRank = (a: { readonly rank: number }, b: { readonly rank: number }): number => a.rank - b.rank;
+  fc.assert(
+    fc.property(items, fc.nat(20), (all, count) => {
+      expect(firstOf(all, count, byRank)).toEqual(all.toSorted(byRank).slice(0, count));
+    }),
+  );
 });

@@ -18,7 +18,7 @@
  * The maker reacts to each public command: a side of which more than half was filled is requoted immediately, further
  * from fair.
  */
-import { Engine } from '../engine/engine.ts';
+
 import type {
   AccountId,
   AccountView,
@@ -34,20 +34,32 @@ import type {
   Outcome,
   RejectReason,
   TokenId,
-} from '../engine/types.ts';
-import { CROWD, crowdTrade } from './crowd.ts';
-import { firstOf } from './first-of.ts';
-import { CONVERSIONS, HouseMaker, makerOf } from './house.ts';
-import { drawWinner, moveContest, moveMarket, tickAt } from './latent.ts';
-import { Listing, type MarketIds, QUOTE_EVERY_MS, scaled } from './listing.ts';
+} from '../engine/commands.ts';
+import { Engine } from '../engine/engine.ts';
+import {
+  drawWinner,
+  Listing,
+  type MarketIds,
+  moveContest,
+  moveMarket,
+  QUOTE_EVERY_MS,
+  scaled,
+  tickAt,
+} from './events.ts';
+import { CONVERSIONS, CROWD, crowdTrade, HouseMaker, makerOf } from './house.ts';
 import { HOURS_KEPT, MarketViews, specOf } from './market-views.ts';
-import type { MirrorChange } from './mirror-changes.ts';
-import { MirroredMarkets } from './mirrored-markets.ts';
+import { type Catalogue, type MarketFacts, type MarketView, type PublicCommand, YES_NO } from './markets.ts';
+import { type MirrorChange, MirroredMarkets } from './mirror.ts';
 import { Random } from './random.ts';
-import type { WorldEvent, WorldMarket, WorldState } from './records.ts';
+import {
+  decodeWorld,
+  encodeWorld,
+  type WorldEvent,
+  type WorldMarket,
+  type WorldParts,
+  type WorldState,
+} from './records.ts';
 import { isOfV2, SLOTS, type V2Share } from './slots.ts';
-import { type Catalogue, type MarketFacts, type MarketView, type PublicCommand, YES_NO } from './types.ts';
-import { decodeWorld, encodeWorld, type WorldParts } from './world-codec.ts';
 
 const HOUR_MS = 3_600_000;
 /** World time from the end of trading to the outcome, and from the outcome to the archive. */
@@ -565,3 +577,16 @@ const tickFault = (
   { market, event }: { readonly market: WorldMarket; readonly event: WorldEvent },
 ): RejectReason | null =>
   SLOTS[event.slot]!.finerTick !== undefined && limit % market.tickSize !== 0 ? 'price_off_tick_grid' : null;
+
+/** The first `count` of the items in the given order, as a stable sort would put them; the others are not sorted. */
+export function firstOf<T>(items: readonly T[], count: number, compare: (a: T, b: T) => number): T[] {
+  const first: T[] = [];
+  for (const item of items) {
+    let place = first.length;
+    while (place > 0 && compare(item, first[place - 1] as T) < 0) place -= 1;
+    if (place === count) continue;
+    first.splice(place, 0, item);
+    if (first.length > count) first.pop();
+  }
+  return first;
+}

@@ -1,7 +1,7 @@
 /** One row per refusal with the exact event, and the order in which refusals are reported when two faults meet. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { expect, test } from 'vitest';
-import type { EngineCommand, Outcome, RejectReason, Side } from '../../src/engine/types.ts';
+import type { EngineCommand, Outcome, RejectReason, Side } from '../../src/engine/commands.ts';
 import { Desk, MARKET, order, type Terms } from './desk.ts';
 
 type Words = readonly [Side, Outcome, string, number];

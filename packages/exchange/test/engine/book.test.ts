@@ -1,8 +1,8 @@
 /** Compares the book and the queue with sorted arrays, over the whole range of prices and times. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BookSide } from '../../src/engine/book.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { BookSide } from '../../src/engine/market.ts';
 import { MARKET, order } from './desk.ts';
 
 const TICKS = 10_000;

@@ -1,6 +1,5 @@
 /** Test helper: an engine with one market and three funded accounts, and short helpers to apply commands. */
 import { parseMicro } from '@bellwether/contract/decimals';
-import { Engine } from '../../src/engine/engine.ts';
 import type {
   EngineCommand,
   EngineEvent,
@@ -8,7 +7,8 @@ import type {
   NewOrder,
   Outcome,
   Side,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
+import { Engine } from '../../src/engine/engine.ts';
 
 export const MARKET: MarketSpec = {
   conditionId: '0xm',

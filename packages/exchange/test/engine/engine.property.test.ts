@@ -7,7 +7,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budget } from '../../../../test/setup/budget.ts';
-import { Engine } from '../../src/engine/engine.ts';
 import type {
   EngineCommand,
   EngineEvent,
@@ -16,7 +15,8 @@ import type {
   Payout,
   Side,
   TimeInForce,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import { NaiveExchange } from './naive.ts';
 import { ACCOUNTS, commandOf, conditionOf, MARKETS, POOL, type Recipe } from './recipes.ts';
 

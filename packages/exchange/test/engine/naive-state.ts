@@ -14,7 +14,7 @@ import type {
   OrderId,
   Outcome,
   Payout,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
 
 export interface NaiveOrder extends Omit<NewOrder, 'size'> {
   size: bigint;

@@ -15,7 +15,7 @@ import type {
   Outcome,
   Payout,
   RejectReason,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
 import { floor, type NaiveMarket, type NaiveOrder, NaiveState, type Totals } from './naive-state.ts';
 
 interface Fault {

@@ -10,7 +10,7 @@ import type {
   Payout,
   Side,
   TimeInForce,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
 
 export const ACCOUNTS = ['ann', 'bob', 'cyd', 'dan'] as const;
 

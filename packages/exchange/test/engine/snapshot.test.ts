@@ -1,8 +1,8 @@
 /** The canonical bytes: equal states give equal bytes, and nothing else is accepted. */
 import { parseMicro } from '@bellwether/contract/decimals';
 import { describe, expect, test } from 'vitest';
-import { ByteReader, ByteWriter } from '../../src/engine/byte-codec.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { ByteReader, ByteWriter } from '../../src/engine/snapshot.ts';
 import { Desk, lines, MARKET } from './desk.ts';
 
 describe('snapshot', () => {

@@ -5,7 +5,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budget } from '../../../../test/setup/budget.ts';
-import { Engine } from '../../src/engine/engine.ts';
 import type {
   EngineCommand,
   EngineEvent,
@@ -13,7 +12,8 @@ import type {
   Payout,
   Side,
   TimeInForce,
-} from '../../src/engine/types.ts';
+} from '../../src/engine/commands.ts';
+import { Engine } from '../../src/engine/engine.ts';
 import { ACCOUNTS, commandOf, MARKETS, type Recipe } from './recipes.ts';
 
 const DEAD = new Set(['expired', 'market_closed', 'market_resolved']);

@@ -2,17 +2,16 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { affordable, FeeShare, floorCost } from '../../src/engine/amounts.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { FeeSchedules } from '../../src/engine/fee-schedules.ts';
-import { Rows } from '../../src/engine/rows.ts';
-import type { NewOrder } from '../../src/engine/types.ts';
 import {
   addTo,
+  affordable,
   changeMicro,
   checked,
   clampedUnits,
   covers,
+  FeeSchedules,
+  FeeShare,
+  floorCost,
   MOST_UNITS,
   microAt,
   minus,
@@ -21,7 +20,10 @@ import {
   takeFrom,
   type Units,
   unitsOf,
-} from '../../src/engine/units.ts';
+} from '../../src/engine/amounts.ts';
+import type { NewOrder } from '../../src/engine/commands.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { Rows } from '../../src/engine/rows.ts';
 import { MARKET, order } from './desk.ts';
 
 const MOST = BigInt(MOST_UNITS);

@@ -8,15 +8,9 @@ import {
   verifyExit,
 } from '@bellwether/sdk';
 import { z } from 'zod';
-import type { AskedOrder } from '../approval.ts';
-import { idOf, numberOf, timeOf, wordOf } from '../facts.ts';
-import type { StrangersTexts } from '../strangers-texts.ts';
-import { ACTS, type Call, READS, tool } from '../tool.ts';
-import { ORDER_TERMS, questionAbout, readyOrder } from './order-terms.ts';
-import { findMarket, sideIn } from './orders.ts';
-import { placedFacts } from './place-order.ts';
-import { spend } from './spend.ts';
-import { limitOf } from './terms.ts';
+import { idOf, numberOf, type StrangersTexts, timeOf, wordOf } from '../answer.ts';
+import { ACTS, type AskedOrder, type Call, limitOf, READS, spend, tool } from '../tool.ts';
+import { findMarket, ORDER_TERMS, placedFacts, questionAbout, readyOrder, sideIn } from './orders.ts';
 
 const PRICE = z.number().gt(0).lt(1);
 const TIME = z.iso.datetime({ offset: true });

@@ -1,16 +1,20 @@
 /** Every tool. None resumes trading or an exit, raises a limit of orders, or passes what the owner has locked. */
 import type { Tool } from '../tool.ts';
-import { getBriefing } from './briefing.ts';
+import { getBriefing, readJournal, waitForEvent } from './briefing.ts';
 import { cancelExit, closePosition, leaveExit, listExits } from './exits.ts';
-import { configureAgent, getPortfolio, listPositions, pauseTrading, redeem } from './holdings.ts';
-import { readJournal } from './journal.ts';
-import { lookAtMarket } from './look-at-market.ts';
-import { cancelOrders, getOrder, listOrders } from './orders.ts';
-import { checkOrder, placeOrder } from './place-order.ts';
+import {
+  configureAgent,
+  convertSets,
+  getPortfolio,
+  listPositions,
+  mergeSets,
+  pauseTrading,
+  redeem,
+  splitSets,
+} from './holdings.ts';
+import { lookAtMarket, searchMarkets } from './markets.ts';
+import { cancelOrders, checkOrder, getOrder, listOrders, placeOrder } from './orders.ts';
 import { QuoteShelf, quoteTool, tradeQuoteTool } from './quoted.ts';
-import { searchMarkets } from './search-markets.ts';
-import { convertSets, mergeSets, splitSets } from './sets.ts';
-import { waitForEvent } from './wait-for-event.ts';
 
 /** One list for a process: its connections share the quotes. */
 export function createTools(): readonly Tool[] {

@@ -10,13 +10,22 @@ import {
 } from '@bellwether/sdk';
 import { findMint, rememberPurchase } from '@bellwether/sdk/keystore';
 import { z } from 'zod';
-import { atomsOf, flagOf, idOf, numberOf, wordOf } from '../facts.ts';
-import type { StrangersTexts } from '../strangers-texts.ts';
-import { ACTS, type Call, READS, tool } from '../tool.ts';
-import { ToolProblem } from '../tool-problem.ts';
+import { atomsOf, flagOf, idOf, numberOf, type StrangersTexts, ToolProblem, wordOf } from '../answer.ts';
+import {
+  ACTS,
+  CANCEL_AFTER_MS,
+  type Call,
+  CLIENT_ORDER_ID,
+  OUTCOME,
+  QUANTITY,
+  READS,
+  REASONING,
+  SIDE,
+  spend,
+  spendingOf,
+  tool,
+} from '../tool.ts';
 import { sideOf } from './orders.ts';
-import { spend } from './spend.ts';
-import { CANCEL_AFTER_MS, CLIENT_ORDER_ID, OUTCOME, QUANTITY, REASONING, SIDE, spendingOf } from './terms.ts';
 
 /** A quote as it was shown, and what it was asked for. */
 interface KeptQuote {

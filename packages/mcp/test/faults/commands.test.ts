@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/setup/clean-up.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/desk.ts';
 
 const FOLDER = join(import.meta.dirname, '../..');
 

@@ -8,7 +8,7 @@ import type { Sql } from '@bellwether/durable';
 import type { ConditionId, MarketView, Outcome, PaperExchange, Payout } from '@bellwether/exchange';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Statement } from '../solana/index.ts';
-import { keylessAddress } from './keys.ts';
+import { keylessAddress } from './tokens.ts';
 
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
 

@@ -6,18 +6,16 @@
  * moment ago. So a failed commit, a restarted chain or a dead process leaves nothing to repair: the next look finds the open
  * orders. A process that has lost the lead without knowing it yet delays no order of the next one.
  */
-
 import type { Sql } from '@bellwether/durable';
-import type { Clock, ConditionId } from '@bellwether/exchange';
+import type { Clock, ConditionId, Outcome, PaperExchange } from '@bellwether/exchange';
 import { parseSolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { SandboxChain, Statement } from '../solana/index.ts';
 import { Catalog, type CatalogExchange } from './catalog.ts';
 import { type OrderRow, Orders } from './orders.ts';
 import type { QuoteParts } from './quotes.ts';
+import { type Switches, switchesFrom } from './refusals.ts';
 import { LP_ACCOUNT, Settlement, type SettlementExchange } from './settlement.ts';
-import { type Switches, switchesFrom } from './switches.ts';
-import { Tape } from './tape.ts';
-import { tokenAccountOf } from './token-addresses.ts';
+import { tokenAccountOf } from './tokens.ts';
 import { foundVaults, MintMaker, type Vaults, vaultsOf } from './vaults.ts';
 
 export interface DflowSandboxOptions {
@@ -271,5 +269,52 @@ export class DflowSandbox {
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
     await this.#working?.catch(() => {});
+  }
+}
+
+// The latest trades of the exchange, for the venue's tape. In memory only: lost when the process ends.
+
+export interface TapeTrade {
+  readonly id: number;
+  readonly conditionId: ConditionId;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** YES price in pips, and micro-contracts. */
+  readonly price: number;
+  readonly size: bigint;
+  /** The outcome whose tokens the taker gained. */
+  readonly takerSide: Outcome;
+}
+
+const TRADES_KEPT = 5_000;
+const WHOLE_PIPS = 10_000;
+
+class Tape {
+  readonly #trades: TapeTrade[] = [];
+  readonly close: () => void;
+
+  constructor(exchange: Pick<PaperExchange, 'subscribe'>) {
+    this.close = exchange.subscribe((entries) => {
+      for (const { at, events } of entries) {
+        for (const event of events) {
+          if (event.kind !== 'fill' || event.liquidity !== 'taker') continue;
+          const isYes = event.outcome === 'YES';
+          this.#trades.push({
+            id: event.matchId,
+            conditionId: event.conditionId,
+            at,
+            price: isYes ? event.price : WHOLE_PIPS - event.price,
+            size: event.size,
+            takerSide: (event.side === 'BUY') === isYes ? 'YES' : 'NO',
+          });
+        }
+      }
+      if (this.#trades.length > 2 * TRADES_KEPT) this.#trades.splice(0, this.#trades.length - TRADES_KEPT);
+    });
+  }
+
+  /** Newest first. */
+  *newest(): Generator<TapeTrade> {
+    for (let i = this.#trades.length - 1; i >= 0; i -= 1) yield this.#trades[i]!;
   }
 }

@@ -33,8 +33,8 @@ import type { SandboxChain, Statement } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
 import type { Closing, OrderRow, Orders } from './orders.ts';
 import { type Lot, payoutOf, priceBuy, priceExactly, priceSell, venueFee } from './pricing.ts';
-import { isResting, type Switches } from './switches.ts';
-import { tokenAccountOf } from './token-addresses.ts';
+import { isResting, type Switches } from './refusals.ts';
+import { tokenAccountOf } from './tokens.ts';
 import type * as Transactions from './transactions.ts';
 import type { Vaults } from './vaults.ts';
 

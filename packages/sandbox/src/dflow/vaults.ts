@@ -5,9 +5,15 @@
 import { paperEscrowAddress, SOLANA_PROGRAMS, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import type { AddressedAccount, SandboxChain } from '../solana/index.ts';
 import type { Catalog, ListedMarket } from './catalog.ts';
-import { keylessAddress, type VenueSigner, venueSigner } from './keys.ts';
-import { tokenAccountOf, tokenProgramOf } from './token-addresses.ts';
-import { mintBytes, tokenAccountBytes } from './token-state.ts';
+import {
+  keylessAddress,
+  mintBytes,
+  tokenAccountBytes,
+  tokenAccountOf,
+  tokenProgramOf,
+  type VenueSigner,
+  venueSigner,
+} from './tokens.ts';
 
 /** About 100 bytes each. */
 const MARKETS_REMEMBERED = 20_000;

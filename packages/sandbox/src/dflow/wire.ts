@@ -5,7 +5,7 @@ import { USDC_MINT } from '@bellwether/protocol';
 import type { ListedMarket } from './catalog.ts';
 import type { OrderRow } from './orders.ts';
 import { MICRO_PER_PIP, payoutOf } from './pricing.ts';
-import type { TapeTrade } from './tape.ts';
+import type { TapeTrade } from './sandbox.ts';
 
 export const MARKET_STATUSES = [
   'initialized',

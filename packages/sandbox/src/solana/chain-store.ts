@@ -7,25 +7,26 @@ import { createHash } from 'node:crypto';
 import {
   beginTerm,
   commitAll,
+  type Row,
   type Session,
   type Sql,
+  TERM_SCHEMA,
   type Term,
   type Tx,
   transact,
 } from '@bellwether/durable';
-import { SLOT_MS } from './block-clock.ts';
-import { toJson } from './exact-json.ts';
-import { errOf, landedOf, metaToJson } from './landed-rows.ts';
-import { messageHashOf, type RecentTransaction } from './status-cache.ts';
 import type {
   AddressedAccount,
   ChainAccount,
   Executed,
+  InnerInstructions,
   LandedMeta,
   LandedRow,
   LandedTransaction,
   Statement,
-} from './types.ts';
+} from './chain-interface.ts';
+import { parseJson, toJson } from './exact-json.ts';
+import { messageHashOf, type RecentTransaction, SLOT_MS } from './slots.ts';
 
 const TERM_NAME = 'sandbox chain';
 /** A new chain starts with one minute of blocks, so that their rate can be measured from the start. */
@@ -261,3 +262,107 @@ function writeTransactions(tx: Tx, changes: readonly Change[]): PromiseLike<unkn
 
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+// The rows of landed transactions.
+
+type Inner = InnerInstructions['instructions'][number];
+
+const errOf = (text: string | null): unknown => (text === null ? null : parseJson(text));
+
+/** From `slot::text, at_ms::text, err, meta, wire`. */
+const landedOf = (row: Row): LandedTransaction => ({
+  slot: Number(row.slot),
+  atMs: Number(row.at_ms),
+  err: errOf(row.err),
+  meta: metaFromJson(row.meta),
+  wire: row.wire,
+});
+
+/** Parsed integers are numbers where a double represents them; these fields are always bigint. */
+function metaFromJson(text: string): LandedMeta {
+  const meta = parseJson(text) as Omit<LandedMeta, 'inner'> & {
+    readonly returnData: { programId: string; data: string } | null;
+    /** Missing in rows of earlier releases. */
+    readonly inner?: readonly (Omit<InnerInstructions, 'instructions'> & {
+      readonly instructions: readonly (Omit<Inner, 'data'> & { readonly data: string })[];
+    })[];
+  };
+  const sheet = (from: LandedMeta['pre']): LandedMeta['pre'] => ({
+    lamports: from.lamports.map(BigInt),
+    tokens: from.tokens.map((token) => ({ ...token, amount: BigInt(token.amount) })),
+  });
+  return {
+    ...meta,
+    fee: BigInt(meta.fee),
+    unitsConsumed: BigInt(meta.unitsConsumed),
+    returnData:
+      meta.returnData === null
+        ? null
+        : { programId: meta.returnData.programId, data: Buffer.from(meta.returnData.data, 'base64') },
+    inner: (meta.inner ?? []).map(({ index, instructions }) => ({
+      index,
+      instructions: instructions.map((one) => ({ ...one, data: Buffer.from(one.data, 'base64') })),
+    })),
+    pre: sheet(meta.pre),
+    post: sheet(meta.post),
+  };
+}
+
+const metaToJson = (meta: LandedMeta): string =>
+  toJson({
+    ...meta,
+    inner:
+      meta.inner.length === 0
+        ? undefined
+        : meta.inner.map(({ index, instructions }) => ({
+            index,
+            instructions: instructions.map((one) => ({ ...one, data: base64(one.data) })),
+          })),
+    returnData:
+      meta.returnData === null
+        ? null
+        : { programId: meta.returnData.programId, data: base64(meta.returnData.data) },
+  });
+
+// The sandbox chain's tables. Idempotent: the migration may run it at every start.
+//
+// - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
+// another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`; `forgotten` counts deleted transactions.
+// - sandbox_accounts: every account except the virtual machine's own, as of the last commit.
+// - sandbox_transactions: the transactions that landed in the last two days (`history.ts`), with the data of getTransaction. `err` and `meta` are JSON as
+// text, because they contain integers that a double cannot represent.
+// - sandbox_airdrops: the faucet's total per address and UTC day; `source …` (a hash) is the total of all addresses
+// of one caller. The first gift of a day deletes earlier days.
+
+export const SANDBOX_CHAIN_SCHEMA = `${TERM_SCHEMA}
+create table if not exists sandbox_chain (
+  id smallint primary key check (id = 1),
+  genesis_ms bigint not null,
+  seed_hash text not null
+);
+alter table sandbox_chain add column if not exists slot_ms integer not null default 400;
+alter table sandbox_chain add column if not exists forgotten bigint not null default 0;
+alter table sandbox_chain drop column if exists holder;
+create table if not exists sandbox_accounts (
+  address text primary key,
+  lamports numeric(20) not null,
+  owner text not null,
+  executable boolean not null,
+  data bytea not null
+) with (fillfactor = 80);
+create table if not exists sandbox_transactions (
+  signature text primary key,
+  slot bigint not null,
+  at_ms bigint not null,
+  err text,
+  meta text not null,
+  wire bytea not null
+);
+create index if not exists sandbox_transactions_slot on sandbox_transactions (slot);
+create table if not exists sandbox_airdrops (
+  address text not null,
+  day text not null,
+  lamports bigint not null,
+  primary key (address, day)
+);
+`;

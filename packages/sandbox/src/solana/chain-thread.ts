@@ -4,17 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
-import { type BlockClock, blockClock, latestBlockhash } from './block-clock.ts';
-import {
-  type CallMessage,
-  type CallName,
-  type ChainState,
-  errorFrom,
-  type FromChain,
-  type ToChain,
-} from './thread-messages.ts';
-import { type PreparedThread, startThread } from './thread-start.ts';
+import { Worker } from 'node:worker_threads';
+import type { Sql } from '@bellwether/durable';
 import {
   ChainBusy,
   type ChainCalls,
@@ -23,7 +14,18 @@ import {
   type RpcLimits,
   type SandboxChain,
   SandboxChainUnavailable,
-} from './types.ts';
+} from './chain-interface.ts';
+import { type BlockClock, blockClock, latestBlockhash } from './slots.ts';
+import {
+  addressOf,
+  type CallMessage,
+  type CallName,
+  type ChainState,
+  errorFrom,
+  type FromChain,
+  type ThreadData,
+  type ToChain,
+} from './thread-messages.ts';
 
 /** Every call, and whether it may have taken effect although no answer arrived. */
 const MAY_LAND: Readonly<Record<CallName, boolean>> = {
@@ -326,3 +328,52 @@ const unavailable = (reason: string): SandboxChainUnavailable => new SandboxChai
 
 const unanswered = (name: CallName, reason: string): SandboxChainUnavailable =>
   new SandboxChainUnavailable(MAY_LAND[name] ? 'unknown' : 'no', reason);
+
+// Starts the chain's thread, for a chain that is opened at once or in a moment.
+
+function startThread(sql: Sql): Worker {
+  const data: ThreadData = { database: addressOf(sql) };
+  return new Worker(new URL('./chain-worker.ts', import.meta.url), {
+    workerData: data,
+    name: 'sandbox-chain',
+  });
+}
+
+/** A thread that loads what it needs to open a chain. It has no chain, and has not asked the database for anything. */
+export interface PreparedThread {
+  /** Resolves when nothing is left to load. @throws Error when the thread died */
+  readonly ready: Promise<void>;
+  /** The thread, which is then the caller's; `null` when it was taken before, has ended or died. */
+  take(): Worker | null;
+  /** Ends it, unless it was taken. */
+  end(): void;
+}
+
+export function prepareThread(sql: Sql): PreparedThread {
+  const worker = startThread(sql);
+  let own: Worker | null = worker;
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.on('message', ({ kind }: FromChain) => {
+      if (kind === 'prepared') resolve();
+    });
+    worker.on('error', reject);
+    worker.once('exit', () => {
+      own = null;
+      reject(new Error('the thread of the sandbox chain ended before it was ready'));
+    });
+  });
+  // It may die before anybody waits.
+  ready.catch(() => {});
+  return {
+    ready,
+    take() {
+      const taken = own;
+      own = null;
+      return taken;
+    },
+    end() {
+      own?.terminate().catch(() => {});
+      own = null;
+    },
+  };
+}

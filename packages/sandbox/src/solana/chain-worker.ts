@@ -7,22 +7,21 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { CallQueue } from './call-queue.ts';
+import { CallQueue, ProcessorShare } from './call-queue.ts';
 import { createLocalChain, type DurableChain } from './chain.ts';
-import { openDatabase } from './database-address.ts';
+import { type RpcLimits, SandboxChainUnavailable } from './chain-interface.ts';
 import { loadKit } from './faucet.ts';
 import { createMachine } from './machine.ts';
-import { ProcessorShare } from './processor-share.ts';
 import { answerAsk, answerBody } from './rpc/answer.ts';
 import {
   type CallMessage,
   type FromChain,
   factsOf,
   type Opening,
+  openDatabase,
   type ThreadData,
   type ToChain,
 } from './thread-messages.ts';
-import { type RpcLimits, SandboxChainUnavailable } from './types.ts';
 
 /** Niceness, at most 19: when processors are busy, the other threads of the process run first. Not before it is open: callers wait. */
 const NICENESS = 10;

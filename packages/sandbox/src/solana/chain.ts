@@ -8,34 +8,6 @@
  */
 import { GroupCommit, type Sql, Superseded } from '@bellwether/durable';
 import { type SolanaTransaction, transactionId } from '@bellwether/protocol';
-import { oversized } from './account-size.ts';
-import {
-  type BlockClock,
-  type BlockOrigin,
-  blockClock,
-  hashOf,
-  latestBlockhash,
-  RECENT_SLOTS,
-} from './block-clock.ts';
-import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
-import { type Effect, executeOnce, faultOf } from './execution.ts';
-import {
-  Allowances,
-  accountsOf,
-  FAUCET_LAMPORTS,
-  type Faucet,
-  giftStatements,
-  openFaucet,
-  utcDay,
-} from './faucet.ts';
-import { feeOf } from './fee.ts';
-import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
-import { preflightFailed, readOrRefuse, refusal } from './refusals.ts';
-import { INVALID_PARAMS } from './rpc/rpc-error.ts';
-import { messageHashOf, type RecentTransaction, StatusCache, statusOf } from './status-cache.ts';
-import type { ChainState } from './thread-messages.ts';
-import { readToken } from './token-accounts.ts';
-import { addressesOf } from './touched-accounts.ts';
 import {
   type AddressedAccount,
   type AirdropAllowance,
@@ -53,7 +25,44 @@ import {
   type SimulationOutcome,
   type Statement,
   type TokenFilter,
-} from './types.ts';
+} from './chain-interface.ts';
+import { ChainStore, type ChainTerm, type Change } from './chain-store.ts';
+import {
+  addressesOf,
+  type Effect,
+  executeOnce,
+  faultOf,
+  feeOf,
+  oversized,
+  preflightFailed,
+  readOrRefuse,
+  refusal,
+} from './execution.ts';
+import {
+  Allowances,
+  accountsOf,
+  FAUCET_LAMPORTS,
+  type Faucet,
+  giftStatements,
+  openFaucet,
+  utcDay,
+} from './faucet.ts';
+import { callsLoader, createMachine, type Machine, type Run } from './machine.ts';
+import { INVALID_PARAMS } from './rpc/requests.ts';
+import {
+  type BlockClock,
+  type BlockOrigin,
+  blockClock,
+  hashOf,
+  latestBlockhash,
+  messageHashOf,
+  RECENT_SLOTS,
+  type RecentTransaction,
+  StatusCache,
+  statusOf,
+} from './slots.ts';
+import type { ChainState } from './thread-messages.ts';
+import { readToken } from './token-accounts.ts';
 
 const RELOAD_PAUSE_MS = 500;
 /** Transactions in one commit: bounds its size, and how long the next one waits. */

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SOLANA_PROGRAMS } from '@bellwether/protocol';
 import type { Address, Blockhash, KeyPairSigner } from '@solana/kit';
-import type { AirdropAllowance, Statement } from './types.ts';
+import type { AirdropAllowance, Statement } from './chain-interface.ts';
 
 /** Below 2^53, so that clients without exact integers read it correctly. */
 export const FAUCET_LAMPORTS = 5_000_000n * 1_000_000_000n;

@@ -13,8 +13,6 @@ import type {
   SimulatedTransactionInfo,
   TransactionMetadata,
 } from 'litesvm/dist/internal.js';
-import { readToken, TokenIndex } from './token-accounts.ts';
-import { toRpcError } from './transaction-errors.ts';
 import type {
   AddressedAccount,
   BalanceSheet,
@@ -24,7 +22,9 @@ import type {
   ReturnData,
   TokenBalance,
   TokenFilter,
-} from './types.ts';
+} from './chain-interface.ts';
+import { readToken, TokenIndex } from './token-accounts.ts';
+import { toRpcError } from './transaction-errors.ts';
 
 type Binding = typeof import('litesvm/dist/internal.js');
 

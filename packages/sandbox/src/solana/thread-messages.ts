@@ -1,7 +1,8 @@
 /** Messages between the chain's thread and the others. All of them survive a structured clone. */
-import type { BlockOrigin } from './block-clock.ts';
-import type { DatabaseAddress } from './database-address.ts';
-import { AirdropRefused, type ChainCalls, SandboxChainUnavailable } from './types.ts';
+
+import { openPool, type PoolAddress, type Sql } from '@bellwether/durable';
+import { AirdropRefused, type ChainCalls, SandboxChainUnavailable } from './chain-interface.ts';
+import type { BlockOrigin } from './slots.ts';
 
 export type CallName = keyof ChainCalls;
 
@@ -88,3 +89,15 @@ export function errorFrom({ name, message, landed, code }: ErrorFacts): Error {
   if (name === 'RangeError') return new RangeError(message);
   return code === null ? new Error(message) : Object.assign(new Error(message), { code });
 }
+
+// The address of the chain's database as data: the thread opens its own connections.
+
+type DatabaseAddress = PoolAddress;
+
+/** One session writes; reads of the history use the others. */
+const READERS = 2;
+
+export const addressOf = (sql: Sql): DatabaseAddress => sql.address();
+
+export const openDatabase = ({ url, options }: DatabaseAddress): Sql =>
+  openPool(url, { ...options, max: READERS });

@@ -3,7 +3,7 @@
  * programs' own. Length, or the byte after the base layout, distinguishes a Token-2022 account from a mint.
  */
 import { parseBase58, SOLANA_PROGRAMS, toBase58 } from '@bellwether/protocol';
-import type { ChainAccount } from './types.ts';
+import type { ChainAccount } from './chain-interface.ts';
 
 export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
   SOLANA_PROGRAMS.token,

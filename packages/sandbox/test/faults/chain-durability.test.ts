@@ -3,9 +3,9 @@ import { toBase58 } from '@bellwether/protocol';
 import { generateKeyPairSigner } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { describe, expect, test, vi } from 'vitest';
-import { SLOT_MS } from '../../src/solana/block-clock.ts';
+import { AirdropRefused, SandboxChainUnavailable } from '../../src/solana/chain-interface.ts';
+import { SLOT_MS } from '../../src/solana/slots.ts';
 import { readToken } from '../../src/solana/token-accounts.ts';
-import { AirdropRefused, SandboxChainUnavailable } from '../../src/solana/types.ts';
 import {
   build,
   createMint,

@@ -8,10 +8,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { openTestDatabase } from '../../../../test/postgres.ts';
 import { within } from '../../../../test/service-process.ts';
 import { CallQueue } from '../../src/solana/call-queue.ts';
-import { openChain as openPrepared } from '../../src/solana/chain-thread.ts';
+import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../../src/solana/chain-interface.ts';
+import {
+  openChain as openPrepared,
+  type PreparedThread,
+  prepareThread,
+} from '../../src/solana/chain-thread.ts';
 import { solanaRpcDoor } from '../../src/solana/rpc/door.ts';
-import { type PreparedThread, prepareThread } from '../../src/solana/thread-start.ts';
-import { ChainBusy, type SandboxChain, SandboxChainUnavailable } from '../../src/solana/types.ts';
 import { build, migrated, openTestChain, SOL, TestClock, transferSol, wallet } from '../chain-fixtures.ts';
 
 interface Thread {

@@ -3,10 +3,9 @@
 import { MICRO } from '@bellwether/contract/decimals';
 import { paperEscrowAddress, type SolanaAddress, USDC_MINT } from '@bellwether/protocol';
 import { expect, test } from 'vitest';
-import type { VenueSigner } from '../../src/dflow/keys.ts';
 import { payoutOf } from '../../src/dflow/pricing.ts';
 import { LP_ACCOUNT } from '../../src/dflow/settlement.ts';
-import { amountOf } from '../../src/dflow/token-state.ts';
+import { amountOf, type VenueSigner } from '../../src/dflow/tokens.ts';
 import type { WireMarket } from '../../src/dflow/wire.ts';
 import { accountsOf, booksOf, openStage, type Stage, USDC } from '../stage.ts';
 

@@ -3,34 +3,41 @@
  * environment, and the spending limit beside them. Not for browsers.
  */
 
-export { findMint, rememberPurchase } from './find-mint.ts';
+export { provesNoEffect } from '../errors.ts';
 export {
+  askHidden,
   changeKeys,
   createKeys,
   type DeskKeys,
   type EvmKey,
+  findPassphrase,
   hasKeys,
   type KeyFileOptions,
+  keysOfEnvironment,
+  type LoadedKeys,
+  type LoadOptions,
+  loadKeys,
   markedKeys,
   newSolanaKey,
-  readKeys,
-  requireKeys,
-  type SolanaKey,
-} from './keys.ts';
-export { KeystoreError, type KeystoreFault } from './keystore-error.ts';
-export { type KnownMint, KnownMints, type MintSource } from './known-mints.ts';
-export { keysOfEnvironment, type LoadedKeys, type LoadOptions, loadKeys } from './load-keys.ts';
-export {
-  askHidden,
-  findPassphrase,
   ownTerminal,
   type PassphraseOptions,
+  readKeys,
+  requireKeys,
+  requirePerson,
+  type SolanaKey,
   type Terminal,
-} from './passphrase.ts';
-export { requirePerson } from './person.ts';
-export { DEFAULT_DESK_URL, type DeskPlace, deskPlace, deskUrl, type Environment } from './place.ts';
-export { privateText } from './private-text.ts';
-export { provesNoEffect } from './proof.ts';
+} from './keys.ts';
+export { findMint, type KnownMint, KnownMints, type MintSource, rememberPurchase } from './mints.ts';
+export {
+  DEFAULT_DESK_URL,
+  type DeskPlace,
+  deskPlace,
+  deskUrl,
+  type Environment,
+  KeystoreError,
+  type KeystoreFault,
+  privateText,
+} from './private-files.ts';
 export {
   DEFAULT_DAILY_LIMIT,
   SpendingLimit,

@@ -11,9 +11,15 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { formatMicro, type Micro } from '@bellwether/contract/decimals';
-import { KeystoreError } from './keystore-error.ts';
-import { type DeskPlace, requirePrivateFile, requirePrivateFolder } from './place.ts';
-import { createFile, replaceFile, syncFolder } from './whole-file.ts';
+import {
+  createFile,
+  type DeskPlace,
+  KeystoreError,
+  replaceFile,
+  requirePrivateFile,
+  requirePrivateFolder,
+  syncFolder,
+} from './private-files.ts';
 
 /** Until the command line sets another: 100 collateral. */
 export const DEFAULT_DAILY_LIMIT: Micro = 100_000_000n;

@@ -3,8 +3,10 @@ import { type AgentRecord, type ApiKeyRecord, LIMITS, type RegisterResponse } fr
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Revocations } from '../platform/database/revocations.ts';
+import type { Revocations } from '../platform/database/replica-watch.ts';
+import type { Authenticator } from '../platform/http/identify.ts';
 import { refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { AgentRow, AgentStore, KeyRow } from './store.ts';
 
@@ -170,3 +172,18 @@ export async function revokeApiKey(
   await announce(id, 'revoked');
   return keyRecord(outcome, asking === id ? needs.clock.now() : 0);
 }
+
+export interface AgentJobsNeeds {
+  readonly authenticator: Pick<Authenticator, 'drainCalls'>;
+  readonly agents: { touch(calls: ReturnType<Authenticator['drainCalls']>): Promise<void> };
+}
+
+/** Writes when each agent called last: from memory, because a write for each request would cost a trip. */
+export async function touchAgents({ authenticator, agents }: AgentJobsNeeds): Promise<void> {
+  const calls = authenticator.drainCalls();
+  if (calls.size > 0) await agents.touch(calls);
+}
+
+export const agentJobs = (needs: AgentJobsNeeds): readonly Job[] => [
+  { name: 'touch', everyMs: 5_000, run: () => touchAgents(needs) },
+];

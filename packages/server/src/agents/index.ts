@@ -1,6 +1,7 @@
 /** Agents: registration, API keys, settings. */
 export {
   agentByClaimCode,
+  agentJobs,
   agentRecord,
   DAY_MS,
   keyRecord,
@@ -8,9 +9,8 @@ export {
   onlineStatus,
   revokeApiKey,
   STATUS_WORDS,
+  touchAgents,
 } from './agents.ts';
-export { agentJobs, touchAgents } from './jobs.ts';
-export { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
 export { bindAgents } from './routes.ts';
 export {
   lockedByOwner,
@@ -30,4 +30,12 @@ export {
   settingsColumns,
   settingsRow,
 } from './settings-columns.ts';
-export { type AgentRow, type AgentStore, createAgentStore } from './store.ts';
+export {
+  type AgentRow,
+  type AgentStore,
+  createAgentStore,
+  type LimitsRow,
+  limitColumns,
+  limitFacts,
+  limitsOf,
+} from './store.ts';

@@ -8,7 +8,7 @@ import {
   revokeApiKeyByPost,
   updateSettings,
 } from '@bellwether/contract';
-import type { Revocations } from '../platform/database/revocations.ts';
+import type { Revocations } from '../platform/database/replica-watch.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as agents from './agents.ts';
 import * as settings from './settings.ts';

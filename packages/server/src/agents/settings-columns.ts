@@ -4,11 +4,15 @@
  */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import { NO_LOCKS, type OwnerLocks } from '../domain/locks.ts';
-import type { Safeguards, Usage } from '../domain/safeguards.ts';
-import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
+import {
+  DEFAULT_SAFEGUARDS,
+  NO_LOCKS,
+  type OwnerLocks,
+  type Safeguards,
+  type Usage,
+} from '../domain/safeguards.ts';
+import { type ColumnValues, ms } from '../platform/database/connection.ts';
 import type { SafeguardsRow } from '../platform/database/rows.generated.ts';
-import { type ColumnValues, ms } from '../platform/database/rows.ts';
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

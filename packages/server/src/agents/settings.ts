@@ -9,9 +9,8 @@ import {
   type SettingsUpdate,
 } from '@bellwether/contract';
 import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
-import { lockedDenials } from '../domain/locks.ts';
 import type { Caller } from '../domain/records.ts';
-import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
+import { DEFAULT_SAFEGUARDS, lockedDenials } from '../domain/safeguards.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { SettingsChange, SettingsRow } from './settings-columns.ts';

@@ -1,19 +1,20 @@
 /** Agents, their keys and their settings. */
-
 import { transact } from '@bellwether/durable';
 import type { Address } from '@bellwether/protocol';
 import type { Caller } from '../domain/records.ts';
-import { DEFAULT_SAFEGUARDS } from '../domain/safeguards.ts';
-import { utcDay } from '../domain/utc-day.ts';
-import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { DEFAULT_SAFEGUARDS, usageOf, utcDay } from '../domain/safeguards.ts';
+import { type Fragment, ms, msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, groupReads } from '../platform/database/grouped-reads.ts';
 import { once } from '../platform/database/idempotency-store.ts';
-import { REVOKED_LATELY_MS } from '../platform/database/revocations.ts';
+import { REVOKED_LATELY_MS } from '../platform/database/replica-watch.ts';
 import type { AgentsRow, ApiKeysRow, SafeguardsRow } from '../platform/database/rows.generated.ts';
-import { ms, msOrNull, only } from '../platform/database/rows.ts';
-import { type LimitsRow, limitColumns, limitFacts, limitsOf } from './limits.ts';
-import type { Limits, SettingsChange, SettingsRow } from './settings-columns.ts';
-import { settingsColumns, settingsRow } from './settings-columns.ts';
+import {
+  type Limits,
+  type SettingsChange,
+  type SettingsRow,
+  settingsColumns,
+  settingsRow,
+} from './settings-columns.ts';
 
 /** An agent with one of its keys; columns that exist in both tables have aliases. */
 type AgentWithKey = ApiKeysRow &
@@ -251,3 +252,25 @@ export interface AgentRow {
 }
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
+
+// An agent's safeguards and what is used of them today, as reads show them.
+
+export interface LimitsRow extends SafeguardsRow {
+  readonly trades_today: number;
+  readonly amount_today: bigint;
+  readonly realized_today: bigint;
+}
+
+/** Joins; expects the agent's row of `safeguards` as `s`. @param day a UTC day, or a column that has it */
+export const limitFacts = (sql: Sql, day: string | Fragment): Fragment =>
+  sql`cross join usage_of_day(s.agent_id, ${day}::date) u cross join result_of_day(s.agent_id, ${day}::date) r`;
+
+export const limitColumns = (sql: Sql): Fragment =>
+  sql`u.trades as trades_today, u.amount as amount_today, r.net as realized_today`;
+
+export const limitsOf = (row: LimitsRow): Limits => ({
+  ...settingsRow(row),
+  usage: usageOf(row.trades_today, row.amount_today, row.reserved_exits),
+  realizedToday: row.realized_today,
+  openExits: row.open_exits,
+});

@@ -9,14 +9,24 @@ import {
   type ApprovalStatus,
   type PasskeySignIn,
 } from '@bellwether/contract';
+import type { BoundTerms } from '../domain/draft.ts';
 import type { Caller, Owner } from '../domain/records.ts';
-import type { Challenge, OwnedAgentNeeds, PasskeyOptions, PasskeyWordNeeds } from '../owners/index.ts';
-import { askForPasskey, ownedAgent, pause, requirePasskey } from '../owners/index.ts';
+import { plainText } from '../domain/untrusted-text.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
+import {
+  askForPasskey,
+  type Challenge,
+  type OwnedAgentNeeds,
+  ownedAgent,
+  type PasskeyOptions,
+  type PasskeyWordNeeds,
+  pause,
+  requirePasskey,
+} from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
-import { approvalRecord } from './records.ts';
-import type { ApprovalRow, ApprovalScope, ApprovalStore, Decision } from './store.ts';
+import type { ApprovalRow, ApprovalScope, ApprovalStore, ApprovalTerms, Decision } from './store.ts';
 
 export interface ReadApprovalsNeeds {
   readonly clock: Clock;
@@ -184,4 +194,53 @@ async function decide(
   const decided = row.status === 'used' || row.approvedUntil !== null ? 'approved' : row.status;
   if (decided !== verdict) requireWaiting(row);
   return approvalRecord(row);
+}
+
+// An approval as the wire shows it: texts of strangers and of the agent are plain.
+
+const NAME_CHARS = 100;
+const TEXT_CHARS = 1_000;
+
+const iso = (at: number): string => new Date(at).toISOString();
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+const plainOrNull = (text: string | null): string | null =>
+  text === null ? null : plainText(text, TEXT_CHARS);
+
+export function approvalRecord(row: ApprovalRow): Approval {
+  const { binds: _, ...terms } = row.terms;
+  const { notice, marketQuestion, agentsMarketQuestion, reasoning, source, skillSlug } = terms.untrustedText;
+  return {
+    ...terms,
+    ...shownTerms(row.terms),
+    approvalId: row.approvalId,
+    agentId: row.agentId,
+    agentName: plainText(row.agentName, NAME_CHARS),
+    orderId: row.orderId,
+    status: row.status,
+    untrustedText: {
+      notice,
+      marketQuestion: plainText(marketQuestion, TITLE_CHARS),
+      agentsMarketQuestion: plainOrNull(agentsMarketQuestion ?? null),
+      reasoning: plainOrNull(reasoning),
+      source: plainOrNull(source),
+      skillSlug: plainOrNull(skillSlug),
+    },
+    askedAt: iso(row.askedAt),
+    waitsUntil: iso(row.waitsUntil),
+    orderEndsAt: isoOrNull(row.orderEndsAt),
+    decidedAt: isoOrNull(row.decidedAt),
+    approvedUntil: isoOrNull(row.approvedUntil),
+    declineReason: row.declineReason,
+  };
+}
+
+/** Approvals that an earlier release asked for have the order type alone, among their other terms. */
+function shownTerms(
+  terms: ApprovalTerms,
+): Pick<Approval, 'orderType' | 'isLimitOrder' | 'postOnly' | 'deferExec'> {
+  const { binds }: { binds?: BoundTerms } = terms;
+  const { orderType = '' } = terms as { orderType?: string };
+  if (binds === undefined) return { orderType, isLimitOrder: null, postOnly: null, deferExec: null };
+  const { endsAt: _, funder: __, ...shown } = binds;
+  return shown;
 }

@@ -1,4 +1,6 @@
 /** Approvals: a trade above the owner's limit waits for the owner's decision. */
+
+export { approvalRecord } from './decide.ts';
 export {
   ApprovalNeeded,
   type ApprovalSubject,
@@ -14,6 +16,5 @@ export {
   requireApproval,
   withApproval,
 } from './order-approval.ts';
-export { approvalRecord } from './records.ts';
 export { bindApprovals } from './routes.ts';
 export { type ApprovalTerms, createApprovalStore } from './store.ts';

@@ -6,9 +6,8 @@ import {
   getOwnerApproval,
   listOwnerApprovals,
 } from '@bellwether/contract';
-import { sendPage } from '../platform/http/pagination.ts';
-import type { Bind } from '../platform/http/routes.ts';
-import { bindUseCases } from '../platform/http/use-cases.ts';
+import { sendPage } from '../platform/http/page.ts';
+import { type Bind, bindUseCases } from '../platform/http/routes.ts';
 import * as approvals from './decide.ts';
 
 export function bindApprovals(

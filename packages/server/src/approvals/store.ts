@@ -2,9 +2,8 @@
 
 import type { Approval, ApprovalStatus } from '@bellwether/contract';
 import type { BoundTerms } from '../domain/draft.ts';
-import type { Fragment, Sql } from '../platform/database/connection.ts';
+import { type Fragment, ms, msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import type { AgentsRow, ApprovalsRow } from '../platform/database/rows.generated.ts';
-import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { Place } from '../platform/http/page.ts';
 
 type Row = ApprovalsRow & Pick<AgentsRow, 'name'> & { readonly status: ApprovalRow['status'] };

@@ -1,36 +1,106 @@
-/** Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all. */
-import type { Notice, Portfolio, Position } from '@bellwether/contract';
+/** Reads of an agent about itself: profile, settings, today's numbers, results, and its wallets at a glance. */
+import type { Me, Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/index.ts';
-import { familyOf, type WalletAddress } from '../domain/addresses.ts';
-import { READ_PATIENCE_MS } from '../domain/patience.ts';
-import type { ActingAgent } from '../domain/records.ts';
+import { type AgentStore, agentRecord, DAY_MS, settingsRecord } from '../agents/index.ts';
+import { type ActingAgent, type Caller, familyOf, type WalletAddress } from '../domain/records.ts';
 import {
   CONCENTRATED_PORTFOLIO_PERCENT,
   CONCENTRATION_FROM_MARKETS,
   NEAR_RESOLUTION_MS,
-} from '../domain/thresholds.ts';
+} from '../domain/risk-alerts.ts';
+import { tradesLeft } from '../domain/safeguards.ts';
+import { READ_PATIENCE_MS } from '../domain/unavailable.ts';
+import type { Clock } from '../platform/clock.ts';
 import {
   holdings,
   hoursUntil,
   isResolved,
   type PositionNeeds,
   type PositionQuery,
+  type PositionStore,
   positionRecords,
   type Valued,
   walletsOf,
 } from '../positions/index.ts';
-import { filterOf, redeemsBy, scopeOf } from '../venues/asking.ts';
-import type { KnownBalance, Venue } from '../venues/venue.ts';
-import { concentration, exposure } from './exposure.ts';
-import { withNamed } from './venue-state.ts';
+import type { OrderStore } from '../trading/index.ts';
+import {
+  currentBalance,
+  filterOf,
+  type HasVenues,
+  redeemsBy,
+  scopeOf,
+  venueRecord,
+} from '../venues/asking.ts';
+import type { KnownBalance, Venue, Venues } from '../venues/venue.ts';
+import type { WalletStore } from '../wallets/index.ts';
+import { withNamed } from './standing.ts';
+
+export interface MeNeeds {
+  readonly clock: Clock;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly orders: OrderStore;
+  readonly positions: PositionStore;
+  readonly venues: Venues;
+  readonly simulationBalance: Micro;
+}
+
+/** Balance of the wallets on the default venue. @throws Refusal service_unavailable */
+const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>
+  (await currentBalance(venues.default, wallets)).total;
+
+export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
+  const now = needs.clock.now();
+  const [wallets, { proved }] = await Promise.all([
+    needs.wallets.wallets(caller),
+    needs.wallets.solanaWallets(caller),
+  ]);
+  const [row, settings, open, { held }, results, tradesCounted, balance] = await Promise.all([
+    needs.agents.byId(caller.agentId),
+    needs.agents.settings(caller.agentId),
+    needs.orders.open(caller.agentId, { limit: 1, offset: 0 }),
+    holdings(needs, [...wallets, ...proved]),
+    needs.positions.results([...wallets, ...proved], { except: [] }),
+    needs.orders.countsOfDay(caller.agentId, now),
+    wallets.length === 0 ? needs.simulationBalance : accountOf(needs, wallets),
+  ]);
+  if (row === null) throw new Error('the calling agent has no row');
+  const positions = positionRecords(held);
+  const unrealized = positions.reduce((sum, position) => sum + position.unrealizedPnl, 0);
+  const resetsAt = new Date((Math.floor(now / DAY_MS) + 1) * DAY_MS).toISOString();
+  const record = agentRecord({ ...row, lastCalledAt: now }, now);
+  return {
+    ...record,
+    agentId: row.agentId,
+    name: row.name,
+    description: row.description,
+    claimed: row.claimed,
+    venues: [...needs.venues.values()].map((venue) => venueRecord(venue)),
+    simulationBalance: microToNumber(balance),
+    tradesToday: settings.usage.trades,
+    maxTradesPerDay: settings.maxTradesPerDay,
+    tradesRemaining: tradesLeft(settings.usage, settings.maxTradesPerDay),
+    quotaResetsAt: resetsAt,
+    tradesCounted,
+    openOrderCount: open.total,
+    currentPositionCount: positions.length,
+    totalPnl: round6(microToNumber(results.realized - results.fees) + unrealized),
+    winRate: results.closed === 0 ? null : round6(results.won / results.closed),
+    settings: settingsRecord(settings),
+  };
+}
+
+/** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
+const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+// Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all.
 
 export interface PortfolioNeeds extends PositionNeeds {
   readonly agents: Pick<AgentStore, 'byId'>;
 }
 
-const DAY_MS = 24 * 3_600_000;
+const LAST_DAY_MS = 24 * 3_600_000;
 const CLOSING_SOON_HOURS = NEAR_RESOLUTION_MS / 3_600_000;
 
 /** One venue's part. */
@@ -89,9 +159,6 @@ export async function portfolio(
   };
 }
 
-/** Sums of exact micro amounts as JSON numbers: cuts the noise of the last binary digits. */
-const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
-
 /** @param accounts whose collateral counts */
 async function sheetOf(
   needs: PortfolioNeeds,
@@ -104,7 +171,7 @@ async function sheetOf(
     holdings(needs, wallets, [venue]),
     venue.accounts.balances(accounts, { freshMs: 0, patienceMs: READ_PATIENCE_MS }),
     needs.positions.results(wallets, ofVenue),
-    needs.positions.realizedSince(wallets, ofVenue, needs.clock.now() - DAY_MS),
+    needs.positions.realizedSince(wallets, ofVenue, needs.clock.now() - LAST_DAY_MS),
   ]);
   const positions = positionRecords(held);
   const byMarket = new Map<string, Micro>();
@@ -198,4 +265,45 @@ function closing(open: readonly Position[], now: number): Notice[] {
       message: `${soon.length} positions are due to end within ${CLOSING_SOON_HOURS} hours: GET /markets/positions/expiring.`,
     },
   ];
+}
+
+// The stake of held positions. All money in micro collateral.
+
+export interface HeldTokens {
+  readonly wallet: string;
+  readonly conditionId: string;
+  readonly size: Micro;
+  readonly cost: Micro;
+}
+
+/**
+ * The worst possible loss of held positions: their cost, less what is certain to be paid. Either YES or NO pays, so of a
+ * pair on one account the smaller leg is certain; a pair's certain profit does not reduce the loss of other positions.
+ */
+export function exposure(held: readonly HeldTokens[]): Micro {
+  const pairs = new Map<string, HeldTokens[]>();
+  for (const position of held) {
+    const key = `${position.wallet} ${position.conditionId}`;
+    pairs.set(key, [...(pairs.get(key) ?? []), position]);
+  }
+  let total = 0n;
+  for (const legs of pairs.values()) {
+    const cost = legs.reduce((sum, leg) => sum + leg.cost, 0n);
+    const [first, second] = legs;
+    const sure =
+      first === undefined || second === undefined ? 0n : first.size < second.size ? first.size : second.size;
+    if (cost > sure) total += cost - sure;
+  }
+  return total;
+}
+
+const PERCENT = 100;
+
+/** Share of the `count` largest values in the sum of all, in percent; 0 when the sum is 0. */
+export function concentration(values: readonly Micro[], count: number): number {
+  const total = values.reduce((sum, value) => sum + value, 0n);
+  if (total === 0n) return 0;
+  const largest = [...values].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(0, count);
+  const part = largest.reduce((sum, value) => sum + value, 0n);
+  return Math.round((Number(part) / Number(total)) * PERCENT * PERCENT) / PERCENT;
 }

@@ -10,7 +10,7 @@ import {
 import type { Bind } from '../platform/http/routes.ts';
 import { type BriefingNeeds, briefing } from './briefing.ts';
 import { type MarketContextNeeds, marketContext } from './market-context.ts';
-import { type MeNeeds, me } from './me.ts';
+import { type MeNeeds, me } from './portfolio.ts';
 
 export function bindBriefing(
   bind: Bind,

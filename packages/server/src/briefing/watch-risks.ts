@@ -5,10 +5,11 @@
  */
 import type { RiskAlert } from '@bellwether/contract';
 import type { ActingAgent } from '../domain/records.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { type BriefingNeeds, briefing } from './briefing.ts';
-import type { RiskWatches } from './risk-watches.ts';
+import type { RiskWatches } from './store.ts';
 
-export interface WatchRisksNeeds extends BriefingNeeds {
+interface WatchRisksNeeds extends BriefingNeeds {
   readonly riskWatches: RiskWatches;
 }
 
@@ -34,3 +35,29 @@ export async function watchRisks(needs: WatchRisksNeeds, everyMs = 0): Promise<v
   };
   await Promise.all(Array.from({ length: AGENTS_AT_ONCE }, work));
 }
+
+/** Between two looks at an agent; less than three turns, so that the third is not missed by a moment. */
+const AGENT_EVERY_MS = 28_000;
+
+export interface BriefingJobsNeeds extends WatchRisksNeeds {
+  /** The agents whose streams were open here since the last call. */
+  readonly takeListeners: () => readonly string[];
+  /** So long a stream may be resumed. */
+  readonly retentionMs: number;
+}
+
+export const briefingJobs = (needs: BriefingJobsNeeds): readonly Job[] => {
+  const { riskWatches, clock, takeListeners, retentionMs } = needs;
+  return [
+    {
+      name: 'watch risks',
+      // So soon a stream that was just opened gets the alerts that stand.
+      everyMs: 10_000,
+      async run() {
+        await riskWatches.listen(takeListeners(), clock.now() + retentionMs);
+        await watchRisks(needs, AGENT_EVERY_MS);
+      },
+    },
+    { name: 'sweep risk watches', everyMs: 3_600_000, run: () => riskWatches.sweep(clock.now()) },
+  ];
+};

@@ -12,15 +12,16 @@ import {
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { AgentStore } from '../agents/index.ts';
-import type { WalletAddress } from '../domain/addresses.ts';
-import type { Owner } from '../domain/records.ts';
+import { familyOf, type Owner, type WalletAddress } from '../domain/records.ts';
+import { READ_PATIENCE_MS } from '../domain/unavailable.ts';
 import { type ListOrdersNeeds, listFills } from '../orders/index.ts';
 import { ownedAgent } from '../owners/index.ts';
-import { type PositionNeeds, walletsOf } from '../positions/index.ts';
-import { scopeOf } from '../venues/asking.ts';
-import type { EquityStep, EquityStore, WalletPoint } from './equity-store.ts';
-import type { OwnerReads, Reach } from './owner-reads.ts';
-import { type Worth, worthOf } from './worth.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Job } from '../platform/scheduler.ts';
+import { type Holdings, holdings, type PositionNeeds, type Valued, walletsOf } from '../positions/index.ts';
+import { type HasVenues, scopeOf } from '../venues/asking.ts';
+import type { Patience } from '../venues/venue.ts';
+import type { EquityPoint, EquityStep, EquityStore, OwnerReads, Reach, WalletPoint } from './store.ts';
 
 export interface EquityNeeds extends PositionNeeds {
   readonly ownerReads: OwnerReads;
@@ -230,3 +231,210 @@ function beginnings(
   if (others.length === 0 || rest <= 0n) return beginnings;
   return [...beginnings, { key: 'others', at: Math.min(...others), equity: rest, deposits: rest }];
 }
+
+// Computes what wallets are worth, and how much of it was paid in. Deposits are not recorded everywhere (money comes to a live wallet past
+// the desk), but they follow from the books: collateral, plus what the held tokens cost, less what was won and plus the
+// fees is what was ever paid in, less what was taken out.
+
+export interface Worth {
+  /** Collateral and positions. */
+  readonly equity: Micro;
+  readonly netDeposits: Micro;
+  readonly held: readonly Valued[];
+  /** False: a venue did not answer, and older figures are in it. */
+  readonly isCurrent: boolean;
+}
+
+/** P&L before fees, and the fees, of all that wallets ever traded. */
+export interface Booked {
+  readonly realized: Micro;
+  readonly fees: Micro;
+}
+
+const BALANCE_FRESH_MS = 5_000;
+const BALANCE_OLD_MS = 60_000;
+
+export async function worthOf(needs: PositionNeeds, wallets: readonly WalletAddress[]): Promise<Worth> {
+  const [held, booked, collateral] = await Promise.all([
+    holdings(needs, wallets),
+    needs.positions.results(wallets, { except: [] }),
+    collateralOf(needs, wallets, { freshMs: BALANCE_FRESH_MS, patienceMs: READ_PATIENCE_MS }),
+  ]);
+  return worthFrom(held, booked, collateral);
+}
+
+export interface Collateral {
+  readonly total: Micro;
+  readonly isCurrent: boolean;
+}
+
+/** On every venue that understands the wallets' addresses. */
+async function collateralOf(
+  { venues }: HasVenues,
+  wallets: readonly WalletAddress[],
+  patience: Patience,
+): Promise<Collateral> {
+  const balances = await Promise.all(
+    [...venues.values()].map(({ accounts }) =>
+      accounts.balances(
+        wallets.filter((wallet) => familyOf(wallet) === accounts.family),
+        patience,
+      ),
+    ),
+  );
+  return {
+    total: balances.reduce((sum, { total }) => sum + total, 0n),
+    isCurrent: balances.every(({ ageMs }) => ageMs !== null && ageMs <= BALANCE_OLD_MS),
+  };
+}
+
+function worthFrom({ held, silent }: Holdings, booked: Booked, collateral: Collateral): Worth {
+  const cost = held.reduce((sum, { row }) => sum + row.cost, 0n);
+  return {
+    equity: held.reduce((sum, { value }) => sum + value, collateral.total),
+    netDeposits: collateral.total + cost - booked.realized + booked.fees,
+    held,
+    isCurrent: silent.size === 0 && collateral.isCurrent,
+  };
+}
+
+// Notes what wallets are worth while they hold something, behind the trades. One round looks at each of these wallets, and takes at
+// least as long as the time between points; a turn takes a bounded number of them, so with more wallets the points come
+// further apart and the work stays the same.
+
+interface RecordEquityNeeds extends PositionNeeds {
+  readonly clock: Clock;
+  readonly equity: EquityStore;
+}
+
+/** Wallets of one turn. */
+export const WALLETS_PER_TURN = 100;
+/** Between two points of a wallet, at least. */
+const ROUND_MS = 5 * MINUTE_MS;
+/** How long points are kept, with room beyond the time that is shown. */
+const KEPT_MS: Readonly<Record<EquityStep, number>> = {
+  5: 26 * 60 * MINUTE_MS,
+  60: 32 * DAY_MS,
+  1440: 400 * DAY_MS,
+};
+const FORGOTTEN_PER_TURN = 1_000;
+const BALANCE_PATIENCE_MS = 1_000;
+const BALANCES_AT_ONCE = 8;
+
+export interface EquityRecorder {
+  /** One turn. */
+  run(): Promise<void>;
+}
+
+export function createEquityRecorder(needs: RecordEquityNeeds): EquityRecorder {
+  let after = '';
+  let roundSince = Number.NEGATIVE_INFINITY;
+  return {
+    async run() {
+      const now = needs.clock.now();
+      for (const step of [5, 60, 1440] as const)
+        await needs.equity.forget(step, now - KEPT_MS[step], FORGOTTEN_PER_TURN);
+      if (after === '') {
+        // A clock that was set back begins a round, too.
+        if (now >= roundSince && now - roundSince < ROUND_MS) return;
+        roundSince = now;
+      }
+      const wallets = await needs.equity.next(after, WALLETS_PER_TURN);
+      await recordEquity(needs, wallets);
+      after = wallets.length < WALLETS_PER_TURN ? '' : (wallets.at(-1) ?? '');
+    },
+  };
+}
+
+/** Worth of a wallet by one reading of its books and its balance. */
+interface Reading extends EquityPoint {
+  /** Result of the books alone. */
+  readonly result: Micro;
+  readonly isOpen: boolean;
+}
+
+/**
+ * Books and balance cannot be read at the same moment: a trade between the two looks like a deposit. So a deposit is believed
+ * when two readings agree on it; until then the last one stands, and the result comes from the books alone.
+ */
+export async function recordEquity(
+  needs: RecordEquityNeeds,
+  wallets: readonly WalletAddress[],
+): Promise<void> {
+  if (wallets.length === 0) return;
+  const [latest, first] = await Promise.all([needs.equity.latest(wallets), read(needs, wallets)]);
+  const doubtful = wallets.filter((wallet) => first.get(wallet)?.deposits !== latest.get(wallet)?.deposits);
+  const second = await read(needs, doubtful);
+  const points = wallets.flatMap((wallet): (WalletPoint & { readonly isOpen: boolean })[] => {
+    const [known, reading, again] = [latest.get(wallet), first.get(wallet), second.get(wallet)];
+    if (reading === undefined) return [];
+    const agreed = again === undefined || again.deposits === reading.deposits;
+    const deposits = agreed ? reading.deposits : known?.deposits;
+    // Nothing is known of it yet: the next round tells.
+    if (deposits === undefined) return [];
+    const equity = deposits + reading.result;
+    // A wallet that sold all is looked at no more, so its last point must be certain.
+    const isOpen = reading.isOpen || !agreed;
+    const isSame = known !== undefined && known.equity === equity && known.deposits === deposits;
+    return isSame && isOpen ? [] : [{ wallet, at: reading.at, equity, deposits, isOpen }];
+  });
+  await needs.equity.record(points);
+  await needs.equity.noteFirstSeen(points.filter(({ wallet }) => !latest.has(wallet)));
+}
+
+/** Wallets of which a venue does not tell now are missing. */
+async function read(
+  needs: RecordEquityNeeds,
+  wallets: readonly WalletAddress[],
+): Promise<ReadonlyMap<WalletAddress, Reading>> {
+  const readings = new Map<WalletAddress, Reading>();
+  if (wallets.length === 0) return readings;
+  const [{ held, silent }, results] = await Promise.all([
+    holdings(needs, wallets),
+    needs.equity.results(wallets),
+  ]);
+  const waiting = [...wallets];
+  const work = async () => {
+    for (let wallet = waiting.pop(); wallet !== undefined; wallet = waiting.pop()) {
+      const own = wallet;
+      const collateral = await collateralOf(needs, [own], {
+        freshMs: 0,
+        patienceMs: BALANCE_PATIENCE_MS,
+      });
+      const ofWallet = held.filter(({ row }) => row.wallet === own);
+      const worth = worthFrom(
+        {
+          held: ofWallet,
+          silent: new Set(ofWallet.flatMap(({ venue }) => (silent.has(venue) ? [venue] : []))),
+        },
+        results.get(own) ?? { realized: 0n, fees: 0n },
+        collateral,
+      );
+      if (!worth.isCurrent) continue;
+      readings.set(own, {
+        at: needs.clock.now(),
+        equity: worth.equity,
+        deposits: worth.netDeposits,
+        result: worth.equity - worth.netDeposits,
+        isOpen: ofWallet.length > 0,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: BALANCES_AT_ONCE }, work));
+  return readings;
+}
+
+/** @param leads one replica writes for all */
+export const consoleJobs = (needs: RecordEquityNeeds, leads: () => boolean): readonly Job[] => {
+  const recorder = createEquityRecorder(needs);
+  return [
+    {
+      name: 'record equity',
+      // Twenty wallets a second, at most.
+      everyMs: 5_000,
+      run: async () => {
+        if (leads()) await recorder.run();
+      },
+    },
+  ];
+};

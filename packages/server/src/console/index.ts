@@ -1,9 +1,13 @@
 /** The owner's console: its pages, and the reads behind them. */
-export { bindAgentReads } from './agent-reads.ts';
+
 export { createConsoleBundle } from './bundle.ts';
-export { createEquityStore, type EquityPoint, type EquityStore } from './equity-store.ts';
-export { consoleJobs } from './jobs.ts';
-export { createOwnerReads, type OwnerReads } from './owner-reads.ts';
-export { serveConsole } from './pages.ts';
-export { servePausePage } from './pause-page.ts';
-export { bindOwnerConsole } from './routes.ts';
+export { consoleJobs } from './equity.ts';
+export { serveConsole, servePausePage } from './pages.ts';
+export { bindAgentReads, bindOwnerConsole } from './routes.ts';
+export {
+  createEquityStore,
+  createOwnerReads,
+  type EquityPoint,
+  type EquityStore,
+  type OwnerReads,
+} from './store.ts';

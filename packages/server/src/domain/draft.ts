@@ -19,8 +19,8 @@ import {
   signsExtras,
   ZERO_ADDRESS,
 } from '@bellwether/protocol';
+import type { Takes } from './amounts.ts';
 import type { Denial } from './denial.ts';
-import type { Takes } from './fees.ts';
 
 export type TimeInForce = 'GTC' | 'GTD' | 'FOK' | 'FAK';
 
@@ -240,3 +240,8 @@ export const boundTerms = ({
   deferExec,
   endsAt: timeInForce === 'GTD' ? Number(fields.expiration) * 1000 : null,
 });
+
+// Adds the exchange's version to records of orders for ExchangeV3, beside `orderVersion` 2. It follows from the token, so nothing has to be stored.
+
+export const saysExchange = (tokenId: string): { readonly exchangeVersion?: 3 } =>
+  exchangeVersionOf(BigInt(tokenId)) === 3 ? { exchangeVersion: 3 } : {};

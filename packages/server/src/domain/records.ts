@@ -1,14 +1,38 @@
-/** The desk's records, as several subjects know them. Times are epoch milliseconds, money micro-units. */
+/** Addresses of wallets. Each venue names the address family that it uses. Pure. */
 
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { FillId, Payout } from '@bellwether/contract/positions';
-import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress } from './addresses.ts';
+import {
+  type Address,
+  isAddress,
+  type OrderVersion,
+  parseAddress,
+  parseSolanaAddress,
+  type SignatureType,
+  type SolanaAddress,
+} from '@bellwether/protocol';
 import type { TimeInForce } from './draft.ts';
 import type { FirstAnswer } from './evidence.ts';
 import type { OrderStatus } from './lifecycle.ts';
 import type { VenueId } from './market.ts';
 import type { CheckedFigures, LockedSafeguards, Restriction, UsedFacts } from './safeguards.ts';
+
+export type WalletAddress = Address | SolanaAddress;
+
+/** `evm`: 0x and 40 hex digits. `solana`: base58 of 32 bytes. */
+export type AddressFamily = 'evm' | 'solana';
+
+export const ADDRESS_FAMILIES = ['evm', 'solana'] as const satisfies readonly AddressFamily[];
+
+export const familyOf = (wallet: WalletAddress): AddressFamily => (isAddress(wallet) ? 'evm' : 'solana');
+
+export const isSolana = (wallet: WalletAddress): wallet is SolanaAddress => familyOf(wallet) === 'solana';
+
+/** Reads an address of a request; `null` when it belongs to no family. */
+export const parseWallet = (text: string): WalletAddress | null =>
+  parseAddress(text) ?? parseSolanaAddress(text);
+
+// The desk's records, as several subjects know them. Times are epoch milliseconds, money micro-units.
 
 /** An agent and its owner, for what either of them may ask. */
 export interface ActingAgent {

@@ -1,10 +1,19 @@
 /** One row per alert, at its threshold and just short of it. */
 import { describe, expect, test } from 'vitest';
-import { nextSteps, type StepFacts } from '../briefing/next-steps.ts';
+import { nextSteps, type StepFacts } from '../briefing/briefing.ts';
 import type { MarketRecord } from './market.ts';
-import { type HeldInMarket, type OpenInMarket, type RiskFacts, riskAlerts } from './risk-alerts.ts';
+import {
+  type HeldInMarket,
+  MARKET_CLOSING_MS,
+  MAX_ALERTS,
+  NEAR_RESOLUTION_MS,
+  type OpenInMarket,
+  type RiskFacts,
+  riskAlerts,
+  timeLeft,
+  VERY_NEAR_RESOLUTION_MS,
+} from './risk-alerts.ts';
 import { DEFAULT_SAFEGUARDS } from './safeguards.ts';
-import { MARKET_CLOSING_MS, MAX_ALERTS, NEAR_RESOLUTION_MS, VERY_NEAR_RESOLUTION_MS } from './thresholds.ts';
 import { plainText } from './untrusted-text.ts';
 
 const NOW = 1_800_000_000_000;
@@ -318,3 +327,12 @@ test('untrusted text: no control, invisible or broken characters, bounded by cod
   expect(plainText('~ in ASCII', 4)).toBe('~ in');
   expect(plainText('\u{1f642}\u{1f642}\u{1f642}', 2)).toBe('\u{1f642}\u{1f642}');
 });
+
+test.each([
+  [-1, 'less than a minute'],
+  [59_999, 'less than a minute'],
+  [60_000, 'a minute'],
+  [150_000, '3 minutes'],
+  [3_600_000, 'an hour'],
+  [12_600_000, '3.5 hours'],
+])('%d ms are %s', (ms, words) => expect(timeLeft(ms)).toBe(words));

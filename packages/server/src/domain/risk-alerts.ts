@@ -1,25 +1,46 @@
-/**
- * An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; the thresholds are
- * in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
- */
-import { divide, formatMicro, type Micro } from '@bellwether/contract/decimals';
+/** From when on the desk warns: each threshold of alerts, of warnings before a trade and of the portfolio, once. */
+import { divide, formatMicro, type Micro, type Pips } from '@bellwether/contract/decimals';
 import { type MarketRecord, resultIsUnknown, untilEnd } from './market.ts';
 import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
-import {
-  CONCENTRATED_PERCENT,
-  DEEP_DRAWDOWN_PERCENT,
-  DRAWDOWN_PERCENT,
-  EXIT_ENDING_MS,
-  EXITS_NAMED,
-  MARKET_CLOSING_MS,
-  MAX_ALERTS,
-  NEAR_RESOLUTION_MS,
-  NEARLY_USED_PERCENT,
-  SILENCE_SHOWN_MS,
-  STALE_ORDER_MS,
-  VERY_NEAR_RESOLUTION_MS,
-} from './thresholds.ts';
-import { timeLeft } from './time-left.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** An alert is raised from this share of a daily budget, in percent. */
+const NEARLY_USED_PERCENT = 80n;
+/** Age from which an open order is stale. */
+export const STALE_ORDER_MS = 24 * HOUR_MS;
+/** An account with this share in one market is concentrated, in percent. */
+const CONCENTRATED_PERCENT = 40n;
+/**
+ * Time to a market's end from which a position in it is near resolution (for information, and to act on), a trade in it
+ * has a warning, and the portfolio counts it as ending soon.
+ */
+export const NEAR_RESOLUTION_MS = 24 * HOUR_MS;
+export const VERY_NEAR_RESOLUTION_MS = 2 * HOUR_MS;
+/** Time to a market's end from which the alert says that its open orders are about to be canceled. */
+export const MARKET_CLOSING_MS = HOUR_MS;
+/** The day's loss, including unrealised losses, as a share of the account, in percent. */
+const DRAWDOWN_PERCENT = 10n;
+const DEEP_DRAWDOWN_PERCENT = 25n;
+/** The most severe are kept. */
+export const MAX_ALERTS = 100;
+
+/** A portfolio with more than this share in one market is concentrated, in percent, from so many markets on. */
+export const CONCENTRATED_PORTFOLIO_PERCENT = 50;
+export const CONCENTRATION_FROM_MARKETS = 2;
+/** A spread from which a trade has a warning. */
+export const WIDE_SPREAD_PIPS: Pips = 500;
+/** An average price worse than the best by this much: a trade of this size is expensive. */
+export const HIGH_IMPACT_PIPS: Pips = 200;
+/** For so long a silence that the agent does not end is an alert. */
+const SILENCE_SHOWN_MS = 24 * 3_600_000;
+/** A guarded exit that ends so soon is an alert. */
+const EXIT_ENDING_MS = 24 * 3_600_000;
+/** Exits that an alert of a position names. */
+const EXITS_NAMED = 5;
+
+// An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; the thresholds are
+// in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
 
 const PERCENT = 100n;
 
@@ -403,4 +424,18 @@ function accountAlerts({ positions, balance, realizedToday }: RiskFacts, raise: 
     'drawdown',
     `Today's realised result and what open positions have lost come to ${formatMicro(-loss)}: ${share} % of the account.`,
   );
+}
+
+/** How long until something, for people: hours, or minutes where "0 hours" would say nothing. */
+const MINUTE_MS = 60_000;
+const AN_HOUR_MS = 60 * MINUTE_MS;
+
+export function timeLeft(ms: number): string {
+  if (ms < MINUTE_MS) return 'less than a minute';
+  if (ms < AN_HOUR_MS) {
+    const minutes = Math.round(ms / MINUTE_MS);
+    return minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  }
+  const hours = Math.round((ms / AN_HOUR_MS) * 10) / 10;
+  return hours === 1 ? 'an hour' : `${hours} hours`;
 }

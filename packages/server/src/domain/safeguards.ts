@@ -5,14 +5,17 @@
  * Each cap has one row in `RULES`, and one in the contract's safeguards.ts for its public name and texts.
  */
 import {
+  CAP_NAMES,
   CAPS,
   type CapName,
   ERRORS,
   type ErrorCode,
   EXIT_DISTANCE,
   type JudgedCap,
+  LAST_MS,
+  type TradeCheck,
 } from '@bellwether/contract';
-import { formatMicro, type Micro } from '@bellwether/contract/decimals';
+import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { Denial } from './denial.ts';
 
 /** Figures are counts or micro collateral. */
@@ -35,7 +38,7 @@ export interface Safeguards extends Caps {
 }
 
 /** A ceiling for each cap; `null`: not locked. */
-export type Ceilings = { readonly [N in CapName]: Figure<N> | null };
+type Ceilings = { readonly [N in CapName]: Figure<N> | null };
 
 /** With what their owner has locked; missing: nothing. */
 export type LockedSafeguards = Safeguards & { readonly locks?: Ceilings };
@@ -266,8 +269,7 @@ const binds = (
 ): boolean => (addsExposure || meetsExits(name)) && (mayRest || meetsSplits(name));
 
 /** Whether one of the ceilings binds orders. */
-export const hasCeiling = (ceilings: Ceilings): boolean =>
-  JUDGED_CAPS.some((name) => ceilings[name] !== null);
+const hasCeiling = (ceilings: Ceilings): boolean => JUDGED_CAPS.some((name) => ceilings[name] !== null);
 
 /**
  * The owner lets exits pass those caps that may stop one, while it asks for no approval. What another owner has locked on the wallet
@@ -569,3 +571,139 @@ export function dailyCaps(safeguards: Safeguards, facts: DayFacts): CapUse[] {
     return [{ code: alert.code, name: alert.name, used: alert.used(facts), limit, text }];
   });
 }
+
+// The verdicts on a trade as the wire shows them.
+
+export const NOT_GRANTED = {
+  detail: 'The owner of this agent has credentials for this wallet, which this agent may not use.',
+  fix: 'Register or link the wallet with this agent, or ask the owner to grant it on the console.',
+};
+
+const saidOf = (denial: Denial | null): Pick<TradeCheck, 'message' | 'fix'> =>
+  denial === null ? {} : { message: denial.detail, ...(denial.fix === undefined ? {} : { fix: denial.fix }) };
+
+const NO_FIGURES = { limit: null, used: null, asked: null, left: null };
+
+export const plainCheck = (code: string, denial: Denial | null): TradeCheck => ({
+  code,
+  passed: denial === null,
+  applies: true,
+  ...NO_FIGURES,
+  ...saidOf(denial),
+});
+
+export function checkOf(
+  { code, denial, cap }: Verdict,
+  { hasUnreachable }: { readonly hasUnreachable: boolean } = { hasUnreachable: false },
+): TradeCheck {
+  if (cap === null) {
+    const isNotGranted = denial?.code === 'credentials_not_registered' && hasUnreachable;
+    return plainCheck(code, isNotGranted ? { ...denial, ...NOT_GRANTED } : denial);
+  }
+  const isCount = CAPS[cap.name].unit === 'count';
+  const figure = (value: bigint) => (isCount ? Number(value) : microToNumber(value));
+  const orNull = (value: bigint | null) => (value === null ? null : figure(value));
+  return {
+    code,
+    passed: denial === null,
+    applies: cap.binds,
+    limit: orNull(cap.limit),
+    used: figure(cap.used),
+    asked: figure(cap.asked),
+    left: orNull(cap.left),
+    ...saidOf(denial),
+  };
+}
+
+export const balanceCheck = (
+  { needed, available }: { readonly needed: Micro; readonly available: Micro },
+  shortage: Denial | null,
+): TradeCheck => ({
+  code: 'insufficient_balance',
+  passed: shortage === null,
+  applies: true,
+  limit: microToNumber(available),
+  used: 0,
+  asked: microToNumber(needed),
+  left: microToNumber(available),
+  ...saidOf(shortage),
+});
+
+// The settings that an owner controls: a ceiling per safeguard that the agent's key cannot exceed (of the silence a floor), and a pause
+// that it cannot lift. Checked in the transaction that changes the settings, against the locked row.
+//
+// Switching the caps off would make a ceiling useless, so one locked ceiling also locks `tradeLimitEnabled`.
+
+export interface OwnerLocks extends Ceilings {
+  /** The caps cannot be switched off. */
+  readonly tradeLimitEnabled: boolean;
+}
+
+export const NO_LOCKS: OwnerLocks = {
+  ...(Object.fromEntries(CAP_NAMES.map((name) => [name, null])) as unknown as Ceilings),
+  tradeLimitEnabled: false,
+};
+
+export const capsLocked = (locks: OwnerLocks): boolean => locks.tradeLimitEnabled || hasCeiling(locks);
+
+/** The change that an agent's key requests; absent fields stay unchanged. */
+export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
+
+/** Of most settings more is looser. A shorter silence sends exits and cancels orders sooner, which a thief could want. */
+const isBeyond = (name: CapName, asked: number | bigint, lock: number | bigint): boolean =>
+  'lock' in CAPS[name] ? asked < lock : asked > lock;
+
+/** @returns a denial per field that the owner's locks forbid; empty when the whole change is allowed */
+export function lockedDenials(
+  current: Pick<Safeguards, 'ownerPaused'>,
+  locks: OwnerLocks,
+  change: SafeguardChange,
+): Denial[] {
+  const denials: Denial[] = [];
+  const deny = (path: string, detail: string) => denials.push({ code: 'locked_by_owner', path, detail });
+  if (change.tradingPaused === false && current.ownerPaused) {
+    deny(
+      'tradingPaused',
+      'tradingPaused: the owner has paused this agent, and only the owner can resume it.',
+    );
+  }
+  for (const name of CAP_NAMES) {
+    const ceiling = locks[name];
+    const asked = change[name];
+    if (ceiling === null || asked === undefined) continue;
+    if (asked === null || isBeyond(name, asked, ceiling)) {
+      deny(
+        name,
+        `${name} is locked by the owner at ${figureText(name, ceiling)}; ${asked === null ? 'none' : figureText(name, asked)} was asked.`,
+      );
+    }
+  }
+  if (change.tradeLimitEnabled === false && capsLocked(locks)) {
+    deny(
+      'tradeLimitEnabled',
+      locks.tradeLimitEnabled
+        ? 'tradeLimitEnabled is locked by the owner: the caps stay on.'
+        : 'tradeLimitEnabled cannot be switched off while the owner has locked a cap.',
+    );
+  }
+  const [first, ...rest] = denials;
+  if (first === undefined) return [];
+  return [{ ...first, context: { lockedFields: denials.map(({ path }) => path).join(', ') } }, ...rest];
+}
+
+// Days as budgets and results count them.
+
+const DAY_MS = 86_400_000;
+
+/** A group of trades asks many times, nearly always about today. */
+let last = { day: Number.NaN, text: '' };
+
+/** The UTC day of a time, such as `2026-11-22`. @param at epoch milliseconds */
+export function utcDay(at: number): string {
+  const day = Math.floor(at / DAY_MS);
+  if (day !== last.day) last = { day, text: new Date(at).toISOString().slice(0, 10) };
+  return last.text;
+}
+
+/** Milliseconds that a venue calls a time; `null`: they are none that ISO texts and the database carry. */
+export const timeAt = (ms: number): number | null => (ms >= 0 && ms <= LAST_MS ? Math.floor(ms) : null);

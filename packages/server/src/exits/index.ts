@@ -1,6 +1,6 @@
 /** Guarded exits: SELL orders that an agent signed ahead and left with the desk, each with the trigger that sends it. */
-export { exitJobs } from './jobs.ts';
+
 export { endOf as exitEnd, exitRecords } from './records.ts';
 export { bindExits } from './routes.ts';
-export { createExitStore, type ExitRow, type ExitStore } from './store.ts';
-export type { AlertReader } from './told.ts';
+export { type AlertReader, createExitStore, type ExitRow, type ExitStore } from './store.ts';
+export { exitJobs } from './watch-exits.ts';

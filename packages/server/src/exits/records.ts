@@ -3,7 +3,7 @@ import type { GuardedExit } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { believedBid, exitQuote, triggerMicro, triggerPrice } from '../domain/exits.ts';
 import type { Book } from '../domain/market.ts';
-import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
+import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
 import { type HasVenues, venueOf } from '../venues/asking.ts';
 import type { Venue } from '../venues/venue.ts';
 import type { ExitRow } from './store.ts';

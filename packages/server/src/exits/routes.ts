@@ -11,11 +11,10 @@ import {
 } from '@bellwether/contract';
 import { outcomeFaults } from '../markets/index.ts';
 import { ownedAgent } from '../owners/index.ts';
-import { sendPage } from '../platform/http/pagination.ts';
-import { type Bind, markedAnswer } from '../platform/http/routes.ts';
-import { bindUseCases } from '../platform/http/use-cases.ts';
+import { sendPage } from '../platform/http/page.ts';
+import { type Bind, bindUseCases, markedAnswer } from '../platform/http/routes.ts';
 import * as leave from './leave-exit.ts';
-import * as owners from './owner-exits.ts';
+import * as owners from './read-exits.ts';
 import * as exits from './read-exits.ts';
 
 export function bindExits(bind: Bind, needs: leave.LeaveExitNeeds & owners.OwnerExitsNeeds): void {

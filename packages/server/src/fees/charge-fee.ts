@@ -4,23 +4,36 @@
  * is there before anybody signs, its bytes before any node has them, and another attempt begins only when the one
  * before provably had no effect and can have none.
  */
-
-import type { FeeChargeRequest, FeeChargeResponse } from '@bellwether/contract';
-import { DecimalError, formatMicro, type Micro, parseMicro } from '@bellwether/contract/decimals';
-import { parseSolanaAddress, type SolanaAddress, toBase58, withSignature } from '@bellwether/protocol';
+import type { Delegation, FeeChargeRequest, FeeChargeResponse } from '@bellwether/contract';
+import {
+  DecimalError,
+  formatMicro,
+  MICRO_DECIMALS,
+  type Micro,
+  parseMicro,
+} from '@bellwether/contract/decimals';
+import {
+  parseSolanaAddress,
+  SOLANA_PROGRAMS,
+  type SolanaAddress,
+  toBase58,
+  withSignature,
+} from '@bellwether/protocol';
+import type { AgentStore } from '../agents/index.ts';
 import type { Denial } from '../domain/denial.ts';
 import type { Caller } from '../domain/records.ts';
 import { ChainUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Deadline, ENDLESS, tooLate } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, quotingVenue } from '../venues/asking.ts';
+import type { Landing } from '../venues/chain.ts';
 import type { Venues } from '../venues/venue.ts';
 import type { WalletStore } from '../wallets/index.ts';
-import { type FeeFate, fatesOf, isSigned, type SignedCharge } from './fee-fate.ts';
 import type { SigningProvider } from './signing-provider.ts';
-import type { FeeAttempt, FeeStore, SignedFee } from './store.ts';
+import type { FeeAttempt, FeeCharge, FeeStore, SignedFee } from './store.ts';
 
 export interface ChargeFeeNeeds {
   readonly clock: Clock;
@@ -363,3 +376,145 @@ async function broadcast(
   await note('broadcast');
   return answerOf(fee, charge.toAddress, charge.signed);
 }
+
+// Finds the fate of a fee's transaction. Only proof ends a charge: seen on the chain, or the chain has passed the last
+// block that could take it and its whole history does not know it.
+
+export interface FollowFeesNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+  readonly fees: FeeStore;
+}
+
+/** Nodes that answer about history may be some blocks behind those that count them. */
+const MARGIN_BLOCKS = 32;
+/** The most signatures that a node answers about at once. */
+const SIGNATURES_AT_ONCE = 256;
+
+type FeeFate = 'landed' | 'failed' | 'dropped' | 'pending';
+
+/** A charge that has been signed. */
+type SignedCharge = FeeCharge & { readonly signed: SignedFee };
+
+const isSigned = (charge: FeeCharge): charge is SignedCharge => charge.signed !== null;
+
+/** @param charges at most 256 @throws ChainUnavailable */
+async function fatesOf(
+  needs: HasVenues,
+  charges: readonly SignedCharge[],
+): Promise<ReadonlyMap<string, FeeFate>> {
+  // The height first: what is not there afterwards, past it, never will be.
+  const { chain } = quotingVenue(needs).quotes;
+  const height = await chain.blockHeight();
+  const isPast = ({ signed }: SignedCharge) => height > signed.lastValidBlockHeight + MARGIN_BLOCKS;
+  const look = (some: readonly SignedCharge[], deep: boolean): Promise<ReadonlyMap<string, Landing>> =>
+    some.length === 0
+      ? Promise.resolve(new Map())
+      : chain.landings(
+          some.map(({ signed }) => signed.signature),
+          deep,
+        );
+  const [past, young] = await Promise.all([
+    look(charges.filter(isPast), true),
+    look(
+      charges.filter((charge) => !isPast(charge)),
+      false,
+    ),
+  ]);
+  const fateOf = (charge: SignedCharge): FeeFate => {
+    const landing = (past.get(charge.signed.signature) ?? young.get(charge.signed.signature))?.kind;
+    if (landing === 'landed' || landing === 'failed') return landing;
+    return landing === 'unseen' && isPast(charge) ? 'dropped' : 'pending';
+  };
+  return new Map(charges.map((charge) => [charge.id, fateOf(charge)]));
+}
+
+/**
+ * Looks after charges whose end is not known: a job. What a node took before is given to it again until it is on the
+ * chain or dead; nodes forget. What was answered as unknown is only looked at, unless its caller asks again.
+ * @returns how many came to their end
+ */
+export async function followFees(needs: FollowFeesNeeds): Promise<number> {
+  const charges = (await needs.fees.unsettled(SIGNATURES_AT_ONCE)).filter(isSigned);
+  if (charges.length === 0) return 0;
+  const fates = await fatesOf(needs, charges);
+  let ended = 0;
+  for (const charge of charges) {
+    const fate = fates.get(charge.id) ?? 'pending';
+    if (fate !== 'pending') {
+      await needs.fees.settle(charge.id, charge.signed.signature, fate, needs.clock.now());
+      ended += 1;
+    } else if (charge.status === 'broadcast') {
+      await quotingVenue(needs).quotes.chain.send(charge.signed.wire);
+    }
+  }
+  return ended;
+}
+
+// Reads what a wallet has delegated to the platform, and what it would have to approve. Never signs.
+
+export interface DelegationNeeds {
+  readonly agents: AgentStore;
+  readonly venues: Venues;
+  readonly signing: SigningProvider;
+  /** Where fees go. */
+  readonly feeWallet: SolanaAddress;
+  readonly maxFeeCharge: Micro;
+  /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
+  readonly paperRpcUrl: string | null;
+}
+
+/** @param asked the agent's solAddress when left out @throws Refusal, ChainUnavailable */
+export async function delegationOf(
+  needs: DelegationNeeds,
+  caller: Caller,
+  asked: string | undefined,
+): Promise<Delegation> {
+  const { signing } = needs;
+  const { chain, collateralMint } = quotingVenue(needs).quotes;
+  const wallet = await walletOf(needs, caller, asked);
+  const [tokenAccount, account] = await Promise.all([
+    chain.tokenAddress(wallet, collateralMint),
+    chain.tokenAccount(wallet, collateralMint),
+  ]);
+  const isOurs = account !== null && account.delegate === signing.address && !account.frozen;
+  return {
+    walletAddress: wallet,
+    delegate: signing.address,
+    feeWallet: needs.feeWallet,
+    mint: collateralMint,
+    tokenProgram: SOLANA_PROGRAMS.token,
+    decimals: MICRO_DECIMALS,
+    tokenAccount,
+    exists: account !== null,
+    balance: formatMicro(account?.amount ?? 0n),
+    delegatedAmount: formatMicro(isOurs ? account.delegatedAmount : 0n),
+    maxFeeCharge: formatMicro(needs.maxFeeCharge),
+    rpcUrl: needs.paperRpcUrl,
+  };
+}
+
+async function walletOf(
+  { agents }: DelegationNeeds,
+  caller: Caller,
+  asked: string | undefined,
+): Promise<SolanaAddress> {
+  const text = asked ?? (await agents.byId(caller.agentId))?.solAddress ?? null;
+  if (text === null) {
+    throw refusal(
+      'from_address_required',
+      'The agent has no Solana address: name a wallet with walletAddress, or set one with POST /wallet/update-sol-address.',
+      { path: 'walletAddress' },
+    );
+  }
+  const address = parseSolanaAddress(text);
+  if (address === null)
+    throw refusal('invalid_solana_address', 'walletAddress is not base58 of 32 bytes.', {
+      path: 'walletAddress',
+    });
+  return address;
+}
+
+export const feeJobs = (needs: FollowFeesNeeds): readonly Job[] => [
+  { name: 'follow fees', everyMs: 2_000, run: () => followFees(needs) },
+];

@@ -1,8 +1,7 @@
 /** The platform's fees on venue B: charged, signed, followed to their end. */
-export { feeJobs } from './jobs.ts';
+export { feeJobs } from './charge-fee.ts';
+export { createFireblocksSigning } from './fireblocks.ts';
 export { bindFees } from './routes.ts';
 export type { FireblocksSettings } from './settings.ts';
-export { createFireblocksSigning } from './signing/fireblocks.ts';
-export { createLocalSigning } from './signing/local.ts';
-export type { SigningProvider } from './signing-provider.ts';
+export { createLocalSigning, type SigningProvider } from './signing-provider.ts';
 export { createFeeStore } from './store.ts';

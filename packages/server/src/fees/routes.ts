@@ -1,8 +1,8 @@
 import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } from '@bellwether/contract';
-import { deadlineOf } from '../platform/http/request-deadline.ts';
+import { deadlineOf } from '../platform/http/deadline.ts';
 import { type Bind, type Input, markedAnswer } from '../platform/http/routes.ts';
 import * as fees from './charge-fee.ts';
-import { type DelegationNeeds, delegationOf } from './delegation.ts';
+import { type DelegationNeeds, delegationOf } from './charge-fee.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
 

@@ -26,11 +26,13 @@ import {
   type MarketSearch,
   type MarketSortField,
 } from '../domain/market-search.ts';
-import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
+import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
+import { parseTime } from '../platform/clock.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
-import { parseTime } from '../platform/times.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { type HasVenues, namedVenue, silentVenue } from '../venues/asking.ts';
-import type { Venue } from '../venues/venue.ts';
+import type { Venue, Venues } from '../venues/venue.ts';
+import type { StoredNames } from './store.ts';
 
 const MAX_PAGE = 500;
 const DEFAULT_PAGE = 20;
@@ -358,3 +360,23 @@ export async function orderBook(
     sequence: book.sequence,
   };
 }
+
+export interface MarketJobsNeeds {
+  readonly clock: { now(): number };
+  readonly venues: Venues;
+  readonly storedNames: Pick<StoredNames, 'name'>;
+  readonly priceRetention: { thin(before: number): Promise<void> };
+  /** Younger prices stay as they were recorded. */
+  readonly detailMs: number;
+}
+
+export const marketJobs = ({
+  clock,
+  venues,
+  storedNames,
+  priceRetention,
+  detailMs,
+}: MarketJobsNeeds): readonly Job[] => [
+  { name: 'name outcomes', everyMs: 15_000, run: () => storedNames.name(venues) },
+  { name: 'thin prices', everyMs: 3_600_000, run: () => priceRetention.thin(clock.now() - detailMs) },
+];

@@ -5,8 +5,7 @@ import { knownPrice, type MarketRecord } from '../domain/market.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, namedVenue, venuesWith } from '../venues/asking.ts';
-import type { PriceHistory } from '../venues/price-history.ts';
-import type { Venue, Venues } from '../venues/venue.ts';
+import type { PriceHistory, Venue, Venues } from '../venues/venue.ts';
 import { findMarket, findToken } from './markets.ts';
 
 export interface PriceHistoryNeeds {

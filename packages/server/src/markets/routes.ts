@@ -1,9 +1,10 @@
-import { getMarket, getOrderBook, listMarkets } from '@bellwether/contract';
-import { paginate } from '../platform/http/pagination.ts';
+import { getMarket, getOrderBook, getVenueSigning, listMarkets, listVenues } from '@bellwether/contract';
+import { paginate } from '../platform/http/page.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import type { HasVenues } from '../venues/asking.ts';
-import { createMarketSender } from './market-bytes.ts';
 import * as markets from './markets.ts';
+import { createMarketSender } from './shown-markets.ts';
+import * as guides from './venue-guides.ts';
 
 export function bindMarkets(bind: Bind, needs: HasVenues): void {
   const sendMarkets = createMarketSender();
@@ -21,4 +22,9 @@ export function bindMarkets(bind: Bind, needs: HasVenues): void {
   });
   bind(getOrderBook, ({ params, query }) => markets.getOrderBook(needs, params.tokenId, query.venue));
   bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
+}
+
+export function bindVenues(bind: Bind, needs: guides.VenueGuideNeeds): void {
+  bind(listVenues, async () => guides.listVenues(needs));
+  bind(getVenueSigning, async ({ params }) => guides.venueSigning(needs, params.id));
 }

@@ -10,7 +10,7 @@ import {
   restoreBackup,
 } from '@bellwether/durable/embedded';
 import release from '../../../../package.json' with { type: 'json' };
-import { opensCheck } from '../platform/database/master-keys.ts';
+import { opensCheck } from '../platform/database/belonging.ts';
 import { newestMigration } from '../platform/database/migrate.ts';
 import { createSecrets } from '../platform/system/secrets.ts';
 

@@ -5,7 +5,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sql, transact } from '@bellwether/durable';
-import { gaveWay } from '../platform/database/giving-way.ts';
 import {
   addCheck,
   type KeyCheck,
@@ -13,7 +12,8 @@ import {
   opensCheck,
   retireOthers,
   SEALED_TABLES,
-} from '../platform/database/master-keys.ts';
+} from '../platform/database/belonging.ts';
+import { gaveWay } from '../platform/database/connection.ts';
 import { replicasWithout } from '../platform/database/replica-watch.ts';
 import { createSecrets, masterKeyName, type RotatingSecrets } from '../platform/system/secrets.ts';
 

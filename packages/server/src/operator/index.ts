@@ -1,4 +1,3 @@
 /** How the service fares, for its operator. */
-export { createOperatorReads } from './operator-reads.ts';
-export { createQueueDepths } from './queue-depths.ts';
+export { createOperatorReads, createQueueDepths } from './operator-reads.ts';
 export { bindOperator, type OperatorNeeds, type OperatorParts, type ThisReplica } from './routes.ts';

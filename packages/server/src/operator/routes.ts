@@ -4,12 +4,16 @@ import {
   getOperatorStatus,
   listKeptTrades as listKeptTradesRoute,
 } from '@bellwether/contract';
-import { sendPage } from '../platform/http/pagination.ts';
-import type { watchRequests } from '../platform/http/recent-requests.ts';
+import type { watchRequests } from '../platform/http/metrics.ts';
+import { sendPage } from '../platform/http/page.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
 import type { Streams } from '../streams/index.ts';
-import { decideKeptTrade, listKeptTrades } from './kept-trades.ts';
-import { type OperatorStatusNeeds, operatorStatus } from './operator-status.ts';
+import {
+  decideKeptTrade,
+  listKeptTrades,
+  type OperatorStatusNeeds,
+  operatorStatus,
+} from './operator-status.ts';
 
 /** This process among the replicas. */
 export interface ThisReplica {

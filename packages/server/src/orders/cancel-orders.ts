@@ -1,14 +1,19 @@
 /** Orders canceled at their venues. No safeguard stands in the way of a cancel. */
-
 import type { CancelAllResponse, CancelMarketResponse, CancelResponse } from '@bellwether/contract';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
-import { parseWallet, type WalletAddress } from '../domain/addresses.ts';
-import { isInDoubt, mayFill } from '../domain/lifecycle.ts';
-import type { ActingAgent, Caller, OrderRow, Owner } from '../domain/records.ts';
-import { statusWord } from '../domain/status-words.ts';
+import { isInDoubt, mayFill, statusWord } from '../domain/lifecycle.ts';
+import {
+  type ActingAgent,
+  type Caller,
+  type OrderRow,
+  type Owner,
+  parseWallet,
+  type WalletAddress,
+} from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { DeskWatch } from '../platform/database/desk-watch.ts';
 import { decideOnce } from '../platform/database/idempotency-store.ts';
-import type { FairLine } from '../platform/fair-line.ts';
+import { createFairLine, type FairLine, type Job, type JobLog } from '../platform/scheduler.ts';
 import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
 import type { OrderStore } from '../trading/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
@@ -21,7 +26,7 @@ export interface CancelOrderNeeds extends CancelQuotedNeeds {
   readonly venues: Venues;
 }
 
-export interface CancelLateNeeds extends CancelOrderNeeds {
+interface CancelLateNeeds extends CancelOrderNeeds {
   readonly clock: Clock;
   readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner' | 'late' | 'cancelSilent'>;
 }
@@ -171,8 +176,7 @@ async function cancelListed(
 }
 
 /** Agents that are dead, frozen or cut off: what rests of them is canceled as late orders are. */
-export const cancelSilent = ({ orders, clock }: CancelLateNeeds): Promise<void> =>
-  orders.cancelSilent(clock.now());
+const cancelSilent = ({ orders, clock }: CancelLateNeeds): Promise<void> => orders.cancelSilent(clock.now());
 
 /** At most so many late orders in one turn. */
 const LATE_AT_ONCE = 200;
@@ -181,7 +185,7 @@ const LATE_AT_ONCE = 200;
  * Hands over the orders whose `cancelAfterMs` is over, together those of a wallet at its venue: one that answers late holds up no
  * other. An order that its venue does not give up is asked for again later.
  */
-export async function cancelLate(needs: CancelLateNeeds, line: FairLine): Promise<void> {
+async function cancelLate(needs: CancelLateNeeds, line: FairLine): Promise<void> {
   const rows = await needs.orders.late(needs.clock.now(), LATE_AT_ONCE);
   for (const [lane, orders] of Map.groupBy(rows, laneOf))
     line.add({
@@ -209,4 +213,23 @@ export async function cancelAll(needs: CancelAllNeeds, caller: Caller): Promise<
   }));
   const total = results.reduce((sum, { canceled }) => sum + canceled.length, 0);
   return { results, totalCanceled: total, syncedCount: total };
+}
+
+interface OrderJobsNeeds extends CancelLateNeeds {
+  readonly deskWatch: Pick<DeskWatch, 'turn'>;
+}
+
+export function orderJobs(needs: OrderJobsNeeds, log: JobLog): readonly Job[] {
+  const onFailed = (error: unknown): void => log.error({ err: error }, 'late orders could not be canceled');
+  const line = createFairLine({ atOnce: 64, ofLane: 1, mostWaiting: 200, onFailed });
+  return [
+    {
+      name: 'keep watch',
+      everyMs: 1_000,
+      async run() {
+        if (await needs.deskWatch.turn()) await cancelSilent(needs);
+      },
+    },
+    { name: 'cancel late orders', everyMs: 250, run: () => cancelLate(needs, line), line },
+  ];
 }

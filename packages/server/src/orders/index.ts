@@ -1,7 +1,11 @@
 /** Orders that were placed, on every venue: read, canceled, and what came of them. */
-export { type CancelOrderNeeds, cancelMarket, cancelOfOwner, cancelOrder } from './cancel-orders.ts';
-export { orderJobs } from './jobs.ts';
-export { bindJournal } from './journal.ts';
+export {
+  type CancelOrderNeeds,
+  cancelMarket,
+  cancelOfOwner,
+  cancelOrder,
+  orderJobs,
+} from './cancel-orders.ts';
 export {
   type GetOrderNeeds,
   getOrder,
@@ -12,5 +16,5 @@ export {
   orderRecord,
 } from './read-orders.ts';
 export { type AttemptRow, createResultStore } from './result-store.ts';
-export { bindOrders } from './routes.ts';
+export { bindJournal, bindOrders } from './routes.ts';
 export { type JournalNeeds, type JournalQuery, journalPage, resultOf } from './trades-journal.ts';

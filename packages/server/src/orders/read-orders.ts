@@ -13,8 +13,8 @@ import {
 } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
-import { saysExchange } from '../domain/exchange-version.ts';
-import { mayFill } from '../domain/lifecycle.ts';
+import { saysExchange } from '../domain/draft.ts';
+import { mayFill, statusNumber, statusWord } from '../domain/lifecycle.ts';
 import type {
   ActingAgent,
   AgentFillRow,
@@ -23,7 +23,6 @@ import type {
   ListedOrder,
   OrderRow,
 } from '../domain/records.ts';
-import { statusNumber, statusWord } from '../domain/status-words.ts';
 import { cursorOf, type Page, PLACES, pageOf, placeOf, windowBy, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import { cursorOfOrder, fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';

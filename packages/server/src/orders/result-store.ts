@@ -3,7 +3,7 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
 import type { OrderKind, OrderStatus } from '../domain/lifecycle.ts';
-import type { Sql } from '../platform/database/connection.ts';
+import { ms, msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import type {
   AgentResultsRow,
   AgentsRow,
@@ -11,7 +11,6 @@ import type {
   RefusalsRow,
   SkillsRow,
 } from '../platform/database/rows.generated.ts';
-import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import { PLACES, type Place } from '../platform/http/page.ts';
 
 /** A result older than this many times `freshMs` is never returned. */

@@ -1,7 +1,17 @@
 /** Reads and cancels of orders that were placed, on every venue. */
 
-import type { Bind } from '../platform/http/routes.ts';
-import { bindUseCases } from '../platform/http/use-cases.ts';
+import {
+  ALL_VENUES,
+  getLeaderboard,
+  getRiskSettings,
+  listAgentTrades,
+  listTradesByStrategy,
+  resetRiskSettings,
+  updateRiskSettings,
+} from '@bellwether/contract';
+import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/index.ts';
+import { sendPage } from '../platform/http/page.ts';
+import { type Bind, bindUseCases } from '../platform/http/routes.ts';
 import { type CancelAllNeeds, cancelAll, cancelMarket, cancelOrder } from './cancel-orders.ts';
 import {
   type GetOrderNeeds,
@@ -11,6 +21,7 @@ import {
   listOpenOrders,
   listOrders,
 } from './read-orders.ts';
+import * as journal from './trades-journal.ts';
 
 export function bindOrders(bind: Bind, needs: ListOrdersNeeds & GetOrderNeeds & CancelAllNeeds): void {
   bindUseCases(bind, {
@@ -22,4 +33,21 @@ export function bindOrders(bind: Bind, needs: ListOrdersNeeds & GetOrderNeeds & 
     cancelMarket: ({ caller, body }) => cancelMarket(needs, caller, body),
     cancelAll: ({ caller }) => cancelAll(needs, caller),
   });
+}
+
+const DEFAULT_TRADES = 50;
+const DEFAULT_ENTRIES = 20;
+
+export function bindJournal(bind: Bind, needs: journal.JournalNeeds & SettingsNeeds): void {
+  bind(listAgentTrades, async ({ caller, query, request, reply }) => {
+    const page = await journal.agentTrades(needs, caller, query);
+    const { limit = DEFAULT_TRADES, offset = 0, venue = ALL_VENUES } = query;
+    return { total: page.total, limit, offset, venue, trades: sendPage(request, reply, query, page) };
+  });
+  bind(listTradesByStrategy, ({ caller }) => journal.tradesByStrategy(needs, caller));
+  bind(getLeaderboard, ({ query }) => journal.leaderboard(needs, query.limit ?? DEFAULT_ENTRIES));
+
+  bind(getRiskSettings, ({ caller }) => readSettings(needs, caller));
+  bind(updateRiskSettings, ({ caller, body }) => updateSettings(needs, caller, body));
+  bind(resetRiskSettings, ({ caller }) => resetSettings(needs, caller));
 }

@@ -10,8 +10,8 @@ import {
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { onlineStatus, STATUS_WORDS } from '../agents/index.ts';
+import { statusWord } from '../domain/lifecycle.ts';
 import type { ActingAgent } from '../domain/records.ts';
-import { statusWord } from '../domain/status-words.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';

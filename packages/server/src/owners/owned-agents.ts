@@ -8,32 +8,39 @@ import {
   type OwnerAgent,
   type OwnerSafeguards,
   type OwnerWallet,
+  type PasskeySignIn,
+  type Settings,
   type SettingsUpdate,
+  type WalletHeartbeat,
 } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import type { AgentRow, AgentStore, SettingsChange, SettingsRow } from '../agents/index.ts';
 import {
+  type AgentRow,
+  type AgentStore,
   agentByClaimCode,
   keyRecord,
   lockedByOwner,
   onlineStatus,
   parseSettings,
   revokeApiKey,
+  type SettingsChange,
+  type SettingsRow,
   settingsRecord,
   suspendedExits,
 } from '../agents/index.ts';
-import { parseWallet } from '../domain/addresses.ts';
 import type { Denial } from '../domain/denial.ts';
-import type { Owner } from '../domain/records.ts';
+import { type Owner, parseWallet } from '../domain/records.ts';
+import { type Caps, capsLocked, type OwnerLocks, type Safeguards } from '../domain/safeguards.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Revocations } from '../platform/database/revocations.ts';
+import type { Revocations } from '../platform/database/replica-watch.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { heartbeatOf, venueOf } from '../venues/asking.ts';
+import { type HasVenues, heartbeatOf, venueOf } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
 import { credentialIdentity, type HeartbeatStore } from '../wallets/index.ts';
-import { type Decided, decideOwnerChange, type OwnerChange } from './owner-change.ts';
-import type { OwnerStore, Reseal } from './owner-store.ts';
+import type { Challenge, OwnerStore, Reseal } from './owner-store.ts';
+import { askForPasskey, type PasskeyWordNeeds, requirePasskey } from './owners.ts';
+import type { PasskeyOptions } from './passkeys.ts';
 
 export interface OwnedAgentNeeds {
   readonly clock: Clock;
@@ -301,4 +308,132 @@ const isDenied = (decided: Decided | readonly Denial[]): decided is readonly Den
 
 function refused([first, ...rest]: readonly Denial[]): Error {
   return first === undefined ? new Error('a refusal needs a reason') : new Refusal([first, ...rest]);
+}
+
+// The changes that an owner makes on the page: a limit per safeguard, and whether it is locked. The owner's limit
+// replaces the agent's at once.
+
+export type OwnerChange = {
+  readonly [N in keyof Caps]?: { readonly limit: Caps[N]; readonly locked: boolean };
+} & { readonly tradeLimitEnabled?: { readonly limit: boolean; readonly locked: boolean } };
+
+interface Decided {
+  readonly limits: Partial<Pick<Safeguards, keyof Caps | 'tradeLimitEnabled'>>;
+  readonly locks: Partial<OwnerLocks>;
+}
+
+const invalid = (path: string, detail: string): Denial => ({ code: 'invalid_request', path, detail });
+
+/** @returns what changes, or why it cannot */
+export function decideOwnerChange(locks: OwnerLocks, change: OwnerChange): Decided | readonly Denial[] {
+  const denials: Denial[] = [];
+  const limits: Record<string, unknown> = {};
+  const newLocks: Record<string, unknown> = {};
+  for (const name of CAP_NAMES) {
+    const asked = change[name];
+    if (asked === undefined) continue;
+    if (asked.locked && asked.limit === null) {
+      denials.push(invalid(`${name}.locked`, `${name} cannot be locked at "none": name a limit.`));
+    }
+    limits[name] = asked.limit;
+    newLocks[name] = asked.locked ? asked.limit : null;
+  }
+  const caps = change.tradeLimitEnabled;
+  if (caps !== undefined) {
+    limits.tradeLimitEnabled = caps.limit;
+    newLocks.tradeLimitEnabled = caps.locked;
+  }
+  const after = { ...locks, ...newLocks } as OwnerLocks;
+  if (capsLocked(after)) {
+    if (caps?.limit === false) {
+      denials.push(
+        invalid(
+          'tradeLimitEnabled.limit',
+          'The caps cannot be switched off while one of them is locked: unlock first.',
+        ),
+      );
+    }
+    // The agent may have switched them off before its owner locked one.
+    limits.tradeLimitEnabled = true;
+  }
+  return denials.length > 0 ? denials : { limits, locks: newLocks };
+}
+
+// How caps bind exits: only the owner changes it, by a passkey's answer to a challenge that was made for this agent and these values
+// alone. A session that was stolen cannot let a hijacked agent sell everything.
+
+export type ExitRuleNeeds = OwnedAgentNeeds & PasskeyWordNeeds;
+
+type ExitRule = Pick<Settings, 'capsBindExits' | 'exitDistancePercent'>;
+
+const exitRulePurpose = (
+  agentId: string,
+  { capsBindExits, exitDistancePercent }: ExitRule,
+  { userId }: Owner,
+): Challenge['purpose'] => `exit rule ${agentId} ${capsBindExits} ${exitDistancePercent} by ${userId}`;
+
+export async function beginExitRule(
+  needs: ExitRuleNeeds,
+  owner: Owner,
+  agentId: string,
+  rule: ExitRule,
+): Promise<PasskeyOptions> {
+  const agent = await ownedAgent(needs, owner, agentId);
+  return askForPasskey(needs, exitRulePurpose(agent.agentId, rule, owner));
+}
+
+/** @throws Refusal agent_not_found, passkey_challenge_expired, passkey_rejected */
+export async function setExitRule(
+  needs: ExitRuleNeeds,
+  owner: Owner,
+  agentId: string,
+  { response, capsBindExits, exitDistancePercent }: ExitRule & PasskeySignIn,
+): Promise<OwnerAgent> {
+  const agent = await ownedAgent(needs, owner, agentId);
+  const rule = { capsBindExits, exitDistancePercent };
+  await requirePasskey(needs, owner, response, exitRulePurpose(agent.agentId, rule, owner));
+  return changeSettings(needs, owner, agentId, () => rule);
+}
+
+// The owner's word that a venue may cancel everything of a wallet's key once the desk is dead or the wallet's agents are silent. It takes
+// the passkey, both ways: heartbeats that end cancel what others placed with the key, too.
+
+export type HeartbeatNeeds = PasskeyWordNeeds & HasVenues & { readonly heartbeats: HeartbeatStore };
+
+interface Asked {
+  readonly walletAddress: string;
+  readonly on: boolean;
+}
+
+const heartbeatPurpose = ({ walletAddress, on }: Asked, { userId }: Owner): Challenge['purpose'] =>
+  `heartbeat ${walletAddress} ${on} by ${userId}`;
+
+/** @throws Refusal wallet_not_found */
+async function ownWallet({ heartbeats }: HeartbeatNeeds, { userId }: Owner, asked: string) {
+  const wallet = parseWallet(asked);
+  if (wallet === null || !(await heartbeats.ofOwner(userId)).has(wallet))
+    throw notYourWallet('No wallet of yours with this address has credentials here.');
+  return wallet;
+}
+
+export async function beginHeartbeat(
+  needs: HeartbeatNeeds,
+  owner: Owner,
+  { walletAddress, on }: Asked,
+): Promise<PasskeyOptions> {
+  const wallet = await ownWallet(needs, owner, walletAddress);
+  return askForPasskey(needs, heartbeatPurpose({ walletAddress: wallet, on }, owner));
+}
+
+/** @throws Refusal wallet_not_found, passkey_challenge_expired, passkey_rejected */
+export async function setHeartbeat(
+  needs: HeartbeatNeeds,
+  owner: Owner,
+  { response, walletAddress, on }: Asked & PasskeySignIn,
+): Promise<WalletHeartbeat & { readonly walletAddress: string }> {
+  const wallet = await ownWallet(needs, owner, walletAddress);
+  await requirePasskey(needs, owner, response, heartbeatPurpose({ walletAddress: wallet, on }, owner));
+  if (!(await needs.heartbeats.set(owner.userId, wallet, on, needs.clock.now())))
+    throw notYourWallet('The wallet has left you meanwhile.');
+  return { walletAddress: wallet, ...heartbeatOf(needs, wallet, on) };
 }

@@ -2,13 +2,23 @@
  * Owners' accounts: a passkey makes one, the same passkey signs in again, and a session remembers it. A session is a
  * random token in a cookie; only its keyed hash is kept.
  */
-import type { OwnerSession, PasskeyRegistration, PasskeySignIn } from '@bellwether/contract';
-import type { Owner, SignedInOwner } from '../domain/records.ts';
+import {
+  makeRecoveryCode,
+  type NewRecoveryCode,
+  type OwnerPasskeys,
+  type OwnerSession,
+  PASSKEY_LIMITS,
+  type PasskeyRegistration,
+  type PasskeySignIn,
+  readRecoveryCode,
+} from '@bellwether/contract';
+import type { Owner, Recovery, SignedInOwner } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import { notDuringRecovery } from '../platform/http/identify.ts';
 import { refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import type { Challenge, OwnerStore } from './owner-store.ts';
-import type { NewSession, PasskeyAccount } from './passkey-store.ts';
+import type { Challenge, NewSession, OwnerStore, PasskeyAccount } from './owner-store.ts';
 import type { NewPasskey, PasskeyAnswer, PasskeyOptions, Passkeys } from './passkeys.ts';
 
 export interface OwnerNeeds {
@@ -214,3 +224,229 @@ export async function ownerOfSession(
 export async function signOut(needs: OwnerNeeds, tokens: readonly string[]): Promise<void> {
   for (const token of tokens) if (TOKEN.test(token)) await needs.owners.endSession(hashToken(needs, token));
 }
+
+// The way back without a passkey. A printed code makes a new passkey, once, and begins a day in which the owner, in every session,
+// can do little (`platform/http/recovery-day.ts`), because the desk cannot know whether its owner or a thief typed the code. Any
+// passkey of before can undo it on that day.
+
+const NAME = 'Passkey of the recovery';
+
+export interface RecoveryNeeds extends OwnerNeeds {
+  /** Counts an attempt for its address, or for the owner whose code it begins like. @returns seconds to wait; 0: it may go on */
+  readonly attempt: (userId: bigint | null) => Promise<number>;
+  /** For the operator; owners see it with whatever they ask next. */
+  readonly warn: (facts: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+/** One answer for a code that never was, was used, or ended with a newer one. */
+const rejected = () => refusal('recovery_code_not_found', 'No recovery code like this one is in force.');
+
+/** @throws Refusal recovery_code_invalid */
+function parse(typed: string): string {
+  const code = readRecoveryCode(typed);
+  if (code !== null) return code;
+  const detail = 'This is no recovery code: its characters do not fit together.';
+  throw refusal('recovery_code_invalid', detail, { path: 'code' });
+}
+
+const purposeOf = (codeHash: Uint8Array) => `recover ${Buffer.from(codeHash).toString('hex')}` as const;
+const undoingBy = ({ userId }: Owner) => `undo recovery by ${userId}` as const;
+
+/** @throws Refusal rate_limited */
+async function count(needs: RecoveryNeeds, userId: bigint | null): Promise<void> {
+  const retryAfterS = await needs.attempt(userId);
+  if (retryAfterS === 0) return;
+  throw refusal('rate_limited', `Too many recovery codes were tried: wait ${retryAfterS} s.`, {
+    retryAfterS,
+  });
+}
+
+/**
+ * The right code draws on its owner's bound like the wrong ones that begin alike, or that bound would stop no guess. A code that
+ * begins like none is a guess at nothing: it takes nothing from any owner.
+ * @throws Refusal recovery_code_invalid, rate_limited, recovery_code_not_found
+ */
+export async function beginRecovery(needs: RecoveryNeeds, typed: string): Promise<PasskeyOptions> {
+  const code = parse(typed);
+  await count(needs, null);
+  const codeHash = hashRecoveryCode(needs, code);
+  const userId = await needs.owners.ownerOfAttempt({ code: codeHash, beginning: hashBeginning(needs, code) });
+  if (userId !== null) await count(needs, userId);
+  const account = await needs.owners.accountOfCode(codeHash);
+  if (account === null) throw rejected();
+  return askForRegistration(needs, account, purposeOf(codeHash));
+}
+
+/** @throws Refusal recovery_code_invalid, passkey_challenge_expired, passkey_rejected, recovery_code_not_found */
+export async function finishRecovery(
+  needs: RecoveryNeeds,
+  { code: typed, response }: PasskeyRegistration & { readonly code: string },
+): Promise<SignedIn> {
+  const codeHash = hashRecoveryCode(needs, parse(typed));
+  const { passkey } = await requireRegistration(needs, response, purposeOf(codeHash));
+  const { token, session } = newSession(needs);
+  const endsAt = session.at + PASSKEY_LIMITS.recoveryMs;
+  const owner = await needs.owners.recover(codeHash, { passkey, name: NAME, endsAt }, session);
+  if (owner === null) throw rejected();
+  if (owner === 'known')
+    throw refusal('passkey_rejected', 'This passkey is registered already: sign in with it.');
+  tellOfRecovery(needs, owner, endsAt);
+  return { owner, token };
+}
+
+/**
+ * Tells of a recovery. Sessions of the owner read it with every answer, and their streams end so that open pages read it at once
+ * (`OwnerStore.sessionsAgents`). Notifications of owners, where there are channels, are sent from here.
+ */
+function tellOfRecovery({ warn }: RecoveryNeeds, { userId }: Owner, endsAt: number): void {
+  const until = new Date(endsAt).toISOString();
+  warn({ userId: String(userId), until }, 'an owner’s recovery code was used');
+}
+
+export const beginUndoing = (needs: OwnerNeeds, owner: Owner): Promise<PasskeyOptions> =>
+  askForPasskey(needs, undoingBy(owner));
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected, recovery_not_found */
+export async function undo(needs: OwnerNeeds, owner: Owner, { response }: PasskeySignIn): Promise<void> {
+  const credentialId = await requirePasskey(needs, owner, response, undoingBy(owner));
+  const outcome = await needs.owners.undoRecovery(owner.userId, credentialId, needs.clock.now());
+  if (outcome === 'none')
+    throw refusal('recovery_not_found', 'No recovery of this account can be undone now.');
+  if (outcome === 'not_of_before')
+    throw refusal('passkey_rejected', 'This passkey was made by the recovery: use one of before.');
+}
+
+// An owner's own passkeys and recovery code: seen and named with the session; added, removed and made with the word of a passkey
+// for this purpose alone, so a stolen session does none of it.
+
+const DEFAULT_NAME = 'Passkey';
+
+const addingBy = ({ userId }: Owner) => `add passkey by ${userId}` as const;
+const newBy = ({ userId }: Owner) => `new passkey by ${userId}` as const;
+const removing = (passkeyId: string, { userId }: Owner) =>
+  `remove passkey ${passkeyId} by ${userId}` as const;
+const codeBy = ({ userId }: Owner) => `recovery code by ${userId}` as const;
+
+const notFound = () => refusal('passkey_not_found', 'None of your passkeys has this id.');
+
+/** @throws Refusal invalid_request when blank */
+function nameOf(name: string | undefined, otherwise: string): string {
+  const trimmed = name?.trim() ?? otherwise;
+  if (trimmed === '') throw refusal('invalid_request', 'name must not be blank.', { path: 'name' });
+  return trimmed;
+}
+
+/** @throws Refusal during_recovery_not_allowed when a recovery was found under the owner's lock */
+function requireOpen<T extends string>(outcome: T | Recovery): asserts outcome is T {
+  if (typeof outcome === 'object') throw notDuringRecovery(outcome);
+}
+
+/** @param sessions hashes of the tokens that came with the request */
+export async function listPasskeys(
+  needs: OwnerNeeds,
+  { userId }: Owner,
+  sessions: readonly Uint8Array[],
+): Promise<OwnerPasskeys> {
+  const [passkeys, madeAt] = await Promise.all([
+    needs.owners.passkeysOf(userId, sessions, needs.clock.now()),
+    needs.owners.recoveryCodeMadeAt(userId),
+  ]);
+  return {
+    passkeys: passkeys.map(({ credentialId, createdAt, lastUsedAt, ...passkey }) => ({
+      ...passkey,
+      createdAt: new Date(createdAt).toISOString(),
+      lastUsedAt: new Date(lastUsedAt).toISOString(),
+    })),
+    recoveryCodeMadeAt: madeAt === null ? null : new Date(madeAt).toISOString(),
+  };
+}
+
+export const beginAdding = (needs: OwnerNeeds, owner: Owner): Promise<PasskeyOptions> =>
+  askForPasskey(needs, addingBy(owner));
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected */
+export async function continueAdding(
+  needs: OwnerNeeds,
+  owner: Owner,
+  { response }: PasskeySignIn,
+): Promise<PasskeyOptions> {
+  await requirePasskey(needs, owner, response, addingBy(owner));
+  const account = await needs.owners.passkeyAccount(owner.userId);
+  if (account === null) throw notFound();
+  return askForRegistration(needs, account, newBy(owner));
+}
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected, passkey_limit_reached, during_recovery_not_allowed */
+export async function finishAdding(
+  needs: OwnerNeeds,
+  owner: Owner,
+  { response, name }: PasskeyRegistration & { readonly name?: string },
+): Promise<void> {
+  const named = nameOf(name, DEFAULT_NAME);
+  const { passkey } = await requireRegistration(needs, response, newBy(owner));
+  const added = { userId: owner.userId, passkey, name: named, at: needs.clock.now() };
+  const outcome = await needs.owners.addPasskey(added, PASSKEY_LIMITS.perOwner);
+  requireOpen(outcome);
+  if (outcome === 'known') throw refusal('passkey_rejected', 'This passkey is registered already.');
+  if (outcome === 'full') {
+    const most = PASSKEY_LIMITS.perOwner;
+    throw refusal('passkey_limit_reached', `You have ${most} passkeys, which is the most.`);
+  }
+}
+
+/** @throws Refusal passkey_not_found */
+export async function rename(
+  needs: OwnerNeeds,
+  { userId }: Owner,
+  passkeyId: string,
+  name: string,
+): Promise<void> {
+  if (!(await needs.owners.renamePasskey(userId, passkeyId, nameOf(name, DEFAULT_NAME)))) throw notFound();
+}
+
+export const beginRemoving = (needs: OwnerNeeds, owner: Owner, passkeyId: string): Promise<PasskeyOptions> =>
+  askForPasskey(needs, removing(passkeyId, owner));
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected, passkey_not_found, another_passkey_required, during_recovery_not_allowed */
+export async function remove(
+  needs: OwnerNeeds,
+  owner: Owner,
+  passkeyId: string,
+  { response }: PasskeySignIn,
+): Promise<void> {
+  await requirePasskey(needs, owner, response, removing(passkeyId, owner));
+  const outcome = await needs.owners.removePasskey(owner.userId, passkeyId, needs.clock.now());
+  requireOpen(outcome);
+  if (outcome === 'unknown') throw notFound();
+  if (outcome === 'last')
+    throw refusal('another_passkey_required', 'This is your only passkey, so it stays.');
+}
+
+export const beginRecoveryCode = (needs: OwnerNeeds, owner: Owner): Promise<PasskeyOptions> =>
+  askForPasskey(needs, codeBy(owner));
+
+/** @throws Refusal passkey_challenge_expired, passkey_rejected, during_recovery_not_allowed */
+export async function newRecoveryCode(
+  needs: OwnerNeeds,
+  owner: Owner,
+  { response }: PasskeySignIn,
+): Promise<NewRecoveryCode> {
+  await requirePasskey(needs, owner, response, codeBy(owner));
+  const recoveryCode = makeRecoveryCode(Buffer.from(needs.secrets.newToken(), 'base64url'));
+  const at = needs.clock.now();
+  const hashes = {
+    code: hashRecoveryCode(needs, recoveryCode),
+    beginning: hashBeginning(needs, recoveryCode),
+  };
+  requireOpen(await needs.owners.keepRecoveryCode(owner.userId, hashes, at));
+  return { recoveryCode, madeAt: new Date(at).toISOString() };
+}
+
+export interface OwnerJobsNeeds {
+  readonly clock: { now(): number };
+  readonly owners: { sweep(at: number): Promise<unknown> };
+}
+
+export const ownerJobs = ({ clock, owners }: OwnerJobsNeeds): readonly Job[] => [
+  { name: 'sweep sessions', everyMs: 3_600_000, run: () => owners.sweep(clock.now()) },
+];

@@ -37,20 +37,19 @@ import {
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInOwner } from '../domain/records.ts';
-import type { Revocations } from '../platform/database/revocations.ts';
+import type { Revocations } from '../platform/database/replica-watch.ts';
 import { addressOf } from '../platform/http/addresses.ts';
-import { assetPaths, readAssets } from '../platform/http/assets.ts';
 import { sessionCookie, sessionTokens } from '../platform/http/identify.ts';
-import type { Site } from '../platform/http/layout.ts';
+import { assetPaths, readAssets, type Site } from '../platform/http/pages.ts';
 import type { RateLimits } from '../platform/http/rate-limits.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import type { HasVenues } from '../venues/asking.ts';
-import * as exits from './exit-rule.ts';
-import * as own from './own-passkeys.ts';
+import * as exits from './owned-agents.ts';
 import * as agents from './owned-agents.ts';
+import * as heartbeats from './owned-agents.ts';
+import * as own from './owners.ts';
 import * as owners from './owners.ts';
-import * as recovery from './recovery.ts';
-import * as heartbeats from './wallet-heartbeat.ts';
+import * as recovery from './owners.ts';
 
 interface Published {
   readonly publicUrl: string;

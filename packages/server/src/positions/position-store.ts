@@ -1,12 +1,16 @@
 /** Positions from the fills, with the desk's records of their markets. */
 
 import type { Micro } from '@bellwether/contract/decimals';
-import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
-import type { ActingAgent, PositionRow, VenueFilter } from '../domain/records.ts';
-import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type {
+  ActingAgent,
+  AddressFamily,
+  PositionRow,
+  VenueFilter,
+  WalletAddress,
+} from '../domain/records.ts';
+import { type Fragment, msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import { type Answering, asRows, byShape, groupReads } from '../platform/database/grouped-reads.ts';
 import type { PositionsRow, TradedMarketsRow } from '../platform/database/rows.generated.ts';
-import { msOrNull, only } from '../platform/database/rows.ts';
 import { evmWallets, solanaWallets } from '../wallets/index.ts';
 
 type PositionWithMarket = PositionsRow &

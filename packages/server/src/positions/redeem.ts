@@ -1,20 +1,19 @@
 /** Tokens of resolved markets into collateral. No safeguard stands in the way. */
-
 import type { RedeemRequest, RedeemResponse } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import type { Address } from '@bellwether/protocol';
-import { conditionIdOfBothWidths } from '@bellwether/protocol';
+import { type Address, conditionIdOfBothWidths } from '@bellwether/protocol';
+import type { ResolutionEvidence } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
-import { within } from '../domain/patience.ts';
 import type { Caller } from '../domain/records.ts';
+import { within } from '../domain/unavailable.ts';
 import { marketNamed } from '../markets/index.ts';
+import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { type HasVenues, namedVenue, requireCapability, venuesWith } from '../venues/asking.ts';
-import { relayRecord } from '../venues/relay-record.ts';
-import type { RedeemAnswer, Venue, VenueWith } from '../venues/venue.ts';
+import { type RedeemAnswer, relayRecord, type Venue, type Venues, type VenueWith } from '../venues/venue.ts';
 import { evmWallets, type PositionNeeds } from './positions.ts';
-import type { RedemptionStore } from './redemption-store.ts';
-import type { RelayedRedemptions } from './relayed-redemptions.ts';
+import type { Holding, RedeemableHolder, RedemptionStore, RelayedRedemptions } from './redemption-store.ts';
 
 export interface RedeemNeeds extends PositionNeeds {
   readonly redemptions: RedemptionStore;
@@ -190,3 +189,169 @@ function summary(
   if (rows.length === 0) return nothing(market);
   return { ...nothing(market), status: 'redeemed', redeemedAmount: microToNumber(paid), wallets: rows };
 }
+
+// Redeems without being asked for agents with autoRedeemEnabled. Driven by the table of resolved markets, which the venue's own
+// evidence fills: a market stays due until every redemption in it was answered, so a crash repeats some of the work,
+// and a repeated redemption pays nothing. What lost is burnt for everybody: it is no position any more. A turn with
+// nothing due is one look at an empty index.
+
+export interface AutoRedeemNeeds {
+  readonly clock: Clock;
+  readonly redemptions: RedemptionStore;
+  readonly venues: Venues;
+}
+
+/** Markets per turn, and redemptions in flight: what shares a group commit without holding up the trades. */
+const MARKETS_PER_TURN = 50;
+const AT_ONCE = 200;
+
+/** @returns how many holdings were redeemed */
+export async function autoRedeem(needs: AutoRedeemNeeds): Promise<number> {
+  // Elsewhere the owner of the wallet signs.
+  const venues = venuesWith(needs, 'redemption').filter(({ backend }) => backend === 'paper');
+  if (venues.length === 0) return 0;
+  const markets = await needs.redemptions.due(
+    venues.map(({ id }) => id),
+    MARKETS_PER_TURN,
+  );
+  if (markets.length === 0) return 0;
+  const due = markets.map(({ conditionId }) => conditionId);
+  const redemptionOf = new Map(
+    markets.map(({ conditionId, venue }) => {
+      const { redemption } = venues.find(({ id }) => id === venue) ?? (venues[0] as VenueWith<'redemption'>);
+      return [conditionId, redemption];
+    }),
+  );
+  const redeemOne = async ({ wallet, conditionId }: Pick<Holding, 'wallet' | 'conditionId'>) => {
+    try {
+      const answer = await redemptionOf.get(conditionId)?.redeem(wallet, conditionId);
+      return answer?.kind === 'redeemed';
+    } catch {
+      return false;
+    }
+  };
+  const [holdings, worthless] = await Promise.all([
+    needs.redemptions.automatic(due),
+    needs.redemptions.worthless(due),
+  ]);
+  const unanswered = new Set<string>();
+  let redeemed = 0;
+  for (let i = 0; i < holdings.length; i += AT_ONCE) {
+    const some = holdings.slice(i, i + AT_ONCE);
+    await needs.redemptions.request(some, true, needs.clock.now());
+    const answers = await Promise.all(some.map(redeemOne));
+    for (const [index, isDone] of answers.entries()) {
+      if (isDone) redeemed += 1;
+      else unanswered.add(some[index]?.conditionId as string);
+    }
+  }
+  for (let i = 0; i < worthless.length; i += AT_ONCE) {
+    const some = worthless.slice(i, i + AT_ONCE);
+    const answers = await Promise.all(some.map(redeemOne));
+    for (const [index, isDone] of answers.entries())
+      if (!isDone) unanswered.add(some[index]?.conditionId as string);
+  }
+  const swept = due.filter((conditionId) => !unanswered.has(conditionId));
+  if (swept.length > 0) await needs.redemptions.swept(swept, needs.clock.now());
+  return redeemed;
+}
+
+// Records what owners have redeemed past the desk: at a live venue the desk only says which call to sign, and learns from the
+// venue that it was made. Accounts are asked about while they hold something redeemable, each once a minute at the most.
+
+interface FollowRedemptionsNeeds {
+  readonly clock: Clock;
+  readonly redemptions: RedemptionStore;
+  readonly venues: Venues;
+}
+
+const EVERY_MS = 60_000;
+/** The venue allows twenty such questions a second from one address, for everything that asks there. */
+const ACCOUNTS_PER_TURN = 50;
+const ACCOUNTS_AT_ONCE = 10;
+
+/** @returns how many positions changed @throws what a venue throws, once the other accounts have been asked about */
+export async function followRedemptions(needs: FollowRedemptionsNeeds): Promise<number> {
+  let changed = 0;
+  const failures: unknown[] = [];
+  for (const venue of venuesWith(needs, 'redemption')) {
+    if (venue.redemption.redeemed === undefined) continue;
+    const holders = await needs.redemptions.claimHolders(venue.id, {
+      everyMs: EVERY_MS,
+      limit: ACCOUNTS_PER_TURN,
+    });
+    for (let start = 0; start < holders.length; start += ACCOUNTS_AT_ONCE) {
+      const some = holders.slice(start, start + ACCOUNTS_AT_ONCE);
+      for (const turn of await Promise.allSettled(some.map((holder) => record(needs, venue, holder))))
+        if (turn.status === 'fulfilled') changed += turn.value;
+        else failures.push(turn.reason);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'redemptions were not read');
+  return changed;
+}
+
+async function record(
+  { clock, redemptions }: FollowRedemptionsNeeds,
+  { redemption }: VenueWith<'redemption'>,
+  { wallet, conditionIds }: RedeemableHolder,
+): Promise<number> {
+  const found = (await redemption.redeemed?.(wallet, conditionIds)) ?? [];
+  if (found.length === 0) return 0;
+  const now = clock.now();
+  // A result never belongs to a day that has not begun.
+  return redemptions.recordRedeemed(found.map((one) => ({ ...one, wallet, at: Math.min(one.at, now) })));
+}
+
+// Notes how traded markets ended at venues that announce nothing and have to be asked.
+
+interface ResolveMarketsNeeds {
+  readonly clock: Clock;
+  readonly venues: Venues;
+  readonly chainOrders: {
+    unresolved(venue: string, limit: number): Promise<readonly string[]>;
+    resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
+  };
+}
+
+const ASKED_PER_TURN = 500;
+
+/** @returns how many outcomes were written @throws what a venue throws, once the others have been asked */
+export async function resolveMarkets(needs: ResolveMarketsNeeds): Promise<number> {
+  const asked = [...needs.venues.values()].filter(({ markets }) => !markets.announcesResolutions);
+  const turns = await Promise.allSettled(asked.map((venue) => resolveAt(needs, venue)));
+  const failures = turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : []));
+  if (failures.length > 0) throw new AggregateError(failures, 'outcomes of markets were not read');
+  return turns.reduce((sum, turn) => (turn.status === 'fulfilled' ? sum + turn.value : sum), 0);
+}
+
+async function resolveAt(needs: ResolveMarketsNeeds, venue: Venue): Promise<number> {
+  const conditionIds = await needs.chainOrders.unresolved(venue.id, ASKED_PER_TURN);
+  if (conditionIds.length === 0) return 0;
+  const at = needs.clock.now();
+  const resolutions = (await venue.markets.findAll(conditionIds)).flatMap((market): ResolutionEvidence[] =>
+    market.status === 'resolved' && market.payout !== undefined
+      ? [{ conditionId: market.conditionId, payout: market.payout, at }]
+      : [],
+  );
+  if (resolutions.length === 0) return 0;
+  await needs.chainOrders.resolve(resolutions);
+  return resolutions.length;
+}
+
+type PositionJobsNeeds = AutoRedeemNeeds & ResolveMarketsNeeds & FollowRedemptionsNeeds;
+
+export const positionJobs = (needs: PositionJobsNeeds): readonly Job[] => [
+  { name: 'redeem', everyMs: 1_000, run: () => autoRedeem(needs) },
+  {
+    name: 'resolve markets',
+    everyMs: 15_000,
+    async run() {
+      // One venue that does not say how markets ended must not keep redemptions from being recorded.
+      const turns = await Promise.allSettled([resolveMarkets(needs), followRedemptions(needs)]);
+      const failures = turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : []));
+      if (failures.length > 0)
+        throw new AggregateError(failures, 'resolutions were not followed to their end');
+    },
+  },
+];

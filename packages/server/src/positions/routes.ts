@@ -1,8 +1,15 @@
-import { getExpiringPositions, getWalletPositions, redeemPosition } from '@bellwether/contract';
-import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import {
+  getExpiringPositions,
+  getWalletPositions,
+  listVenueBPositions,
+  listVenueBPositionsByPost,
+  redeemPosition,
+} from '@bellwether/contract';
+import { offsetPages, paginate } from '../platform/http/page.ts';
 import type { Bind } from '../platform/http/routes.ts';
-import { pageOf } from './position-filters.ts';
 import * as positions from './positions.ts';
+import { pageOf } from './positions.ts';
+import { type ChainPositionNeeds, chainPositions } from './quoted-positions.ts';
 import { type RedeemNeeds, redeem } from './redeem.ts';
 
 const DEFAULT_HOURS = 24;
@@ -18,4 +25,17 @@ export function bindPositions(bind: Bind, needs: positions.PositionNeeds & Redee
     return { ...found, positions: pageOf(found.positions, offset, limit) };
   });
   bind(redeemPosition, ({ caller, body }) => redeem(needs, caller, body));
+}
+
+export function bindChainPositions(bind: Bind, needs: ChainPositionNeeds): void {
+  bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
+    const positions = await chainPositions(needs, caller, query.userPublicKey);
+    paginate(request, reply, positions.length);
+    return positions;
+  });
+  bind(listVenueBPositionsByPost, async ({ caller, body, request, reply }) => {
+    const positions = await chainPositions(needs, caller, body.userPublicKey);
+    paginate(request, reply, positions.length);
+    return positions;
+  });
 }

@@ -3,11 +3,10 @@
  * again and again, until its blockhash is dead; then the venue is asked what it filled and what it sent back. Nothing
  * follows from silence. Any replica does this for any order, under leases; a crash leaves the row due.
  */
-
-import { pollPause } from '../domain/quoted-amounts.ts';
+import { pollPause } from '../domain/amounts.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Landing } from '../venues/chain.ts';
-import type { ChainOrderRow, ChainOrderStore } from './chain-order-store.ts';
 import {
   type ExecutableQuote,
   isExecutable,
@@ -16,7 +15,7 @@ import {
   progressed,
   reject,
 } from './outcomes.ts';
-import type { QuoteRow, QuoteStore } from './quote-store.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from './quote-store.ts';
 import { isUnseen } from './submit.ts';
 
 /** A look-up of signatures takes no more. */
@@ -30,7 +29,7 @@ const DEAD_AFTER_BLOCKS = 32;
 /** Questions to the venue at a time. */
 const ASK_AT_ONCE = 16;
 
-export interface FollowNeeds extends OutcomeNeeds {
+interface FollowNeeds extends OutcomeNeeds {
   readonly chainOrders: Pick<ChainOrderStore, 'claim' | 'beginSend' | 'postpone' | 'advance'>;
   readonly quotes: Pick<QuoteStore, 'byIds'>;
 }
@@ -181,3 +180,19 @@ const postpone = (needs: FollowNeeds, orders: readonly FollowedOrder[], pauseMs:
   const dueAt = needs.clock.now() + pauseMs;
   return needs.chainOrders.postpone(orders.map(({ row }) => ({ orderId: row.orderId, dueAt })));
 };
+
+/** Long enough to tell a late agent that its quote has expired; quotes come by the second. */
+const QUOTE_KEPT_MS = 3_600_000;
+
+export interface QuotingJobsNeeds extends FollowNeeds {
+  readonly quotes: FollowNeeds['quotes'] & { sweep(expiredBefore: number): Promise<void> };
+}
+
+export const quotingJobs = (needs: QuotingJobsNeeds): readonly Job[] => [
+  { name: 'follow', everyMs: 300, run: () => followChainOrders(needs) },
+  {
+    name: 'sweep quotes',
+    everyMs: 60_000,
+    run: () => needs.quotes.sweep(needs.clock.now() - QUOTE_KEPT_MS),
+  },
+];

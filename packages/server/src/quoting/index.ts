@@ -1,8 +1,8 @@
 /** Trading by quote: quote, local signature, submit, followed on the chain. */
-export { createTransactionToSign } from './approve-quote.ts';
-export { AWAITED_SIGNATURES, createChainOrderStore } from './chain-order-store.ts';
-export { quotingJobs } from './jobs.ts';
-export { createQuoteStore } from './quote-store.ts';
+
+export { quotingJobs } from './follow.ts';
+export { createTransactionToSign } from './quote.ts';
+export { AWAITED_SIGNATURES, createChainOrderStore, createQuoteStore } from './quote-store.ts';
 export {
   type CancelQuotedNeeds,
   cancelOnChain,

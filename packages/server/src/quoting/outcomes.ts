@@ -5,7 +5,7 @@
 
 import type { VenueRefusal } from '@bellwether/contract';
 import { formatMicro } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
+import { averagePrice, fillOf } from '../domain/amounts.ts';
 import type { Evidence, FillEvidence, FirstAnswer, OutcomeEvidence } from '../domain/evidence.ts';
 import {
   FIRST_STATUS,
@@ -14,13 +14,12 @@ import {
   type OrderStatus,
   requireTransition,
 } from '../domain/lifecycle.ts';
-import { averagePrice, fillOf } from '../domain/quoted-amounts.ts';
+import type { WalletAddress } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../venues/quotes.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { ChainOrderRow, ChainOrderStore } from './chain-order-store.ts';
-import type { QuoteRow } from './quote-store.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteRow } from './quote-store.ts';
 
 export interface OutcomeNeeds {
   readonly clock: Clock;

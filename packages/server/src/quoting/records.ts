@@ -8,17 +8,15 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { MICRO, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import { isTerminal } from '../domain/lifecycle.ts';
+import { isTerminal, statusNumber, statusWord } from '../domain/lifecycle.ts';
 import type { Caller, FillRow, OrderRow, QuotedOrderRow } from '../domain/records.ts';
-import { statusNumber, statusWord } from '../domain/status-words.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { OrderFilter, OrderStore } from '../trading/index.ts';
 import { checkedRecord } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
-import type { ChainOrderRow, ChainOrderStore } from './chain-order-store.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable, type OutcomeNeeds } from './outcomes.ts';
-import type { QuoteRow, QuoteStore } from './quote-store.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from './quote-store.ts';
 
 export interface ReadQuotedNeeds {
   readonly orders: Pick<OrderStore, 'fills'>;

@@ -8,13 +8,12 @@ import {
   submitVenueB,
 } from '@bellwether/contract';
 import type { FastifyRequest } from 'fastify';
+import { deadlineOf } from '../platform/http/deadline.ts';
 import { noteRefusal } from '../platform/http/metrics.ts';
-import { sendPage } from '../platform/http/pagination.ts';
-import { deadlineOf } from '../platform/http/request-deadline.ts';
+import { sendPage } from '../platform/http/page.ts';
 import { type Aliases, type Bind, markedAnswer } from '../platform/http/routes.ts';
 import { type HasVenues, quotingVenue } from '../venues/asking.ts';
-import { type AskQuoteNeeds, askQuoteApproval } from './approve-quote.ts';
-import { type QuoteNeeds, quote, quoteFaults } from './quote.ts';
+import { type AskQuoteNeeds, askQuoteApproval, type QuoteNeeds, quote, quoteFaults } from './quote.ts';
 import * as orders from './records.ts';
 import { type SubmitNeeds, submit } from './submit.ts';
 

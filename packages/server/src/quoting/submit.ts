@@ -31,20 +31,20 @@ import {
 } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Venues, VenueWith } from '../venues/venue.ts';
-import { labelsOf, quoteApproval } from './approve-quote.ts';
-import type { ChainOrderRow, ChainOrderStore } from './chain-order-store.ts';
 import {
   alreadyUsed,
+  bytesOf,
   type JudgeSubmissionNeeds,
   judgeQuotedOrder,
   judgeSubmission,
   type SoundSubmission,
   type Submission,
+  signatureIn,
   withdrawn,
 } from './judge-submission.ts';
 import { reject } from './outcomes.ts';
-import type { QuoteStore } from './quote-store.ts';
-import { bytesOf, signatureIn } from './signed-transaction.ts';
+import { labelsOf, quoteApproval } from './quote.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteStore } from './quote-store.ts';
 
 /** When the follower first looks whether it has landed. */
 const FIRST_LOOK_MS = 600;

@@ -7,9 +7,8 @@ import {
 } from '@bellwether/contract';
 import type { AgentStore } from '../agents/index.ts';
 import type { Owner } from '../domain/records.ts';
-import { paginate } from '../platform/http/pagination.ts';
-import type { Bind, Input } from '../platform/http/routes.ts';
-import { bindUseCases } from '../platform/http/use-cases.ts';
+import { paginate } from '../platform/http/page.ts';
+import { type Bind, bindUseCases, type Input } from '../platform/http/routes.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type Agent, orderReceipt, type ReadReceiptsNeeds, receiptPage } from './read.ts';
 

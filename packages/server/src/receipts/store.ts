@@ -8,7 +8,7 @@
 import { formatPips } from '@bellwether/contract/decimals';
 import { openTransaction } from '@bellwether/durable';
 import type { FillRow, OrderRow } from '../domain/records.ts';
-import type { Fragment, Sql, Tx } from '../platform/database/connection.ts';
+import { type Fragment, ms, only, type Sql, type Tx } from '../platform/database/connection.ts';
 import type {
   ChainOrdersRow,
   ExitsRow,
@@ -19,7 +19,6 @@ import type {
   ReceiptLogRow,
   ReceiptsRow,
 } from '../platform/database/rows.generated.ts';
-import { ms, only } from '../platform/database/rows.ts';
 import { orderRow } from '../trading/index.ts';
 
 export interface ReceiptRow {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { nativeSha256 } from '../platform/system/sha256.ts';
-import { receiptJobs } from './jobs.ts';
+import { nativeSha256 } from '../platform/system/secrets.ts';
+import { receiptJobs } from './write.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -5,24 +5,28 @@
  * Trades go first: this takes a twentieth of the time, and more the later receipts are: half of it from five seconds on, which is
  * enough for as many trades as a desk can take.
  */
-import { canonicalJson, type ReceiptBody, type Sha256 } from '@bellwether/contract';
+import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
+import { type OrderStatus, reachable } from '../domain/lifecycle.ts';
 import type { OrderRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { checkedRecord } from '../trading/index.ts';
-import { linkEntries } from './link.ts';
 import type {
+  DoubtfulPiece,
+  DoubtfulReceipts,
   OrderChange,
   OrderFact,
   ReceiptFill,
   ReceiptMatter,
   ReceiptPiece,
+  ReceiptPlace,
   ReceiptRow,
   ReceiptStore,
   StoredJournal,
 } from './store.ts';
 
-export interface WriteReceiptsNeeds {
+interface WriteReceiptsNeeds {
   readonly clock: Clock;
   readonly receipts: Pick<ReceiptStore, 'extend'>;
   readonly sha256: Sha256;
@@ -40,7 +44,7 @@ const TURN_MS = 125;
 const LOST_REST_MS = 2_000;
 
 /** @returns one turn of the job */
-export function createReceiptWriter({ clock, receipts, sha256 }: WriteReceiptsNeeds): () => Promise<void> {
+function createReceiptWriter({ clock, receipts, sha256 }: WriteReceiptsNeeds): () => Promise<void> {
   let share = LEAST_SHARE;
   /** What its share of the time has left for it. Below zero a piece took more, which is waited for. */
   let leftMs = TURN_MS;
@@ -197,3 +201,148 @@ export const fillRecord = (fill: ReceiptFill) => ({
   matchKind: fill.matchKind,
   filledAt: new Date(fill.filledAt).toISOString(),
 });
+
+// Puts entries behind the chains of their agents.
+
+interface NewEntry {
+  readonly order: Pick<OrderRow, 'agentId' | 'orderId'>;
+  readonly recordedAt: number;
+  readonly body: ReceiptBody;
+}
+
+function linkEntries(
+  entries: readonly NewEntry[],
+  heads: ReadonlyMap<string, ReceiptPlace>,
+  sha256: Sha256,
+): ReceiptRow[] {
+  const last = new Map<string, ReceiptPlace>(heads);
+  return entries.map(({ order: { agentId, orderId }, recordedAt, body: content }) => {
+    const { sequence, hash: previousHash } = last.get(agentId) ?? FIRST_LINK;
+    const entry = {
+      agentId,
+      sequence: sequence + 1,
+      previousHash,
+      kind: 'order',
+      recordedAt: new Date(recordedAt).toISOString(),
+    };
+    const body = canonicalJson(content) as string;
+    const hash = sha256(receiptText(entry, body));
+    last.set(agentId, { sequence: entry.sequence, hash });
+    return { agentId, sequence: entry.sequence, kind: entry.kind, orderId, recordedAt, body, hash };
+  });
+}
+
+// Corrects receipts that were made while the log could tell an order's changes in the wrong order: the last entry of such an
+// order says an earlier state than the order has. A further entry says the state that holds, and which entry it corrects; no
+// entry is overwritten.
+//
+// It must not cover up what somebody altered. So it corrects only what the lifecycle allows to come later, and only
+// where the receipts themselves, or the log, have the state that the order has now.
+
+interface CorrectReceiptsNeeds {
+  readonly receipts: Pick<ReceiptStore, 'correct'>;
+  readonly sha256: Sha256;
+}
+
+/** So few that trades do not notice. */
+const ORDERS_PER_TURN = 200;
+
+/** @returns one turn of the job, which has nothing to do once all receipts were looked at */
+function createReceiptCorrector({ receipts, sha256 }: CorrectReceiptsNeeds) {
+  let isDone = false;
+  return async (): Promise<void> => {
+    if (isDone) return;
+    isDone = !(await receipts.correct(ORDERS_PER_TURN, (piece) => linkCorrections(piece, sha256)));
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface ReceiptedState {
+  readonly sequence: number;
+  readonly state: Fields | null;
+  readonly answered: Fields | null;
+}
+
+/** Statuses to which a venue's first answer may lead at once, by its word. */
+const ANSWERED: Readonly<Record<string, readonly OrderStatus[]>> = {
+  live: ['live', 'partially_filled'],
+  matched: ['matched', 'filled', 'partially_filled', 'partially_filled_closed'],
+  delayed: ['delayed'],
+};
+
+export const linkCorrections = ({ doubtful, heads }: DoubtfulPiece, sha256: Sha256): ReceiptRow[] =>
+  linkEntries(
+    doubtful.flatMap((one) => correctionOf(one) ?? []),
+    heads,
+    sha256,
+  );
+
+function correctionOf({ order, receipts, isLogged }: DoubtfulReceipts): NewEntry | null {
+  const reported = receipts.map(reportedOf);
+  const last = reported.findLast((one) => one?.state != null);
+  // An entry that is no receipt any more was altered, and the audit names it.
+  if (last == null || reported.includes(null)) return null;
+  const state = stateOf(order);
+  if (isSame(last.state, state) || !isLater(order, last.state as Fields)) return null;
+  const isProven =
+    isLogged ||
+    reported.some((one) => isSame(one?.state, state)) ||
+    reported.some((one) => hasAnswered(one, state));
+  return isProven
+    ? {
+        order,
+        recordedAt: order.updatedAt,
+        body: { orderId: order.orderId, state, corrects: last.sequence },
+      }
+    : null;
+}
+
+function reportedOf({
+  sequence,
+  body,
+}: {
+  readonly sequence: number;
+  readonly body: string;
+}): ReceiptedState | null {
+  try {
+    const { state, answered } = JSON.parse(body) as ReceiptBody;
+    return { sequence, state: state ?? null, answered: answered ?? null };
+  } catch {
+    return null;
+  }
+}
+
+const stateOf = ({ status, filled, cost, fees, errorCode }: OrderRow) => ({
+  status,
+  filled: formatMicro(filled),
+  cost: formatMicro(cost),
+  fees: formatMicro(fees),
+  errorCode,
+});
+
+type State = ReturnType<typeof stateOf>;
+const FIGURES = ['filled', 'cost', 'fees', 'errorCode'] as const;
+
+const isSame = (reported: Fields | null | undefined, state: State): boolean =>
+  reported != null &&
+  reported.status === state.status &&
+  FIGURES.every((name) => reported[name] === state[name]);
+
+const isLater = (order: OrderRow, reported: Fields): boolean =>
+  reachable(order.kind, reported.status as OrderStatus).includes(order.status);
+
+const hasAnswered = (reported: ReceiptedState | null, state: State): boolean => {
+  const answer = reported?.answered;
+  if (answer == null || !FIGURES.every((name) => answer[name] === state[name])) return false;
+  return answer.success === true
+    ? (ANSWERED[String(answer.status)] ?? []).includes(state.status)
+    : state.status === 'rejected';
+};
+
+// Receipts follow trades within a second.
+
+export const receiptJobs = (needs: WriteReceiptsNeeds & CorrectReceiptsNeeds): readonly Job[] => [
+  { name: 'write receipts', everyMs: 250, run: createReceiptWriter(needs) },
+  { name: 'correct receipts', everyMs: 500, run: createReceiptCorrector(needs) },
+];

@@ -10,7 +10,7 @@ import {
   submitSkill,
 } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { offsetPages, paginate } from '../platform/http/pagination.ts';
+import { offsetPages, paginate } from '../platform/http/page.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as skills from './skills.ts';
 

@@ -1,4 +1,5 @@
 /** Statements: what moved the money of wallets in a span of time, and what it came to. */
-export { statementJobs } from './jobs.ts';
+
 export { bindStatements } from './routes.ts';
+export { statementJobs } from './statement.ts';
 export { createStatementStore } from './store.ts';

@@ -2,7 +2,7 @@
 import { fold, type Holding, holdingKey, Lots, NO_POSITION } from '@bellwether/contract/positions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { WalletAddress } from '../domain/records.ts';
 import { type FillEvent, Replay } from './replay.ts';
 
 const WALLET = '0x00000000000000000000000000000000000000aa' as WalletAddress;

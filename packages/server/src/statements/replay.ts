@@ -7,7 +7,7 @@
 import type { CostMethod, StatementKind } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { isTrade, Lots, type Move } from '@bellwether/contract/positions';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { WalletAddress } from '../domain/records.ts';
 
 interface Happened {
   readonly at: number;

@@ -1,24 +1,36 @@
 /** Statements: who asks for which wallets and which span, and the figures of the answer. */
-
 import {
   type CostMethod,
   LAST_MS,
   outcomeName,
+  STATEMENT_LIMITS,
   type Statement,
   type StatementBalance,
   type StatementEvent,
+  type StatementGroup,
 } from '@bellwether/contract';
 import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
+import type { EquityPoint, EquityStore } from '../console/index.ts';
+import { familyOf, type WalletAddress } from '../domain/records.ts';
+import { utcDay } from '../domain/safeguards.ts';
+import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import { holdings, type PositionNeeds } from '../positions/index.ts';
-import { venueOf } from '../venues/asking.ts';
-import { type BalanceNeeds, Observed, presentDrift } from './balances.ts';
-import { learnCategories } from './jobs.ts';
-import { type Booked, type DepositEvent, type Entry, type MoneyEvent, Replay } from './replay.ts';
-import type { MarketOfStatement } from './store.ts';
-import { Summaries } from './summaries.ts';
+import { type HasVenues, venueOf, venuesFor } from '../venues/asking.ts';
+import {
+  addTo,
+  type Booked,
+  type DepositEvent,
+  type Entry,
+  type MoneyEvent,
+  netOf,
+  noResults,
+  Replay,
+  type Results,
+} from './replay.ts';
+import type { MarketOfStatement, StatementStore } from './store.ts';
 
 export interface StatementNeeds extends PositionNeeds, BalanceNeeds {
   readonly clock: Clock;
@@ -317,3 +329,282 @@ export function describer(
     };
   };
 }
+
+// Results, fees and losses of a statement: all together, and by market, category, skill and day.
+
+const NO_MARKET = 'No market';
+const NO_CATEGORY = 'No category';
+const NO_SKILL = 'No skill';
+const OTHERS = { key: 'others', title: 'All others' };
+
+type Summed = Pick<Statement, 'totals' | 'otherAgents' | 'byMarket' | 'byCategory' | 'bySkill' | 'byDay'>;
+
+type Groups = Map<string, Results>;
+
+const size = (value: Micro): Micro => (value < 0n ? -value : value);
+
+interface SummariesOptions {
+  readonly markets: ReadonlyMap<string, MarketOfStatement>;
+  /** An agent whose acts count as those of others. */
+  readonly isOther: (agentId: string) => boolean;
+}
+
+class Summaries {
+  readonly #markets: SummariesOptions['markets'];
+  readonly #isOther: SummariesOptions['isOther'];
+  readonly #all = noResults();
+  readonly #byMarket: Groups = new Map();
+  readonly #byCategory: Groups = new Map();
+  readonly #bySkill: Groups = new Map();
+  readonly #byDay: Groups = new Map();
+  #bought = 0n;
+  #sold = 0n;
+  #payouts = 0n;
+  #deposits = 0n;
+  #pastDesk = 0n;
+  #others = { cash: 0n, realized: 0n, fees: 0n };
+
+  constructor({ markets, isOther }: SummariesOptions) {
+    this.#markets = markets;
+    this.#isOther = isOther;
+  }
+
+  add(entry: Entry): void {
+    const { event, kind, amount } = entry;
+    addTo(this.#all, entry);
+    this.#pastDesk += entry.pastDesk;
+    if (event.kind === 'deposit') this.#deposits += amount;
+    else if (kind === 'payout') this.#payouts += amount;
+    else if (amount < 0n) this.#bought -= amount;
+    else this.#sold += amount;
+    if (event.kind === 'deposit') return;
+    if (event.agentId !== null && this.#isOther(event.agentId)) {
+      this.#others.cash += entry.cash;
+      this.#others.realized += entry.realized;
+      this.#others.fees += entry.venueFee + entry.platformFee;
+      return;
+    }
+    const conditionId = event.kind === 'fill' ? event.conditionId : '';
+    const skill = event.kind === 'fill' ? (event.skillSlug ?? '') : '';
+    addTo(groupOf(this.#byMarket, conditionId), entry);
+    addTo(groupOf(this.#byCategory, this.#markets.get(conditionId)?.category ?? ''), entry);
+    addTo(groupOf(this.#bySkill, skill), entry);
+    addTo(groupOf(this.#byDay, utcDay(event.at)), entry);
+  }
+
+  answer(notExplained: Micro): Summed {
+    const markets = this.#markets;
+    const days = [...this.#byDay].filter(([, results]) => !isNothing(results));
+    return {
+      totals: {
+        ...resultsOf(this.#all),
+        bought: microToNumber(this.#bought),
+        sold: microToNumber(this.#sold),
+        payouts: microToNumber(this.#payouts),
+        deposits: microToNumber(this.#deposits),
+        notExplained: microToNumber(notExplained),
+        pastDesk: microToNumber(this.#pastDesk),
+      },
+      otherAgents: {
+        cash: microToNumber(this.#others.cash),
+        realizedPnl: microToNumber(this.#others.realized),
+        fees: microToNumber(this.#others.fees),
+      },
+      byMarket: largest(this.#byMarket, (id) => (id === '' ? NO_MARKET : (markets.get(id)?.title ?? id))),
+      byCategory: largest(this.#byCategory, (category) => category || NO_CATEGORY),
+      bySkill: largest(this.#bySkill, (skill) => skill || NO_SKILL),
+      byDay: days
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([day, results]) => ({ key: day, title: day, ...resultsOf(results) })),
+    };
+  }
+}
+
+function groupOf(groups: Groups, key: string): Results {
+  const known = groups.get(key);
+  if (known !== undefined) return known;
+  const results = noResults();
+  groups.set(key, results);
+  return results;
+}
+
+const isNothing = (results: Results): boolean =>
+  results.gains === 0n && results.losses === 0n && results.venueFees === 0n && results.platformFees === 0n;
+
+const resultsOf = (results: Results) => ({
+  trades: results.trades,
+  volume: microToNumber(results.volume),
+  gains: microToNumber(results.gains),
+  losses: microToNumber(results.losses),
+  realizedPnl: microToNumber(results.gains + results.losses),
+  venueFees: microToNumber(results.venueFees),
+  platformFees: microToNumber(results.platformFees),
+  net: microToNumber(netOf(results)),
+});
+
+/** The largest results first, gains and losses alike; what is beyond the limit is added up. */
+function largest(groups: Groups, titleOf: (key: string) => string): StatementGroup[] {
+  const sorted = [...groups].sort(
+    ([a, one], [b, two]) => compare(size(netOf(two)), size(netOf(one))) || (a < b ? -1 : 1),
+  );
+  const shown = sorted
+    .slice(0, STATEMENT_LIMITS.groups)
+    .map(([key, results]) => ({ key, title: titleOf(key), ...resultsOf(results) }));
+  if (sorted.length <= STATEMENT_LIMITS.groups) return shown;
+  const rest = noResults();
+  for (const [, results] of sorted.slice(STATEMENT_LIMITS.groups)) {
+    rest.trades += results.trades;
+    rest.volume += results.volume;
+    rest.gains += results.gains;
+    rest.losses += results.losses;
+    rest.venueFees += results.venueFees;
+    rest.platformFees += results.platformFees;
+  }
+  return [...shown, { ...OTHERS, ...resultsOf(rest) }];
+}
+
+const compare = (a: Micro, b: Micro): number => (a < b ? -1 : a > b ? 1 : 0);
+
+// What wallets really hold, beside what the books say. A live wallet pays and receives past the desk, of which the desk learns only
+// that the balance is another one: that is the part of a statement that is not explained.
+
+interface BalanceNeeds extends HasVenues {
+  readonly statements: StatementStore;
+  readonly equity: EquityStore;
+  /** Of a paper wallet. */
+  readonly simulationBalance: Micro;
+}
+
+/** Readings until two agree: books and balance cannot be read at the same moment, and a trade comes between them. */
+const READINGS = 8;
+const READ_AGAIN_MS = 60;
+/** In a row. */
+const AGREE = 3;
+
+/** Wallets whose money nothing but the desk's own exchange moves. */
+const isClosedSystem = (needs: HasVenues, wallet: WalletAddress): boolean =>
+  venuesFor(needs, wallet).every(
+    ({ paper, signedOrders }) => paper !== undefined && signedOrders !== undefined,
+  );
+
+/**
+ * By how much the balance of wallets differs from their books now, `null` where it cannot be told.
+ * One reading without a difference is enough; another one must be seen several times in a row, because a trade looks like it.
+ */
+async function presentDrift(needs: BalanceNeeds, wallets: readonly WalletAddress[]): Promise<Micro | null> {
+  if (wallets.length === 0) return 0n;
+  let last: Micro | null = null;
+  let times = 0;
+  for (let reading = 0; reading < READINGS; reading += 1) {
+    const [balance, booked] = await Promise.all([
+      presentBalance(needs, wallets),
+      needs.statements.cash(wallets, needs.simulationBalance),
+    ]);
+    if (balance === null) return null;
+    const drift = balance - booked;
+    if (drift === 0n) return drift;
+    times = drift === last ? times + 1 : 1;
+    if (times >= AGREE) return drift;
+    last = drift;
+    await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+  }
+  return null;
+}
+
+/** @returns `null` while a venue does not answer: an older balance would look like a transfer */
+async function presentBalance(
+  { venues }: HasVenues,
+  wallets: readonly WalletAddress[],
+): Promise<Micro | null> {
+  const balances = await Promise.all(
+    [...venues.values()].map(({ accounts }) =>
+      accounts.balances(
+        wallets.filter((wallet) => familyOf(wallet) === accounts.family),
+        { freshMs: 0, patienceMs: READ_PATIENCE_MS },
+      ),
+    ),
+  );
+  const isPresent = balances.every(({ ageMs }) => ageMs !== null && ageMs <= 2 * READ_PATIENCE_MS);
+  return isPresent ? balances.reduce((sum, { total }) => sum + total, 0n) : null;
+}
+
+/** What was recorded of each wallet last before a time, compared with what the books said at that moment. */
+class Observed {
+  readonly #points: readonly { readonly wallet: WalletAddress; readonly point: EquityPoint }[];
+  readonly #isClosed: (wallet: WalletAddress) => boolean;
+  #next = 0;
+  /** How the balances differed from the books. */
+  drift: Micro = 0n;
+  /** Value of what was held. */
+  value: Micro = 0n;
+  /** What it had cost. */
+  cost: Micro = 0n;
+
+  private constructor(
+    points: readonly { readonly wallet: WalletAddress; readonly point: EquityPoint }[],
+    isClosed: (wallet: WalletAddress) => boolean,
+  ) {
+    this.#points = points;
+    this.#isClosed = isClosed;
+  }
+
+  static async before(needs: BalanceNeeds, wallets: readonly WalletAddress[], at: number): Promise<Observed> {
+    const points = [...(await needs.equity.lastBefore(wallets, at))]
+      .map(([wallet, point]) => ({ wallet, point }))
+      .sort((a, b) => a.point.at - b.point.at);
+    return new Observed(points, (wallet) => isClosedSystem(needs, wallet));
+  }
+
+  /** The same, with nothing compared yet. */
+  restarted(): Observed {
+    return new Observed(this.#points, this.#isClosed);
+  }
+
+  /** Anything was ever recorded. */
+  get isComplete(): boolean {
+    return this.#points.length > 0;
+  }
+
+  /** Compares the points before a time; call it before each event, and once at the end. */
+  compare(until: number, booked: (wallet: WalletAddress) => Booked): void {
+    for (; ; this.#next += 1) {
+      const { wallet, point } = this.#points[this.#next] ?? {};
+      if (wallet === undefined || point === undefined || point.at >= until) return;
+      const { cash, cost, netDeposits } = booked(wallet);
+      const drift = this.#isClosed(wallet) ? 0n : point.deposits - netDeposits;
+      this.drift += drift;
+      this.value += point.equity - (cash + drift);
+      this.cost += cost;
+    }
+  }
+}
+
+// Learns what venues sort traded markets under, behind the trades: a venue forgets its old markets, a statement of a year must not.
+
+interface CategoryNeeds extends HasVenues {
+  readonly statements: StatementStore;
+}
+
+/** Of one turn. */
+const MARKETS_PER_TURN = 200;
+
+/** One turn: what a venue does not tell now is asked for again; what it has forgotten has no category. */
+async function learnCategories(needs: CategoryNeeds): Promise<void> {
+  const asked = await needs.statements.withoutCategory(MARKETS_PER_TURN);
+  const learnt = new Map<string, string>();
+  await Promise.all(
+    [...Map.groupBy(asked, ({ venue }) => venue)].map(async ([name, markets]) => {
+      const venue = needs.venues.get(name ?? '') ?? needs.venues.default;
+      const ids = markets.map(({ conditionId }) => conditionId);
+      const found = await within(READ_PATIENCE_MS, venue.markets.findAll(ids));
+      if (found === null) return;
+      for (const id of ids) learnt.set(id, '');
+      for (const { conditionId, category } of found) learnt.set(conditionId, category);
+    }),
+  );
+  if (learnt.size > 0) await needs.statements.learnCategories(learnt);
+}
+
+export const statementJobs = (needs: CategoryNeeds): readonly Job[] => [
+  { name: 'learn categories', everyMs: 20_000, run: () => learnCategories(needs) },
+];

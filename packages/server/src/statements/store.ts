@@ -1,7 +1,7 @@
 /** Reads what moved the money of wallets, in the order of time and in pieces: a wallet may have any number of fills. */
 import type { Micro } from '@bellwether/contract/decimals';
-import type { WalletAddress } from '../domain/addresses.ts';
-import type { Fragment, Sql } from '../platform/database/connection.ts';
+import type { WalletAddress } from '../domain/records.ts';
+import { type Fragment, ms, msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import type {
   FeeChargesRow,
   FillsRow,
@@ -9,7 +9,6 @@ import type {
   TradedMarketsRow,
   WalletDepositsRow,
 } from '../platform/database/rows.generated.ts';
-import { ms, msOrNull, only } from '../platform/database/rows.ts';
 import type { ChargeEvent, DepositEvent, FillEvent, MoneyEvent } from './replay.ts';
 
 type FillRow = Omit<FillsRow, 'counts_at' | 'liquidity' | 'wallet'> &

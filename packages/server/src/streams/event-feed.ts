@@ -6,8 +6,10 @@
  * still. So nothing is kept in memory for a client that reads slowly: the log is the buffer.
  */
 
-import { comparePositions } from './event-cursor.ts';
-import type { EventLog, LoggedEvent, LogPosition } from './log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
+import type { EventLog, FactLog, LoggedEvent, LogPosition } from './log.ts';
 import type { EndReason } from './open-streams.ts';
 
 const TURN_MS = 20;
@@ -276,3 +278,67 @@ export class EventFeed {
     }
   }
 }
+
+// The id of an event as its reader's cursor: a place in the log, with a tag that binds it to the reader and to this service's
+// master key, so that a cursor of somebody else or of another service is recognised. A reader is an agent, by its id, or
+// an owner.
+
+/** A short keyed digest, of characters that a header and a query may hold. */
+export type Tag = (text: string) => string;
+
+export interface EventCursors {
+  encode(reader: string, position: LogPosition): string;
+  /** @throws Refusal event_cursor_invalid */
+  decode(reader: string, cursor: string): LogPosition;
+}
+
+const CURSOR = /^(e1\.(\d{1,19})\.(\d{1,19})\.(\d{1,2}))\.([\w-]{1,44})$/;
+
+export const createEventCursors = (tag: Tag): EventCursors => ({
+  encode(reader, { writer, seq, nth }) {
+    const place = `e1.${writer}.${seq}.${nth}`;
+    return `${place}.${tag(`${reader} ${place}`)}`;
+  },
+  decode(reader, cursor) {
+    const found = CURSOR.exec(cursor);
+    if (found === null || found[5] !== tag(`${reader} ${found[1]}`)) throw refusal('event_cursor_invalid');
+    return { writer: BigInt(found[2] as string), seq: BigInt(found[3] as string), nth: Number(found[4]) };
+  },
+});
+
+/** Negative: `a` is before `b`. */
+export function comparePositions(a: LogPosition, b: LogPosition): number {
+  if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1;
+  if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;
+  return a.nth - b.nth;
+}
+
+const BATCH = 5_000;
+/** A stop waits for a turn, so it ends; the next one goes on. Many times what a busy service logs between two turns. */
+const BATCHES_PER_TURN = 200;
+
+export interface StreamJobsNeeds {
+  readonly factLog: FactLog;
+  readonly clock: Clock;
+  readonly retentionMs: number;
+}
+
+/**
+ * Keeps the log of facts as long as it is configured, and no longer: in batches that hold up nothing else.
+ *
+ * @returns how many were deleted
+ */
+export async function forgetFacts({ factLog, clock, retentionMs }: StreamJobsNeeds): Promise<number> {
+  const horizon = clock.now() - retentionMs;
+  let total = 0;
+  for (let batch = 0; batch < BATCHES_PER_TURN; batch += 1) {
+    const count = await factLog.forget(horizon, BATCH);
+    total += count;
+    if (count === 0) break;
+  }
+  return total;
+}
+
+export const streamJobs = (needs: StreamJobsNeeds): readonly Job[] => [
+  { name: 'forget facts', everyMs: 300_000, run: () => forgetFacts(needs) },
+];

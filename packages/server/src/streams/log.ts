@@ -4,10 +4,8 @@
  * is inserted any more, whichever replica looks. A transaction that stays open keeps later facts back until it ends, which
  * the time-out for idle transactions bounds.
  */
-
-import type { Sql } from '../platform/database/connection.ts';
+import { ms, only, type Sql } from '../platform/database/connection.ts';
 import type { ApiKeysRow, FactLogRow, FactsRow } from '../platform/database/rows.generated.ts';
-import { ms } from '../platform/database/rows.ts';
 
 type Fact = Pick<FactsRow, 'seq' | 'agent_id'> & { readonly writer: string };
 type Forgotten = Pick<FactLogRow, 'forgotten_writer' | 'forgotten_seq'>;
@@ -175,3 +173,17 @@ export interface Backlog {
 }
 
 export type EventLog = ReturnType<typeof createEventLog>;
+
+// Deletes old facts from the log that functions/facts.sql writes.
+
+export const createFactLog = (sql: Sql) => ({
+  /** Deletes facts older than `horizon`, oldest first, at most `most`. @returns how many */
+  async forget(horizon: number, most: number): Promise<number> {
+    const rows = await sql<{ count: number }[]>`
+      select forget_facts(${new Date(horizon)}, ${most}::int) as count`;
+    return only(rows).count;
+  },
+});
+
+/** The append-only log of facts: written by the statements that record evidence, read by database snapshot. */
+export type FactLog = ReturnType<typeof createFactLog>;

@@ -5,12 +5,9 @@ import type { Owner } from '../domain/records.ts';
 import { sessionTokens } from '../platform/http/identify.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { refusal } from '../platform/refusal.ts';
-import type { EventCursors } from './event-cursor.ts';
-import type { EventFeed, FeedClient } from './event-feed.ts';
-import { EventStream } from './event-stream.ts';
-import { nameOf, type OpenStreams, type Reader } from './open-streams.ts';
-import type { VenueWatch } from './venue-watch.ts';
-import type { WatchedBooks } from './watched-books.ts';
+import type { EventCursors, EventFeed, FeedClient } from './event-feed.ts';
+import { EventStream, nameOf, type OpenStreams, type Reader } from './open-streams.ts';
+import type { VenueWatch, WatchedBooks } from './watched-books.ts';
 
 export interface Streams {
   readonly open: OpenStreams;

@@ -2,9 +2,8 @@
 
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
-import type { WalletAddress } from '../domain/addresses.ts';
 import type { Book, VenueId } from '../domain/market.ts';
-import type { Caller, Checked, NewOrder, OrderRow, Standing } from '../domain/records.ts';
+import type { Caller, Checked, NewOrder, OrderRow, Standing, WalletAddress } from '../domain/records.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import type { Balance, VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
 import type { CredentialRow } from '../wallets/index.ts';

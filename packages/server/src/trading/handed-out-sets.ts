@@ -2,13 +2,18 @@
 import { transact } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
 import type { NewSetOrder, SetOrderRow } from '../domain/records.ts';
-import type { Sql, Tx } from '../platform/database/connection.ts';
+import { ms, msOrNull, type Sql, type Tx } from '../platform/database/connection.ts';
 import type { HandedOutSetsRow, OrdersRow, SetTransactionsRow } from '../platform/database/rows.generated.ts';
-import { ms, msOrNull } from '../platform/database/rows.ts';
-import { type RelayJson, relayFromJson, relayJson } from '../venues/relay-record.ts';
-import type { MadeSet, PreparedRelay, RelayState } from '../venues/venue.ts';
-import { recordEvidence, writeOutcomes } from './evidence.ts';
-import { orderRow } from './order-rows.ts';
+import {
+  type MadeSet,
+  type PreparedRelay,
+  type RelayJson,
+  type RelayState,
+  relayFromJson,
+  relayJson,
+} from '../venues/venue.ts';
+import { orderRow } from './order-store.ts';
+import { recordEvidence, writeOutcomes } from './outcomes.ts';
 import { isOfSets, UNSIGNED } from './set-terms.ts';
 
 export interface HandedOutSet extends HandedOutState {

@@ -1,37 +1,60 @@
 /** Reasons to refuse a signed order: first those that need no lock, then those that are judged while the agent's lock is held. */
-import { outcomeName } from '@bellwether/contract';
-import { formatMicro, type Micro, microToNumber, type Pips } from '@bellwether/contract/decimals';
-import type { Address, RecoverPublicKey, VerifiedOrder } from '@bellwether/protocol';
+import { outcomeName, type PreparedTrade } from '@bellwether/contract';
+import {
+  divide,
+  formatMicro,
+  MICRO,
+  type Micro,
+  microToNumber,
+  type Pips,
+  pipsToNumber,
+} from '@bellwether/contract/decimals';
+import {
+  type Address,
+  type RecoverPublicKey,
+  SIGNATURE_BYTES,
+  type SignatureRules,
+  signatureTypeOf,
+  unsignedOrder,
+  type VerifiedOrder,
+  verifyOrder,
+  walletKindsOf,
+} from '@bellwether/protocol';
 import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
-import { mostBuilderFee } from '../domain/builder.ts';
-import { incoherences, outcomeOf } from '../domain/coherence.ts';
+import { highestTakerFee, takerFee } from '../domain/amounts.ts';
+import { mayBring, type Sweep, saleMarket, sweep } from '../domain/book-sweep.ts';
+import { incoherences, mostBuilderFee, outcomeOf } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
-import { boundTerms, type Draft, type MarketDraft, signedLimit, takesOf } from '../domain/draft.ts';
+import {
+  boundTerms,
+  type Draft,
+  isImmediate,
+  type MarketDraft,
+  signedLimit,
+  takesOf,
+} from '../domain/draft.ts';
 import { type ExitTerms, exitPriceDenial, isNearBid } from '../domain/exits.ts';
-import { highestTakerFee, takerFee } from '../domain/fees.ts';
 import { type Book, type MarketRecord, termsOf } from '../domain/market.ts';
-import { READ_PATIENCE_MS, within } from '../domain/patience.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
 import {
   approvalNeeded,
   assess,
   checkedFigures,
+  NOT_GRANTED,
   type TradeFacts,
   usageOf,
   verdicts,
 } from '../domain/safeguards.ts';
-import { mayBring, saleMarket } from '../domain/sale-worth.ts';
-import { NOT_GRANTED } from '../domain/trade-checks.ts';
+import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import type { Balance, BalanceQuestion, SignedOrders, VenueWith } from '../venues/venue.ts';
+import { faucetVenue } from '../venues/asking.ts';
+import type { Balance, BalanceQuestion, SignedOrders, Venues, VenueWith } from '../venues/venue.ts';
+import type { WalletStore } from '../wallets/index.ts';
 import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
-import { DEPTH } from './expected-fill.ts';
-import { type FundingNeeds, waysToFund } from './funding-advice.ts';
 import { requireReady, requireTaken } from './place-order.ts';
 import { alreadyPlaced } from './trade-answers.ts';
-import { type UnsignedBy, verifyDraft } from './verify-draft.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
   readonly clock: Clock;
@@ -397,4 +420,166 @@ export async function explainShortage(
     question: balanceQuestion(sound),
   });
   return fix === null ? refused : asRefusal([{ ...denials[0], fix }]);
+}
+
+// The signature of a draft, judged by the venue's rules; a refusal in the terms of every other refusal.
+
+/** Stands where an order is not signed yet: nothing looks at it. */
+export const UNSIGNED = `0x${'00'.repeat(SIGNATURE_BYTES)}`;
+
+/** Whose key will sign an order that is only checked; `null`: not known. */
+export interface UnsignedBy {
+  readonly eoa: Address | null;
+}
+
+/**
+ * @param negRisk which of the two contracts of a version the market belongs to
+ * @param unsigned of an order without a signature; `null`: it has one
+ */
+export function verifyDraft(
+  draft: Draft,
+  negRisk: boolean,
+  { rules, unsigned }: { readonly rules: SignatureRules; readonly unsigned: UnsignedBy | null },
+): VerifiedOrder | { readonly ok: false; readonly denial: Denial } {
+  const verdict =
+    unsigned === null
+      ? verifyOrder(draft, negRisk, rules)
+      : unsignedOrder(draft, negRisk, rules, unsigned.eoa);
+  if (verdict.ok) return verdict;
+  const { diagnosis, fix } = verdict;
+  return {
+    ok: false,
+    denial: { code: 'invalid_order_payload', detail: 'Invalid order payload', path: 'order', diagnosis, fix },
+  };
+}
+
+// Computes what a book would make of an order now, if it were placed.
+
+/** Depth of the book at which no order ends. */
+export const DEPTH = 1_000;
+
+/** Expected fill of the order in the present book. */
+export function expectationOf(
+  market: MarketRecord,
+  draft: MarketDraft,
+  book: Book | null,
+  limit: Pips,
+): Pick<PreparedTrade, 'fill' | 'expectedRefusal'> {
+  const buying = draft.side === 'BUY';
+  const immediate = isImmediate(draft.timeInForce);
+  const levels = book ?? EMPTY_BOOK;
+  const { outcome, side } = draft;
+  const found = sweep(
+    market,
+    { ...EMPTY_BOOK, ...levels },
+    { side, outcome, amount: buying ? draft.money : draft.shares },
+    // A resting BUY asks for shares; one that executes at once spends its collateral.
+    { limit, ...(buying && !immediate ? { shares: draft.shares } : {}) },
+  );
+  const crosses = found.shares > 0n;
+  const taken = draft.postOnly ? NOTHING(found) : found;
+  const rests = immediate || draft.shares <= taken.shares ? 0n : draft.shares - taken.shares;
+  const complete = buying && immediate ? taken.complete : taken.shares >= draft.shares;
+  return {
+    fill: { ...fillRecord(taken), complete, rests: microToNumber(rests), sequence: levels.sequence },
+    expectedRefusal: refusalOf(draft, { crosses, complete }),
+  };
+}
+
+const EMPTY_BOOK = {
+  conditionId: '',
+  outcome: 'YES',
+  bids: [],
+  asks: [],
+  sequence: 0,
+  changedAt: 0,
+} as const satisfies Book;
+
+const NOTHING = (found: Sweep): Sweep => ({ ...found, shares: 0n, cost: 0n, fee: 0n, worst: null });
+
+const fillRecord = ({ side, shares, cost, fee, worst }: Sweep) => ({
+  shares: microToNumber(shares),
+  averagePrice:
+    shares === 0n ? null : microToNumber(divide(cost * MICRO, shares, side === 'BUY' ? 'ceil' : 'floor')),
+  worstPrice: worst === null ? null : pipsToNumber(worst),
+  cost: microToNumber(cost),
+  fee: microToNumber(fee),
+});
+
+function refusalOf(
+  { timeInForce, postOnly }: MarketDraft,
+  { crosses, complete }: { readonly crosses: boolean; readonly complete: boolean },
+): PreparedTrade['expectedRefusal'] {
+  if (postOnly && crosses) return 'post_only_would_cross';
+  if (timeInForce === 'FOK' && !complete) return 'fok_not_filled';
+  return timeInForce === 'FAK' && !crosses ? 'fak_no_match' : null;
+}
+
+// Where the money for an order might be: asked only when an order is refused for want of it.
+
+interface FundingNeeds {
+  readonly clock: Clock;
+  readonly wallets: Pick<WalletStore, 'credential' | 'faucetLeft'>;
+  readonly venues: Venues;
+  readonly faucetPerDay: Micro;
+}
+
+export interface ShortWallet {
+  readonly venue: VenueWith<'signedOrders'>;
+  /** The account that should pay. */
+  readonly maker: Address;
+  /** The key that signed. */
+  readonly eoa: Address;
+  readonly buying: boolean;
+  readonly needed: Micro;
+  readonly available: Micro;
+  readonly heldIn: (balance: Balance) => Micro;
+  readonly question: BalanceQuestion;
+}
+
+/** The same key's other wallets: those that hold enough. A wrong maker is the commonest reason for an empty account. */
+async function richerWallets(
+  needs: FundingNeeds,
+  caller: Caller,
+  { venue, maker, eoa, needed, heldIn, question }: ShortWallet,
+): Promise<string[]> {
+  const { proxy, safe, deposit } = walletKindsOf(eoa);
+  const others = [eoa, proxy, safe, deposit.beacon, deposit.uups].filter((wallet) => wallet !== maker);
+  const found = await Promise.all(
+    others.map(async (wallet) => {
+      // A venue may tell this only of wallets whose credential the desk has; without an answer there is no advice.
+      const held = await venue.signedOrders.balance(wallet, question).then(heldIn, () => null);
+      if (held === null || held < needed) return null;
+      const isRegistered = (await needs.wallets.credential(caller, wallet)) !== null;
+      const then = isRegistered
+        ? 'it is registered: sign with it as order.maker'
+        : 'it is not registered: POST /wallet/credentials with it, then sign with it as order.maker';
+      return `${wallet} (signatureType ${signatureTypeOf(eoa, wallet)}) of the same key holds ${formatMicro(held)}; ${then}.`;
+    }),
+  );
+  return found.filter((text) => text !== null);
+}
+
+/** @returns what to do next, beyond the registry's advice; `null` when nothing more is known */
+async function waysToFund(
+  needs: FundingNeeds,
+  caller: Caller,
+  shortage: ShortWallet,
+): Promise<string | null> {
+  const ways = await richerWallets(needs, caller, shortage);
+  if (shortage.buying && shortage.venue === faucetVenue(needs))
+    ways.push(await faucetAdvice(needs, shortage));
+  return ways.length === 0 ? null : ways.join(' ');
+}
+
+/** Advice about the missing amount, where the faucet still gives as much today. */
+async function faucetAdvice(
+  { wallets, faucetPerDay, clock }: FundingNeeds,
+  { maker, needed, available }: ShortWallet,
+): Promise<string> {
+  const gap = needed - available;
+  const left = await wallets.faucetLeft(maker, faucetPerDay, clock.now());
+  if (gap > left)
+    return `Order less, or cancel open orders: ${formatMicro(gap)} is missing, and the faucet gives this address ${formatMicro(left)} more today.`;
+  return `Draw paper money with POST /paper/faucet {"address": "${maker}", "amount": ${formatMicro(gap)}}, or order less, or cancel open orders.`;
 }

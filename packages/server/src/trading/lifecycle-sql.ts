@@ -2,8 +2,14 @@
  * The lifecycle of orders as SQL functions. `scripts/generate-rows.ts` writes this text to functions/order-lifecycle.sql,
  * so that the database refuses every change of a status that the table in `domain/lifecycle.ts` does not allow.
  */
-import { FIRST_STATUS, mayFill, ORDER_KINDS, ORDER_STATUSES, reachable } from '../domain/lifecycle.ts';
-import { eventWord } from '../domain/status-words.ts';
+import {
+  eventWord,
+  FIRST_STATUS,
+  mayFill,
+  ORDER_KINDS,
+  ORDER_STATUSES,
+  reachable,
+} from '../domain/lifecycle.ts';
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 

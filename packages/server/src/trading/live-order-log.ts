@@ -4,14 +4,13 @@ import type { Evidence } from '../domain/evidence.ts';
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { NewSignedOrder } from '../domain/records.ts';
-import type { Sql, Tx } from '../platform/database/connection.ts';
+import { msOrNull, type Sql, type Tx } from '../platform/database/connection.ts';
 import type {
   CredentialsRow,
   OrdersRow,
   VenueOrdersRow,
   VenueTradesRow,
 } from '../platform/database/rows.generated.ts';
-import { msOrNull } from '../platform/database/rows.ts';
 import type {
   FollowedWallet,
   KeptAside,
@@ -22,8 +21,8 @@ import type {
   OrderEnd,
 } from '../venues/live-orders.ts';
 import { keepPlans } from './admission-reads.ts';
-import { evidenceWrites } from './evidence.ts';
-import { signedOrderRow } from './order-rows.ts';
+import { signedOrderRow } from './order-store.ts';
+import { evidenceWrites } from './outcomes.ts';
 
 const NOTHING: Pick<Evidence, 'resolutions' | 'deposits'> = { resolutions: [], deposits: [] };
 

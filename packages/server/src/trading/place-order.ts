@@ -15,8 +15,8 @@ import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import type { Venue, VenueAnswer, VenueWith } from '../venues/venue.ts';
 import type { Admission, Recorded, TradeLedger, TradeScope } from './admission.ts';
+import { settleWithoutFill } from './doubts.ts';
 import type { OrderStore } from './order-store.ts';
-import { settleWithoutFill } from './settle-without-fill.ts';
 
 export interface PlaceOrderNeeds {
   readonly clock: Clock;

@@ -1,26 +1,41 @@
 /** A trade: places a signed order at its venue, once, and says truthfully what became of it. */
-import type { TradeRequest, TradeResponse } from '@bellwether/contract';
+import { outcomeName, type TradeRequest, type TradeResponse } from '@bellwether/contract';
+import { microToNumber, type Pips, pipsToNumber } from '@bellwether/contract/decimals';
 import { candidateOrderIds } from '@bellwether/protocol';
-import { findApproval, type ObtainApprovalNeeds, obtainApproval } from '../approvals/index.ts';
+import {
+  type ApprovalNeeded,
+  type ApprovalSubject,
+  type ApprovalTerms,
+  findApproval,
+  type ObtainApprovalNeeds,
+  obtainApproval,
+} from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
-import { type Draft, isImmediate, readDraft } from '../domain/draft.ts';
+import { boundTerms, type Draft, isImmediate, readDraft, signedLimit } from '../domain/draft.ts';
 import type { ExitTerms } from '../domain/exits.ts';
+import type { Book } from '../domain/market.ts';
 import type { Caller, NewSignedOrder } from '../domain/records.ts';
-import { type Deadline, deadlineAt } from '../platform/http/deadline.ts';
+import { within as inTime, READ_PATIENCE_MS } from '../domain/unavailable.ts';
+import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
+import { type Deadline, deadlineAt, tooLate, within } from '../platform/http/deadline.ts';
+import { Refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { venueFor } from '../venues/asking.ts';
-import type { SignedMessage, VenueAnswer, VenueOrder, Venues } from '../venues/venue.ts';
+import type { SignedMessage, VenueAnswer, VenueOrder, Venues, VenueWith } from '../venues/venue.ts';
 import type { TradeLedger } from './admission.ts';
-import { approvalSubject } from './approval-terms.ts';
-import type { SubmitOrder } from './batch-submission.ts';
+import { settleWithoutFill } from './doubts.ts';
 import {
   asRefusal,
+  DEPTH,
+  expectationOf,
   explainShortage,
   type FundedTrade,
   type JudgeTradeNeeds,
   judgeDraft,
   judgeTrade,
+  mostFee,
   type SoundTrade,
+  type UnsignedBy,
   withBalance,
 } from './judge-trade.ts';
 import type { OrderStore } from './order-store.ts';
@@ -32,7 +47,6 @@ import {
   validateOrder,
 } from './place-order.ts';
 import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from './refused-attempts.ts';
-import { settleWithoutFill } from './settle-without-fill.ts';
 import {
   beingPlaced,
   firstAnswerOf,
@@ -42,7 +56,6 @@ import {
   tradeResponse,
   validatedResponse,
 } from './trade-answers.ts';
-import type { UnsignedBy } from './verify-draft.ts';
 
 export interface PlaceTradeNeeds
   extends PlaceOrderNeeds,
@@ -263,4 +276,214 @@ async function answerTo(
     throw outcomeUnknown(order.orderId);
   }
   return tradeResponse(order, first);
+}
+
+// Terms of a signed order that waits for approval, as the owner sees them.
+
+function approvalSubject(caller: Pick<Caller, 'agentId'>, sound: SoundTrade): ApprovalSubject {
+  const binds = boundTerms(sound.draft);
+  return {
+    caller,
+    orderId: sound.verified.orderId,
+    binds,
+    endsAt: binds.endsAt,
+    terms: (needed) => termsOf(sound, needed),
+  };
+}
+
+async function termsOf(sound: SoundTrade, needed: ApprovalNeeded): Promise<ApprovalTerms> {
+  const { venue, market, draft } = sound;
+  const limit = signedLimit(draft, market.tickSize);
+  const book = await inTime(READ_PATIENCE_MS, venue.markets.book(market.conditionId, draft.outcome, DEPTH));
+  return {
+    venue: venue.id,
+    marketId: market.id,
+    marketConditionId: market.conditionId,
+    tokenId: draft.fields.tokenId.toString(),
+    outcome: draft.outcome,
+    outcomeName: outcomeName(market.outcomes, draft.outcome),
+    side: draft.side,
+    binds: boundTerms(draft),
+    price: pipsToNumber(limit),
+    orderSize: microToNumber(draft.shares),
+    amount: microToNumber(needed.amount),
+    feeAtMost: microToNumber(mostFee(sound, limit)),
+    walletAddress: draft.fields.maker,
+    approvalAbove: microToNumber(needed.limit),
+    book: book === null ? null : shown({ market, draft }, book, limit),
+    checks: needed.checks,
+    untrustedText: {
+      notice: UNTRUSTED_NOTICE,
+      marketQuestion: market.question,
+      agentsMarketQuestion: draft.question,
+      reasoning: draft.reasoning,
+      source: draft.source,
+      skillSlug: draft.skillSlug,
+    },
+  };
+}
+
+function shown(
+  { market, draft }: Pick<SoundTrade, 'market' | 'draft'>,
+  book: Book,
+  limit: Pips,
+): ApprovalTerms['book'] {
+  const { shares, averagePrice, worstPrice, cost, fee } = expectationOf(market, draft, book, limit).fill;
+  const best = (levels: Book['bids']) => (levels[0] === undefined ? null : pipsToNumber(levels[0][0]));
+  return { shares, averagePrice, worstPrice, cost, fee, bestBid: best(book.bids), bestAsk: best(book.asks) };
+}
+
+// Several trades in one request, judged in the order given; what becomes of one does not touch the others. A venue that takes several
+// orders at once is sent them together, when all of them are recorded or refused.
+
+/** An order of the request, or what the door found wrong with it. */
+export type BatchItem = { readonly request: TradeRequest } | { readonly fault: unknown };
+
+export type BatchOutcome =
+  | { readonly trade: TradeResponse; readonly isRepeated: boolean; readonly fault: null }
+  /** A Refusal, or any other error. */
+  | { readonly trade: null; readonly isRepeated: false; readonly fault: unknown };
+
+export interface BatchCall {
+  /** Checks every order, without any effect. */
+  readonly validateOnly: boolean;
+  readonly caller: Caller;
+  readonly items: readonly BatchItem[];
+  readonly requestId: string;
+  readonly deadline: Deadline;
+  /** Makes the trace of each order. */
+  readonly newTrace?: (() => TradeTrace | undefined) | undefined;
+}
+
+/** Left of the request's own deadline for the answer that tells of every order. */
+const ANSWER_MS = 300;
+/** The longest time that a timer can count. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
+export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
+  const together = new BatchSubmission();
+  const begun: Promise<BatchOutcome>[] = [];
+  for (const item of call.items) {
+    const joined = together.nextJoined();
+    const outcome = outcomeOf(needs, call, item, together);
+    begun.push(outcome);
+    await Promise.race([outcome, joined]);
+  }
+  together.close();
+  const outcomes = await Promise.all(begun);
+  // The same order twice in one request: the second has an answer now.
+  for (const [at, item] of call.items.entries())
+    if (isBeingPlaced(outcomes[at])) outcomes[at] = await outcomeOf(needs, call, item, together);
+  return outcomes;
+}
+
+const isBeingPlaced = (outcome: BatchOutcome | undefined): boolean =>
+  outcome?.fault instanceof Refusal && outcome.fault.denials[0].code === 'idempotency_in_flight';
+
+async function outcomeOf(
+  needs: ValidateTradeNeeds,
+  call: BatchCall,
+  item: BatchItem,
+  together: BatchSubmission,
+): Promise<BatchOutcome> {
+  try {
+    if ('fault' in item) throw item.fault;
+    const { answer: trade, isRepeated } = await placeInTime(needs, call, item.request, together);
+    return { trade, isRepeated, fault: null };
+  } catch (fault) {
+    return { trade: null, isRepeated: false, fault };
+  }
+}
+
+/** Bounds the wait for an order that hangs: the others still get their answers. */
+async function placeInTime(
+  needs: ValidateTradeNeeds,
+  { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,
+  request: TradeRequest,
+  { submit }: BatchSubmission,
+): Promise<Placed<TradeResponse>> {
+  const deadline = within(outer, ANSWER_MS);
+  if (deadline.leftMs() <= 0) throw tooLate();
+  if (validateOnly || request.validateOnly === true)
+    return { answer: await validateTrade(needs, { caller, request, requestId }), isRepeated: false };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        const orderId = deadline.doubt()?.orderId;
+        reject(orderId === undefined ? tooLate() : outcomeUnknown(orderId));
+      },
+      Math.min(deadline.leftMs(), LONGEST_TIMER_MS),
+    );
+  });
+  const placed = placeTrade(needs, { caller, request, requestId, deadline, trace: newTrace?.(), submit });
+  try {
+    return await Promise.race([placed, late]);
+  } finally {
+    clearTimeout(timer);
+    placed.catch(() => {});
+  }
+}
+
+// Collects the orders of one request that go to a venue which takes several at once, until each of the request is recorded or
+// refused. An order that was not recorded is never among them: the venue hears of nothing that the desk does not know.
+
+type SubmitOrder = (
+  venue: VenueWith<'signedOrders'>,
+  order: VenueOrder,
+  message: SignedMessage,
+) => Promise<VenueAnswer>;
+
+interface Waiting {
+  readonly venue: VenueWith<'signedOrders'>;
+  readonly outgoing: { readonly order: VenueOrder; readonly message: SignedMessage };
+  readonly answer: PromiseWithResolvers<VenueAnswer>;
+}
+
+/** So long a recorded order waits for the others of its request: one that is judged slowly holds no other up. */
+const LONGEST_WAIT_MS = 500;
+
+class BatchSubmission {
+  #waiting: Waiting[] = [];
+  #joined = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | undefined;
+  #isOpen = true;
+
+  /** Resolves when the next order waits here. */
+  nextJoined(): Promise<void> {
+    return this.#joined.promise;
+  }
+
+  readonly submit: SubmitOrder = (venue, order, message) => {
+    if (venue.signedOrders.submitAll === undefined || !this.#isOpen)
+      return venue.signedOrders.submit(order, message);
+    const answer = Promise.withResolvers<VenueAnswer>();
+    this.#waiting.push({ venue, outgoing: { order, message }, answer });
+    this.#timer ??= setTimeout(() => this.#send(), LONGEST_WAIT_MS);
+    this.#joined.resolve();
+    this.#joined = Promise.withResolvers();
+    return answer.promise;
+  };
+
+  /** No further order waits. */
+  close(): void {
+    this.#isOpen = false;
+    this.#send();
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting.splice(0);
+    for (const [venue, orders] of Map.groupBy(waiting, (one) => one.venue)) {
+      const { submit, submitAll } = venue.signedOrders;
+      const outgoing = orders.map((one) => one.outgoing);
+      const answers =
+        submitAll === undefined || outgoing.length === 1
+          ? outgoing.map(({ order, message }) => submit(order, message))
+          : submitAll(outgoing);
+      for (const [at, { answer }] of orders.entries()) answer.resolve(answers[at] ?? { kind: 'unknown' });
+    }
+  }
 }

@@ -3,7 +3,7 @@
 import type { ErrorCode, SetRequest, TradeRequest } from '@bellwether/contract';
 import { type Micro, notional, parseMicro, parsePips } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
-import { legsOf } from '../domain/quoted-amounts.ts';
+import { legsOf } from '../domain/amounts.ts';
 import type { Caller, NewSetOrder } from '../domain/records.ts';
 import { marketNamed } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -8,8 +8,7 @@ import type { MarketRecord, VenueId } from '../domain/market.ts';
 import type { Caller, NewSetOrder, OrderRow, SetOrderRow } from '../domain/records.ts';
 import { marketNamed } from '../markets/index.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
-import { relayRecord } from '../venues/relay-record.ts';
-import type { PreparedRelay, UnsignedCall, VenueSet } from '../venues/venue.ts';
+import { type PreparedRelay, relayRecord, type UnsignedCall, type VenueSet } from '../venues/venue.ts';
 import { outcomeUnknown, SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
 export type SetKind = NewSetOrder['kind'];

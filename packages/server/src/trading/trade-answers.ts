@@ -1,10 +1,10 @@
 /** Answers to the sender of a signed order: the first answer, repeated on every replay, or that there is none yet. */
-import { type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
+import { type CapName, type TradeResponse, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber } from '@bellwether/contract/decimals';
-import { boundTerms, type Draft } from '../domain/draft.ts';
+import { boundTerms, type Draft, saysExchange } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
-import { saysExchange } from '../domain/exchange-version.ts';
-import type { Caller, NewSignedOrder, OrderRow } from '../domain/records.ts';
+import type { Caller, Checked, NewSignedOrder, OrderRow } from '../domain/records.ts';
+import { figureText } from '../domain/safeguards.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { Venue, VenueAnswer } from '../venues/venue.ts';
 
@@ -155,3 +155,15 @@ export function tradeResponse(order: NewSignedOrder, first: FirstAnswer): TradeR
         }),
   };
 }
+
+// Figures by which an order was judged, as the wire and receipts show them: [limit, used, asked] of each safeguard, as texts.
+
+export const checkedRecord = ({ approval, ...figures }: Checked): Record<string, string[]> => ({
+  ...Object.fromEntries(
+    Object.entries(figures).map(([name, values]) => [
+      name,
+      values.map((value) => figureText(name as CapName, value)),
+    ]),
+  ),
+  ...(approval === undefined ? {} : { approval: [...approval] }),
+});

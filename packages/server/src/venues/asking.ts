@@ -1,8 +1,7 @@
 /** Which venues a request means, and which of them can do what it asks. */
 import type { WalletHeartbeat } from '@bellwether/contract';
-import { familyOf, parseWallet, type WalletAddress } from '../domain/addresses.ts';
 import type { VenueId } from '../domain/market.ts';
-import type { VenueFilter } from '../domain/records.ts';
+import { familyOf, parseWallet, type VenueFilter, type WalletAddress } from '../domain/records.ts';
 import type { RedeemsBy, Trading } from '../domain/risk-alerts.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Capability, KnownBalance, Venue, Venues, VenueWith } from './venue.ts';

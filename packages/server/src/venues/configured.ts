@@ -9,19 +9,17 @@ import type { RelayedStore } from '@bellwether/exchange/doors/relayer';
 import type { Relay } from '@bellwether/exchange/doors/web-sockets';
 import type { RecoverPublicKey, SigningTerms } from '@bellwether/protocol';
 import type { FastifyInstance, preHandlerAsyncHookHandler } from 'fastify';
-import type { BuilderTerms } from '../domain/builder.ts';
+import type { BuilderTerms } from '../domain/coherence.ts';
 import type { EvidenceLog } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { createDoorGuard } from '../platform/http/door-guard.ts';
-import type { BucketPolicy, RateLimits } from '../platform/http/rate-limits.ts';
+import type { BucketPolicy, createDoorGuard, RateLimits } from '../platform/http/rate-limits.ts';
 import type { OutboundLog } from '../platform/outbound/http.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { SettingsGroup } from '../platform/settings.ts';
-import type { HeartbeatLog } from './heartbeats.ts';
 import type { FollowedWallet, LiveOrderLog } from './live-orders.ts';
 import type { ExchangeCalls, PaperBackend } from './paper/index.ts';
-import type { MarketData, Venue, VenueSecrets } from './venue.ts';
+import type { HeartbeatLog, MarketData, Venue, VenueSecrets } from './venue.ts';
 
 /** The export of a venue's folder. `make` gets all settings, checked. */
 export interface VenueDeclaration extends SettingsGroup {

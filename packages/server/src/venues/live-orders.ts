@@ -6,10 +6,9 @@
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import type { FillId } from '@bellwether/contract/positions';
 import type { SignatureType } from '@bellwether/protocol';
-import type { WalletAddress } from '../domain/addresses.ts';
 import type { Evidence } from '../domain/evidence.ts';
 import type { VenueId } from '../domain/market.ts';
-import type { NewSignedOrder, SignedOrderRow } from '../domain/records.ts';
+import type { NewSignedOrder, SignedOrderRow, WalletAddress } from '../domain/records.ts';
 import type { Place } from '../platform/http/page.ts';
 import type { Sealed } from '../platform/secrets.ts';
 

@@ -6,26 +6,25 @@
  * Money and shares are micro-units, prices pips, times epoch milliseconds. A call without an answer throws
  * VenueUnavailable (or ChainUnavailable) where its docstring says so.
  */
-import type { VenueRefusal } from '@bellwether/contract';
+import type { RelayRecord, VenueRefusal } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
-import type {
-  Address,
-  ContractCall,
-  OrderExtras,
-  OrderFields,
-  RelayTerms,
-  SigningTerms,
-  WalletOwner,
+import {
+  type Address,
+  bytesToHex,
+  type ContractCall,
+  type OrderExtras,
+  type OrderFields,
+  type RelayTerms,
+  relayRequest,
+  type SigningTerms,
+  type WalletOwner,
 } from '@bellwether/protocol';
-import type { AddressFamily, WalletAddress } from '../domain/addresses.ts';
 import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
-import type { NewSignedOrder } from '../domain/records.ts';
-import type { HasHeartbeat } from './heartbeats.ts';
+import type { AddressFamily, NewSignedOrder, WalletAddress } from '../domain/records.ts';
 import type { HeldPage, HeldTrade, LiveOrderRow } from './live-orders.ts';
-import type { PriceHistory } from './price-history.ts';
 import type { Quotes } from './quotes.ts';
 
 export interface Venue {
@@ -452,4 +451,88 @@ export interface UnsignedCall {
   readonly value: string;
   readonly chainId: number;
   readonly description: string;
+}
+
+// Prices as a venue recorded them. Times are epoch milliseconds, prices pips of the YES token.
+
+export interface PricePoint {
+  readonly at: number;
+  readonly price: Pips;
+}
+
+export interface PriceRange {
+  /** The market's YES token. */
+  readonly tokenId: string;
+  /** Both inclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** Width of a bucket; buckets begin at its multiples since the epoch. */
+  readonly bucketMs: number;
+  /** Maximum number of points; one more is returned when there are more. */
+  readonly limit: number;
+}
+
+export interface PriceHistory {
+  /** Locates a token's history, also of archived markets; `null` when the token never had a price. */
+  locate(
+    tokenId: string,
+  ): Promise<{ readonly yesTokenId: string; readonly mirrored: boolean; readonly first: number } | null>;
+  /** The last price of every bucket that has one, oldest first, and the last price before the range. */
+  read(
+    range: PriceRange,
+  ): Promise<{ readonly before: PricePoint | null; readonly points: readonly PricePoint[] }>;
+}
+
+// The heartbeat of a live venue: once a key has sent one it must go on, or the venue cancels every open order of the key,
+// whoever placed it. So the desk sends it only for wallets whose owner wants that.
+
+/** A venue that has one. */
+export interface HasHeartbeat {
+  /** Seconds after the last heartbeat within which the venue has canceled. */
+  readonly cancelsAfterS: number;
+}
+
+export interface HeartbeatLog {
+  readonly venue: VenueId;
+  /**
+   * Takes or renews the lease with which one replica sends the heartbeats of the venue.
+   * @returns the wallets whose keys are to be kept alive: none when another replica sends, and none whose agents are silent
+   */
+  lease(holder: string, forMs: number): Promise<readonly string[]>;
+  /** Gives the lease up, so that another replica need not wait for its end. */
+  release(holder: string): Promise<void>;
+}
+
+// A request for the relayer as answers show it, and as records keep it.
+
+const SECOND_MS = 1_000;
+
+export const relayRequestOf = ({ owner, calls, terms, chainId }: PreparedRelay) =>
+  relayRequest(owner, calls, terms, chainId);
+
+export function relayRecord(relay: PreparedRelay): RelayRecord {
+  const { terms, chainId, deadlineS } = relay;
+  const { body, digest } = relayRequestOf(relay);
+  return {
+    ...{ type: terms.type, nonce: terms.nonce.toString(), chainId },
+    deadline: new Date(deadlineS * SECOND_MS).toISOString(),
+    relay: terms.type === 'PROXY' ? terms.relay : null,
+    digest: bytesToHex(digest),
+    body,
+  };
+}
+
+/** JSON has no 64-bit integers. */
+export type RelayJson = Omit<PreparedRelay, 'terms'> & {
+  readonly terms: object & { readonly nonce: string };
+};
+
+export const relayJson = ({ terms, ...relay }: PreparedRelay): RelayJson => ({
+  ...relay,
+  terms: { ...terms, nonce: terms.nonce.toString() },
+});
+
+export function relayFromJson(json: RelayJson): PreparedRelay {
+  const terms = { ...json.terms, nonce: BigInt(json.terms.nonce) } as PreparedRelay['terms'];
+  return { ...json, terms };
 }

@@ -1,15 +1,18 @@
 /** Wallets: credentials, links, grants, paper credit. */
-export { createHeartbeatLog, createHeartbeatStore, type HeartbeatStore } from './heartbeat-store.ts';
-export { walletJobs } from './jobs.ts';
-export { bindWalletLink } from './link-routes.ts';
-export { createWalletLinkStore } from './link-store.ts';
+
+export { bindWallet, bindWalletLink } from './routes.ts';
 export {
+  type CredentialRow,
+  createHeartbeatLog,
+  createHeartbeatStore,
+  createWalletLinkStore,
+  createWalletStore,
   evmWallets,
+  type HeartbeatStore,
   isReachable,
   ownersEvmWallets,
   ownersSolanaWallets,
   solanaWallets,
-} from './reachable-wallets.ts';
-export { bindWallet } from './routes.ts';
-export { type CredentialRow, createWalletStore, type WalletStore } from './store.ts';
-export { credentialIdentity } from './wallets.ts';
+  type WalletStore,
+} from './store.ts';
+export { credentialIdentity, walletJobs } from './wallets.ts';

@@ -20,22 +20,23 @@ import {
 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import { isInDoubt, isOpen } from '../domain/lifecycle.ts';
-import { within } from '../domain/patience.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';
+import { within } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, venueOf, venuesFor } from '../venues/asking.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { WalletLinkStore } from './link-store.ts';
+import type { WalletLinkStore } from './store.ts';
 import {
   type ChallengePurpose,
   challengeUsed,
+  credentialIdentity,
   newChallenge,
   provedBy,
+  tooManyWallets,
   walletOf,
-} from './wallet-challenge.ts';
-import { credentialIdentity, tooManyWallets } from './wallets.ts';
+} from './wallets.ts';
 
 export interface WalletLinkNeeds {
   readonly clock: Clock;

@@ -1,30 +1,47 @@
 /** Venue credentials: checked with the venue, sealed, and the first of a funder credited with paper money. */
 import {
+  CHALLENGE_PURPOSES,
   type CredentialCheck,
   type CredentialRequest,
   type CredentialResult,
+  challengeText,
   type FaucetRequest,
   type FaucetResponse,
   LIMITS,
+  type LinkChallenge,
+  type PaperCredentialRequest,
+  type ChallengePurpose as Purpose,
 } from '@bellwether/contract';
 import { type Micro, microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import {
   type Address,
   asAddress,
+  bytesToHex,
+  equalBytes,
+  parseAddress,
+  parseEd25519Signature,
+  parseSolanaAddress,
+  personalMessageDigest,
+  type RecoverPublicKey,
+  recoverAddress,
   type SignatureType,
+  type SolanaAddress,
   signatureTypeOf,
+  toChecksumAddress,
+  utf8,
+  verifySolanaMessage,
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
+import type { Denial } from '../domain/denial.ts';
 import type { Caller } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Refusal, refusal } from '../platform/refusal.ts';
+import { Refusal, refusal } from '../platform/refusal.ts';
+import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from '../venues/asking.ts';
 import type { VenueSecrets, Venues } from '../venues/venue.ts';
-import type { HeartbeatStore } from './heartbeat-store.ts';
-import type { SpentChallenge, WalletStore } from './store.ts';
-import { challengeUsed } from './wallet-challenge.ts';
+import type { HeartbeatStore, SpentChallenge, WalletStore } from './store.ts';
 
 export interface CredentialNeeds {
   readonly clock: Clock;
@@ -230,3 +247,221 @@ export async function drawFaucet(needs: FaucetNeeds, request: FaucetRequest): Pr
     allowanceLeft: microToNumber(left),
   };
 }
+
+// Challenges by which the key of a wallet proves itself. A challenge is a text that names this service, the agent, the
+// address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for no other agent and
+// nothing else, and nothing is stored until it is used.
+
+interface ChallengeNeeds {
+  readonly clock: Clock;
+  readonly secrets: Pick<Secrets, 'hash' | 'newId'>;
+  readonly signatures: { readonly chainId: number; readonly recover: RecoverPublicKey };
+  readonly publicUrl: string;
+}
+
+/** Purpose of a signature. Another purpose has other nonces and another text. */
+export interface ChallengePurpose extends Purpose {
+  /** Begins what the nonce's keyed hash covers. */
+  readonly name: string;
+}
+
+const CHALLENGE_TTL_MS = 5 * 60_000;
+
+const EXPIRY_DIGITS = 12;
+const ID_DIGITS = 32;
+const MAC_DIGITS = 32;
+const NONCE = /^[0-9a-f]{76}$/;
+
+export type ChallengedWallet =
+  | { readonly kind: 'evm'; readonly address: Address }
+  | { readonly kind: 'solana'; readonly address: SolanaAddress };
+
+/** @throws Refusal invalid_solana_address; EVM addresses were checked by their schema. */
+export function walletOf(text: string, path: string): ChallengedWallet {
+  const evm = parseAddress(text);
+  if (evm !== null) return { kind: 'evm', address: evm };
+  const solana = parseSolanaAddress(text);
+  if (solana !== null) return { kind: 'solana', address: solana };
+  throw refusal('invalid_solana_address', `${path} is not base58 of 32 bytes.`, { path });
+}
+
+const spelled = (wallet: ChallengedWallet): string =>
+  wallet.kind === 'evm' ? toChecksumAddress(wallet.address) : wallet.address;
+
+interface Challenged {
+  readonly caller: Caller;
+  readonly wallet: ChallengedWallet;
+  readonly purpose: ChallengePurpose;
+}
+
+/** The nonce's keyed hash: what it is good for. The agent is named by id; the owner by who it is now. */
+function macOf({ secrets }: ChallengeNeeds, { caller, wallet, purpose }: Challenged, head: string): string {
+  const text = `${purpose.name}\n${caller.agentId}\n${caller.userId}\n${wallet.address}\n${head}`;
+  return bytesToHex(secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
+}
+
+function messageOf(
+  needs: ChallengeNeeds,
+  { caller, wallet, purpose }: Challenged,
+  nonce: string,
+  expiresAt: number,
+): string {
+  return challengeText({
+    host: new URL(needs.publicUrl).host,
+    kind: wallet.kind,
+    address: spelled(wallet),
+    statement: purpose.statement(caller.agentId),
+    uri: needs.publicUrl + purpose.path,
+    chainId: wallet.kind === 'evm' ? needs.signatures.chainId : null,
+    nonce,
+    issuedAt: expiresAt - CHALLENGE_TTL_MS,
+    expiresAt,
+  });
+}
+
+export function newChallenge(needs: ChallengeNeeds, challenged: Challenged): LinkChallenge {
+  const expiresAt = needs.clock.now() + CHALLENGE_TTL_MS;
+  const head =
+    expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + needs.secrets.newId().replaceAll('-', '');
+  const nonce = head + macOf(needs, challenged, head);
+  return {
+    nonce,
+    message: messageOf(needs, challenged, nonce, expiresAt),
+    expiresAt: new Date(expiresAt).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
+    address: challenged.wallet.address,
+  };
+}
+
+/** @returns when the challenge ends @throws Refusal link_challenge_invalid */
+function requireChallenge(needs: ChallengeNeeds, challenged: Challenged, nonce: string): number {
+  const refuse = (detail: string) => refusal('link_challenge_invalid', detail, { path: 'nonce' });
+  const head = nonce.slice(0, EXPIRY_DIGITS + ID_DIGITS);
+  const isOurs =
+    NONCE.test(nonce) &&
+    equalBytes(utf8(macOf(needs, challenged, head)), utf8(nonce.slice(EXPIRY_DIGITS + ID_DIGITS)));
+  if (!isOurs) throw refuse('This nonce was not made for this agent, address and purpose.');
+  const expiresAt = Number.parseInt(nonce.slice(0, EXPIRY_DIGITS), 16);
+  if (expiresAt <= needs.clock.now()) throw refuse('The challenge has expired.');
+  return expiresAt;
+}
+
+export const challengeUsed = (): Refusal =>
+  refusal('link_challenge_invalid', 'This challenge has been used.', { path: 'nonce' });
+
+function badSignature(diagnosis: NonNullable<Denial['diagnosis']>): Refusal {
+  return new Refusal([
+    {
+      code: 'link_signature_invalid',
+      detail: "The signature is not the wallet's over the challenge's message.",
+      path: 'signature',
+      diagnosis,
+    },
+  ]);
+}
+
+/** @returns the key's own address @throws Refusal link_signature_invalid */
+function signerOf(
+  needs: ChallengeNeeds,
+  wallet: ChallengedWallet,
+  message: string,
+  signature: string,
+): string {
+  if (wallet.kind === 'solana') {
+    const bytes = parseEd25519Signature(signature);
+    if (bytes === null) throw badSignature({ check: 'signature_form', expected: '64 bytes' });
+    if (!verifySolanaMessage(wallet.address, message, bytes))
+      throw badSignature({ check: 'signer', expected: wallet.address });
+    return wallet.address;
+  }
+  const recovered = recoverAddress(needs.signatures.recover, personalMessageDigest(message), signature);
+  if (!recovered.ok)
+    throw badSignature({ check: 'signature_form', reason: recovered.reason, expected: '65 bytes, low s' });
+  if (signatureTypeOf(recovered.address, wallet.address) === null) {
+    throw badSignature({
+      check: 'signer',
+      recovered: recovered.address,
+      expected: `${wallet.address}, or the EOA that it is derived from`,
+    });
+  }
+  return recovered.address;
+}
+
+/** @returns the key that signed, and when the challenge ends @throws Refusal link_challenge_invalid, link_signature_invalid */
+export function provedBy(
+  needs: ChallengeNeeds,
+  challenged: Challenged,
+  answer: { readonly nonce: string; readonly signature: string },
+): { readonly signer: string; readonly expiresAt: number } {
+  const expiresAt = requireChallenge(needs, challenged, answer.nonce);
+  const message = messageOf(needs, challenged, answer.nonce, expiresAt);
+  return { signer: signerOf(needs, challenged.wallet, message, answer.signature), expiresAt };
+}
+
+// Credentials for a venue on paper without the venue's own protocol: the wallet's key signs a text of this service, and the
+// credentials are made and stored without being shown. Never the venue's typed data, whose signature makes real keys.
+
+export interface PaperCredentialNeeds extends ChallengeNeeds, CredentialNeeds {
+  readonly secrets: ChallengeNeeds['secrets'] & CredentialNeeds['secrets'];
+}
+
+const PURPOSE: ChallengePurpose = {
+  name: 'paper credential challenge v1',
+  ...CHALLENGE_PURPOSES.paperCredentials,
+};
+
+/** @throws Refusal paper_only */
+function credentialMaker(needs: HasVenues): (eoa: Address) => Promise<VenueSecrets> {
+  for (const { paper } of venuesWith(needs, 'paper'))
+    if (paper.credentials !== undefined) return paper.credentials;
+  throw refusal(
+    'paper_only',
+    'The venue that takes signed orders here is not on paper: use its own protocol.',
+  );
+}
+
+const challengedOf = (caller: Caller, address: string) => ({
+  caller,
+  wallet: { kind: 'evm', address: asAddress(address) } as const,
+  purpose: PURPOSE,
+});
+
+/** @throws Refusal paper_only */
+export async function credentialChallenge(
+  needs: PaperCredentialNeeds,
+  caller: Caller,
+  address: string,
+): Promise<LinkChallenge> {
+  credentialMaker(needs);
+  return newChallenge(needs, challengedOf(caller, address));
+}
+
+/** @throws Refusal */
+export async function createPaperCredentials(
+  needs: PaperCredentialNeeds,
+  caller: Caller,
+  request: PaperCredentialRequest,
+): Promise<CredentialResult> {
+  const make = credentialMaker(needs);
+  const { signer, expiresAt } = provedBy(needs, challengedOf(caller, request.address), request);
+  const eoa = asAddress(signer);
+  const walletAddress = asAddress(request.address);
+  const signatureType = walletType(eoa, walletAddress, request.signatureType);
+  return storeCredential(needs, caller, {
+    eoa,
+    walletAddress,
+    signatureType,
+    secrets: await make(eoa),
+    shown: request.address,
+    challenge: { nonce: request.nonce, expiresAt },
+  });
+}
+
+export interface WalletJobsNeeds {
+  readonly clock: { now(): number };
+  readonly walletLinks: { sweep(at: number): Promise<unknown> };
+}
+
+export const walletJobs = ({ clock, walletLinks }: WalletJobsNeeds): readonly Job[] => [
+  { name: 'sweep links', everyMs: 3_600_000, run: () => walletLinks.sweep(clock.now()) },
+];

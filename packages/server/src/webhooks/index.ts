@@ -1,7 +1,5 @@
 /** Webhooks: outgoing events of agents, and callbacks that come in. */
-export { createWebhookCourier } from './deliver.ts';
-export { webhookJobs } from './jobs.ts';
-export { openapiWebhooks } from './openapi.ts';
+export { createWebhookCourier, webhookJobs } from './deliver.ts';
 export { bindInbound, bindWebhooks, takeRawBodies } from './routes.ts';
 export { createWebhookSender } from './sender.ts';
 export { createWebhookStore } from './store.ts';
@@ -10,5 +8,6 @@ export {
   type InboundNeeds,
   listWebhookDeliveries,
   listWebhooks,
+  openapiWebhooks,
   type WebhookNeeds,
 } from './subscriptions.ts';

@@ -1,8 +1,7 @@
 /** Webhook endpoints, their outbox and log, and received callbacks. */
-import type { Sql } from '../platform/database/connection.ts';
+import { only, type Sql } from '../platform/database/connection.ts';
 import { once } from '../platform/database/idempotency-store.ts';
 import type { WebhookDeliveriesRow, WebhookEndpointsRow } from '../platform/database/rows.generated.ts';
-import { only } from '../platform/database/rows.ts';
 import type { Sealed } from '../platform/secrets.ts';
 
 /** The driver does not read the database's -infinity, "at once", as a date. */

@@ -3,30 +3,37 @@ import { LIMITS } from '@bellwether/contract';
 import type { RecoverPublicKey } from '@bellwether/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { ListingUnfinished, VenueUnavailable } from '../domain/unavailable.ts';
 import { ownerOfSession } from '../owners/index.ts';
-import type { Sql } from '../platform/database/connection.ts';
+import { databaseFault, type Sql } from '../platform/database/connection.ts';
 import type { DatabasePulse } from '../platform/database/database-pulse.ts';
-import type { ReplicaWatch } from '../platform/database/replica-watch.ts';
-import { listenForRevocations, type Revocations } from '../platform/database/revocations.ts';
-import { Acceptors } from '../platform/http/acceptors.ts';
-import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/authenticate.ts';
-import { createDoorGuard } from '../platform/http/door-guard.ts';
+import {
+  listenForRevocations,
+  type ReplicaWatch,
+  type Revocations,
+} from '../platform/database/replica-watch.ts';
+import { Acceptors } from '../platform/http/connections.ts';
 import { createIdempotency } from '../platform/http/idempotency.ts';
+import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/identify.ts';
 import { Admission } from '../platform/http/load-control.ts';
 import type { Meters } from '../platform/http/metrics.ts';
-import { createRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
-import { forwardToLeader, type ReplicaDoor, socketAtLeader } from '../platform/http/replicas.ts';
-import type { Timelines } from '../platform/http/timelines.ts';
+import { createDoorGuard, createRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
+import {
+  forwardToLeader,
+  type ReplicaDoor,
+  socketAtLeader,
+  type Timelines,
+} from '../platform/http/replicas.ts';
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { Tracer } from '../platform/tracing.ts';
 import { bindReceipts } from '../receipts/index.ts';
 import { bindStatements } from '../statements/index.ts';
 import type { Streams } from '../streams/index.ts';
+import { venueRecord } from '../venues/asking.ts';
 import type { DoorTools } from '../venues/configured.ts';
 import { type PaperBackend, relaySocket } from '../venues/paper/index.ts';
-import { describeOutage } from './outages.ts';
-import { createReadiness } from './readiness.ts';
-import { createServer } from './server.ts';
+import type { Venues } from '../venues/venue.ts';
+import { createServer, type ReadyState } from './server.ts';
 import type { Stops } from './stopping.ts';
 import { createStreams } from './streams.ts';
 import type { UseCaseNeeds } from './use-cases.ts';
@@ -193,3 +200,43 @@ const doorTools = ({ config, recover, replicas, rateLimits }: DoorToolParts): Do
     return target === null ? null : (peer) => relaySocket(target, peer);
   },
 });
+
+// Answers `/readyz`: whether trades can be taken here, asked anew each time, and within a second. Every question has
+// its own, shorter time, so that one that hangs neither delays nor hides the others.
+
+export interface ReadinessParts {
+  /** `ready`, or what is wrong with the database; in time. */
+  readonly database: () => Promise<string>;
+  /** Refreshes what the venues on paper know of the replica that leads. */
+  readonly paper: Pick<PaperBackend, 'probe'>;
+  readonly venues: Venues;
+  readonly version: string;
+  /** The process is about to end: proxies are to choose another replica, while this one still answers. */
+  readonly isDraining: () => boolean;
+}
+
+export function createReadiness({ database, paper, venues, version, isDraining }: ReadinessParts) {
+  return async (): Promise<ReadyState> => {
+    const draining = isDraining();
+    const [said] = draining ? ['not asked'] : await Promise.all([database(), paper.probe()]);
+    const own = [...venues.values()].map((venue) => venueRecord(venue, 'proxy'));
+    // One venue's trouble must not take the others' agents away; without the database none takes anything.
+    const states =
+      draining || said === 'ready'
+        ? own
+        : own.map((venue) =>
+            venue.status === 'ready' ? { ...venue, status: `waits for the database: ${said}` } : venue,
+          );
+    const ready = !draining && states.some(({ status }) => status === 'ready');
+    const status = draining ? 'draining' : ready ? 'ready' : 'not ready';
+    return { ready, body: { status, version, venues: states, database: said } };
+  };
+}
+
+// Which errors mean that something the service needs did not answer, in words for the caller.
+
+/** @returns null for a fault of the service's own code */
+export function describeOutage(error: unknown): string | null {
+  if (error instanceof ListingUnfinished) return error.message;
+  return error instanceof VenueUnavailable ? 'The venue is not reachable.' : databaseFault(error);
+}

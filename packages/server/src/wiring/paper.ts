@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
-import { createLeaderBoard } from '../platform/database/leader-board.ts';
+import { createLeaderBoard } from '../platform/database/replica-watch.ts';
 import type { Meters } from '../platform/http/metrics.ts';
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { PositionsInPlay } from '../positions/index.ts';

@@ -5,7 +5,6 @@ import { readFormerMasterKeyFile, readMasterKeyFile } from '@bellwether/durable/
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Sql } from '../platform/database/connection.ts';
 import {
   addCheck,
   type KeyCheck,
@@ -13,7 +12,8 @@ import {
   nameCheck,
   opensCheck,
   rootSecret,
-} from '../platform/database/master-keys.ts';
+} from '../platform/database/belonging.ts';
+import type { Sql } from '../platform/database/connection.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { createSecrets, deriveSecret, masterKeyName } from '../platform/system/secrets.ts';
 import type { Stops } from './stopping.ts';

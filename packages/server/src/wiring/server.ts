@@ -9,14 +9,25 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { createConsoleBundle, serveConsole, servePausePage } from '../console/index.ts';
-import type { ThisReplica } from '../operator/index.ts';
-import { createSite } from '../owners/index.ts';
+import { bindAgents } from '../agents/index.ts';
+import { bindApprovals } from '../approvals/index.ts';
+import { bindBriefing } from '../briefing/index.ts';
+import {
+  bindAgentReads,
+  bindOwnerConsole,
+  createConsoleBundle,
+  serveConsole,
+  servePausePage,
+} from '../console/index.ts';
+import { bindExits } from '../exits/index.ts';
+import { bindFees } from '../fees/index.ts';
+import { bindMarkets, bindVenues } from '../markets/index.ts';
+import { bindOperator, type OperatorNeeds, type OperatorParts, type ThisReplica } from '../operator/index.ts';
+import { bindJournal, bindOrders } from '../orders/index.ts';
+import { bindClaims, bindOwners, createSite } from '../owners/index.ts';
 import { withOrigin } from '../platform/database/connection.ts';
-import type { Revocations } from '../platform/database/revocations.ts';
+import type { Revocations } from '../platform/database/replica-watch.ts';
 import { noteCallers, type TrustProxy, trustOf } from '../platform/http/addresses.ts';
-import { serveAssets } from '../platform/http/assets.ts';
-import { serializeWhenUsed } from '../platform/http/compile-when-used.ts';
 import {
   answerBroken,
   type ConnectionLimits,
@@ -24,30 +35,46 @@ import {
   createHttpServer,
 } from '../platform/http/connections.ts';
 import { cookieName } from '../platform/http/identify.ts';
-import { parseBodies } from '../platform/http/json-bodies.ts';
-import { bindMetrics, type Meters, type MetricsSources } from '../platform/http/metrics.ts';
+import { admitRequests } from '../platform/http/load-control.ts';
+import {
+  bindMetrics,
+  type Meters,
+  type MetricsSources,
+  traceRequests,
+  watchRequests,
+} from '../platform/http/metrics.ts';
+import { type Site, serveAssets } from '../platform/http/pages.ts';
 import { handleError, refusedEverywhere } from '../platform/http/problem.ts';
-import { watchRequests } from '../platform/http/recent-requests.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
-import { admitRequests } from '../platform/http/request-admission.ts';
 import { type Bind, createBinder, type Gate, type Route } from '../platform/http/routes.ts';
 import { guardTargets, showToPages } from '../platform/http/targets.ts';
-import { traceRequests } from '../platform/http/trace-requests.ts';
 import { MethodTable, refuseUnknown } from '../platform/http/unknown-routes.ts';
-import { compileFor } from '../platform/http/validators.ts';
-import { bindDocs } from '../platform/site/docs-page.ts';
-import { serveFrontPage } from '../platform/site/front-page.ts';
-import { serveGuides } from '../platform/site/guides.ts';
+import { compileFor, parseBodies, serializeWhenUsed } from '../platform/http/validation.ts';
+import { serveFrontPage, serveGuides } from '../platform/site/guides.ts';
 import { bindLlmsText, FIRST_STEPS, llmsText } from '../platform/site/llms-text.ts';
 import { finishDocument, serveDocuments } from '../platform/site/openapi-document.ts';
+import { bindDocs } from '../platform/site/reference-page.ts';
 import type { Tracer } from '../platform/tracing.ts';
-import { quoteAliases } from '../quoting/index.ts';
-import type { Streams } from '../streams/index.ts';
-import type { ResolveDoubtNeeds } from '../trading/index.ts';
+import { bindChainPositions, bindPositions } from '../positions/index.ts';
+import { bindQuotes, quoteAliases } from '../quoting/index.ts';
+import { bindSkills } from '../skills/index.ts';
+import { bindStreams, type Streams } from '../streams/index.ts';
+import {
+  bindBatchTrade,
+  bindPrepareTrade,
+  bindSets,
+  bindTrading,
+  type ResolveDoubtNeeds,
+} from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
-import type { InboundNeeds } from '../webhooks/index.ts';
-import { bindInbound, openapiWebhooks, takeRawBodies } from '../webhooks/index.ts';
-import { bindResources, type ResourceNeeds } from './resources.ts';
+import { bindWallet, bindWalletLink } from '../wallets/index.ts';
+import {
+  bindInbound,
+  bindWebhooks,
+  type InboundNeeds,
+  openapiWebhooks,
+  takeRawBodies,
+} from '../webhooks/index.ts';
 
 export interface ReadyState {
   readonly ready: boolean;
@@ -310,4 +337,60 @@ async function bindService(app: FastifyInstance, { basePath, readiness }: Server
     });
   }
   bindDocs(app, basePath);
+}
+
+// The resources of the interface, each bound to its use cases. One that is added here says by its type what it needs.
+
+const RESOURCES = [
+  bindApprovals,
+  bindSkills,
+  bindWallet,
+  bindWalletLink,
+  bindWebhooks,
+  bindBriefing,
+  bindMarkets,
+  bindTrading,
+  bindOrders,
+  bindAgentReads,
+  bindOwnerConsole,
+  bindBatchTrade,
+  bindPrepareTrade,
+  bindSets,
+  bindExits,
+  bindPositions,
+  bindQuotes,
+  bindChainPositions,
+  bindJournal,
+  bindFees,
+  bindVenues,
+] as const;
+
+/** All that the listed resources need: a union of functions is called with the intersection of their parameters. */
+type NeedsOfEach = (typeof RESOURCES)[number] extends (bind: Bind, needs: infer Needs) => void
+  ? Needs
+  : never;
+
+type ResourceNeeds = NeedsOfEach &
+  Parameters<typeof bindAgents>[1] &
+  Parameters<typeof bindClaims>[1] &
+  Parameters<typeof bindOwners>[1] &
+  OperatorNeeds;
+
+interface Parts {
+  readonly needs: ResourceNeeds;
+  readonly gate: Gate;
+  /** Makes every replica drop what it remembers of a key. */
+  readonly revocations: Pick<Revocations, 'announce'>;
+  readonly siteOf: () => Site;
+  readonly streams: Streams;
+  readonly operator: OperatorParts;
+}
+
+function bindResources(bind: Bind, { needs, gate, revocations, siteOf, streams, operator }: Parts): void {
+  bindAgents(bind, needs, revocations.announce);
+  bindClaims(bind, needs, gate, siteOf);
+  bindOwners(bind, needs, { announce: revocations.announce, rateLimits: gate.rateLimits });
+  bindStreams(bind, streams);
+  bindOperator(bind, needs, operator);
+  for (const bindResource of RESOURCES) bindResource(bind, needs);
 }

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { type DelegationNeeds, delegationOf } from '../../src/fees/delegation.ts';
-import { followFees } from '../../src/fees/fee-fate.ts';
+import { type DelegationNeeds, delegationOf, followFees } from '../../src/fees/charge-fee.ts';
 import type { Refusal } from '../../src/platform/refusal.ts';
 import {
   address,

@@ -11,12 +11,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../../test/postgres.ts';
 import { readConfig } from '../../src/config.ts';
 import { VenueUnavailable } from '../../src/domain/unavailable.ts';
-import { createLocalSigning } from '../../src/fees/signing/local.ts';
+import { createLocalSigning } from '../../src/fees/signing-provider.ts';
 import { openPool, type Sql } from '../../src/platform/database/connection.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { PositionsInPlay } from '../../src/positions/positions-in-play.ts';
-import type { ForwardedName } from '../../src/venues/paper/forwarded-port.ts';
-import { LEADER_CALLS, type LeaderPorts } from '../../src/venues/paper/leader-calls.ts';
+import { type ForwardedName, LEADER_CALLS, type LeaderPorts } from '../../src/venues/paper/leader-calls.ts';
 import type { PaperBackend } from '../../src/venues/paper/paper-backend.ts';
 import { startPaper } from '../../src/wiring/paper.ts';
 

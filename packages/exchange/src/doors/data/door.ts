@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
-import { DataError } from './data-error.ts';
 import { type DataDoorOptions, Reads } from './reads.ts';
+import { DataError } from './requests.ts';
 import { v1Routes } from './v1-routes.ts';
 import { v2Routes } from './v2-routes.ts';
 

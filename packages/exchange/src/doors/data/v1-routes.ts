@@ -1,15 +1,27 @@
 /** Version 1 of the data API, which the venue retires and clients of today still call: plain arrays, camel case, offsets. */
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalid } from './data-error.ts';
-import { readPage, type Source } from './history-pages.ts';
-import { type HistoryRow, legacyActivityRow, legacyTradeRow } from './history-rows.ts';
-import { tradeSources } from './history-sources.ts';
-import { holderRows, openInterestOf, portfolioValue } from './market-rows.ts';
-import { Params } from './params.ts';
-import { isRedeemable, legacyPositionRow, type Position, unrealizedOf } from './positions.ts';
+import {
+  type HistoryRow,
+  legacyActivityRow,
+  legacyTradeRow,
+  readPage,
+  type Source,
+  tradeSources,
+} from './history.ts';
+import {
+  holderRows,
+  isRedeemable,
+  legacyPositionRow,
+  marketsOfEvent,
+  openInterestOf,
+  type Position,
+  portfolioValue,
+  totalOf,
+  unrealizedOf,
+} from './positions.ts';
 import type { Reads } from './reads.ts';
-import { v1MarketLists } from './v1-market-lists.ts';
+import { invalid, Params } from './requests.ts';
 import { activitySources } from './v2-routes.ts';
 
 const DIRECTIONS = ['ASC', 'DESC'] as const;
@@ -24,7 +36,7 @@ type SortKey = (position: Position) => number | string;
 const averageOf = ({ cost, size, bought, boughtCost }: Position): number =>
   size > 0n ? Number(cost) / Number(size) : bought === 0n ? 0 : Number(boughtCost) / Number(bought);
 
-const KEYS = {
+const SORT_KEYS = {
   CURRENT: ({ value }) => Number(value),
   INITIAL: ({ cost }) => Number(cost),
   TOKENS: ({ size }) => Number(size),
@@ -94,7 +106,7 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
     );
     const sort = params.choice('sort_by', OPEN_SORTS, 'TOKENS');
     const ascending = params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC';
-    const page = sorted(shown, KEYS[sort], ascending).slice(offset, offset + limit);
+    const page = sorted(shown, SORT_KEYS[sort], ascending).slice(offset, offset + limit);
     return reply.send(page.map(legacyPositionRow));
   });
 
@@ -109,7 +121,7 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
     );
     const sort = params.choice('sort_by', CLOSED_SORTS, 'REALIZEDPNL');
     const ascending = params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC';
-    const page = sorted(shown, KEYS[sort], ascending).slice(offset, offset + limit);
+    const page = sorted(shown, SORT_KEYS[sort], ascending).slice(offset, offset + limit);
     return reply.send(
       page.map((position) => ({
         ...legacyPositionRow(position),
@@ -259,3 +271,95 @@ const legacyHolder = ({
   ...{ proxyWallet: proxy_wallet, asset: token_id, amount, outcomeIndex: outcome_index },
   ...{ name: '', pseudonym: '', bio: '', profileImage: '', displayUsernamePublic: false, verified: false },
 });
+
+// The newer lists of version 1, below `/v1`, which the venue's client for TypeScript asks for: who has what in a market, and what an
+// event traded. Rankings, builders and combined positions do not exist on the paper venue: their lists are empty.
+
+const LIST_DIRECTIONS = ['ASC', 'DESC'] as const;
+const LIST_STATUSES = ['OPEN', 'CLOSED', 'ALL'] as const;
+const LIST_SORTS = ['TOKENS', 'CASH_PNL', 'REALIZED_PNL', 'TOTAL_PNL'] as const;
+const DEFAULT_LIST_LIMIT = 50;
+const MOST_LIST_LIMIT = 500;
+const MOST_LIST_OFFSET = 10_000;
+
+const LIST_KEYS: Readonly<Record<(typeof LIST_SORTS)[number], (position: Position) => Micro>> = {
+  TOKENS: ({ size }) => size,
+  CASH_PNL: unrealizedOf,
+  REALIZED_PNL: ({ realized }) => realized,
+  TOTAL_PNL: totalOf,
+};
+
+function v1MarketLists(door: FastifyInstance, reads: Reads): void {
+  door.get('/v1/market-positions', async (request, reply) => {
+    const params = new Params(request);
+    const [conditionId, ...others] = reads.conditions(params, 'market') ?? [];
+    if (conditionId === undefined || others.length > 0) throw invalid('one market is required', 'market');
+    const user = params.address('user');
+    const limit = params.whole('limit', DEFAULT_LIST_LIMIT, MOST_LIST_LIMIT);
+    const offset = params.whole('offset', 0, MOST_LIST_OFFSET);
+    const status = params.choice('status', LIST_STATUSES, 'ALL');
+    const keyOf = LIST_KEYS[params.choice('sort_by', LIST_SORTS, 'TOTAL_PNL')];
+    const direction = params.choice('sort_direction', LIST_DIRECTIONS, 'DESC') === 'ASC' ? 1 : -1;
+    await reads.chargeRows(request, limit);
+    const accounts = user === undefined ? await reads.largestHolders(request, conditionId) : [user];
+    const found: Position[] = [];
+    for (const account of accounts) found.push(...(await reads.positions(request, account)));
+    const shown = found
+      .filter(
+        ({ facts, size }) =>
+          facts.conditionId === conditionId && (status === 'ALL' || (status === 'OPEN') === size > 0n),
+      )
+      .sort((a, b) => direction * Number(keyOf(a) - keyOf(b)));
+    const facts = shown[0]?.facts ?? reads.exchange.market(conditionId);
+    return reply.send(
+      (facts?.tokenIds ?? []).map((token, index) => ({
+        token,
+        positions: shown
+          .filter(({ outcome }) => outcome === (index === 0 ? 'YES' : 'NO'))
+          .slice(offset, offset + limit)
+          .map(marketPositionRow),
+      })),
+    );
+  });
+
+  door.get('/live-volume', (request, reply) => {
+    const id = new Params(request).text('id');
+    if (id === undefined) throw invalid('id is required', 'id');
+    const markets = marketsOfEvent(reads.exchange, id);
+    const total = markets.reduce((sum, { volume }) => sum + volume, 0n);
+    return reply.send([
+      {
+        total: microToNumber(total),
+        markets: markets.map(({ conditionId, volume }) => ({
+          market: conditionId,
+          value: microToNumber(volume),
+        })),
+      },
+    ]);
+  });
+
+  for (const path of ['leaderboard', 'builders/leaderboard', 'builders/volume'])
+    door.get(`/v1/${path}`, (_request, reply) => reply.send([]));
+  for (const [path, name] of [
+    ['positions', 'combos'],
+    ['activity', 'activity'],
+  ] as const)
+    door.get(`/v1/${path}/combos`, (request, reply) => {
+      const params = new Params(request);
+      params.requiredAddress('user');
+      const limit = params.whole('limit', DEFAULT_LIST_LIMIT, MOST_LIST_LIMIT);
+      return reply.send({ [name]: [], pagination: { limit, offset: 0, has_more: false } });
+    });
+}
+
+function marketPositionRow(position: Position) {
+  const row = legacyPositionRow(position);
+  const { proxyWallet, asset, conditionId, avgPrice, size, curPrice, currentValue, cashPnl } = row;
+  const { totalBought, realizedPnl, outcome, outcomeIndex } = row;
+  return {
+    ...{ proxyWallet, name: '', profileImage: '', verified: false, asset, conditionId, avgPrice, size },
+    ...{ currPrice: curPrice, currentValue, cashPnl, totalBought, realizedPnl },
+    totalPnl: microToNumber(totalOf(position)),
+    ...{ outcome, outcomeIndex },
+  };
+}

@@ -1,34 +1,37 @@
 /** Version 2 of the data API: envelopes, snake case, cursors. Wire reference 3.1 and 3.2. */
-import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber, PIPS, pipsToNumber } from '@bellwether/contract/decimals';
 import { approvalCalls } from '@bellwether/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccountId } from '../../paper-exchange.ts';
 import type { Basis } from './cost-basis.ts';
-import { invalid } from './data-error.ts';
-import { readPage, type Source } from './history-pages.ts';
-import { activityRow, type HistoryRow, tradeRow } from './history-rows.ts';
-import { moveSources, tradeSources, type Wanted } from './history-sources.ts';
 import {
-  holderRows,
-  openInterestOf,
-  portfolioValue,
-  profitOf,
-  resolutionRow,
-  resultRow,
-} from './market-rows.ts';
-import { pageOf } from './page.ts';
-import { Params } from './params.ts';
+  activityRow,
+  type HistoryRow,
+  moveSources,
+  readPage,
+  type Source,
+  tradeRow,
+  tradeSources,
+  type Wanted,
+} from './history.ts';
 import {
   hasStatus,
+  holderRows,
+  openInterestOf,
+  POSITION_SORTS,
+  POSITION_STATUSES,
+  type Position,
   type PositionOrder,
+  portfolioValue,
   positionPage,
+  positionRow,
+  profitOf,
   readCursor,
-  SORTS,
-  STATUSES,
-} from './position-lists.ts';
-import { type Position, positionRow } from './positions.ts';
-import { priceRoute } from './price-route.ts';
+  resolutionRow,
+  resultRow,
+} from './positions.ts';
 import type { Reads } from './reads.ts';
+import { invalid, Params, pageOf } from './requests.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_LIMIT = 1_000;
@@ -102,8 +105,8 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
     const cursor = params.text('cursor');
     const after = cursor === undefined ? undefined : readCursor(cursor);
     const order: PositionOrder = after ?? {
-      status: params.choice('status', STATUSES, 'OPEN'),
-      sort: params.choice('sort_by', SORTS, 'CURRENT_VALUE'),
+      status: params.choice('status', POSITION_STATUSES, 'OPEN'),
+      sort: params.choice('sort_by', POSITION_SORTS, 'CURRENT_VALUE'),
       ascending: params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC',
     };
     const fits = positionFilter(params, conditions);
@@ -347,4 +350,82 @@ function bindAbsent(door: FastifyInstance, reads: Reads): void {
   door.get('/v2/status', (_request, reply) =>
     reply.send({ data: { computed_at: Math.floor(reads.now / 1000), age: 0, lag: 0 } }),
   );
+}
+
+// `GET /v2/prices-history`: prices of a token, the newest page first; each page is in the order of time.
+
+const SECOND_MS = 1_000;
+const MINUTE_S = 60;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_PRICE_SPAN_MS = 15 * DAY_MS;
+const DEFAULT_PRICES = 1_000;
+const MOST_PRICES = 10_000;
+const MOST_BUCKET_S = 30 * 86_400;
+const TOKEN_ID = /^[0-9]{1,78}$/;
+/** `1m` is a month. */
+const PRICE_INTERVALS: Readonly<Record<string, number>> = {
+  max: Number.POSITIVE_INFINITY,
+  all: Number.POSITIVE_INFINITY,
+  '1m': 30 * DAY_MS,
+  '1w': 7 * DAY_MS,
+  '1d': DAY_MS,
+  '6h': 6 * HOUR_MS,
+  '1h': HOUR_MS,
+};
+
+interface PriceSpan {
+  /** Epoch milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** One price: the last one at that time. */
+  readonly isMoment: boolean;
+}
+
+/** @throws DataError unless exactly one of the three ways is used */
+function priceSpanOf(params: Params, now: number): PriceSpan {
+  const [interval, start, asOf] = [params.text('interval'), params.time('start'), params.time('as_of')];
+  const ways = [interval, start, asOf].filter((way) => way !== undefined);
+  if (ways.length !== 1) throw invalid('exactly one of start, interval and as_of is required', 'interval');
+  if (asOf !== undefined) return { from: asOf, to: asOf + SECOND_MS - 1, isMoment: true };
+  if (start !== undefined) {
+    const to = (params.time('end') ?? Math.min(now, start + MOST_PRICE_SPAN_MS)) + SECOND_MS - 1;
+    if (to < start) throw invalid('end must not be before start', 'end');
+    if (to - start > MOST_PRICE_SPAN_MS + SECOND_MS)
+      throw invalid('start and end may lie 15 days apart', 'end');
+    return { from: start, to, isMoment: false };
+  }
+  const length = Object.hasOwn(PRICE_INTERVALS, interval ?? '') ? PRICE_INTERVALS[interval ?? ''] : undefined;
+  if (length === undefined)
+    throw invalid(`interval must be one of ${Object.keys(PRICE_INTERVALS).join(', ')}`, 'interval');
+  return { from: Math.max(0, now - length), to: now, isMoment: false };
+}
+
+function priceRoute(door: FastifyInstance, reads: Reads): void {
+  door.get('/v2/prices-history', async (request) => {
+    const params = new Params(request);
+    params.refuse(['offset'], 'use cursor');
+    const token = params.text('token_id');
+    if (token === undefined || !TOKEN_ID.test(token)) throw invalid('token_id is required', 'token_id');
+    const limit = Math.max(1, params.whole('limit', DEFAULT_PRICES, MOST_PRICES));
+    const bucketS = Math.max(1, params.whole('bucket_seconds', MINUTE_S, MOST_BUCKET_S));
+    const cursor = params.text('cursor');
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw invalid('cursor is not valid', 'cursor');
+    const { from, to, isMoment } = priceSpanOf(params, reads.now);
+    await reads.chargeRows(request, limit);
+    const { prices } = reads.exchange;
+    const place = await prices.locate(token);
+    if (place === null) return pageOf([], limit, undefined);
+    // A cursor is the time of the oldest point that was shown.
+    const until = cursor === undefined ? to : Math.min(to, Number(cursor) - 1);
+    const asked = { tokenId: place.yesTokenId, from, to: until, bucketMs: bucketS * SECOND_MS };
+    const { before, points } = await prices.read({ ...asked, limit: isMoment ? 1 : limit });
+    const found = isMoment ? [points.at(-1) ?? before].filter((one) => one !== null) : points.slice(-limit);
+    const shown = found.map(({ at, price }) => ({
+      t: Math.floor((isMoment ? from : at) / SECOND_MS),
+      p: pipsToNumber(place.mirrored ? PIPS - price : price),
+    }));
+    const isMore = !isMoment && points.length > limit;
+    return pageOf(shown, limit, isMore ? String(found[0]?.at) : undefined);
+  });
 }

@@ -1,3 +1,3 @@
 export type { CatalogueReads } from './directory.ts';
 export { type GammaDoorOptions, gammaDoor } from './door.ts';
-export { eventSlugOf } from './event-record.ts';
+export { eventSlugOf } from './records.ts';

@@ -1,16 +1,26 @@
 /** An account's standing at the venue: heartbeats, notifications, scoring, limits. Wire reference 2.3, 2.11 and 2.15. */
+
+import { randomUUID } from 'node:crypto';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import type { FastifyInstance } from 'fastify';
+import type { OpenOrder } from '../../paper-exchange.ts';
 import type { TradeMatch, TradeRecord } from '../../trade-history.ts';
-import { accountsOf } from './accounts.ts';
-import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
-import { CHECK_EVERY_MS, Heartbeats } from './heartbeats.ts';
-import { bodyText, type L2, type Reader } from './l2-auth.ts';
-import { commanded, openHere } from './open-here.ts';
-import { jsonOf, parameter } from './request-parts.ts';
+import { bodyText, type L2, type Reader } from './authentication.ts';
+import { cancelOpen } from './order-routes.ts';
+import {
+  accountsOf,
+  commanded,
+  type DoorExchange,
+  invalidPayload,
+  jsonOf,
+  openHere,
+  type PolymarketDoorOptions,
+  parameter,
+  WireError,
+} from './requests.ts';
 import type { SignerLimits } from './signer-limits.ts';
+import type { AuthenticatedKey, VenueKeys } from './venue-keys.ts';
 import { nameOf, tokenOf } from './wire.ts';
-import { invalidPayload, WireError } from './wire-error.ts';
 
 const MAX_SCORED = 1_000;
 const NOTIFICATIONS_KEPT_MS = 48 * 3_600_000;
@@ -153,3 +163,115 @@ const notificationOf = (trade: TradeRecord, match: TradeMatch, { apiKey }: Reade
     transaction_hash: trade.settlement.transactionHash ?? '',
   },
 });
+
+// The dead-man switch: once a key has sent a heartbeat it must go on, or all open orders of the key are cancelled. Wire
+// reference 2.11. Which keys have a switch is durable: after a restart of the exchange each has the whole time again, and a
+// client that died meanwhile loses its orders all the same.
+
+/** Silence after which the orders are cancelled, and how often that is looked for. */
+const SILENCE_MS = 10_000;
+const CHECK_EVERY_MS = 5_000;
+
+type HeartbeatKey = Pick<AuthenticatedKey, 'address' | 'nonce'>;
+
+interface Switch {
+  readonly key: HeartbeatKey;
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface HeartbeatNeeds {
+  readonly keys: VenueKeys;
+  readonly now: () => number;
+  readonly exchange: () => DoorExchange | null;
+  readonly onFault: (error: unknown) => void;
+}
+
+const nameOfKey = ({ address, nonce }: HeartbeatKey): string => `${address}:${nonce}`;
+
+export class Heartbeats {
+  readonly #needs: HeartbeatNeeds;
+  readonly #switches = new Map<string, Switch>();
+  /** The exchange that the switches were read for; another one when it was opened again, or here for the first time. */
+  #readFor: DoorExchange | null = null;
+  #checking: Promise<void> | null = null;
+
+  constructor(needs: HeartbeatNeeds) {
+    this.#needs = needs;
+  }
+
+  /**
+   * @param given the last id; '' to begin, also again
+   * @returns the next id, or the one that was expected
+   */
+  async beat(key: AuthenticatedKey, given: string): Promise<{ readonly ok: boolean; readonly id: string }> {
+    await this.#readOnce();
+    const known = this.#switches.get(nameOfKey(key));
+    if (given !== '' && known !== undefined && known.id !== given) return { ok: false, id: known.id };
+    const { address, nonce } = key;
+    const next = { key: { address, nonce }, id: randomUUID(), at: this.#needs.now() };
+    await this.#needs.keys.heartbeats.set(next.key, next.id);
+    this.#switches.set(nameOfKey(key), next);
+    return { ok: true, id: next.id };
+  }
+
+  /** Cancels what silent keys have left open. Runs once at a time. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check()
+      .catch(this.#needs.onFault)
+      .finally(() => {
+        this.#checking = null;
+      });
+    return this.#checking;
+  }
+
+  /** Resolves when no check is running. */
+  async idle(): Promise<void> {
+    await this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    const exchange = this.#needs.exchange();
+    if (exchange === null) {
+      this.#readFor = null;
+      return;
+    }
+    await this.#readOnce();
+    for (const one of [...this.#switches.values()]) {
+      if (this.#needs.now() - one.at <= SILENCE_MS) continue;
+      // A fault with one key must not keep the orders of others open.
+      await this.#cut(exchange, one).catch(this.#needs.onFault);
+    }
+  }
+
+  async #cut(exchange: DoorExchange, one: Switch): Promise<void> {
+    await cancelOpen(exchange, await ordersOf(exchange, one.key));
+    // A heartbeat that came meanwhile begins again.
+    if (this.#switches.get(nameOfKey(one.key)) !== one) return;
+    this.#switches.delete(nameOfKey(one.key));
+    await this.#needs.keys.heartbeats.end(one.key, one.id);
+  }
+
+  async #readOnce(): Promise<void> {
+    const exchange = this.#needs.exchange();
+    if (exchange === null || exchange === this.#readFor) return;
+    const stored = await this.#needs.keys.heartbeats.all();
+    this.#readFor = exchange;
+    this.#switches.clear();
+    const at = this.#needs.now();
+    for (const { key, id } of stored) this.#switches.set(nameOfKey(key), { key, id, at });
+  }
+}
+
+/** Those that the key posted, and those that the desk placed for its accounts. */
+async function ordersOf(
+  exchange: DoorExchange,
+  { address, nonce }: HeartbeatKey,
+): Promise<readonly OpenOrder[]> {
+  const open = accountsOf(address).flatMap((account) => exchange.openOrders(account));
+  const posted = await exchange.postedOrders(open.map(({ orderId }) => orderId));
+  return open.filter(({ orderId }) => {
+    const key = posted.get(orderId)?.order.posted.key;
+    return key === undefined || (key.address === address && key.nonce === nonce.toString());
+  });
+}

@@ -1,30 +1,34 @@
 /**
- * The exchange's door for the venue's own clients: the CLOB's REST interface in the venue's wire protocol. It does not use
- * the desk's agents; clients authenticate as at the venue.
- *
- * Register it with Fastify under a prefix of your choice. Everything it sets (parser, error shape) stays inside.
+ * The exchange's doors for the venue's own clients: the CLOB's REST interface and WebSockets in the venue's wire
+ * protocol. They do not use the desk's agents; clients authenticate as at the venue. Register them with Fastify under a
+ * prefix of your choice. Everything they set (parser, error shape) stays inside.
  */
-import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
-import { absentRoutes } from './absent-routes.ts';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+} from 'fastify';
+import { type Guarded, guardDoor, NulInUrl, sayWhen, TooManyRequests } from '../limits.ts';
+import { type Relay, type SocketBounds, Sockets, socketRoute } from '../web-sockets.ts';
 import { accountRoutes } from './account-routes.ts';
-import { authRoutes } from './auth-routes.ts';
-import { balanceRoutes } from './balance-routes.ts';
-import { cancelRoutes } from './cancel-routes.ts';
-import { DelayedOrders } from './delayed-orders.ts';
-import type { PolymarketDoorOptions } from './door-options.ts';
-import { injectFaults } from './fault-hooks.ts';
-import { l2Of } from './l2-auth.ts';
-import { liveActivityRoutes } from './live-activity.ts';
-import { marketPageRoutes } from './market-pages.ts';
-import { marketRoutes } from './market-routes.ts';
-import { orderRoutes } from './order-routes.ts';
-import { ownOrderRoutes } from './own-orders.ts';
-import { ownTradeRoutes } from './own-trades.ts';
-import { priceHistoryRoutes } from './price-history-routes.ts';
-import { priceRoutes } from './price-routes.ts';
+import { authRoutes, type L2, l2Of } from './authentication.ts';
+import { balanceRoutes } from './balances.ts';
+import { injectFaults } from './faults.ts';
+import { MarketFeed } from './market-feed.ts';
+import {
+  liveActivityRoutes,
+  marketPageRoutes,
+  marketRoutes,
+  priceHistoryRoutes,
+  priceRoutes,
+} from './market-routes.ts';
+import { cancelRoutes, DelayedOrders, orderRoutes } from './order-routes.ts';
+import { ownOrderRoutes, ownTradeRoutes } from './own-orders.ts';
+import { END_CURSOR, EngineRestarts, type PolymarketDoorOptions, WireError } from './requests.ts';
 import { SignerLimits, TooManyOrders } from './signer-limits.ts';
-import { EngineRestarts, WireError } from './wire-error.ts';
+import { UserFeed, type UserFeedOptions } from './user-feed.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -91,4 +95,113 @@ function answerErrorsAsTheVenue(door: FastifyInstance): void {
     request.log.error({ err: error }, 'the venue door failed');
     return reply.code(500).send({ error: 'internal error' });
   });
+}
+
+// The venue's WebSockets: `/market` and `/user`, below a prefix of the embedder's choice. Wire reference 4.
+
+export interface SocketDoorOptions extends UserFeedOptions {
+  readonly guard: Guarded;
+  readonly bounds?: SocketBounds;
+  readonly relay?: Relay;
+}
+
+export const polymarketSocketDoor: FastifyPluginAsync<SocketDoorOptions> = async (door, options) => {
+  const { guard, bounds, relay } = options;
+  guardDoor(door, guard);
+  door.setErrorHandler((error: Error & { readonly statusCode?: number }, _request, reply) => {
+    if (error instanceof TooManyRequests) return sayWhen(reply, error).send({ error: error.message });
+    const status = error instanceof NulInUrl ? 400 : (error.statusCode ?? 500);
+    return reply.code(status).send({ error: status < 500 ? error.message : 'internal error' });
+  });
+  const sockets = new Sockets(bounds);
+  const markets = new MarketFeed(options);
+  const users = new UserFeed(options);
+  const route = { guard, sockets, relay };
+  socketRoute(door, '/market', { ...route, open: (peer, charge) => markets.open(peer, charge) });
+  socketRoute(door, '/user', { ...route, open: (peer, charge) => users.open(peer, charge) });
+};
+
+// Routes that the paper venue does not have: liquidity rewards, requests for quotes, builder programmes, orders of before a
+// migration. Reads say in the client's own shape that there is nothing, and what would make something is refused: a 404 is
+// taken for success by some clients, and for a fault of the network by others.
+
+const PAGE_ROWS = 100;
+const NO_ROWS = { limit: PAGE_ROWS, count: 0, next_cursor: END_CURSOR, data: [] };
+const NO_QUOTES = { ...NO_ROWS, total_count: 0 };
+
+const refuse =
+  (what: string, fields: Readonly<Record<string, unknown>> = {}) =>
+  async (): Promise<never> => {
+    throw new WireError(400, `${what} not supported by the paper venue`, fields);
+  };
+
+function absentRoutes(door: FastifyInstance, l2: L2): void {
+  const publicRead = (path: string, nothing: unknown): void => {
+    door.get(path, (_request, reply) => reply.send(nothing));
+  };
+  const ownRead = (path: string, nothing: unknown): void => {
+    door.get(path, async (request, reply) => {
+      await l2.reader(request);
+      return reply.send(nothing);
+    });
+  };
+
+  for (const path of ['/rewards/markets/current', '/rewards/markets/multi', '/rewards/markets/:conditionId'])
+    publicRead(path, NO_ROWS);
+  publicRead('/rebates/current', []);
+  ownRead('/rewards/user', NO_ROWS);
+  ownRead('/rewards/user/markets', NO_ROWS);
+  ownRead('/rewards/user/total', []);
+  ownRead('/rewards/user/percentages', {});
+  ownRead('/data/pre-migration-orders', NO_ROWS);
+  builderRoutes(door, l2);
+  quoteRoutes(door, l2);
+}
+
+function builderRoutes(door: FastifyInstance, l2: L2): void {
+  // Client 1 authenticates it as a builder, client 2 not at all: there is nothing to protect.
+  door.get('/builder/trades', (_request, reply) => reply.send(NO_ROWS));
+  door.get('/auth/builder-api-key', async (request, reply) => {
+    await l2.reader(request);
+    return reply.send([]);
+  });
+  for (const method of ['POST', 'DELETE'] as const)
+    door.route({
+      method,
+      url: '/auth/builder-api-key',
+      preHandler: async (request) => void (await l2.key(request)),
+      handler: refuse('builder keys are'),
+    });
+  // The venue answers 404 for an unknown code, and its client 2 then computes with what is no number: no builder takes fees here.
+  door.get('/fees/builder-fees/:code', (_request, reply) =>
+    reply.send({ builder_maker_fee_rate_bps: 0, builder_taker_fee_rate_bps: 0 }),
+  );
+}
+
+function quoteRoutes(door: FastifyInstance, l2: L2): void {
+  const read = (path: string, nothing: unknown): void => {
+    door.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
+      await l2.reader(request);
+      return reply.send(nothing);
+    });
+  };
+  for (const path of ['/rfq/data/requests', '/rfq/data/requester/quotes', '/rfq/data/quoter/quotes'])
+    read(path, NO_QUOTES);
+  read('/rfq/data/best-quote', null);
+  read('/rfq/config', { enabled: false });
+  const writes = [
+    ['POST', '/rfq/request'],
+    ['DELETE', '/rfq/request'],
+    ['POST', '/rfq/quote'],
+    ['DELETE', '/rfq/quote'],
+    ['POST', '/rfq/request/accept'],
+    ['POST', '/rfq/quote/approve'],
+  ] as const;
+  for (const [method, url] of writes)
+    door.route({
+      method,
+      url,
+      preHandler: async (request) => void (await l2.key(request)),
+      handler: refuse('requests for quotes are', { requestId: '', quoteId: '' }),
+    });
 }

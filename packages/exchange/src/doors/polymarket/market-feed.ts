@@ -10,10 +10,7 @@ import type { Pips } from '@bellwether/contract/decimals';
 import type { BookView, ConditionId, EngineEvent, Entry, MarketView, Outcome } from '../../paper-exchange.ts';
 import { ENTRIES_PER_TOKEN } from '../limits.ts';
 import { type Charge, CLOSE, type SocketHandler, type SocketPeer } from '../web-sockets.ts';
-import type { Faults } from './faults.ts';
-import { Attachment, type FeedExchange, type FindExchange } from './feed-exchange.ts';
-import { type FeedListener, handlerOf, mustSubscribe } from './feed-listener.ts';
-import { type ClientFrame, MOST_SUBSCRIPTIONS } from './frames.ts';
+import { type Faults, openLine } from './faults.ts';
 import {
   bestBidAskEvent,
   bookEvent,
@@ -24,8 +21,17 @@ import {
   resolvedEvent,
   tickSizeEvents,
   topText,
-} from './market-events.ts';
-import { openLine } from './socket-faults.ts';
+} from './feed-events.ts';
+import {
+  Attachment,
+  type ClientFrame,
+  type FeedExchange,
+  type FeedListener,
+  type FindExchange,
+  handlerOf,
+  MOST_SUBSCRIPTIONS,
+  mustSubscribe,
+} from './feeds.ts';
 import { tokenOf, wireBook } from './wire.ts';
 
 const GATHER_MS = 5;

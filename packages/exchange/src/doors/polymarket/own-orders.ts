@@ -1,29 +1,39 @@
 /**
- * The orders of an API key's accounts, as the venue shows them. Wire reference 2.8. An order that the desk placed for a wallet
- * is listed like one that was posted here: it rests on the same account.
+ * The orders and the trades of an API key's accounts, as the venue shows them. Wire reference 2.8. An order that the
+ * desk placed for a wallet is listed like one that was posted here: it rests on the same account.
  */
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
-import { type Address, conditionIdOfBothWidths, parseHex } from '@bellwether/protocol';
-import type { FastifyInstance } from 'fastify';
+import { type Address, conditionIdOfBothWidths, parseAddress, parseHex } from '@bellwether/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type {
   EngineEvent,
   MarketFacts,
   OpenOrder,
   OrderId,
   OrderRecord,
+  Outcome,
   PostedOrder,
 } from '../../paper-exchange.ts';
+import type { TradePlace, TradeQuery, TradeRecord } from '../../trade-history.ts';
 import { charge } from '../limits.ts';
-import { accountsOf } from './accounts.ts';
-import type { DelayedOrder, DelayedOrders } from './delayed-orders.ts';
-import type { DoorExchange, PolymarketDoorOptions } from './door-options.ts';
-import type { L2, Reader } from './l2-auth.ts';
-import { commanded, openHere } from './open-here.ts';
-import { earlyMs } from './order-terms.ts';
-import { offsetOf, type Page, pageOf } from './page-cursor.ts';
-import { parameter } from './request-parts.ts';
+import type { L2, Reader } from './authentication.ts';
+import type { DelayedOrder, DelayedOrders } from './order-routes.ts';
+import { earlyMs } from './posted-order.ts';
+import {
+  accountsOf,
+  commanded,
+  type DoorExchange,
+  END_CURSOR,
+  offsetOf,
+  openHere,
+  type Page,
+  type PolymarketDoorOptions,
+  pageOf,
+  parameter,
+  WireError,
+} from './requests.ts';
 import type { VenueKeys } from './venue-keys.ts';
-import { nameOf, tokenOf } from './wire.ts';
+import { nameOf, tokenOf, type WireTrade, wireTrade } from './wire.ts';
 
 /** The venue's page. */
 const PAGE_ORDERS = 100;
@@ -59,9 +69,9 @@ export interface WireOrder {
   readonly created_at: number;
 }
 
-type Options = PolymarketDoorOptions & { readonly delayed: DelayedOrders };
+type OwnOrderOptions = PolymarketDoorOptions & { readonly delayed: DelayedOrders };
 
-export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: Options): void {
+export function ownOrderRoutes(door: FastifyInstance, l2: L2, options: OwnOrderOptions): void {
   const seenBy = (reader: Reader): Seen => ({ ...options, reader });
 
   door.get('/data/orders', async (request): Promise<Page<WireOrder>> => {
@@ -100,7 +110,7 @@ const sideOf = (market: MarketFacts | undefined, { outcome }: Pick<OpenOrder, 'o
     ? { asset_id: '', outcome: '' }
     : { asset_id: tokenOf(market, outcome), outcome: nameOf(market, outcome) };
 
-interface Seen extends Pick<Options, 'keys' | 'now' | 'gtdMinLeadS' | 'delayed'> {
+interface Seen extends Pick<OwnOrderOptions, 'keys' | 'now' | 'gtdMinLeadS' | 'delayed'> {
   readonly reader: Reader;
 }
 
@@ -264,3 +274,103 @@ const ENDS: Readonly<Record<DoneReason, WireOrder['status']>> = {
   market_closed: 'CANCELED_MARKET_RESOLVED',
   market_resolved: 'CANCELED_MARKET_RESOLVED',
 };
+
+// The trades of an API key's accounts. Wire reference 2.8.
+
+const PAGE_TRADES = 100;
+/** Base64 of "0", which clients send for the first page. */
+const FIRST_CURSOR = 'MA==';
+const SECONDS = /^[0-9]{1,12}$/;
+const PLACE = /^([0-9]{1,16}):([0-9]{1,16})$/;
+const SECOND_MS = 1_000;
+
+interface OwnTradesQuery {
+  readonly accounts: readonly string[];
+  readonly query: Omit<TradeQuery, 'account'>;
+}
+
+export function ownTradeRoutes(door: FastifyInstance, l2: L2, options: PolymarketDoorOptions): void {
+  door.get('/data/trades', async (request): Promise<Page<WireTrade>> => {
+    const reader = await l2.reader(request);
+    const exchange = openHere(options);
+    const id = parameter(request, 'id');
+    const asked = tradesAskedOf(request, exchange, reader);
+    const found = await commanded(() =>
+      id === '' ? readTrades(exchange, asked) : readTrade(exchange, id, reader),
+    );
+    const page = found.slice(0, PAGE_TRADES);
+    const viewer = { accounts: new Set<string>(accountsOf(reader.address)), apiKey: reader.apiKey };
+    const last = page.at(-1);
+    return {
+      limit: PAGE_TRADES,
+      count: page.length,
+      next_cursor: last === undefined || found.length <= PAGE_TRADES ? END_CURSOR : cursorOf(last),
+      data: page.map((trade) => wireTrade(trade, viewer)),
+    };
+  });
+}
+
+/** @throws WireError */
+function tradesAskedOf(
+  request: FastifyRequest,
+  exchange: DoorExchange,
+  { address }: Reader,
+): OwnTradesQuery | null {
+  const after = placeOf(parameter(request, 'next_cursor'));
+  const maker = parameter(request, 'maker_address');
+  const market = conditionIdOfBothWidths(parameter(request, 'market').toLowerCase());
+  const token = parameter(request, 'asset_id');
+  const [since, until] = ['after', 'before'].map((name) => timeOf(parameter(request, name)));
+  const accounts = accountsOf(address).filter((account) => maker === '' || account === parseAddress(maker));
+  let [conditionId, outcome]: [string | undefined, Outcome | undefined] = [market || undefined, undefined];
+  if (token !== '') {
+    const listed = exchange.marketByToken(token);
+    if (listed === undefined || (market !== '' && listed.market.conditionId !== market)) return null;
+    [conditionId, outcome] = [listed.market.conditionId, listed.outcome];
+  }
+  return {
+    accounts,
+    query: {
+      limit: PAGE_TRADES + 1,
+      ...(conditionId === undefined ? {} : { conditionId }),
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      ...(after === undefined ? {} : { after }),
+    },
+  };
+}
+
+/** @throws WireError */
+function timeOf(text: string): number | undefined {
+  if (text === '') return undefined;
+  if (!SECONDS.test(text)) throw new WireError(400, 'Invalid payload');
+  return Number(text) * SECOND_MS;
+}
+
+const cursorOf = ({ at, number }: TradePlace): string => Buffer.from(`${at}:${number}`).toString('base64');
+
+/** @throws WireError */
+function placeOf(cursor: string): TradePlace | undefined {
+  if (cursor === '' || cursor === FIRST_CURSOR) return undefined;
+  if (cursor === END_CURSOR) throw new WireError(400, 'next item should be greater than or equal to 0');
+  const [, at, number] = PLACE.exec(Buffer.from(cursor, 'base64').toString('utf8')) ?? [];
+  if (at === undefined || number === undefined) throw new WireError(400, 'Invalid next_cursor');
+  return { at: Number(at), number: Number(number) };
+}
+
+/** Newest first. A trade between two of the accounts comes once. */
+async function readTrades(exchange: DoorExchange, asked: OwnTradesQuery | null): Promise<TradeRecord[]> {
+  if (asked === null) return [];
+  const { accounts, query } = asked;
+  const found = await Promise.all(accounts.map((account) => exchange.history.trades({ ...query, account })));
+  const byNumber = new Map(found.flat().map((trade) => [trade.number, trade]));
+  return [...byNumber.values()].sort((a, b) => b.at - a.at || b.number - a.number);
+}
+
+async function readTrade(exchange: DoorExchange, id: string, { address }: Reader): Promise<TradeRecord[]> {
+  const trade = await exchange.history.trade(id);
+  const own = new Set<string>(accountsOf(address));
+  const parties = trade === undefined ? [] : [trade.taker, ...trade.matches];
+  return trade !== undefined && parties.some(({ account }) => own.has(account)) ? [trade] : [];
+}

@@ -7,12 +7,7 @@
 import type { AccountId, ConditionId, EngineEvent, Entry, NewOrder, OrderId } from '../../paper-exchange.ts';
 import type { TradeRecord } from '../../trade-history.ts';
 import { type Charge, CLOSE, type SocketHandler, type SocketPeer } from '../web-sockets.ts';
-import { accountsOf } from './accounts.ts';
-import { Attachment, type FeedExchange } from './feed-exchange.ts';
-import { type FeedListener, handlerOf, mustSubscribe } from './feed-listener.ts';
-import { type ClientFrame, type FrameAuth, MOST_SUBSCRIPTIONS } from './frames.ts';
-import type { FeedOptions } from './market-feed.ts';
-import { openLine } from './socket-faults.ts';
+import { openLine } from './faults.ts';
 import {
   cancelledStatus,
   KILLED_TEXTS,
@@ -22,9 +17,21 @@ import {
   type OrderEventType,
   orderEvent,
   tradeEvent,
-} from './user-events.ts';
+} from './feed-events.ts';
+import {
+  Attachment,
+  type ClientFrame,
+  type FeedExchange,
+  type FeedListener,
+  type FrameAuth,
+  handlerOf,
+  MOST_SUBSCRIPTIONS,
+  mustSubscribe,
+} from './feeds.ts';
+import type { FeedOptions } from './market-feed.ts';
+import { accountsOf } from './requests.ts';
 import type { VenueKeys } from './venue-keys.ts';
-import type { Viewer } from './wire-trade.ts';
+import type { Viewer } from './wire.ts';
 
 const SUBSCRIBE_WITHIN_MS = 10_000;
 /** A key that was revoked meanwhile ends its sockets. */

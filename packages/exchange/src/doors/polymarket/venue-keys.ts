@@ -9,11 +9,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Sql } from '@bellwether/durable';
 import { type Address, parseAddress, toBase64Url, verifyL2Signature } from '@bellwether/protocol';
-import { type AuthHeaders, headerText, isFresh } from './auth-headers.ts';
-import { DroppedNotifications } from './dropped-notifications.ts';
-import { UUID, uuidFrom } from './key-uuid.ts';
-import { ReadonlyKeys } from './readonly-keys.ts';
-import { StoredHeartbeats } from './stored-heartbeats.ts';
 
 /** Idempotent. */
 export const EXCHANGE_KEYS_SCHEMA = `
@@ -263,3 +258,170 @@ function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hmac(COMPARE_KEY, a), hmac(COMPARE_KEY, b));
 }
 const COMPARE_KEY = createSecretKey(Buffer.from('bellwether compare'));
+
+// Read-only API keys: a UUID that its owner gives to programs that may see the account's orders, trades and balances and
+// change nothing. It travels in `POLY_READONLY_API_KEY` beside `POLY_ADDRESS`, without a signature. Like all keys it is
+// derived, and only its hash is stored.
+
+export interface ReadonlyKeysOptions {
+  readonly sql: Sql;
+  readonly deriveKey: KeyObject;
+  readonly hashKey: KeyObject;
+}
+
+/** Most keys of an address, revoked ones included: each is stored permanently. */
+const MAX_READONLY_KEYS = 100;
+
+class ReadonlyKeys {
+  readonly #options: ReadonlyKeysOptions;
+
+  constructor(options: ReadonlyKeysOptions) {
+    this.#options = options;
+  }
+
+  /** @returns `null` when the address has as many as it may have */
+  async create(address: Address): Promise<string | null> {
+    const { sql } = this.#options;
+    for (;;) {
+      const [row] = await sql`
+        select count(*)::int as used from exchange_readonly_keys where address = ${address}`;
+      const number = Number(row?.used ?? 0);
+      if (number >= MAX_READONLY_KEYS) return null;
+      const key = this.#keyOf(address, number);
+      const made = await sql`
+        insert into exchange_readonly_keys (key_hash, address, number)
+        values (${this.#hash(key)}, ${address}, ${number}) on conflict do nothing returning 1`;
+      // Otherwise another request took the number.
+      if (made.length === 1) return key;
+    }
+  }
+
+  /** Oldest first. */
+  async list(address: Address): Promise<readonly string[]> {
+    const rows = await this.#options.sql<{ number: number }[]>`
+      select number from exchange_readonly_keys
+      where address = ${address} and revoked_at is null order by number`;
+    return rows.map(({ number }) => this.#keyOf(address, Number(number)));
+  }
+
+  /** @returns whether it was a key of this address */
+  async revoke(address: Address, key: string): Promise<boolean> {
+    const revoked = await this.#options.sql`
+      update exchange_readonly_keys set revoked_at = now()
+      where key_hash = ${this.#hash(key)} and address = ${address} and revoked_at is null returning 1`;
+    return revoked.length === 1;
+  }
+
+  async isOf(address: Address, key: string): Promise<boolean> {
+    const found = await this.#options.sql`
+      select 1 from exchange_readonly_keys
+      where key_hash = ${this.#hash(key)} and address = ${address} and revoked_at is null`;
+    return found.length === 1;
+  }
+
+  #hash(key: string): Buffer {
+    return createHmac('sha256', this.#options.hashKey).update(`readonly|${key}`).digest();
+  }
+
+  #keyOf(address: Address, number: number): string {
+    return uuidFrom(
+      createHmac('sha256', this.#options.deriveKey).update(`readonly|${address}|${number}`).digest(),
+    );
+  }
+}
+
+// Which keys have a dead-man switch, durably.
+
+type StoredHeartbeatKey = { readonly address: Address; readonly nonce: bigint };
+
+class StoredHeartbeats {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async set({ address, nonce }: StoredHeartbeatKey, id: string): Promise<void> {
+    await this.#sql`
+      insert into exchange_heartbeats (address, nonce, heartbeat_id) values (${address}, ${nonce.toString()}, ${id})
+      on conflict (address, nonce) do update set heartbeat_id = excluded.heartbeat_id`;
+  }
+
+  /** Unless a later heartbeat came. */
+  async end({ address, nonce }: StoredHeartbeatKey, id: string): Promise<void> {
+    await this.#sql`
+      delete from exchange_heartbeats
+      where address = ${address} and nonce = ${nonce.toString()} and heartbeat_id = ${id}`;
+  }
+
+  async all(): Promise<readonly { readonly key: StoredHeartbeatKey; readonly id: string }[]> {
+    const rows = await this.#sql<{ address: string; nonce: string; heartbeat_id: string }[]>`
+      select address, nonce::text, heartbeat_id from exchange_heartbeats`;
+    return rows.map((row) => ({
+      key: { address: row.address as Address, nonce: BigInt(row.nonce) },
+      id: row.heartbeat_id,
+    }));
+  }
+}
+
+// Which notifications an account does not want to see again.
+
+class DroppedNotifications {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async of(address: Address): Promise<ReadonlySet<number>> {
+    const rows = await this.#sql<{ id: string }[]>`
+      select id::text from exchange_dropped_notifications where address = ${address}`;
+    return new Set(rows.map(({ id }) => Number(id)));
+  }
+
+  /** @param oldest of the notifications that are shown: what is older is forgotten */
+  async drop(address: Address, ids: readonly number[], oldest: number): Promise<void> {
+    await this.#sql`
+      with forgotten as (
+        delete from exchange_dropped_notifications where address = ${address} and id < ${String(oldest)}::bigint
+      )
+      insert into exchange_dropped_notifications (address, id)
+      select ${address}, id from unnest(${ids.map(String)}::bigint[]) as t (id)
+      on conflict do nothing`;
+  }
+}
+
+// API keys have the form of a UUID.
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A version 8 UUID (custom bits) of the first 16 bytes. */
+function uuidFrom(bytes: Uint8Array): string {
+  const id = Buffer.from(bytes.subarray(0, 16));
+  id[6] = (id[6]! & 0x0f) | 0x80;
+  id[8] = (id[8]! & 0x3f) | 0x80;
+  const hex = id.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+// The venue's POLY_* headers. Node delivers them in lower case.
+
+export type AuthHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * Most difference between a signed request's clock and ours, either way. The venue does not document its limit; five
+ * minutes tolerates ordinary clocks and bounds how long a captured request can be replayed.
+ */
+export const AUTH_TOLERANCE_S = 300;
+
+const SECONDS = /^[0-9]{1,12}$/;
+
+/** The header's text, '' when it is missing or was sent more than once. */
+export function headerText(headers: AuthHeaders, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Whether the decimal epoch seconds are within the tolerance. */
+export const isFresh = (timestamp: string, nowMs: number): boolean =>
+  SECONDS.test(timestamp) && Math.abs(Number(timestamp) - nowMs / 1000) <= AUTH_TOLERANCE_S;

@@ -1,2 +1,7 @@
-export { type RelayerDoorOptions, relayerDoor } from './door.ts';
-export { createRelayedStore, RELAYED_SCHEMA, type RelayedStore } from './relayed-store.ts';
+export {
+  createRelayedStore,
+  RELAYED_SCHEMA,
+  type RelayedStore,
+  type RelayerDoorOptions,
+  relayerDoor,
+} from './door.ts';

@@ -21,8 +21,8 @@ import type {
   FastifyReply,
   FastifyRequest,
 } from 'fastify';
+import { ChainBusy, type RpcLimits, type SandboxChain, SandboxChainUnavailable } from '../chain-interface.ts';
 import { toJson } from '../exact-json.ts';
-import { ChainBusy, type RpcLimits, type SandboxChain, SandboxChainUnavailable } from '../types.ts';
 import { AIRDROP_PER_DAY, answerBody } from './answer.ts';
 import {
   INTERNAL_ERROR,
@@ -31,7 +31,7 @@ import {
   PARSE_ERROR,
   RpcError,
   TOO_MANY_REQUESTS,
-} from './rpc-error.ts';
+} from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export interface SolanaRpcDoorOptions {

@@ -7,13 +7,25 @@
  * the last one, first from that before the answer to the subscription; where `finalized` is asked for, once the state is that old.
  */
 import type { Charge, SocketHandler, SocketPeer } from '@bellwether/exchange/doors/web-sockets';
-import { SLOT_MS } from '../block-clock.ts';
+import {
+  ChainBusy,
+  type SandboxChain,
+  SandboxChainUnavailable,
+  type SignatureStatus,
+} from '../chain-interface.ts';
 import { parseJson, toJson } from '../exact-json.ts';
-import { FINAL_AFTER_SLOTS } from '../status-cache.ts';
-import { ChainBusy, type SandboxChain, SandboxChainUnavailable, type SignatureStatus } from '../types.ts';
+import { FINAL_AFTER_SLOTS, SLOT_MS } from '../slots.ts';
 import { AIRDROP_PER_DAY } from './answer.ts';
-import { INTERNAL_ERROR, INVALID_PARAMS, nodeUnhealthy, RpcError } from './rpc-error.ts';
-import { COMMITMENT_RANK, type Commitment, readAsk, type Wanted } from './socket-ask.ts';
+import {
+  COMMITMENT_RANK,
+  type Commitment,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  nodeUnhealthy,
+  RpcError,
+  readAsk,
+  type Wanted,
+} from './requests.ts';
 
 const MOST_OF_A_SOCKET = 100;
 const MOST_IN_ALL = 2_000;

@@ -6,8 +6,7 @@ import { existsSync, type Stats } from 'node:fs';
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { Sql } from './connection.ts';
-import { only } from './rows.ts';
+import { only, type Sql } from './connection.ts';
 
 export interface DeskWatch {
   /** How far the exits had come that this replica has seen, for the database to compare itself with; `null`: not known. */

@@ -7,9 +7,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { deserialize, serialize } from 'node:v8';
 import { transact } from '@bellwether/durable';
 import { type Refusal, refusal } from '../refusal.ts';
-import type { Sql, Tx } from './connection.ts';
+import { only, type Sql, type Tx } from './connection.ts';
 import type { IdempotencyKeysRow } from './rows.generated.ts';
-import { only } from './rows.ts';
 
 const LEASE_MS = 60_000;
 const KEEP_MS = 24 * 3_600_000;

@@ -3,8 +3,9 @@
  * alive; a starting replica notifies the others, which then count again at once instead of at their next interval.
  */
 
-import type { Sql } from './connection.ts';
-import { only } from './rows.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { only, type Sql } from './connection.ts';
+import type { ExchangeLeaderRow } from './rows.generated.ts';
 
 const CHANNEL = 'bellwether_replicas';
 const LOOK_EVERY_MS = 1_000;
@@ -126,4 +127,109 @@ export interface TokenBank {
   ): Promise<{ readonly granted: number; readonly remaining: number }>;
   /** Deletes buckets that have been idle for `idleS` seconds. */
   sweep(idleS: number): Promise<void>;
+}
+
+// The address of the replica that leads the paper exchange, for the replicas that follow.
+
+const LEAD_CHANNEL = 'bellwether_lead';
+
+/**
+ * `leaving`: the leader will give the lead away in a moment. `prepared`: a replica has loaded what it needs to lead.
+ * `free`: no replica leads; without it the others find out within a quarter of a second.
+ */
+const NEWS = ['leaving', 'prepared', 'free'] as const;
+type LeadNews = (typeof NEWS)[number];
+const isNews = (text: string | undefined): text is LeadNews => NEWS.some((news) => news === text);
+
+export const createLeaderBoard = (sql: Sql, replicaId: string) => ({
+  async publish(url: string): Promise<void> {
+    await sql`
+      insert into exchange_leader (replica_id, url, since) values (${replicaId}, ${url}, now())
+      on conflict (one) do update set replica_id = excluded.replica_id, url = excluded.url, since = excluded.since`;
+  },
+  async find(): Promise<{ readonly url: string; readonly replica: string; readonly mine: boolean } | null> {
+    const [row] = await sql<
+      Pick<ExchangeLeaderRow, 'replica_id' | 'url'>[]
+    >`select replica_id, url from exchange_leader`;
+    return row === undefined
+      ? null
+      : { url: row.url, replica: row.replica_id, mine: row.replica_id === replicaId };
+  },
+  /** Whether somebody else could take the lead. */
+  isAlone: async (): Promise<boolean> => (await countOtherReplicas(sql, replicaId)) === 0,
+  /** Tells the others at once. */
+  announce: (news: LeadNews): Promise<void> => sql.notify(LEAD_CHANNEL, `${news} ${replicaId}`),
+  /** Calls back with what others announce. @returns ends the listening */
+  onNews: (listener: (news: LeadNews) => void): Promise<() => void> =>
+    sql.listen(LEAD_CHANNEL, (text) => {
+      const [news, sender] = text.split(' ');
+      if (sender !== replicaId && isNews(news)) listener(news);
+    }),
+});
+
+// Has every replica forget a key that was revoked, or whose agent has another owner. A replica that misses the notice takes
+// the key until its lease of two seconds expires. A refusal must prove that no replica takes the key any more: where there
+// are several, it waits for that.
+
+const REVOKED_CHANNEL = 'bellwether_revoked_keys';
+/** Longer than the statement that revokes a key can take to be committed: every replica knows of what is older. */
+export const REVOKED_LATELY_MS = 60_000;
+/** Timers and clocks count in steps. */
+const ROOM_MS = 20;
+
+export type KeyChange = 'revoked' | 'reauthorised';
+
+export interface Revocations {
+  /** To be called once the change is committed. Resolves when no replica goes by what it remembered of the key. */
+  announce(keyId: bigint, change: KeyChange): Promise<void>;
+  /** Resolves when no replica takes a key any more that was found revoked; at once when that is so. */
+  refusedEverywhere(keyId: bigint): Promise<void> | undefined;
+  stop(): void;
+}
+
+export async function listenForRevocations(options: {
+  readonly sql: Sql;
+  readonly hasOthers: () => Promise<boolean>;
+  /** As long as a replica goes by what it remembers of a key. */
+  readonly leaseMs: number;
+  readonly forget: (keyId: bigint) => void;
+}): Promise<Revocations> {
+  const { sql, hasOthers, forget } = options;
+  const leaseMs = options.leaseMs + ROOM_MS;
+  /** Since when each key was found revoked here; the oldest stand first. */
+  const revokedSince = new Map<bigint, number>();
+  const sinceOf = (keyId: bigint): number => {
+    const now = performance.now();
+    for (const [known, since] of revokedSince) {
+      if (now - since < REVOKED_LATELY_MS) break;
+      revokedSince.delete(known);
+    }
+    const since = revokedSince.get(keyId) ?? now;
+    revokedSince.set(keyId, since);
+    return since;
+  };
+  const heed = (keyId: bigint, change: string): void => {
+    if (change === 'revoked') sinceOf(keyId);
+    forget(keyId);
+  };
+  const unlisten = await sql.listen(REVOKED_CHANNEL, (payload) => {
+    const [keyId = '', change = ''] = payload.split(' ');
+    heed(BigInt(keyId), change);
+  });
+  const untilLeasesEnd = async (since: number): Promise<void> => {
+    if (await hasOthers().catch(() => true)) await sleep(since + leaseMs - performance.now());
+  };
+  return {
+    async announce(keyId, change) {
+      heed(keyId, change);
+      // Whether or not it arrives, the leases end.
+      sql.notify(REVOKED_CHANNEL, `${keyId} ${change}`).catch(() => {});
+      await untilLeasesEnd(performance.now());
+    },
+    refusedEverywhere(keyId) {
+      const since = sinceOf(keyId);
+      return performance.now() - since < leaseMs ? untilLeasesEnd(since) : undefined;
+    },
+    stop: unlisten,
+  };
 }

@@ -4,6 +4,8 @@
  * session plan again. The server's own autovacuum does it, too, but not before a minute has passed, and a busy service
  * fills a table in less.
  */
+
+import type { Job } from '../scheduler.ts';
 import type { Sql } from './connection.ts';
 
 /** A smaller table may be read as a whole. */
@@ -45,3 +47,21 @@ export const createStatistics = (sql: Sql): Statistics => ({
     return grown.map(({ name }) => name);
   },
 });
+
+export interface DatabaseJobsNeeds {
+  readonly clock: { now(): number };
+  readonly idempotencyKeys: { sweep(at: number): Promise<unknown> };
+  readonly statistics: { gather(): Promise<unknown> };
+  readonly timelines: { tell(): Promise<unknown> };
+}
+
+export const databaseJobs = ({
+  clock,
+  idempotencyKeys,
+  statistics,
+  timelines,
+}: DatabaseJobsNeeds): readonly Job[] => [
+  { name: 'sweep', everyMs: 3_600_000, run: () => idempotencyKeys.sweep(clock.now()) },
+  { name: 'tell timelines', everyMs: 5_000, run: () => timelines.tell() },
+  { name: 'gather statistics', everyMs: 1_000, run: () => statistics.gather() },
+];

@@ -4,9 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Denial } from '../../domain/denial.ts';
 import { Refusal } from '../refusal.ts';
-import { isCoded } from './json-bodies.ts';
-import { type FieldError, fieldErrors } from './validation.ts';
-import { sentNames } from './validators.ts';
+import { type FieldError, fieldErrors, isCoded, sentNames } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

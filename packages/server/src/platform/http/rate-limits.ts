@@ -6,8 +6,12 @@
  * each replica leases tokens from them in slices: a slice is drawn from without asking anybody, and what is left of it
  * after a moment goes back. Together the replicas never give out more than one bucket holds.
  */
+
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { BucketPolicy, TokenBank } from '../database/replica-watch.ts';
+import type { Job } from '../scheduler.ts';
+import { addressOf } from './addresses.ts';
 
 export interface Draw {
   readonly allowed: boolean;
@@ -185,3 +189,29 @@ async function lease(bucket: Bucket, missing: number, { clock, bank }: Shared): 
 }
 
 export type { BucketPolicy };
+
+// The buckets of the paper doors: one for an address, whichever replica it asks.
+
+const RATE_CLASS = 'door';
+
+export function createDoorGuard(rateLimits: RateLimits) {
+  /** @returns seconds to wait; 0: go on */
+  const draw = async (request: FastifyRequest, tokens: number): Promise<number> => {
+    // More than a bucket holds would never be there.
+    const wanted = Math.min(Math.ceil(tokens), rateLimits.policy(RATE_CLASS)?.burst ?? 0);
+    if (wanted <= 0) return 0;
+    const answer = await rateLimits.draw(RATE_CLASS, addressOf(request), wanted);
+    return answer === null || answer.allowed ? 0 : answer.retryAfterS;
+  };
+  return {
+    // The replica that took the request has drawn for it.
+    admit: async (request: FastifyRequest) => (request.vouchedAddress === null ? draw(request, 1) : 0),
+    charge: draw,
+    sourceOf: addressOf,
+  };
+}
+
+export const rateLimitJobs = (rateLimits: Pick<RateLimits, 'sweep' | 'sweepBank'>): readonly Job[] => [
+  { name: 'rate limits', everyMs: 1_000, run: rateLimits.sweep },
+  { name: 'sweep buckets', everyMs: 3_600_000, run: rateLimits.sweepBank },
+];

@@ -1,5 +1,7 @@
 /** Messages between replicas: calls to the one that leads the paper exchange, its doors' requests, and what each knows of the database. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Sql } from '../database/connection.ts';
+import type { ReplicaWatch } from '../database/replica-watch.ts';
 import { addressOf } from './addresses.ts';
 import { sendProblem } from './problem.ts';
 
@@ -23,7 +25,7 @@ export interface ReplicaDoor {
 const CALL_BYTES = 1_048_576;
 /** Nothing was done with the call, so its sender may send it to the next leader. Not 421: `fetch` repeats those itself. */
 const NOT_LED_HERE = 410;
-export const REPLICA_HEADER = 'x-bellwether-replica';
+const REPLICA_HEADER = 'x-bellwether-replica';
 /** Whose request a follower sends on. */
 const CALLER_HEADER = 'x-bellwether-caller';
 
@@ -149,7 +151,7 @@ function pathUnder(mount: string, target: string): string | null {
 const bodyOf = (body: unknown): string =>
   typeof body === 'string' ? body : JSON.stringify(body ?? '').replace(/^""$/, '');
 
-export async function readBounded(response: Response, mostBytes = MAX_ANSWER_BYTES): Promise<string> {
+async function readBounded(response: Response, mostBytes = MAX_ANSWER_BYTES): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
@@ -251,5 +253,66 @@ export function socketAtLeader(
   return {
     url: leader.replace(/\/+$/, '').replace(/^http/, 'ws') + path,
     headers: { [CALLER_HEADER]: caller, [REPLICA_HEADER]: proof },
+  };
+}
+
+// What replicas tell each other of a database of several hosts: the latest timeline of PostgreSQL that each has seen. A replica that reaches only a
+// primary which was replaced, and still answers, learns of its successor from those that use it (docs/decisions/database.md).
+
+export interface TimelinesNeeds {
+  readonly sql: Sql;
+  readonly others: Pick<ReplicaWatch, 'introduce' | 'addresses'>;
+  /** Proves to another replica that a call is a replica's. */
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
+  readonly log: { error(context: object, message: string): void };
+}
+
+export interface Timelines {
+  /** Makes this replica known to the others, at its address, and exchanges timelines with each of them. */
+  tell(): Promise<void>;
+  /** Answers another replica that tells its own. */
+  answer(text: string): Promise<string>;
+}
+
+const PATH = REPLICA_PATHS.timeline;
+const ANSWER_WITHIN_MS = 2_000;
+/** A timeline, or another service's page that says that it knows no such route. */
+const MAX_TIMELINE_BYTES = 64 * 1024;
+
+export function createTimelines({ sql, others, sign, log }: TimelinesNeeds): Timelines {
+  const hear = (told: string, from: string): void => {
+    if (sql.hearTimeline(told))
+      log.error(
+        { from, timeline: told },
+        'another replica uses a database that was promoted: connections to earlier ones are given up',
+      );
+  };
+
+  const ask = async (url: string): Promise<void> => {
+    const body = sql.timeline();
+    const response = await fetch(url + PATH, {
+      method: 'POST',
+      headers: {
+        [REPLICA_HEADER]: sign({ method: 'POST', path: PATH, body }),
+        'content-type': 'text/plain',
+      },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const text = await readBounded(response, MAX_TIMELINE_BYTES);
+    if (response.ok) hear(text, url);
+  };
+
+  return {
+    async tell() {
+      if (sql.timeline() === '') return;
+      // One that does not answer, or a database that does not, keeps nothing from the others.
+      await Promise.allSettled([others.introduce(), ...others.addresses().map(ask)]);
+    },
+    async answer(text) {
+      hear(text, 'a replica that asked');
+      return sql.timeline();
+    },
   };
 }

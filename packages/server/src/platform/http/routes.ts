@@ -2,7 +2,9 @@
  * Binds handlers to operations. The order of refusal is the order of the hooks: wrong method, key, rate limit, then
  * the body's size, type and syntax, then every invalid field at once, then the idempotency key, then the handler.
  */
+
 import { hash } from 'node:crypto';
+import * as contract from '@bellwether/contract';
 import { canonicalJson, ERRORS, type ErrorCode, type Operation } from '@bellwether/contract';
 import type {
   FastifyInstance,
@@ -11,23 +13,26 @@ import type {
   FastifySchemaCompiler,
   onSendHookHandler,
 } from 'fastify';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TArray, TSchema } from 'typebox';
 import type { Denial } from '../../domain/denial.ts';
 import type { SignedInOwner } from '../../domain/records.ts';
 import type { Run } from '../database/idempotency-store.ts';
 import { Refusal, refusal } from '../refusal.ts';
 import { addressOf, isLocal } from './addresses.ts';
-import type { Authenticator } from './authenticate.ts';
 import type { Idempotency } from './idempotency.ts';
-import { type Identities, identify, isOfOurPages, type Unidentified } from './identify.ts';
-import { type Admission, kindOf } from './load-control.ts';
-import { TOTAL_HEADER } from './pagination.ts';
+import {
+  type Authenticator,
+  type Identities,
+  identify,
+  isOfOurPages,
+  refusedInRecovery,
+  type Unidentified,
+} from './identify.ts';
+import { type Admission, asHook, inTurn, kindOf, type Step } from './load-control.ts';
+import { type Page, type PageQuery, sendPage, TOTAL_HEADER } from './page.ts';
 import { sendProblem } from './problem.ts';
 import type { Draw, RateLimits } from './rate-limits.ts';
-import { refusedInRecovery } from './recovery-day.ts';
-import { inTurn } from './request-admission.ts';
-import { asHook, type Step } from './step.ts';
-import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validators.ts';
+import { compileFor, UNKNOWN_FIELDS_TEXT, withoutItems, withUnknownFields } from './validation.ts';
 
 /** The caller as the door knows it. */
 type Caller = NonNullable<Awaited<ReturnType<Authenticator['authenticate']>>>;
@@ -518,3 +523,68 @@ const IDEMPOTENCY_KEY_HEADER = {
     description: 'at most 255 printable characters, kept 24 h: the same key and body give the first answer',
   },
 };
+
+// Binds the use cases of a resource, each by the id of its operation. What needs nothing of the request but who calls and what
+// was sent is served by being in that table; the compiler holds its input and its answer to the operation. An operation whose
+// answer is a list may answer one page of it.
+
+type Contract = typeof contract;
+type AgentOperation = Operation & { readonly permission: 'agent' };
+type Id = { [K in keyof Contract]: Contract[K] extends AgentOperation ? K : never }[keyof Contract];
+type InputOf<O extends Operation> = Pick<Input<O>, 'caller' | 'params' | 'query' | 'body'>;
+type AnswerOf<O extends Operation> =
+  O['response'] extends TArray<infer T extends TSchema>
+    ? readonly Static<T>[] | Page<Static<T>>
+    : Static<O['response']>;
+
+export type UseCases = {
+  readonly [K in Id]?: Contract[K] extends AgentOperation
+    ? (input: InputOf<Contract[K]>) => Promise<AnswerOf<Contract[K]>>
+    : never;
+};
+
+const operations = contract as unknown as Readonly<Record<Id, AgentOperation>>;
+type AnyUseCase = (input: InputOf<AgentOperation>) => Promise<object>;
+
+const isPage = (operation: Operation, answer: object): answer is Page<unknown> =>
+  (operation.response as { type?: string }).type === 'array' && !Array.isArray(answer);
+
+export function bindUseCases(bind: Bind, useCases: UseCases): void {
+  for (const [id, useCase] of Object.entries(useCases) as [Id, AnyUseCase][]) {
+    const operation = operations[id];
+    bind(operation, async ({ caller, params, query, body, request, reply }) => {
+      const answer = await useCase({ caller, params, query, body });
+      if (!isPage(operation, answer)) return answer;
+      return sendPage(request, reply, query as PageQuery, answer);
+    });
+  }
+}
+
+// Routes that the service answers without a key: a start that others can reach says so.
+
+const isOperation = (value: unknown): value is Operation =>
+  typeof value === 'object' && value !== null && 'permission' in value && 'path' in value;
+
+const PAGES = [
+  '/',
+  '/docs',
+  '/openapi.json',
+  '/openapi/*.json',
+  '/llms.txt',
+  '/healthz',
+  '/readyz',
+  '/console',
+];
+
+/** @param doors paths of the paper venues' doors */
+export function openRoutes(doors: readonly string[]): readonly string[] {
+  const operations = (Object.values(contract) as readonly unknown[])
+    .filter(isOperation)
+    .filter(({ permission }) => permission === 'public')
+    .map(({ method, path }) => `${method} ${path}`);
+  return [
+    ...operations.sort(),
+    ...PAGES.map((path) => `GET ${path}`),
+    ...doors.map((path) => `${path}/* (the venue’s own authentication)`),
+  ];
+}

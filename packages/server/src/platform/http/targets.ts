@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from './addresses.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
-import { MOVED, wantsHtml } from './layout.ts';
+import { MOVED, wantsHtml } from './pages.ts';
 import { sendProblem } from './problem.ts';
 import { REPLICA_PATHS } from './replicas.ts';
 

@@ -3,9 +3,9 @@
  * is named are our own routes alone: a path is the text of a stranger.
  */
 import type { FastifyInstance } from 'fastify';
-import { edits } from './field-names.ts';
 import { sendProblem } from './problem.ts';
 import type { Route } from './routes.ts';
+import { edits } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,10 +1,36 @@
-/**
- * Calls to one external service: a deadline for each, retries for repeatable calls, and a circuit breaker for a service
- * that does not answer. A call that may have an effect is sent once. URLs may contain keys, so logs and errors never
- * contain a URL.
- */
+/** Calls to services outside: one request and its answer, with a deadline, retries and a circuit breaker; kept connections; JSON that is checked. URLs may contain keys, so logs and errors never contain a URL. */
+
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { HttpReply, HttpRequest, HttpSend } from './outbound.ts';
+import { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Rejects when there was no answer. Every HTTP status counts as an answer. */
+export type HttpSend = (request: HttpRequest) => Promise<HttpReply>;
+
+// Calls to one external service: a deadline for each, retries for repeatable calls, and a circuit breaker for a service
+// that does not answer. A call that may have an effect is sent once. URLs may contain keys, so logs and errors never
+// contain a URL.
 
 export const MAX_REPLY_CHARS = 8 * 1024 * 1024;
 const MAX_ATTEMPTS = 3;
@@ -263,4 +289,145 @@ async function readBounded(response: Response): Promise<string> {
     if (bytes > MAX_REPLY_CHARS) return text.padEnd(MAX_REPLY_CHARS + 1);
   }
   return text + decoder.decode();
+}
+
+// Sends over kept connections, and knows whether a request without an answer can have arrived: nothing was sent before the
+// connection stood. Follows no redirect, which could pass a key to another host, and reads a bounded answer.
+
+/** A venue that answers late has the orders of many owners at once. */
+const MAX_CONNECTIONS = 256;
+/** Below the 60 s and more after which servers close an idle connection. */
+const KEEP_ALIVE_MS = 30_000;
+
+const unzip = promisify(gunzip);
+
+/** There was no answer. `sent` is false only where no byte of the request can have left. */
+export class NoAnswer extends Error {
+  override readonly name: string = 'NoAnswer';
+  readonly sent: boolean;
+  readonly timedOut: boolean;
+
+  constructor(sent: boolean, timedOut: boolean) {
+    super(timedOut ? 'no answer in time' : 'the connection failed');
+    this.sent = sent;
+    this.timedOut = timedOut;
+  }
+}
+
+export interface PooledSend {
+  readonly send: HttpSend;
+  /** Ends the kept connections. */
+  close(): void;
+}
+
+export function createPooledSend(): PooledSend {
+  const kept = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: KEEP_ALIVE_MS, noDelay: true };
+  const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
+  const send: HttpSend = (request) => {
+    const url = new URL(request.url);
+    const isTls = url.protocol === 'https:';
+    return exchange(request, url, isTls ? https : http, agents[isTls ? 'https:' : 'http:']);
+  };
+  return {
+    send,
+    close: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+function exchange(
+  { method, headers, body, timeoutMs }: HttpRequest,
+  url: URL,
+  client: typeof http | typeof https,
+  agent: http.Agent,
+): Promise<HttpReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpReply>();
+  let sent = false;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const request = client.request(
+    url,
+    { method, agent, headers: { 'accept-encoding': 'gzip', ...headers, ...length } },
+    (response) => {
+      readReply(response).then(resolve, () => fail(false));
+    },
+  );
+  const fail = (timedOut: boolean) => {
+    reject(new NoAnswer(sent, timedOut));
+    request.destroy();
+  };
+  const timer = setTimeout(fail, timeoutMs, true);
+  request.on('error', () => fail(false));
+  request.on('socket', (socket: Socket) => {
+    const stands = () => {
+      sent = true;
+    };
+    if (request.reusedSocket || !socket.connecting) stands();
+    else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', stands);
+  });
+  request.end(body);
+  return promise.finally(() => clearTimeout(timer));
+}
+
+/** Keeps one character beyond the limit, so that the caller can detect a longer answer. */
+async function readReply(response: IncomingMessage): Promise<HttpReply> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_REPLY_CHARS) return replyOf(response, ''.padEnd(MAX_REPLY_CHARS + 1));
+  }
+  const whole = Buffer.concat(chunks);
+  const isZipped = response.headers['content-encoding'] === 'gzip' && whole.length > 0;
+  // A bomb stops at the bound; its error is a lost answer, as a cut connection's is.
+  const plain = isZipped ? await unzip(whole, { maxOutputLength: MAX_REPLY_CHARS }) : whole;
+  return replyOf(response, plain.toString('utf8'));
+}
+
+const replyOf = ({ statusCode = 0, headers }: IncomingMessage, body: string): HttpReply => ({
+  status: statusCode,
+  headers: singleHeaders(headers),
+  body,
+});
+
+const singleHeaders = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
+
+// JSON from external services: integers of any size stay exact, and every value is checked against a schema.
+
+/** ES2026: the reviver's third argument has the source text of the value. */
+type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+const INTEGER = /^-?\d+$/;
+
+/** Integers beyond 2^53 become bigints. @throws SyntaxError */
+export function parseJson(text: string): unknown {
+  const revive: SourceReviver = (_key, value, { source }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && INTEGER.test(source)
+      ? BigInt(source)
+      : value;
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+}
+
+/** The text's value; `undefined`, which no schema accepts, when the text is not JSON. */
+export function tryJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checks against a schema, compiled at its first use: returns the value, or `null` when it does not match. */
+export function checkedBy<T extends TSchema>(schema: T): (value: unknown) => Static<T> | null {
+  let compiled: Validator | undefined;
+  return (value) => {
+    compiled ??= Compile(schema) as unknown as Validator;
+    return compiled.Check(value) ? (value as Static<T>) : null;
+  };
 }

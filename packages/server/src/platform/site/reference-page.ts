@@ -3,7 +3,8 @@
  * the data of the person who presses them, to its maker's services: they are switched off, and the policy lets the page load from and call
  * us alone.
  */
-import type { FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { sendProblem } from '../http/problem.ts';
 
 /** As the browser sees it from the page: right with anything in front of the service. */
 const DOCUMENT = '../openapi.json';
@@ -23,7 +24,7 @@ const SETTINGS = {
   persistAuth: false,
 };
 
-export const REFERENCE_PAGE = `<!doctype html>
+const REFERENCE_PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -40,7 +41,7 @@ export const REFERENCE_PAGE = `<!doctype html>
 </html>
 `;
 
-export const REFERENCE_START = `Scalar.createApiReference('#app', ${JSON.stringify(SETTINGS)});\n`;
+const REFERENCE_START = `Scalar.createApiReference('#app', ${JSON.stringify(SETTINGS)});\n`;
 
 const POLICY = [
   "default-src 'none'",
@@ -56,9 +57,51 @@ const POLICY = [
 ].join('; ');
 
 /** For everything under the page's path. */
-export const guardReference = (reply: FastifyReply): FastifyReply =>
+const guardReference = (reply: FastifyReply): FastifyReply =>
   reply
     .header('content-security-policy', POLICY)
     .header('x-frame-options', 'DENY')
     .header('x-content-type-options', 'nosniff')
     .header('referrer-policy', 'no-referrer');
+
+// The API reference page. Its library is four megabytes of script that takes longer to load than the rest of the
+// service together, so it is loaded when somebody first looks, in an application of its own behind the route.
+
+type Prefix = `/${string}`;
+
+/** @param basePath where the service lies: '' or '/…' */
+export function bindDocs(app: FastifyInstance, basePath: string): void {
+  const routePrefix = `${basePath}/docs` as Prefix;
+  let page: Promise<FastifyInstance> | undefined;
+
+  const load = async (): Promise<FastifyInstance> => {
+    const { default: scalar } = await import('@scalar/fastify-api-reference');
+    const inner = Fastify();
+    await inner.register(scalar, {
+      routePrefix,
+      configuration: { url: `${basePath}/openapi.json` },
+    });
+    await inner.ready();
+    return inner;
+  };
+
+  app.get(`${routePrefix}/`, { schema: { hide: true } }, (_request, reply) =>
+    guardReference(reply).type('text/html; charset=utf-8').send(REFERENCE_PAGE),
+  );
+  app.get(`${routePrefix}/js/start.js`, { schema: { hide: true } }, (_request, reply) =>
+    guardReference(reply).type('application/javascript; charset=utf-8').send(REFERENCE_START),
+  );
+  for (const path of [routePrefix, `${routePrefix}/*`]) {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      page ??= load();
+      const answer = await (await page).inject({ method: 'GET', url: request.url });
+      if (answer.statusCode === 404) return sendProblem(request, guardReference(reply), 'route_not_found');
+      const { location } = answer.headers;
+      if (typeof location === 'string') reply.header('location', location);
+      return guardReference(reply)
+        .code(answer.statusCode)
+        .type(String(answer.headers['content-type'] ?? 'text/html; charset=utf-8'))
+        .send(answer.rawPayload);
+    });
+  }
+}

@@ -6,12 +6,21 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createPublicKey,
   createSecretKey,
   hash,
   hkdfSync,
   randomBytes,
   randomInt,
+  verify,
 } from 'node:crypto';
+import { createRequire } from 'node:module';
+import {
+  ED25519_SIGNATURE_BYTES,
+  nobleRecover,
+  type RecoverPublicKey,
+  type VerifyEd25519,
+} from '@bellwether/protocol';
 import type { Secrets } from '../secrets.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -126,3 +135,51 @@ export function createSecrets(
     },
   };
 }
+
+// Ed25519 verification by the platform's library; the protocol package's implementation is plain JavaScript.
+
+/** Subject public key info around a raw key (RFC 8410). */
+const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+
+export const nativeVerifyEd25519: VerifyEd25519 = (publicKey, message, signature) => {
+  if (signature.length !== ED25519_SIGNATURE_BYTES) return false;
+  try {
+    const key = createPublicKey({
+      key: Buffer.concat([SPKI_HEAD, publicKey]),
+      format: 'der',
+      type: 'spki',
+    });
+    return verify(null, message, key, signature);
+  } catch {
+    // Not a point of the curve.
+    return false;
+  }
+};
+
+// Signer recovery: native if the addon loads, else in plain JavaScript, about twenty times slower. The service reports which.
+
+interface NativeSecp256k1 {
+  ecdsaRecover(signature: Uint8Array, recovery: number, digest: Uint8Array, compressed: boolean): Uint8Array;
+}
+
+export function loadRecover(): { readonly recover: RecoverPublicKey; readonly how: 'native' | 'javascript' } {
+  let native: NativeSecp256k1;
+  try {
+    // The package's own entry point would fall back to JavaScript silently.
+    native = createRequire(import.meta.url)('secp256k1/bindings');
+  } catch {
+    return { recover: nobleRecover, how: 'javascript' };
+  }
+  const recover: RecoverPublicKey = (digest, rs64, recovery) => {
+    try {
+      return native.ecdsaRecover(rs64, recovery, digest, false);
+    } catch {
+      // The addon throws when no public key gives the signature.
+      return null;
+    }
+  };
+  return { recover, how: 'native' };
+}
+
+/** SHA-256 of a text's UTF-8 bytes, as 64 hex digits. Native: several times as fast as the portable one. */
+export const nativeSha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -6,8 +6,7 @@ import type { Micro } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
 import { wordOf } from '../../domain/untrusted-text.ts';
 import type { LandedOrder, OrderProgress, TickerMarket, VenueFill, VenueRevert } from '../quotes.ts';
-import type { DflowClient } from './client.ts';
-import type { WireOrderStatus } from './wire.ts';
+import type { DflowClient, WireOrderStatus } from './client.ts';
 
 const MAX_FEES_KEPT = 5_000;
 const UNKNOWN: OrderProgress = { kind: 'unknown' };

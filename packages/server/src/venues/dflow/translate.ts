@@ -15,11 +15,11 @@ import {
 import { payoutOf } from '@bellwether/contract/positions';
 import { parseSolanaAddress, type SolanaAddress } from '@bellwether/protocol';
 import type { Book, Level } from '../../domain/market.ts';
+import { timeAt } from '../../domain/safeguards.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import { microSaid, plainText, saidOf, wordOf } from '../../domain/untrusted-text.ts';
-import { timeAt } from '../../domain/utc-day.ts';
 import type { TickerMarket } from '../quotes.ts';
-import { READ, type WireMarket, type WireOrderbook, type WireRail } from './wire.ts';
+import { READ, type WireMarket, type WireOrderbook, type WireRail } from './client.ts';
 
 /** Kalshi's 0.07 and DFlow's 0.01 of contracts × p(1−p), in millionths. Reference §2.11. */
 const FEE_RATE: Micro = 80_000n;

@@ -12,16 +12,21 @@
  * call; one that does not answer may have, so `forward` repeats only calls of which the next leader knows the outcome.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueMoves, VenueUnavailable } from '../../domain/unavailable.ts';
-import { type CallSender, createCallSender } from './call-sender.ts';
-import { type Call, LeadIsHere } from './forwarded-port.ts';
-import { createInFlight, type InFlight } from './in-flight.ts';
-import type { Leader, LeaderBoard } from './leader-board.ts';
-import { forNextLeader, laneOf } from './leader-calls.ts';
-import { createLeaderLine, NOT_LED } from './leader-line.ts';
-import type { LocalParts } from './local-parts.ts';
-import type { Preparation, Standby } from './standby.ts';
-import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
+import {
+  type Call,
+  type CallSender,
+  createCallSender,
+  createLeaderLine,
+  forNextLeader,
+  type LeaderPorts,
+  LeadIsHere,
+  laneOf,
+  NOT_LED,
+} from './leader-calls.ts';
+import type { createTurns } from './paper-venue.ts';
+import type { SandboxHolder } from './sandbox-holder.ts';
 
 export interface LeadOptions {
   /** @returns null when another replica leads. */
@@ -432,6 +437,201 @@ async function openCounted(
       } catch (error) {
         ended();
         throw error;
+      }
+    },
+  };
+}
+
+// Where replicas find the one that leads, and what they announce to each other about the lead.
+
+interface Leader {
+  readonly url: string;
+  readonly replica: string;
+}
+
+interface LeaderBoard {
+  publish(url: string): Promise<void>;
+  /** `null`: no leader is recorded yet. `mine`: this replica recorded itself. */
+  find(): Promise<(Leader & { readonly mine: boolean }) | null>;
+  isAlone(): Promise<boolean>;
+  announce(news: LeadNews): Promise<void>;
+  onNews(listener: (news: LeadNews) => void): Promise<() => void>;
+}
+
+export type LeadNews = 'leaving' | 'prepared' | 'free';
+
+// Parts of the replica that leads the paper exchange.
+
+/** The objects that the leading process serves from its memory. */
+export interface LocalParts extends LeaderPorts {
+  readonly exchange: JournalledExchange;
+  readonly nextTurn: ReturnType<typeof createTurns>;
+  readonly sandbox: SandboxHolder;
+  /** Stops what moves the exchange from outside, before it is closed. */
+  readonly stopFeed?: () => Promise<void>;
+}
+
+// Parts that a replica that may soon lead has loaded before: for a while, because they take memory.
+// The opening of the sandbox takes them over.
+
+interface Preparation {
+  readonly ready: Promise<void>;
+  end(): void;
+}
+
+interface Standby<P extends Preparation> {
+  /** Resolves when everything is loaded, and begins to load it if necessary. @throws when it cannot be loaded */
+  prepare(): Promise<void>;
+  /** The preparation, which is then the caller's, or `null`. */
+  take(): P | null;
+  end(): void;
+}
+
+/** Longer than a leader takes to end once it has said that it will. */
+const KEPT_MS = 60_000;
+
+export function createStandby<P extends Preparation>(begin: () => P): Standby<P> {
+  let kept: { readonly preparation: P; readonly timer: NodeJS.Timeout } | null = null;
+
+  const take = (): P | null => {
+    if (kept === null) return null;
+    const { preparation, timer } = kept;
+    clearTimeout(timer);
+    kept = null;
+    return preparation;
+  };
+  const end = (): void => take()?.end();
+  return {
+    async prepare() {
+      kept?.timer.refresh();
+      kept ??= { preparation: begin(), timer: setTimeout(end, KEPT_MS).unref() };
+      await kept.preparation.ready.catch((error: unknown) => {
+        end();
+        throw error;
+      });
+    },
+    take,
+    end,
+  };
+}
+
+// Work that must end before what it works on is closed.
+
+interface InFlight {
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** @returns to be called when it is over, once */
+  begin(): () => void;
+  /** Resolves when nothing runs, at the latest after `withinMs`. */
+  idle(withinMs: number): Promise<void>;
+}
+
+function createInFlight(): InFlight {
+  let count = 0;
+  let onIdle: () => void = () => {};
+  const ended = (): void => {
+    count -= 1;
+    if (count === 0) onIdle();
+  };
+  return {
+    run(work) {
+      count += 1;
+      return work().finally(ended);
+    },
+    begin() {
+      count += 1;
+      return ended;
+    },
+    async idle(withinMs) {
+      if (count === 0) return;
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
+      });
+      const late = new AbortController();
+      await Promise.race([idle, sleep(withinMs, undefined, { signal: late.signal })]);
+      late.abort();
+    },
+  };
+}
+
+// Where calls wait while the lead, or the sandbox, moves from one replica to another: until it has arrived, at most for
+// `mostMs`, and at most so many of them. One look is made for all of them.
+
+/** Only a few unknown callers may wait, so that they cannot take the places of the desk's own calls. */
+export type Waiter = 'desk' | 'external';
+
+export interface WaitingRoom {
+  /** From now on it is on its way. */
+  moves(): void;
+  /** It has not arrived, and may still. */
+  isMoving(): boolean;
+  /** Resolves at once unless it moves, else when it has arrived or the time is over. @throws VenueUnavailable for one too many */
+  passed(waiter: Waiter): Promise<void>;
+}
+
+export interface WaitingRoomOptions {
+  /** Named in errors. */
+  readonly what: string;
+  readonly mostMs: number;
+  readonly hasArrived: () => boolean;
+  /** When it went without `moves`, a number of its own each time; `null` while it has not. */
+  readonly leftAt: () => number | null;
+  /** Finds out where it is. */
+  readonly look: () => Promise<unknown>;
+}
+
+const MOST_WAITING: Readonly<Record<Waiter, number>> = { desk: 5_000, external: 1_000 };
+const LOOK_AGAIN_MS = 20;
+
+export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
+  const { what, mostMs, hasArrived, look } = options;
+  const waiting = { desk: 0, external: 0 };
+  let until = 0;
+  let seenLeft: number | null = null;
+  let watching: Promise<unknown> | null = null;
+
+  const moves = (): void => {
+    until = performance.now() + mostMs;
+  };
+  const isMoving = (): boolean => {
+    const leftAt = options.leftAt();
+    // Counted from the first look: who went may have stood still for longer than calls wait.
+    if (leftAt !== null && leftAt !== seenLeft) moves();
+    seenLeft = leftAt ?? seenLeft;
+    return performance.now() < until && !hasArrived();
+  };
+  const lookUntilArrived = async (): Promise<void> => {
+    for (;;) {
+      await Promise.all([look().catch(() => {}), sleep(LOOK_AGAIN_MS)]);
+      if (!isMoving()) return;
+    }
+  };
+  const watch = async (): Promise<void> => {
+    const over = new AbortController();
+    // A look may hang as long as the database does.
+    await Promise.race([
+      lookUntilArrived(),
+      sleep(Math.max(0, until - performance.now()), undefined, { signal: over.signal }),
+    ]);
+    over.abort();
+  };
+
+  return {
+    moves,
+    isMoving,
+    async passed(waiter) {
+      if (!isMoving()) return;
+      if (waiting[waiter] >= MOST_WAITING[waiter])
+        throw new VenueUnavailable(`Too many calls wait for ${what}: try again in a second.`);
+      waiting[waiter] += 1;
+      try {
+        while (isMoving()) {
+          watching ??= watch().finally(() => {
+            watching = null;
+          });
+          await watching;
+        }
+      } finally {
+        waiting[waiter] -= 1;
       }
     },
   };

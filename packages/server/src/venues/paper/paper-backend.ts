@@ -8,15 +8,18 @@
  */
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, SignedOrders } from '../venue.ts';
-import { type Call, createForwardedPort, runForwardedCall } from './forwarded-port.ts';
-import { Lead, type LeadOptions } from './lead.ts';
-import { LEADER_CALLS } from './leader-calls.ts';
-import type { CallOutcome } from './leader-line.ts';
-import type { LocalParts } from './local-parts.ts';
+import { Lead, type LeadOptions, type LocalParts, type Waiter } from './lead.ts';
+import {
+  type Call,
+  type CallOutcome,
+  createForwardedPort,
+  decode,
+  encode,
+  LEADER_CALLS,
+  runForwardedCall,
+} from './leader-calls.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
-import type { Waiter } from './waiting-room.ts';
-import { decode, encode } from './wire.ts';
 
 export interface PaperBackend {
   readonly venue: ExchangeCalls;

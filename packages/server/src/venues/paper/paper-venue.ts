@@ -1,25 +1,94 @@
-/** The desk's calls to the embedded paper exchange, in the process that leads it. */
+/** The paper exchange as a venue: signed orders, redemption, price history and paper money. */
+import type { Micro } from '@bellwether/contract/decimals';
 import {
   type EngineEvent,
   ExchangeUnavailable,
   type JournalledExchange,
+  type PaperExchange,
   type PlacedCommand,
 } from '@bellwether/exchange';
-import type { Address } from '@bellwether/protocol';
+import { type Address, asAddress } from '@bellwether/protocol';
 import type { Evidence } from '../../domain/evidence.ts';
 import type { Book, VenueId } from '../../domain/market.ts';
-import { VenueUnavailable } from '../../domain/unavailable.ts';
+import { VenueUnavailable, within } from '../../domain/unavailable.ts';
 import type {
+  Accounts,
+  Balance,
   Cancel,
+  MarketData,
+  PaperCredit,
+  PriceHistory,
   RedeemAnswer,
   Redemption,
   SignedOrders,
+  Venue,
   VenueAnswer,
   VenueOrder,
   VenueSet,
 } from '../venue.ts';
-import { liveBalance, type PaperBalance } from './balance.ts';
 import { answerOf, toEvidence } from './translate.ts';
+
+export interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
+  readonly id: string;
+  readonly exchange: ExchangeCalls;
+  readonly markets: MarketData;
+  readonly history: PriceHistory;
+  readonly simulationBalance: Micro;
+  readonly credentials: NonNullable<PaperCredit['credentials']>;
+  /** Whether an account has had its simulation balance, as the evidence of the deposit noted it. */
+  readonly isCredited: (account: Address) => Promise<boolean>;
+}
+
+export function createPaperVenue(options: PaperVenueOptions): Venue {
+  const { id, exchange, markets, history, signing, rules, simulationBalance, isCredited } = options;
+  const { verifyCredentials, balance, submit, resolve, keptSince } = exchange;
+  return {
+    id,
+    backend: 'paper',
+    status: exchange.status,
+    markets,
+    accounts: createAccounts(exchange),
+    signedOrders: { signing, rules, verifyCredentials, balance, submit, resolve, keptSince },
+    cancel: { orders: exchange.cancel },
+    sets: {
+      balance,
+      converts: () => true,
+      submit: exchange.submitSet,
+    },
+    redemption: { redeem: exchange.redeem },
+    history,
+    paper: {
+      // The credit is recorded in the transaction that makes the deposit durable.
+      credit: creditOnce(async (text) => {
+        const account = asAddress(text);
+        if (!(await isCredited(account))) await exchange.deposit(account, simulationBalance, 'simulation');
+      }),
+      credentials: options.credentials,
+      faucet: (account, amount, drawId) => exchange.deposit(asAddress(account), amount, 'faucet', drawId),
+    },
+  };
+}
+
+/** Balances are in memory, here or on the leading replica, so they are read every time. */
+function createAccounts({ balance }: Pick<ExchangeCalls, 'balance'>): Accounts {
+  return {
+    family: 'evm',
+    async balances(accounts, { patienceMs }) {
+      const found = await within(patienceMs, Promise.all(accounts.map((one) => balance(asAddress(one)))));
+      if (found === null) return { total: 0n, available: 0n, ageMs: null };
+      const available = found.reduce((sum, one) => sum + one.available, 0n);
+      return { available, total: found.reduce((sum, one) => sum + one.held, available), ageMs: 0 };
+    },
+    async inMarket(account, { conditionId }, { patienceMs }) {
+      const found = await within(patienceMs, balance(asAddress(account)));
+      if (found === null) return { available: null, free: null };
+      const free = (outcome: 'YES' | 'NO') => (found as Balance).shares(conditionId, outcome);
+      return { available: found.available, free: { YES: free('YES'), NO: free('NO') } };
+    },
+  };
+}
+
+// The desk's calls to the embedded paper exchange, in the process that leads it.
 
 const DEFAULT_EARLY_MS = 60_000;
 
@@ -218,5 +287,62 @@ export function createExchangeCalls({
         throw new VenueUnavailable(error.message, { cause: error });
       }
     },
+  };
+}
+
+// An account's balance: as data, for calls between replicas, and in the port's form.
+
+export type PlainBalance = Pick<Balance, 'available' | 'held'> & {
+  readonly tokens: ReadonlyMap<string, { readonly yes: bigint; readonly no: bigint }>;
+};
+
+type PaperBalance = Balance & PlainBalance;
+
+export const balanceOf = ({ available, held, tokens }: PlainBalance): PaperBalance => ({
+  available,
+  held,
+  tokens,
+  shares: (conditionId, outcome) => {
+    const found = tokens.get(conditionId);
+    return (outcome === 'YES' ? found?.yes : found?.no) ?? 0n;
+  },
+});
+
+/** Reads the exchange when a figure is asked for: an account may have tokens of many markets, and a trade asks for one. */
+const liveBalance = (
+  exchange: Pick<PaperExchange, 'account' | 'available' | 'freeTokens'>,
+  account: Address,
+): PaperBalance => ({
+  get available() {
+    return exchange.available(account);
+  },
+  get held() {
+    return exchange.account(account).held;
+  },
+  get tokens() {
+    return exchange.account(account).tokens;
+  },
+  shares: (conditionId, outcome) => exchange.freeTokens(account, conditionId, outcome),
+});
+
+// Remembers which wallets have their simulation balance. Every quote checks it, and on a follower each check is a call to
+// the leader. A credit is permanent, so a success is cached; a failure is not.
+
+type Credit = (wallet: string) => Promise<void>;
+
+/** About 100 bytes each. */
+const WALLETS_KEPT = 50_000;
+
+export function creditOnce(credit: Credit): Credit {
+  const credited = new Map<string, Promise<void>>();
+  return (wallet) => {
+    let asked = credited.get(wallet);
+    if (asked === undefined) {
+      if (credited.size >= WALLETS_KEPT) credited.clear();
+      asked = credit(wallet);
+      credited.set(wallet, asked);
+      asked.catch(() => credited.delete(wallet));
+    }
+    return asked;
   };
 }

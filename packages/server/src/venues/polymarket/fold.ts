@@ -27,8 +27,7 @@ import type {
   TradeStatus,
   VenueStanding,
 } from '../live-orders.ts';
-import type { Observation, TradePart } from './observations.ts';
-import { beyondSigned, DUST, mostShares } from './signed-bounds.ts';
+import { beyondSigned, DUST, mostShares, type Observation, type TradePart } from './order-wire.ts';
 
 /** The `matchKind` of fills at a live venue, which does not say how it matched them. */
 const LIVE_MATCH = 'LIVE';

@@ -10,12 +10,10 @@
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import { fold } from './fold.ts';
-import type { Keyring } from './keyring.ts';
-import type { OwnedKeys } from './l2-headers.ts';
-import { standingOf, tradesSeen } from './look-up.ts';
-import { eventsIn, type OwnEvent, subscription } from './own-events.ts';
+import { type ResyncParts, resync, standingOf, tradesSeen } from './look-up.ts';
+import type { Keyring, OwnedKeys } from './order-client.ts';
+import { eventsIn, type OwnEvent, subscription } from './order-wire.ts';
 import { openReconnectingSocket, type ReconnectingSocket, type SocketTimes } from './reconnecting-socket.ts';
-import { type ResyncParts, resync } from './resync.ts';
 
 export interface FollowerTimes {
   readonly tickMs: number;

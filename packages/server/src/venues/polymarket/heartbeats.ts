@@ -7,11 +7,9 @@
  * nothing more. A successor has begun within the ten seconds.
  */
 import type { OutboundLog } from '../../platform/outbound/http.ts';
-import type { HasHeartbeat, HeartbeatLog } from '../heartbeats.ts';
+import type { HasHeartbeat, HeartbeatLog } from '../venue.ts';
 import type { VenueReply } from './http.ts';
-import type { Keyring } from './keyring.ts';
-import type { OwnedKeys } from './l2-headers.ts';
-import type { OrderClient } from './order-client.ts';
+import type { Keyring, OrderClient, OwnedKeys } from './order-client.ts';
 import { isFields } from './order-wire.ts';
 
 /** The venue looks every five seconds for keys that have said nothing for ten. */

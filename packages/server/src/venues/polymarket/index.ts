@@ -1,7 +1,6 @@
 /** Venue A: Polymarket's protocol, on the paper exchange or at the real venue. */
 import type { ConfiguredVenue, VenueDeclaration } from '../configured.ts';
-import { PAPER_PATHS } from './paths.ts';
-import { type PolymarketSettings, polymarketSettings } from './settings.ts';
+import { PAPER_PATHS, type PolymarketSettings, polymarketSettings } from './settings.ts';
 
 export const polymarketVenue = {
   variables: polymarketSettings.variables,

@@ -2,11 +2,20 @@
  * The venue's routes of one API key: orders, cancels, own orders and trades. Each call is signed with the key's secret
  * (wire reference 2.2); nothing here is logged.
  */
-import { bytesToHex, toChecksumAddress } from '@bellwether/protocol';
+
+import type { VenueRefusal } from '@bellwether/contract';
+import {
+  type Address,
+  bytesToHex,
+  l2Signature,
+  type SignatureType,
+  toChecksumAddress,
+} from '@bellwether/protocol';
+import { BoundedCache } from '../../domain/bounded-cache.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
-import type { SignedMessage, VenueOrder } from '../venue.ts';
+import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
+import type { SignedMessage, VenueOrder, VenueSecrets } from '../venue.ts';
 import type { Outcome, VenueCall, VenueHttp, VenueReply } from './http.ts';
-import { type AccountKeys, l2Headers } from './l2-headers.ts';
 import { orderOf, pageOf, tradeOf, type WireOrder, type WireTrade } from './order-wire.ts';
 
 export interface TradeFilter {
@@ -143,4 +152,193 @@ export function orderBody(
     deferExec,
     ...(order.postOnly ? { postOnly: true } : {}),
   });
+}
+
+// The venue's authentication of a request by the agent's own credential. The headers must not reach a log or an error.
+
+interface AccountKeys {
+  /** The key that the credential belongs to, never the wallet that it controls. */
+  readonly eoa: Address;
+  readonly secrets: VenueSecrets;
+}
+
+export interface SignedCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base URL, without a query. */
+  readonly path: string;
+  /** Byte for byte what is sent. */
+  readonly body?: string;
+}
+
+/** The credential of an account that the desk may use, of whichever agent. */
+export interface OwnedKeys extends AccountKeys {
+  readonly signatureType: SignatureType;
+}
+
+/** @param now epoch milliseconds @throws RangeError when the secret is not base64; it is not quoted */
+export function l2Headers(
+  { eoa, secrets }: AccountKeys,
+  call: SignedCall,
+  now: number,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  return {
+    POLY_ADDRESS: toChecksumAddress(eoa),
+    POLY_API_KEY: secrets.apiKey,
+    POLY_PASSPHRASE: secrets.passphrase,
+    POLY_TIMESTAMP: timestamp,
+    POLY_SIGNATURE: l2Signature(secrets.secret, { timestamp, ...call }),
+  };
+}
+
+// The venue keys of wallets, opened from where they are sealed. Kept for a moment, because each order needs one; a key
+// that the venue refuses is read again.
+
+export interface Keyring {
+  /** `null`: the wallet is not registered. */
+  of(walletAddress: string): Promise<OwnedKeys | null>;
+  /** The key for an account: of its own registration, else of a wallet that it pays for. */
+  ofAccount(account: string): Promise<OwnedKeys | null>;
+  /** Reads the wallet's key again. @returns whether it is another one now */
+  refresh(walletAddress: string, refused: OwnedKeys): Promise<boolean>;
+}
+
+const KEPT_MS = 10_000;
+const MAX_KEPT = 5_000;
+
+export interface KeyringParts {
+  readonly log: Pick<LiveOrderLog, 'wallet' | 'account'>;
+  readonly open: (wallet: FollowedWallet) => OwnedKeys;
+  readonly now: () => number;
+}
+
+export function createKeyring({ log, open, now }: KeyringParts): Keyring {
+  const keptBy = (read: (address: string) => Promise<FollowedWallet | null>) => {
+    const kept = new BoundedCache<{ readonly key: Promise<OwnedKeys | null>; readonly until: number }>({
+      entries: MAX_KEPT,
+      weight: MAX_KEPT,
+      weightOf: () => 1,
+    });
+    const load = (address: string): Promise<OwnedKeys | null> => {
+      const key = read(address).then((wallet) => (wallet === null ? null : open(wallet)));
+      kept.set(address, { key, until: now() + KEPT_MS });
+      const forget = () => {
+        if (kept.get(address)?.key === key) kept.delete(address);
+      };
+      // A wallet may be registered in the next moment.
+      key.then((found) => found === null && forget(), forget);
+      return key;
+    };
+    return {
+      load,
+      get(address: string): Promise<OwnedKeys | null> {
+        const found = kept.get(address);
+        return found !== undefined && found.until > now() ? found.key : load(address);
+      },
+    };
+  };
+  const wallets = keptBy(log.wallet);
+  const accounts = keptBy(log.account);
+
+  return {
+    of: wallets.get,
+    ofAccount: accounts.get,
+    async refresh(walletAddress, refused) {
+      const fresh = await wallets.load(walletAddress);
+      if (fresh === null) return false;
+      const { apiKey, secret, passphrase } = fresh.secrets;
+      const before = refused.secrets;
+      return apiKey !== before.apiKey || secret !== before.secret || passphrase !== before.passphrase;
+    },
+  };
+}
+
+// The venue's refusals in the desk's codes, and what an answer proves about an order (wire reference 2.5). 400, 401, 403,
+// 404, and 429 of its own limiter are proof that the order was not taken; every other answer without an understood success
+// proves nothing.
+
+/** In this order: the first that fits. Texts carry ids and figures. */
+const TEXTS: readonly (readonly [RegExp, VenueRefusal])[] = [
+  [/couldn't be fully filled|FOK orders are fully filled/i, 'fok_not_filled'],
+  [/no orders found to match with FAK/i, 'fak_no_match'],
+  [/only GTC and GTD order types/i, 'post_only_needs_gtc_or_gtd'],
+  [/order crosses book|crosses the book/i, 'post_only_would_cross'],
+  [/the allowance is not enough/i, 'allowance_missing'],
+  [/not enough balance \/ allowance/i, 'insufficient_balance'],
+  [/breaks minimum tick size rule/i, 'price_off_tick_grid'],
+  [/lower than the minimum/i, 'size_below_minimum'],
+  [/invalid amount for a marketable BUY/i, 'amount_below_minimum'],
+  [/max accuracy of|the taker amount for a/i, 'amounts_too_precise'],
+  [/invalid expiration/i, 'already_expired'],
+  [/order_version_mismatch/i, 'order_version_refused'],
+  [/use the deposit wallet flow/i, 'wallet_not_allowed'],
+  [/address banned|closed only mode/i, 'account_restricted'],
+  [/Trading restricted in your region/i, 'region_restricted'],
+  [/signer address has to be the address of the API KEY/i, 'signer_not_of_api_key'],
+  [/owner of the API KEY|Unauthorized|Invalid api key/i, 'credentials_refused'],
+  [/not yet ready to process new orders/i, 'market_not_ready'],
+  [/No orderbook exists/i, 'market_closed'],
+  [/Rate limit exceeded for tokenId|Too Many Requests/i, 'venue_rate_limited'],
+  [/invalid signature|invalid nonce|invalid fee rate|Invalid order payload/i, 'order_not_understood'],
+  [/canceled in the CTF exchange contract/i, 'order_not_understood'],
+];
+
+/** Texts of a 400 that prove nothing: the order may be there, or may come to be. */
+const NO_PROOF = /Duplicated|already been placed|context canceled|match delayed/i;
+
+export type Verdict =
+  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
+  /** `isThere`: the venue says that it has the order. */
+  | { readonly kind: 'unknown'; readonly isThere: boolean };
+
+const UNKNOWN: Verdict = { kind: 'unknown', isThere: false };
+/** The venue does not always say why it answers 401. */
+const CREDENTIALS_REFUSED: Verdict = { kind: 'rejected', reason: 'credentials_refused', detail: null };
+const MAX_DETAIL_CHARS = 500;
+
+const codeOf = (text: string): VenueRefusal | null => TEXTS.find(([form]) => form.test(text))?.[1] ?? null;
+
+/** @param onUnmapped called with a text that the desk has no code for */
+export function verdictOf(reply: VenueReply, onUnmapped: (text: string) => void): Verdict {
+  const { status, limits } = reply;
+  const text = errorTextOf(reply);
+  if (NO_PROOF.test(text)) return { kind: 'unknown', isThere: /Duplicated|already been placed/i.test(text) };
+  if (status === 429)
+    return limits.remaining === null && limits.reset === null
+      ? UNKNOWN
+      : { kind: 'rejected', reason: 'venue_rate_limited', detail: null };
+  if (status === 401 && codeOf(text) === null) return CREDENTIALS_REFUSED;
+  if (status === 400 || status === 401 || status === 403 || status === 404) return refusal(text, onUnmapped);
+  return UNKNOWN;
+}
+
+/** A text beside a 200: a refusal only where it is a known one. */
+export function legVerdict(text: string, onUnmapped: (text: string) => void): Verdict {
+  if (NO_PROOF.test(text)) return { kind: 'unknown', isThere: /Duplicated|already been placed/i.test(text) };
+  if (codeOf(text) !== null) return refusal(text, onUnmapped);
+  onUnmapped(text);
+  return UNKNOWN;
+}
+
+function refusal(text: string, onUnmapped: (text: string) => void): Verdict {
+  const known = codeOf(text);
+  // It names the contract.
+  if (known === 'allowance_missing') return { kind: 'rejected', reason: known, detail: plain(text) };
+  if (known !== null) return { kind: 'rejected', reason: known, detail: null };
+  onUnmapped(text);
+  return { kind: 'rejected', reason: 'refused_by_venue', detail: plain(text) };
+}
+
+/** Word for word, without what could break a log or a page. */
+const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  text.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, ' ').slice(0, MAX_DETAIL_CHARS);
+
+export function errorTextOf({ value, text }: Pick<VenueReply, 'value' | 'text'>): string {
+  if (typeof value === 'object' && value !== null) {
+    const { error, errorMsg, error_msg, message } = value as Readonly<Record<string, unknown>>;
+    const found = [error, errorMsg, error_msg, message].find((one) => typeof one === 'string' && one !== '');
+    if (typeof found === 'string') return found;
+  }
+  return text;
 }

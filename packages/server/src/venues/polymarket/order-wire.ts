@@ -1,14 +1,64 @@
-/**
- * The venue's own-order and trade records, read with what is known of their variants: prefixed status words, null or ''
- * for nothing, amounts as decimals or in millionths. What cannot be understood is `null`, never a guess.
- */
-import { divide, type Micro, PIPS, type Pips, parseDecimal } from '@bellwether/contract/decimals';
-import { takerFee } from '../../domain/fees.ts';
+/** What the venue says of orders and trades, read with what is known of its variants and put into the desk's terms. What cannot be understood is `null`, never a guess. */
+import type { VenueRefusal } from '@bellwether/contract';
+import {
+  divide,
+  formatMicro,
+  type Micro,
+  PIPS,
+  type Pips,
+  parseDecimal,
+} from '@bellwether/contract/decimals';
+import { takerFee } from '../../domain/amounts.ts';
 import type { MarketRecord } from '../../domain/market.ts';
-import { timeAt } from '../../domain/utc-day.ts';
-import type { TradeStatus } from '../live-orders.ts';
-import type { TradePart } from './observations.ts';
-import { nextOf, type Page } from './paging.ts';
+import type { SignedOrderRow } from '../../domain/records.ts';
+import { timeAt } from '../../domain/safeguards.ts';
+import type { OrderEnd, TradeStatus } from '../live-orders.ts';
+import { nextOf, type Page } from './http.ts';
+
+/** The part that an order has in a trade. */
+export interface TradePart {
+  readonly tradeId: string;
+  readonly status: TradeStatus;
+  readonly size: Micro;
+  readonly cost: Micro;
+  readonly fee: Micro;
+  readonly price: Pips;
+  readonly liquidity: 'maker' | 'taker';
+  /** Epoch milliseconds of the match, as the venue says. */
+  readonly matchedAt: number;
+}
+
+export type Observation = { readonly orderId: string; readonly at: number } & (
+  | {
+      /** The venue has the order. */
+      readonly kind: 'accepted';
+      /** The word of its answer; `null`: heard of in another way than by the answer to the order. */
+      readonly word: 'live' | 'matched' | 'delayed' | 'unmatched' | null;
+      /** Amounts of that answer. */
+      readonly filled: Micro;
+      readonly cost: Micro;
+      readonly fees: Micro;
+    }
+  | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
+  | {
+      readonly kind: 'standing';
+      /** Shares matched so far; `null`: not said. */
+      readonly matched: Micro | null;
+      /** `undecided`: it is over, and how must be read from its trades and terms. */
+      readonly end: OrderEnd | 'undecided' | null;
+      /** `matched` is final: it is over and all of its trades are known to the teller. */
+      readonly isCounted: boolean;
+      readonly detail: string | null;
+    }
+  | { readonly kind: 'trade'; readonly part: TradePart }
+  /** An operator's decision about a trade that is kept aside. */
+  | { readonly kind: 'decision'; readonly tradeId: string; readonly decision: 'release' | 'discard' }
+  /** Asked by its id, the venue knew nothing of an order that it has accepted. */
+  | { readonly kind: 'missing' }
+);
+
+// The venue's own-order and trade records, read with what is known of their variants: prefixed status words, null or ''
+// for nothing, amounts as decimals or in millionths. What cannot be understood is `null`, never a guess.
 
 export interface WireOrder {
   readonly id: string;
@@ -219,3 +269,85 @@ function takerPart(
     liquidity: 'taker',
   };
 }
+
+// The venue's user channel: what its frames say of orders, and how to subscribe. Wire reference 4.2.
+
+export type OwnEvent =
+  | { readonly kind: 'order'; readonly order: WireOrder; readonly conditionId: string }
+  | { readonly kind: 'trade'; readonly trade: WireTrade; readonly conditionId: string };
+
+/** All markets of the key. The frame holds its secrets: it is sent, and never logged. */
+export const subscription = (key: { apiKey: string; secret: string; passphrase: string }): string =>
+  JSON.stringify({
+    type: 'user',
+    auth: { apiKey: key.apiKey, secret: key.secret, passphrase: key.passphrase },
+    markets: [],
+  });
+
+/** Frames of other kinds are dropped. @returns `null` for a frame that should have been understood and was not */
+export function eventsIn(text: string): readonly OwnEvent[] | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const events: OwnEvent[] = [];
+  for (const one of Array.isArray(value) ? value : [value]) {
+    if (typeof one !== 'object' || one === null) continue;
+    const row = one as Readonly<Record<string, unknown>>;
+    const conditionId = typeof row.market === 'string' ? row.market.toLowerCase() : '';
+    if (row.event_type === 'order') {
+      const order = orderEvent(row);
+      if (order === null) return null;
+      events.push({ kind: 'order', order, conditionId });
+    } else if (row.event_type === 'trade') {
+      const trade = tradeOf(row);
+      if (trade === null) return null;
+      events.push({ kind: 'trade', trade, conditionId });
+    }
+  }
+  return events;
+}
+
+/** Its type says more than its status where it is canceled. */
+function orderEvent(row: Readonly<Record<string, unknown>>): WireOrder | null {
+  const order = orderOf({
+    ...row,
+    status: row.status ?? (row.type === 'CANCELLATION' ? 'CANCELED' : 'LIVE'),
+  });
+  if (order === null || row.type !== 'CANCELLATION' || /^(CANCELED|INVALID)/.test(order.status)) return order;
+  return { ...order, status: 'CANCELED' };
+}
+
+// The amounts that an order signed are the most that any of its trades may take: a BUY its collateral before fees, a SELL its shares.
+// A trade that says more is wrong, for example in another unit, even if the venue repeats it.
+
+/** Amounts of a match may differ from the order's by one hundredth of a share, which costs at most one cent; the venue says so. */
+export const DUST: Micro = 10_000n;
+
+type Signed = Pick<SignedOrderRow, 'side' | 'shares' | 'money'>;
+type Amounts = Pick<TradePart, 'size' | 'cost'>;
+
+/** @param before what other trades of the order took @returns why the trade cannot be; `null`: it can */
+export function beyondSigned(
+  { side, shares, money }: Signed,
+  trade: Amounts,
+  before: Amounts,
+): string | null {
+  if (trade.cost > trade.size + DUST)
+    return `a share would have cost more than 1: ${formatMicro(trade.size)} shares for ${formatMicro(trade.cost)}`;
+  const { taken, signed, unit } =
+    side === 'BUY'
+      ? { taken: before.cost + trade.cost, signed: money, unit: 'collateral' }
+      : { taken: before.size + trade.size, signed: shares, unit: 'shares' };
+  return taken <= signed + DUST
+    ? null
+    : `the order signed ${formatMicro(signed)} ${unit}, and would have given ${formatMicro(taken)}`;
+}
+
+/** The most shares that can be matched of it: a BUY may buy cheaper, down to the lowest price that there is. */
+export const mostShares = ({ side, shares, money }: Signed): Micro => {
+  const atLowest = money * BigInt(PIPS);
+  return (side === 'BUY' && atLowest > shares ? atLowest : shares) + DUST;
+};

@@ -4,10 +4,9 @@
  * points lie further apart.
  */
 import { BoundedCache } from '../../domain/bounded-cache.ts';
-import type { PriceHistory, PricePoint, PriceRange } from '../price-history.ts';
+import type { PriceHistory, PricePoint, PriceRange } from '../venue.ts';
 import type { VenueHttp } from './http.ts';
-import { isTokenId, pipsOf } from './translate-market.ts';
-import { READ } from './wire.ts';
+import { isTokenId, pipsOf, READ } from './translate-market.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

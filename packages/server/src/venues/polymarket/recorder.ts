@@ -8,7 +8,7 @@ import type { NewSignedOrder } from '../../domain/records.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveChange, LiveOrder, LiveOrderLog } from '../live-orders.ts';
 import { type Folded, fold } from './fold.ts';
-import type { Observation } from './observations.ts';
+import type { Observation } from './order-wire.ts';
 
 export interface Recorder {
   /** @returns the order as it is recorded then; `null`: the desk has no such order */

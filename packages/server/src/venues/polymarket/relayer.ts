@@ -19,7 +19,7 @@ import {
 } from '@bellwether/protocol';
 import type { PreparedRelay, RelayedSets, RelayState } from '../venue.ts';
 import type { VenueHttp } from './http.ts';
-import { READ } from './wire.ts';
+import { READ } from './translate-market.ts';
 
 /** Of the operator, not of any agent. */
 export type RelayerCredentials =

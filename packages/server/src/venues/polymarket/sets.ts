@@ -3,24 +3,44 @@
  * transactions make the wallet do so, its owner signs and sends them, and the Data API lists what the chain has of it.
  */
 import type { Micro } from '@bellwether/contract/decimals';
+import { paysOf } from '@bellwether/contract/positions';
 import {
   type Address,
+  type ContractCall,
   conditionsOfEvent,
   convertCall,
   mergeCall,
   ownerCalls,
   positionIds,
+  redeemCall,
+  redeemPositionCall,
   splitCall,
 } from '@bellwether/protocol';
 import type { MarketRecord } from '../../domain/market.ts';
-import type { MadeQuestion, MadeSet, MarketData, Sets, UnsignedCall, VenueSet } from '../venue.ts';
-import type { KeysOf, LiveAccounts } from './accounts.ts';
-import { type Approval, HOW_SENT, positionApproval, positionApprovalCall } from './approvals.ts';
-import type { VenueHttp } from './http.ts';
-import { nextOf } from './paging.ts';
+import { VenueUnavailable } from '../../domain/unavailable.ts';
+import type {
+  MadeQuestion,
+  MadeSet,
+  MarketData,
+  RedeemAnswer,
+  RedeemedTokens,
+  Redemption,
+  Sets,
+  UnsignedCall,
+  VenueSet,
+} from '../venue.ts';
+import {
+  type Approval,
+  HOW_SENT,
+  type KeysOf,
+  type LiveAccounts,
+  positionApproval,
+  positionApprovalCall,
+} from './accounts.ts';
+import { nextOf, type VenueHttp } from './http.ts';
+import type { OwnedKeys } from './order-client.ts';
 import type { Relayer, Relaying } from './relayer.ts';
-import { conditionOf, microOf } from './translate-market.ts';
-import { READ } from './wire.ts';
+import { conditionOf, microOf, READ } from './translate-market.ts';
 
 export interface LiveSetsOptions {
   readonly markets: Pick<MarketData, 'find' | 'findAll'>;
@@ -190,4 +210,179 @@ async function madeIn(
     });
   }
   return [...made.values()];
+}
+
+// Redemption at the live venue. The desk holds no key that could: it says which call makes the wallet redeem, and the owner
+// signs it. What the owner has redeemed is gone from the account, and the Data API lists the redemption.
+
+export interface LiveRedemptionOptions {
+  readonly markets: Pick<MarketData, 'find'>;
+  readonly accounts: Pick<LiveAccounts, 'tokens' | 'outdated' | 'allowances'>;
+  readonly data: Pick<VenueHttp, 'read' | 'lists'>;
+  readonly keysOf: KeysOf;
+  readonly chainId: number;
+  /** `null`: there are no credentials of the relayer. */
+  readonly relaying: Relaying | null;
+}
+
+const BURNS = 'It burns everything the wallet holds of both outcomes and pays pUSD.';
+const BURNS_ONE = 'It burns what the wallet holds of one outcome and pays pUSD.';
+
+const APPROVALS_TO_REDEEM: Readonly<Record<Approval, string>> = {
+  given: 'The wallet has approved this adapter for its outcome tokens.',
+  missing:
+    'The wallet has not approved this adapter for its outcome tokens: that is the first thing done here.',
+  unknown:
+    'The wallet must have approved this adapter for its outcome tokens once (setApprovalForAll). Whether it has could not be checked: the venue does not say.',
+};
+
+export function createLiveRedemption(options: LiveRedemptionOptions): Redemption {
+  const { markets, accounts, keysOf, chainId, relaying } = options;
+  /** @throws VenueUnavailable */
+  const wantedOf = async (
+    account: Address,
+    conditionId: string,
+  ): Promise<WantedRedemption | RedeemAnswer> => {
+    const market = await markets.find(conditionId);
+    if (market === null) throw new VenueUnavailable('The venue does not list the market now.');
+    if (market.status !== 'resolved') return { kind: 'not_resolved' };
+    // The last answer may be older than a redemption that the owner has just made.
+    accounts.outdated(account);
+    const [yes, no] = await accounts.tokens(account, market);
+    if (yes + no === 0n) return { kind: 'redeemed', yes, no, payout: 0n };
+    const keys = await keysOf(account);
+    const tokenId = market.tokenIds[yes > 0n ? 0 : 1];
+    const approval = await positionApproval(accounts, account, { tokenId, market, needed: 1n });
+    return { market, account, keys, chainId, approval, held: [yes, no] };
+  };
+  return {
+    redeemed: createRedeemedReads(options.data),
+    async redeem(account, conditionId): Promise<RedeemAnswer> {
+      const wanted = await wantedOf(account, conditionId);
+      return 'kind' in wanted ? wanted : { kind: 'unsigned', transactions: unsigned(wanted) };
+    },
+    ...(relaying === null
+      ? {}
+      : {
+          async relay(account: Address, conditionId: string) {
+            const wanted = await wantedOf(account, conditionId);
+            if ('kind' in wanted || wanted.keys === null || wanted.keys.signatureType === 0) return null;
+            const { market, keys, approval } = wanted;
+            const owner = { eoa: keys.eoa, wallet: account, type: keys.signatureType };
+            // It costs nothing there, and without it nothing could be moved.
+            const approve = approval === 'given' ? [] : [positionApprovalCall(market, 'tokens')];
+            return relaying.prepare(owner, [...approve, ...redemptionCalls(wanted)]);
+          },
+        }),
+  };
+}
+
+interface WantedRedemption {
+  readonly market: MarketRecord;
+  readonly account: Address;
+  readonly keys: OwnedKeys | null;
+  readonly chainId: number;
+  readonly approval: Approval;
+  readonly held: readonly [yes: Micro, no: Micro];
+}
+
+/** Protocol V2 redeems one outcome at a time, and by amount: those that pay, or, where none does, what is held. */
+function redemptionCalls({ market, held }: Pick<WantedRedemption, 'market' | 'held'>): ContractCall[] {
+  const { conditionId, negRisk, payout, tokenIds, version } = market;
+  if (version !== 'v2') return [redeemCall(conditionId, negRisk)];
+  const owned = ([0, 1] as const).filter((outcome) => held[outcome] > 0n);
+  const paying = owned.filter(
+    (outcome) => payout !== undefined && paysOf(payout, outcome === 0 ? 'YES' : 'NO') > 0n,
+  );
+  // The contract counts by its own order, which the venue's names may turn around.
+  const first = positionIds(conditionId)?.[0] === tokenIds[0] ? 0 : 1;
+  return (paying.length > 0 ? paying : owned).map((outcome) =>
+    redeemPositionCall(conditionId, { outcome: outcome === first ? 0 : 1, amount: held[outcome] }),
+  );
+}
+
+function unsigned(wanted: WantedRedemption): UnsignedCall[] {
+  const { market, account, keys, chainId, approval } = wanted;
+  const type = keys?.signatureType ?? 0;
+  const owner = { eoa: keys?.eoa ?? account, wallet: account, type };
+  const kind = market.negRisk ? 'a neg-risk market' : 'a market';
+  const burns = market.version === 'v2' ? BURNS_ONE : BURNS;
+  const redemptions = redemptionCalls(wanted);
+  const calls =
+    approval === 'missing' ? [positionApprovalCall(market, 'tokens'), ...redemptions] : redemptions;
+  return ownerCalls(owner, calls).map(({ from, to, data }) => ({
+    ...{ from, to, data, value: '0', chainId },
+    description: `Redeem ${kind} that resolved ${market.payout}, from ${from}. ${HOW_SENT[type]} ${APPROVALS_TO_REDEEM[approval]} ${burns}`,
+  }));
+}
+
+// Which tokens an account has redeemed, as the Data API lists its activity: one row for each outcome of a redemption. A
+// row is proof, because it comes from a block; a balance that vanished is none, for tokens can be sent elsewhere. In Protocol V2
+// a redemption names its amount, so that one transaction may have several rows of a token.
+
+export function createRedeemedReads(
+  data: Pick<VenueHttp, 'read' | 'lists'>,
+): NonNullable<Redemption['redeemed']> {
+  const rowsOf = (account: Address, conditionIds: readonly string[]): Promise<readonly Numbered[]> =>
+    data.lists.all<Numbered>({
+      name: PATH,
+      whose: account,
+      mostPages: MAX_PAGES,
+      // Rows have no id; {@link addedUp} knows which repeat another.
+      idOf: () => null,
+      async ask(cursor) {
+        // With a cursor the same filters are sent again.
+        const condition = conditionIds.join(',');
+        const query = { user: account, type: 'REDEEM', condition, limit: ROWS_PER_PAGE, cursor };
+        const page = await data.read({ path: PATH, query }, READ.dataPage);
+        return { rows: numbered(page?.data ?? []), next: nextOf(page?.pagination?.next_cursor) };
+      },
+    });
+
+  return async (account, conditionIds) => {
+    const rows: Numbered[] = [];
+    for (let start = 0; start < conditionIds.length; start += CONDITIONS_PER_QUESTION)
+      rows.push(...(await rowsOf(account, conditionIds.slice(start, start + CONDITIONS_PER_QUESTION))));
+    return addedUp(rows, account, new Set(conditionIds));
+  };
+}
+
+type Activity = NonNullable<ReturnType<typeof READ.activity>>;
+
+interface Numbered {
+  readonly wire: Activity;
+  /** What it says, and how many that say the same stand before it on its page. */
+  readonly key: string;
+}
+
+/** Pages may overlap, and rows have no id. Within one page no row comes twice: what is alike there is as many redemptions. */
+function numbered(rows: readonly unknown[]): Numbered[] {
+  const counts = new Map<string, number>();
+  return rows.flatMap((row) => {
+    const wire = READ.activity(row);
+    if (wire === null) return [];
+    const { token_id: tokenId, timestamp, transaction_hash: hash, size } = wire;
+    const text = `${hash ?? timestamp} ${tokenId} ${microOf(size)}`;
+    const nth = counts.get(text) ?? 0;
+    counts.set(text, nth + 1);
+    return [{ wire, key: `${text} ${nth}` }];
+  });
+}
+
+/** Of rows that could be one, on two pages, one counts: a row too many would close a position. */
+function addedUp(rows: readonly Numbered[], account: Address, wanted: ReadonlySet<string>): RedeemedTokens[] {
+  const seen = new Set<string>();
+  const tokens = new Map<string, RedeemedTokens>();
+  for (const { wire, key } of rows) {
+    // The filters are checked again.
+    if (wire.type !== 'REDEEM' || wire.proxy_wallet.toLowerCase() !== account) continue;
+    if (!/^0x[0-9a-fA-F]+$/.test(wire.condition_id) || !wanted.has(conditionOf(wire.condition_id))) continue;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const { token_id: tokenId, timestamp } = wire;
+    const before = tokens.get(tokenId) ?? { tokenId, size: 0n, at: 0 };
+    const at = Math.max(before.at, timestamp * SECOND_MS);
+    tokens.set(tokenId, { tokenId, size: before.size + microOf(wire.size), at });
+  }
+  return [...tokens.values()];
 }

@@ -1,5 +1,4 @@
 /** Venue A: which backend it has, how its orders are signed, and where the live venue's services are. */
-
 import {
   choice,
   type EnvironmentOf,
@@ -218,3 +217,12 @@ const polymarketUrls = (env: Environment): PolymarketUrls => ({
   relayer: withoutSlash(env.POLYMARKET_RELAYER_URL ?? POLYMARKET.relayer),
   sockets: withoutSlash(env.POLYMARKET_WS_URL ?? POLYMARKET.sockets),
 });
+
+/** Where the venue's own services lie on paper, below the base path. */
+export const PAPER_PATHS = {
+  clob: '/paper/clob',
+  gamma: '/paper/gamma',
+  data: '/paper/data',
+  sockets: '/paper/ws',
+  relayer: '/paper/relayer',
+} as const;

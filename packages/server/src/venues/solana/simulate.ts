@@ -14,11 +14,20 @@ import {
 } from '@bellwether/protocol';
 import { ChainUnavailable } from '../../domain/unavailable.ts';
 import type { BalanceChange, Simulation } from '../chain.ts';
-import { type Account, accountOf, type TokenAccountState, tableOf, tokenAccountOf } from './accounts.ts';
-import { COMMITMENT, readAccounts } from './reads.ts';
-import type { Rpc } from './rpc.ts';
-import { isPassing, reasonOf } from './transaction-errors.ts';
-import { CHECKS, type WireSimulation } from './wire.ts';
+import {
+  type Account,
+  accountOf,
+  CHECKS,
+  COMMITMENT,
+  isPassing,
+  type Rpc,
+  readAccounts,
+  reasonOf,
+  type TokenAccountState,
+  tableOf,
+  tokenAccountOf,
+  type WireSimulation,
+} from './rpc.ts';
 
 /** Never throws. */
 export async function simulate(
