@@ -146,7 +146,7 @@ export async function schemaPage(sql: Sql): Promise<string> {
 
 The tables as a database has them after every migration. Money and share quantities are \`bigint\` micro-units, prices
 \`integer\` pips (ten-thousandths), times \`timestamptz\`. Tables whose names begin with \`exchange_\` are the paper
-exchange's own; their content is described in \`packages/exchange/src/journal/schema.ts\`.
+exchange's own; their content is described in \`packages/exchange/src/schema.ts\`.
 
 ${sections.join('\n\n')}
 

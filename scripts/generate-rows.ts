@@ -88,10 +88,9 @@ const OWN_TYPES: Readonly<Record<string, string>> = {
 
 const IMPORTS = `import type { Payout } from '@bellwether/contract/positions';
 import type { Address, OrderVersion, SignatureType, SolanaAddress } from '@bellwether/protocol';
-import type { WalletAddress } from '../../domain/addresses.ts';
 import type { FirstAnswer } from '../../domain/evidence.ts';
 import type { OrderKind, OrderStatus } from '../../domain/lifecycle.ts';
-import type { FillRow, OrderForce, OrderOutcome, OrderRow } from '../../domain/records.ts';
+import type { FillRow, OrderForce, OrderOutcome, OrderRow, WalletAddress } from '../../domain/records.ts';
 
 type Outcome = 'YES' | 'NO';
 type Side = 'BUY' | 'SELL';

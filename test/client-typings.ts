@@ -10,7 +10,7 @@ type Nothing = ReturnType<() => void>;
 /** A field that may be missing or null. */
 type MayBeAbsent<T> = undefined extends T ? true : null extends T ? true : false;
 
-export type Shape<T> =
+type Shape<T> =
   IsAny<T> extends true
     ? 'any'
     : [T] extends [Nothing]

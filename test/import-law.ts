@@ -75,23 +75,15 @@ export const LAW: Readonly<Record<string, Rule>> = {
   // Outside the engine an amount is a bigint: nothing else may see its doubles (docs/decisions/paper-exchange.md).
   'exchange/world': {
     may: ['exchange/world', 'exchange/engine/engine', 'contract/decimals'],
-    types: ['exchange/engine/types'],
+    types: ['exchange/engine/commands'],
   },
   'exchange/history': {
     may: ['exchange/history', 'durable', NODE],
     types: ['exchange/paper-exchange', 'exchange/trade-history', 'contract/decimals'],
   },
   'exchange/journal': {
-    may: [
-      'exchange/journal',
-      'exchange/world',
-      'exchange/history/schema',
-      'contract',
-      'protocol',
-      'durable',
-      NODE,
-    ],
-    types: ['exchange/paper-exchange', 'exchange/engine/types'],
+    may: ['exchange/journal', 'exchange/world', 'contract', 'protocol', 'durable', NODE],
+    types: ['exchange/paper-exchange', 'exchange/engine/commands'],
   },
   'exchange/doors': {
     may: ['exchange/doors', 'contract', 'protocol', 'fastify', 'ws', NODE],
@@ -149,7 +141,7 @@ export const LAW: Readonly<Record<string, Rule>> = {
     types: ['contract'],
   },
   // Only programs on Node load it: nothing of the client may need it.
-  'sdk/keystore': { may: ['sdk/keystore', 'sdk/inspect', 'contract/decimals', NODE] },
+  'sdk/keystore': { may: ['sdk/keystore', 'sdk/errors', 'contract/decimals', NODE] },
   mcp: {
     may: [
       'mcp',
@@ -185,14 +177,13 @@ export const LAW: Readonly<Record<string, Rule>> = {
   'server/banner': { may: [NODE], types: ['server/config', 'server/service'] },
   // The table of all settings: main parses the environment by it before anything else is loaded.
   'server/config': {
-    may: ['server/platform/settings', 'server/platform/environment', REGISTRY],
+    may: ['server/platform/settings', REGISTRY],
     types: ['server/venues'],
   },
   // The language that all subjects share. Pure: its files import pure files only.
   'server/domain': { may: ['server/domain', 'protocol', 'contract'] },
   'server/platform': { may: ['server/platform', 'server/domain', 'contract', 'protocol'] },
   'server/platform/settings': { may: ['typebox'] },
-  'server/platform/environment': { may: ['server/platform/settings', 'typebox'] },
   'server/platform/http': {
     may: [
       'server/platform',

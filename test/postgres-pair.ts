@@ -18,7 +18,7 @@ const PORT = 5432;
 const START_TIMEOUT_MS = 120_000;
 export const DATABASE = 'bellwether';
 
-export interface PostgresNode {
+interface PostgresNode {
   /** A superuser's connection, outside the pools under test. */
   readonly admin: Sql;
   /** All processes of the server. */

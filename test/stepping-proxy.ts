@@ -43,7 +43,7 @@ interface Place {
   readonly afterGroups?: number;
 }
 
-export interface Stop extends Place {
+interface Stop extends Place {
   /** Called in the middle of forwarding: nothing else passes after it on that connection. */
   readonly act: () => void;
 }

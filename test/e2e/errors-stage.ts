@@ -30,7 +30,7 @@ export const quoteVenue = createFakeQuoteVenue();
 export type Case = readonly [code: ErrorCode, why: string, run: () => Promise<RawAnswer>];
 
 /** Takes the refusal, which must have the code that is followed. */
-export type Refused = (answer: RawAnswer) => RawAnswer;
+type Refused = (answer: RawAnswer) => RawAnswer;
 /** Is refused, does what the `fix` says, and answers what came of it. */
 export type Followed = (refused: Refused) => Promise<RawAnswer>;
 

@@ -10,9 +10,9 @@ import { aMarket, call, newTrader, restingOrder, startTestService, type TestServ
 
 const SOURCES = join(import.meta.dirname, '../../packages/server/src');
 const JOB_NAMES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('/jobs.ts'))
+  .filter((file) => file.endsWith('.ts'))
   .flatMap((file) =>
-    [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/\bname: '([^']+)'/g)].map(
+    [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/\bname: '([^']+)',\s+everyMs:/g)].map(
       ([, name = '']) => name,
     ),
   );

@@ -46,7 +46,7 @@ export const ENVIRONMENT = {
 };
 
 /** An agent on both venues. */
-export interface Actor extends Trader {
+interface Actor extends Trader {
   readonly solana: SolanaSigner;
 }
 

@@ -13,7 +13,7 @@ import type { Place } from './place.ts';
 
 const LEAD_WAIT_MS = 30_000;
 
-export type Exchange = Pick<
+type Exchange = Pick<
   JournalledExchange,
   'account' | 'holders' | 'history' | 'markets' | 'openOrder' | 'orderRecord' | 'close'
 >;

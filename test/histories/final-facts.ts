@@ -135,7 +135,7 @@ export interface Tokens {
 }
 
 /** Use of the day. */
-export interface Budget {
+interface Budget {
   readonly agent: string;
   readonly trades: number;
   readonly amount: bigint;

@@ -28,7 +28,7 @@ export interface Replica {
   process: ServiceProcess;
 }
 
-export interface LiveVenue {
+interface LiveVenue {
   readonly url: string;
   setFaults(plan: object): Promise<void>;
   readonly process: ServiceProcess;

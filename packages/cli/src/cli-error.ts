@@ -50,8 +50,6 @@ export const EXIT_CODES = {
 
 export type ExitName = keyof typeof EXIT_CODES;
 
-// The end of a run, and how it is said: exit code, stable code, a sentence, and the next step.
-
 interface Details {
   readonly fix?: string | undefined;
   /** The order that was sent. */

@@ -22,7 +22,7 @@ export type CommandStream = NodeJS.WritableStream & {
   readonly columns?: number | undefined;
 };
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
   readonly stdout: CommandStream;
   readonly stderr: CommandStream;

@@ -1,6 +1,6 @@
 /**
  * One run of one command: its output, its deadline, Ctrl-C, the connection to the desk and the keys. A run that is stopped
- * ends its calls at once; a command that has sent an order then says so (`place.ts`).
+ * ends its calls at once; a command that has sent an order then says so (`signing.ts`).
  */
 import { createInterface } from 'node:readline/promises';
 import { BellwetherClient, type ClientOptions, Signer, SolanaSigner } from '@bellwether/sdk';
@@ -18,7 +18,7 @@ import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import type { CommandStream, Output } from './output.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The options that every command has. */
 interface GlobalOptions {
@@ -38,7 +38,7 @@ export interface CommandIo {
   readonly keyCost?: number;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly output: Output;
   readonly io: CommandIo;
   readonly global: GlobalOptions;
@@ -47,7 +47,7 @@ export interface RunOptions {
 }
 
 /** An agent's key for EVM orders, with the wallet of it that trades. */
-export interface TradingKey {
+interface TradingKey {
   readonly signer: Signer;
   readonly key: EvmKey;
 }
@@ -283,7 +283,7 @@ export type Start = (
 /** Seconds that a command takes at most, unless --timeout says otherwise. */
 const DEFAULT_TIMEOUT_S = 60;
 
-export interface Handler<Options, Args extends readonly unknown[]> {
+interface Handler<Options, Args extends readonly unknown[]> {
   readonly timeoutS?: number;
   readonly run: (run: Run, options: Options, ...args: Args) => Promise<void>;
 }

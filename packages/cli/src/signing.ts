@@ -90,7 +90,7 @@ export function reserveSpending(run: Run, orderId: string, atMost: bigint): void
 // Sends an order, and says what is known of it afterwards. From the moment it is handed to the connection, only a refusal
 // by the desk proves that it was not placed; everything else is looked up, and is unknown while the desk does not know it.
 
-export interface Placing<Answer, Found> {
+interface Placing<Answer, Found> {
   /** Missing: the desk makes it. */
   readonly orderId?: string;
   /** Through a client that tries once: behind a second try, a refusal proves nothing about the first. */

@@ -16,9 +16,9 @@ interface ErrorRow {
   readonly fix: string;
 }
 
-// Rows of the error registry: faults that a request to any route can have.
+// Faults that a request to any route can have.
 
-const REQUEST_ERRORS = {
+export const REQUEST_ERRORS = {
   // The request itself
   invalid_request: {
     status: 400,
@@ -131,7 +131,7 @@ const REQUEST_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-// Rows of the error registry: agents, owners, the operator, skills and wallets.
+// Agents, owners, the operator, skills and wallets.
 
 const ACCOUNT_ERRORS = {
   // Agents and keys
@@ -309,7 +309,7 @@ const ACCOUNT_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-// Rows of the error registry: markets, orders and the safeguards.
+// Markets, orders and the safeguards.
 
 const ORDER_ERRORS = {
   // Markets
@@ -668,7 +668,7 @@ const ORDER_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-// Rows of the error registry: quotes, signed transactions and the platform fee.
+// Quotes, signed transactions and the platform fee.
 
 const QUOTED_ORDER_ERRORS = {
   // Quotes
@@ -811,7 +811,7 @@ const QUOTED_ORDER_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-// Rows of the error registry: streams of events and of books.
+// Streams of events and of books.
 
 const STREAM_ERRORS = {
   event_cursor_invalid: {
@@ -830,13 +830,6 @@ const STREAM_ERRORS = {
     fix: 'Close a stream of this agent first; one stream of each kind is enough for all that its key may see.',
   },
 } as const satisfies Record<string, ErrorRow>;
-
-// The error registry: the one description of every code that a problem carries.
-//
-// A code is never renamed or reused. A new one is snake_case, says what is wrong, subject first, and has one of the endings
-// of `ENDINGS` (packages/contract/test/errors.test.ts), which also gives its status; codes that are older than this
-// convention are the exceptions listed there. To add a code: its row in one of the groups, the operations that answer it
-// (`errors`), and the place that refuses.
 
 export const ERRORS = {
   ...REQUEST_ERRORS,
@@ -883,6 +876,5 @@ export const ERRORS = {
 
 /** Codes that a request to any operation can have. */
 export type RequestErrorCode = keyof typeof REQUEST_ERRORS;
-export { REQUEST_ERRORS };
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -286,9 +286,7 @@ export const WEBHOOK_FRESH_MS = 5 * 60_000;
 export type RecordedEvent = Static<typeof RecordedEvent>;
 export type WebhookEvent = Static<typeof WebhookEvent>;
 
-// Every type of event of `GET /events` and `GET /markets/stream` with its meaning and the schema of its data. Amounts are
-// JSON numbers, times ISO 8601. What webhooks send has the same types, ids and data here. New types and fields may be
-// added; a client ignores what it does not know.
+// Events of `GET /events` and `GET /markets/stream`. What webhooks send has the same types, ids and data here.
 
 export const STREAM_LIMITS = {
   /** The most of both kinds together, on one replica. */
@@ -380,15 +378,10 @@ export const EndingEventData = Type.Object({
   message: Type.String(),
 });
 
-interface StreamEventKind {
-  readonly description: string;
-  readonly data: TSchema;
-}
-
 const { 'webhook.test': _, ...reported } = WEBHOOK_EVENTS;
 
 /** Recorded events: sent once to each stream, in one order, with an id to resume from. */
-export const RECORDED_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = {
+export const RECORDED_STREAM_EVENTS: Readonly<Record<string, EventKind>> = {
   ...reported,
   position: {
     description: 'A position of a wallet within reach changed, by any trader.',
@@ -406,7 +399,7 @@ export const RECORDED_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> =
 };
 
 /** About the stream and the moment: not recorded. Their id is that of the last recorded event. */
-export const CURRENT_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = {
+export const CURRENT_STREAM_EVENTS: Readonly<Record<string, EventKind>> = {
   ready: {
     description: 'The first event. Everything that is recorded after it will follow.',
     data: ReadyEventData,
@@ -482,7 +475,7 @@ export const FreshEventData = Type.Object({
 });
 
 /** The events of `GET /markets/stream`. They have no ids: a new stream begins with whole books. */
-export const MARKET_STREAM_EVENTS: Readonly<Record<string, StreamEventKind>> = {
+export const MARKET_STREAM_EVENTS: Readonly<Record<string, EventKind>> = {
   book: { description: 'A whole book: at the beginning and after a gap.', data: BookEventData },
   delta: { description: 'What changed in a book since the event before.', data: DeltaEventData },
   gap: { description: 'Continuity was lost: what is known of this book may be wrong.', data: GapEventData },

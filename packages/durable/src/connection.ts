@@ -13,9 +13,9 @@ import {
   DatabaseError,
   endsSession,
 } from './errors.ts';
-import { parserOf, type Rendered, type Rows, rowsWith } from './statement.ts';
+import { parserOf, quotedName, type Rendered, type Rows, rowsWith } from './statement.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: DatabaseAddress;
   /** One of the address's. */
   readonly endpoint: Endpoint;
@@ -520,8 +520,6 @@ const ANSWER_WITHIN_MS = 5_000;
 
 type OnNotify = (payload: string) => void;
 
-const quotedChannel = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;
-
 /** A payload that a listener cannot read is like a lost notification; it must not end the process. */
 function notifyListener(onNotify: OnNotify, payload: string): void {
   try {
@@ -553,7 +551,7 @@ export class Listener {
     };
     try {
       // Where the connection listens already, this asks for nothing new.
-      await issueText(await this.#connect(), `listen ${quotedChannel(channel)}`);
+      await issueText(await this.#connect(), `listen ${quotedName(channel)}`);
     } catch (fault) {
       unlisten();
       throw fault;
@@ -589,7 +587,7 @@ export class Listener {
     };
     try {
       for (const channel of this.#channels.keys())
-        await issueText(connection, `listen ${quotedChannel(channel)}`);
+        await issueText(connection, `listen ${quotedName(channel)}`);
     } catch (fault) {
       connection.destroy(fault);
       throw fault;

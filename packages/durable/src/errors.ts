@@ -81,7 +81,7 @@ export const isConnectFault = (fault: unknown): boolean =>
 
 // A start beside a database that starts, ends or recovers: what cut it short passes by itself, so it begins again.
 
-export interface WaitOptions {
+interface WaitOptions {
   /** There is a server. Else one that was never reached may have another address. */
   readonly hasServer: boolean;
   /** Names of errors of what is read from the database, which pass, too. */

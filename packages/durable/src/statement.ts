@@ -210,7 +210,7 @@ export interface Issuer {
 /** A part of a statement. */
 export type Fragment = Statement<Row[]> | Columns;
 
-export type Parameter = Value | Fragment;
+type Parameter = Value | Fragment;
 
 type ColumnValues = Readonly<Record<string, unknown>>;
 
@@ -227,7 +227,7 @@ export interface Tag {
   json(value: unknown): Json;
 }
 
-export class Columns {
+class Columns {
   readonly value: string | ColumnValues | readonly ColumnValues[];
 
   constructor(value: Columns['value']) {
@@ -235,7 +235,7 @@ export class Columns {
   }
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const ASSIGNMENTS_FOLLOW = /\bset\s*$/i;
 
 /** Collects text and values of one statement. */
@@ -259,21 +259,21 @@ class Writer {
   }
 
   #columns(value: Columns['value']): void {
-    if (typeof value === 'string') this.text += quoted(value);
+    if (typeof value === 'string') this.text += quotedName(value);
     else if (ASSIGNMENTS_FOLLOW.test(this.text)) this.#assignments(value as ColumnValues);
     else this.#insertion((Array.isArray(value) ? value : [value]) as readonly ColumnValues[]);
   }
 
   #assignments(columns: ColumnValues): void {
     Object.entries(columns).forEach(([name, value], index) => {
-      this.text += `${index === 0 ? '' : ', '}${quoted(name)} = `;
+      this.text += `${index === 0 ? '' : ', '}${quotedName(name)} = `;
       this.#parameter(value);
     });
   }
 
   #insertion(rows: readonly ColumnValues[]): void {
     const names = Object.keys(rows[0] ?? {});
-    this.text += `(${names.map(quoted).join(', ')}) values `;
+    this.text += `(${names.map(quotedName).join(', ')}) values `;
     rows.forEach((row, index) => {
       this.text += index === 0 ? '(' : ', (';
       names.forEach((name, place) => {
@@ -336,7 +336,7 @@ type Source =
   | { readonly strings: TemplateStringsArray; readonly values: readonly unknown[] }
   | { readonly text: string; readonly values: readonly unknown[] };
 
-export class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows<T>> {
+class Statement<T extends readonly Row[] = Row[]> implements Promise<Rows<T>> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly #issuer: Issuer;
   readonly #source: Source;

@@ -42,7 +42,7 @@ export interface Term {
   assert(tx: Tx): PromiseLike<unknown>;
 }
 
-export interface TermClaim {
+interface TermClaim {
   readonly name: string;
   /** A name that no other process has used. */
   readonly holder: string;
@@ -77,7 +77,7 @@ export interface Lead {
   release(): Promise<void>;
 }
 
-export interface LeadOptions {
+interface LeadOptions {
   readonly name: string;
   readonly holder: string;
   /** Key of an advisory lock of the holder's session: released as soon as that session ends. Signed, 64 bits. */

@@ -14,4 +14,4 @@ export {
 export type * from './paper-exchange.ts';
 export { EXCHANGE_SCHEMA, migrateExchange } from './schema.ts';
 export type * from './trade-history.ts';
-export type * from './world/mirror.ts';
+export type { MirrorChange, MirroredLevel, MirroredMarket, MirroredTerms } from './world/mirror.ts';

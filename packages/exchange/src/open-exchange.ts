@@ -513,7 +513,7 @@ export class JournalledExchange implements PaperExchange {
     return { ...row, entry: { ...row.entry, command, events, markets: marketsOf(this.#world, events) } };
   }
 
-  /** Removes the orders that earlier commands left (engine/sweeps.ts), a slice at a time: other work goes in between. */
+  /** Removes the orders that earlier commands left (engine/resting.ts), a slice at a time: other work goes in between. */
   async #catchUp(): Promise<void> {
     if (this.#isCatchingUp) return;
     this.#isCatchingUp = true;

@@ -2,15 +2,15 @@
  * The exchange's tables. Idempotent: the migration may run it at every start.
  *
  * - exchange_journal: the commands since the oldest kept snapshot, in order, one writer; `command` is the JSON of
- *   command-codec.ts.
+ *   journal/commands.ts.
  * - exchange_snapshots: the state after a command, deflated; the last two are kept.
- * - exchange_orders: the events of every order except the house's, one per line (order-event-codec.ts). Its primary key
+ * - exchange_orders: the events of every order except the house's, one per line (journal/orders.ts). Its primary key
  *   keeps order ids unique permanently.
- * - exchange_posted: what the doors show of the orders that were posted there, and which ids they used (posted-orders.ts).
+ * - exchange_posted: what the doors show of the orders that were posted there, and which ids they used (journal/orders.ts).
  * - exchange_prices: mid prices of YES tokens, in pips, for price histories.
  * - exchange_tokens: the YES token of each NO token, for the price histories of archived markets; the prices of before
  *   `thinned_ms` are thinned out.
- * - those of the history (history/schema.ts).
+ * - those of the history (history/store.ts).
  */
 import { type Sql, TERM_SCHEMA } from '@bellwether/durable';
 import { HISTORY_SCHEMA } from './history/store.ts';

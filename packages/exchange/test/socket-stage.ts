@@ -67,7 +67,7 @@ export class SocketClient {
   }
 }
 
-export interface UserAuth {
+interface UserAuth {
   readonly apiKey: string;
   readonly secret: string;
   readonly passphrase: string;

@@ -67,7 +67,7 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
 // Texts that strangers wrote (titles, rules, refusals of venues, texts of skills) go to a language model, which may take them for
 // instructions. So they appear in one place of an answer alone, `untrusted.texts`, each between two marks that carry a word
 // made for this answer, which its author cannot know and so cannot close. Everything else in an answer is a figure, an id or a
-// word of ours (`facts.ts`).
+// word of ours (above).
 
 /** Guessed once in 2⁴⁸ answers, and a longer word would make small answers large. */
 const BOUNDARY_BYTES = 6;
@@ -75,7 +75,7 @@ const DEFAULT_CHARS = 300;
 const NAME_CHARS = 100;
 
 /** The part of an answer in which texts of strangers are. */
-export interface Untrusted {
+interface Untrusted {
   /** Which marks enclose the texts of this answer. */
   readonly notice: string;
   /** Where in the answer the text belongs → the text, marked off. */

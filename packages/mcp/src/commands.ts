@@ -19,7 +19,7 @@ import {
 } from '@bellwether/sdk/keystore';
 import { money } from './answer.ts';
 
-export interface InitOptions {
+interface InitOptions {
   readonly env: Environment;
   readonly place: DeskPlace;
   /** Name of the agent. */

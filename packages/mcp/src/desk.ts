@@ -31,7 +31,7 @@ export interface Desk {
 }
 
 /** Backend of each venue, as the desk says: `paper` or `live`. */
-export interface Backends {
+interface Backends {
   venues(): readonly string[];
   of(venue: string): string | undefined;
   /** One word where it is the same for all venues. */
@@ -53,7 +53,7 @@ const RETRIES = 2;
 const BACKENDS_KEPT_MS = 60_000;
 const LONGEST_WAIT_MS = 5_000;
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly config: McpConfig;
   readonly fetch?: Fetch;
 }

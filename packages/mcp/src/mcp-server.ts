@@ -19,7 +19,7 @@ const INSTRUCTIONS = [
   'Orders are limited by safeguards of the owner and by a spending limit of this machine. Never try to get around a refusal: tell the person.',
 ].join(' ');
 
-export interface ServerParts {
+interface ServerParts {
   readonly door: DeskDoor;
   readonly tools: readonly Tool[];
 }
@@ -142,7 +142,7 @@ function registerPrompts({ server }: McpServer, door: DeskDoor): void {
 
 // Skills of the desk: strategies in words. The text of any of them is data and marked off.
 
-export interface ListedSkill {
+interface ListedSkill {
   readonly slug: string;
   readonly isOfficial: boolean;
   readonly name: string;

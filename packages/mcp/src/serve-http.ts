@@ -34,7 +34,7 @@ const RECEIVE_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const TOKEN_BYTES = 32;
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly createMcp: () => McpServer;
   readonly token: string;
   /** 0: any that is free. */

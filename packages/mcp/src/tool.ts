@@ -28,7 +28,7 @@ export interface Call {
   readonly approval: Approval;
 }
 
-export interface ToolKind<In extends z.ZodObject> {
+interface ToolKind<In extends z.ZodObject> {
   readonly name: string;
   readonly title: string;
   /** For the model; never made of anything that a stranger wrote. */
@@ -338,7 +338,7 @@ const notPossible = (): ToolProblem =>
 // counted on disk before it is signed, under a name that is made of what is signed. It stays counted after any answer of the desk:
 // the desk has the signed order then.
 
-export interface Spending<Answer> {
+interface Spending<Answer> {
   readonly order: AskedOrder;
   /** Name in problems, where the order's id is not that of the desk. Default `order`. */
   readonly shownAs?: Partial<AskedOrder>;

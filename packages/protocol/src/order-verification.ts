@@ -394,7 +394,7 @@ export const describeDomain = (domain: ExchangeDomain): string =>
   `version ${domain.version}${domain.negRisk ? ' neg-risk' : ''} ${domain.verifyingContract}`;
 
 // Finds out why a signature is not the signer's. Tries common mistakes one at a time, most frequent first, and names the
-// one that explains the signature. Only for orders that are refused anyway, with at most {@link MOST_RECOVERIES}
+// one that explains the signature. Only for orders that are refused anyway, with at most `MOST_RECOVERIES`
 // recoveries, so that an attacker cannot use it to load the service.
 
 const MOST_RECOVERIES = 32;
@@ -412,7 +412,7 @@ const OTHER_NAMES = [
 const sideOf = ({ fields }: SentOrder): 'BUY' | 'SELL' => (fields.side === 0 ? 'BUY' : 'SELL');
 const NO_EXTRAS: OrderExtras = { timestamp: 0n, metadata: new Uint8Array(32), builder: new Uint8Array(32) };
 
-export interface Culprit {
+interface Culprit {
   readonly check: string;
   /** The mistake as text. */
   readonly culprit: string;

@@ -1,7 +1,7 @@
 /**
  * Reads the effects of a Solana message's instructions from the message alone. It decodes the few instructions that an
  * order, a fee or a delegation is made of; anything else is `unknown`, which a signer must treat as the worst case.
- * It only reads; `solana-overreach.ts` decides what is acceptable.
+ * It only reads; what is acceptable is decided further down.
  */
 import {
   associatedTokenAddress,
@@ -324,7 +324,7 @@ export function networkFee(tx: SolanaTransaction): bigint {
 // of it does not count. The wallet may lose at most `maxInput` of the input mint and `maxLamports`; it grants no rights, closes,
 // burns and mints nothing, and its proceeds go to its own accounts. Tokens leave it for the order alone: into the opening of an
 // order in the venue's program, or into a paper chain's escrow; SOL leaves it as fees and as rent of its own accounts alone.
-// An undecidable instruction is an overreach. This module makes no calls to a chain; an opaque program also needs a simulation.
+// An undecidable instruction is an overreach. Nothing here calls a chain; an opaque program also needs a simulation.
 
 export interface QuoteTerms {
   /** Who pays and signs. */

@@ -220,7 +220,6 @@ export const MAX_TRANSACTION_BYTES = 1232;
 /** Base64 of the largest version 1, so that version 1 is refused as such and not as malformed. */
 const MAX_BASE64_CHARS = 5464;
 const MAX_ACCOUNTS = 256;
-const ACCOUNT_KEY_BYTES = 32;
 const MAX_LENGTH_BYTES = 3;
 const VERSION_FLAG = 0x80;
 /** First byte of version 1, whose message precedes its signatures. No valid signature count begins with it. */
@@ -328,7 +327,7 @@ const listOf = <T>(item: Decoder<T>) => {
 const bytesOf = (length: number) =>
   transformDecoder(fixDecoderSize(getBytesDecoder(), length), (bytes) => Uint8Array.from(bytes));
 const byteDecoder = getU8Decoder();
-const keyDecoder = transformDecoder(bytesOf(ACCOUNT_KEY_BYTES), (bytes) => toBase58(bytes) as SolanaAddress);
+const keyDecoder = transformDecoder(bytesOf(KEY_BYTES), (bytes) => toBase58(bytes) as SolanaAddress);
 const dataDecoder = transformDecoder(addDecoderSizePrefix(getBytesDecoder(), shortestLength), (bytes) =>
   Uint8Array.from(bytes),
 );

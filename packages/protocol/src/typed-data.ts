@@ -2,7 +2,7 @@
  * Messages in the JSON form of EIP-712 that every wallet and signing library takes. They are made of the type texts that
  * the digests are computed from, so the two cannot differ.
  */
-import { type Address, type Eip712Domain, hashText, signDigest } from './accounts.ts';
+import { type Address, type Eip712Domain, hashText, signDigest, ZERO_ADDRESS } from './accounts.ts';
 import {
   CLOB_AUTH_MESSAGE,
   CLOB_AUTH_TYPE,
@@ -203,13 +203,11 @@ export interface OrderExample {
 /** The first account of a mnemonic that every developer knows. It must never hold anything of value. */
 export const EXAMPLE_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const EXAMPLE_EOA = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address;
-const ZERO = '0x0000000000000000000000000000000000000000' as Address;
-
 const EXAMPLE_ORDER: OrderFields = {
   salt: 479_249_096_354n,
   maker: EXAMPLE_EOA,
   signer: EXAMPLE_EOA,
-  taker: ZERO,
+  taker: ZERO_ADDRESS,
   tokenId: 1234n,
   makerAmount: 100_000_000n,
   takerAmount: 50_000_000n,

@@ -283,7 +283,6 @@ const SAFE_EXECUTE = '0x6a761202';
 /** `multiSend(bytes)` */
 const MULTISEND = '0x8d80ff0a';
 
-const ZERO_WORD_OF_CALL = new Uint8Array(32);
 const WORD = 32n;
 const PROXY_CALL_KIND = 1n;
 const PARTS_OF_PROXY_CALL = 4n;
@@ -321,9 +320,6 @@ export function ownerOf(eoa: Address, wallet: string): WalletOwner | null {
 const dynamicBytes = (bytes: Uint8Array): Uint8Array =>
   concatBytes(uint256(BigInt(bytes.length)), bytes, new Uint8Array((32 - (bytes.length % 32)) % 32));
 
-const encodedCall = (selector: string, ...words: readonly Uint8Array[]): `0x${string}` =>
-  bytesToHex(concatBytes(hexToBytes(selector), ...words));
-
 /**
  * The transactions of an owner that make its wallet call. A deposit wallet takes no transaction of its owner: it executes what the
  * owner signs as a batch and the relayer delivers, so that its calls stay as they are, `from` the wallet.
@@ -349,7 +345,7 @@ export function proxyData(calls: readonly ContractCall[]): `0x${string}` {
     concatBytes(
       uint256(PROXY_CALL_KIND),
       addressWord(to),
-      ZERO_WORD_OF_CALL,
+      ZERO_WORD,
       uint256(PARTS_OF_PROXY_CALL * WORD),
       dynamicBytes(hexToBytes(data)),
     ),
@@ -360,7 +356,7 @@ export function proxyData(calls: readonly ContractCall[]): `0x${string}` {
     offset += BigInt(length);
     return word;
   });
-  return encodedCall(PROXY, uint256(WORD), uint256(BigInt(calls.length)), ...offsets, ...encodedCalls);
+  return encoded(PROXY, uint256(WORD), uint256(BigInt(calls.length)), ...offsets, ...encodedCalls);
 }
 
 /**
@@ -376,17 +372,11 @@ export function safeCall(calls: readonly ContractCall[]): SafeCall {
   const packed = calls.map(({ to, data }) => {
     const bytes = hexToBytes(data);
     // The operation (0: call), the target, no value, the length, the data.
-    return concatBytes(
-      Uint8Array.of(0),
-      addressToBytes(to),
-      ZERO_WORD_OF_CALL,
-      uint256(BigInt(bytes.length)),
-      bytes,
-    );
+    return concatBytes(Uint8Array.of(0), addressToBytes(to), ZERO_WORD, uint256(BigInt(bytes.length)), bytes);
   });
   return {
     to: SAFE_MULTISEND,
-    data: encodedCall(MULTISEND, uint256(WORD), dynamicBytes(concatBytes(...packed))),
+    data: encoded(MULTISEND, uint256(WORD), dynamicBytes(concatBytes(...packed))),
     operation: 'delegate',
   };
 }
@@ -394,16 +384,16 @@ export function safeCall(calls: readonly ContractCall[]): SafeCall {
 /** A Safe takes its only owner's own transaction as that owner's approval: no signature over a nonce is needed. */
 function executionOf(eoa: Address, { to, data, operation }: SafeCall): `0x${string}` {
   const inner = dynamicBytes(hexToBytes(data));
-  const approvedBySender = concatBytes(addressWord(eoa), ZERO_WORD_OF_CALL, Uint8Array.of(1));
+  const approvedBySender = concatBytes(addressWord(eoa), ZERO_WORD, Uint8Array.of(1));
   const head = PARTS_OF_EXECUTION * WORD;
-  return encodedCall(
+  return encoded(
     SAFE_EXECUTE,
     addressWord(to),
-    ZERO_WORD_OF_CALL,
+    ZERO_WORD,
     uint256(head),
     uint256(operation === 'call' ? 0n : 1n),
     // Gas, price, token and receiver of a refund: there is none.
-    ...new Array<Uint8Array>(5).fill(ZERO_WORD_OF_CALL),
+    ...new Array<Uint8Array>(5).fill(ZERO_WORD),
     uint256(head + BigInt(inner.length)),
     inner,
     dynamicBytes(approvedBySender),
@@ -428,7 +418,6 @@ const SAFE_DOMAIN_TYPE = 'EIP712Domain(uint256 chainId,address verifyingContract
 const CALL_TYPE = 'Call(address target,uint256 value,bytes data)';
 const BATCH_TYPE = `Batch(address wallet,uint256 nonce,uint256 deadline,Call[] calls)${CALL_TYPE}`;
 
-const ZERO_WORD_OF_REQUEST = new Uint8Array(32);
 /** A Safe knows by it that the digest was signed as a personal message. */
 const SAFE_V_SHIFT = 4;
 
@@ -523,7 +512,7 @@ function proxyRequest(
       utf8('rlx:'),
       ...[addressToBytes(eoa), addressToBytes(PROXY_FACTORY), hexToBytes(data)],
       // The relayer's fee and the price of gas: nothing.
-      ...[ZERO_WORD_OF_REQUEST, ZERO_WORD_OF_REQUEST, uint256(PROXY_GAS_LIMIT), uint256(nonce)],
+      ...[ZERO_WORD, ZERO_WORD, uint256(PROXY_GAS_LIMIT), uint256(nonce)],
       ...[addressToBytes(RELAY_HUB), addressToBytes(relay)],
     ),
   );
@@ -561,9 +550,9 @@ function safeRequest(
   const struct = keccak256(
     concatBytes(
       hashText(SAFE_TX_TYPE),
-      ...[addressWord(to), ZERO_WORD_OF_REQUEST, keccak256(hexToBytes(data)), uint256(delegate)],
+      ...[addressWord(to), ZERO_WORD, keccak256(hexToBytes(data)), uint256(delegate)],
       // Gas of the call, base gas, gas price, gas token, receiver of a refund.
-      ...new Array<Uint8Array>(5).fill(ZERO_WORD_OF_REQUEST),
+      ...new Array<Uint8Array>(5).fill(ZERO_WORD),
       uint256(nonce),
     ),
   );
@@ -600,7 +589,7 @@ function batchRequest(
 ): RelayRequest {
   const callHash = hashText(CALL_TYPE);
   const hashes = calls.map(({ to, data }) =>
-    keccak256(concatBytes(callHash, addressWord(to), ZERO_WORD_OF_REQUEST, keccak256(hexToBytes(data)))),
+    keccak256(concatBytes(callHash, addressWord(to), ZERO_WORD, keccak256(hexToBytes(data)))),
   );
   const struct = keccak256(
     concatBytes(

@@ -217,7 +217,7 @@ const ROWS_PER_STEP = 500;
 /** Between two steps: at most some thousand rows a second. */
 const STEP_PAUSE_MS = 100;
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly sql: Sql;
   /** A query of the signatures that the embedder still asks for, as its only column. */
   readonly awaited: string | null;

@@ -40,7 +40,7 @@ const SOL = 1_000_000_000n;
 const START = Date.UTC(2026, 10, 21, 12);
 
 /** Nothing runs unless a test calls it. */
-export class DrivenClock {
+class DrivenClock {
   time = START;
   now = (): number => this.time;
   every(): { stop(): void } {

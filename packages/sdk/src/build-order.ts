@@ -311,7 +311,7 @@ interface TokenTerms {
 }
 
 /** What is known beside the service's answer. */
-export interface TokenKnowledge {
+interface TokenKnowledge {
   readonly use: KeyUse | null | undefined;
   /** [YES, NO], from another source. */
   readonly tokenIds?: readonly [yes: string, no: string] | undefined;

@@ -52,7 +52,7 @@ const LEFT_OUT = [
 ] as const;
 
 /** The operations that an agent calls, with or without its key. */
-export type OperationName = {
+type OperationName = {
   [K in Name]: Contract[K] extends { readonly permission: 'agent' | 'public'; readonly tag: infer Tag }
     ? Tag extends 'owners'
       ? never

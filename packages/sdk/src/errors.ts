@@ -122,13 +122,6 @@ export function isProblem(error: unknown, ...codes: readonly string[]): boolean 
 
 // Which failures of a trade prove that it had no effect, so that what was reserved for it may be given back.
 
-/** Fields of a `BellwetherApiError` that count; this folder loads without the client. */
-interface ProvenRefusal {
-  readonly name: string;
-  readonly status: number;
-  readonly code: string;
-}
-
 /**
  * Only for a call that was tried once (`maxRetries: 0`): a refusal that follows a try without an answer proves nothing about that
  * try. 408 and 409 speak of a request or an order that is there already, except where another order has the name; an answer
@@ -139,7 +132,7 @@ interface ProvenRefusal {
  */
 export function provesNoEffect(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'BellwetherApiError') return false;
-  const { status, code } = error as unknown as ProvenRefusal;
+  const { status, code } = error as BellwetherApiError;
   if (code === 'unknown') return false;
   if (code === 'client_order_id_already_used') return true;
   return code === 'overloaded' || (status >= 400 && status < 500 && status !== 408 && status !== 409);

@@ -324,7 +324,7 @@ export class QuoteTrading {
 // here and sent to a Solana node directly. The service never receives it. One delegate fits into an account: a
 // later approval of another replaces this one.
 
-export interface Approval {
+interface Approval {
   readonly signer: SolanaSigner;
   readonly amount: Micro;
   readonly delegation: Delegation;

@@ -37,9 +37,7 @@ import { INSPECT, NEED, needOptions, needValue } from './errors.ts';
  */
 export type KeyUse = 'paper' | 'live';
 
-// The agent's signing key. It lives in a closure, so that nothing prints it: inspected, stringified or as part of an
-// error, this object shows only its address. It signs 32-byte digests that the protocol
-// package makes; there is no way to get the key back out.
+// The key of orders and of messages signs 32-byte digests that the protocol package makes.
 
 type SignDigest = (digest: Uint8Array) => Promise<`0x${string}`>;
 
@@ -184,8 +182,7 @@ export class Signer {
   }
 }
 
-// The agent's Solana key, kept as `Signer` keeps the EVM one: in a closure, shown by its address alone, with no way to
-// get it back out. It signs every transaction that it receives: pass it only what `venueB.verify` accepted.
+// The Solana key signs every transaction that it receives: pass it only what `venueB.verify` accepted.
 
 /** The input is not a Solana key. The error does not contain the input. */
 export class InvalidSolanaKey extends Error {

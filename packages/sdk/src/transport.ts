@@ -56,7 +56,7 @@ export interface TransportOptions {
   readonly wait?: (ms: number) => Promise<void>;
 }
 
-export interface HttpCall {
+interface HttpCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base address, with its query. */
   readonly path: string;

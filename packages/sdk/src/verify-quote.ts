@@ -504,7 +504,7 @@ export class SolanaRpcError extends Error {
   }
 }
 
-export interface LatestBlockhash {
+interface LatestBlockhash {
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
 }
@@ -518,13 +518,13 @@ type ChainAccount = {
   readonly data: Uint8Array;
 } | null;
 
-export interface SimulationAnswer {
+interface SimulationAnswer {
   /** The node's error as JSON; `null`: it would succeed. */
   readonly err: string | null;
   readonly accounts: readonly ChainAccount[];
 }
 
-export type SignatureStatus = 'unseen' | 'confirmed' | { readonly failed: string };
+type SignatureStatus = 'unseen' | 'confirmed' | { readonly failed: string };
 
 type Ask<T> = (rpc: Rpc<SolanaRpcApi>) => { send(options: { abortSignal: AbortSignal }): Promise<T> };
 

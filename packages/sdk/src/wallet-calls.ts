@@ -273,9 +273,7 @@ export interface VerifiedRelay {
 }
 
 const RELAY_PIN_NEEDS = {
-  signer: NEED.object('a Signer', 'address'),
-  wallet: NEED.text('the address of the wallet that is to act'),
-  market: NEED.object('a market, as listMarkets and getMarket return it', 'conditionId', 'clobTokenIds'),
+  ...PIN_NEEDS,
   terms: NEED.object('what readRelayTerms returned', 'nonce'),
 } as const;
 const RELAY_READ_NEEDS = {
@@ -433,10 +431,8 @@ function firstRelayDifference(given: object, { shown }: BuiltRelay): WalletCalls
   );
 }
 
-const plainRelayed = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
-
 function differs(given: unknown, own: unknown, path: string, ignored: ReadonlySet<string>): string | null {
-  if (typeof own !== 'object' || own === null) return plainRelayed(given) === plainRelayed(own) ? null : path;
+  if (typeof own !== 'object' || own === null) return plainly(given) === plainly(own) ? null : path;
   if (typeof given !== 'object' || given === null || Array.isArray(given) !== Array.isArray(own)) return path;
   const names = new Set([...Object.keys(own), ...Object.keys(given)]);
   for (const name of names) {

@@ -76,7 +76,7 @@ async function startPatiently(
 }
 
 async function say(what: string, error: unknown): Promise<void> {
-  const { explain } = await import('./explain.ts');
+  const { explain } = await import('./banner.ts');
   console.error(`${what}: ${explain(error)}`);
 }
 

@@ -23,13 +23,12 @@ import { createReplicaCalls } from './platform/system/replica-calls.ts';
 import { loadRecover, masterKeyName } from './platform/system/secrets.ts';
 import { PositionsInPlay } from './positions/index.ts';
 import { startDatabase } from './wiring/database.ts';
-import { createDoor } from './wiring/http.ts';
+import { createDoor, openTracing } from './wiring/http.ts';
 import { createAllJobs, resolveEarlierDoubt } from './wiring/jobs.ts';
 import { paperJournal, startPaper } from './wiring/paper.ts';
 import { openSecrets, readMasterKeys } from './wiring/secrets.ts';
 import { createStops, type Stops } from './wiring/stopping.ts';
 import { openStores } from './wiring/stores.ts';
-import { openTracing } from './wiring/tracing.ts';
 import { composeNeeds, createSigning, type UseCaseNeeds } from './wiring/use-cases.ts';
 import { type GivenVenues, openVenues } from './wiring/venues.ts';
 

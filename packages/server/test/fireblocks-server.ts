@@ -25,7 +25,7 @@ interface Held {
   statuses: { readonly status: string; readonly subStatus?: string }[];
 }
 
-export interface Faults {
+interface Faults {
   /** Operations that the policy lets through. */
   allowed: readonly string[];
   /** Overrides the statuses after the creation. */

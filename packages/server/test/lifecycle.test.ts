@@ -304,11 +304,10 @@ describe('in the database', () => {
       // When the desk cancels, and why: no status.
       'server/src/platform/database/functions/silence.sql',
       // The order of an exit that its venue refused is sent anew: it is recorded as a new one is.
-      'server/src/trading/admission-writes.ts',
-      'server/src/trading/evidence.ts',
+      'server/src/trading/outcomes.ts',
     ]);
     expect(writers(/\binsert\s+into\s+("?public"?\.)?"?orders\b/i)).toEqual([
-      'server/src/trading/admission-writes.ts',
+      'server/src/trading/outcomes.ts',
     ]);
   });
 });

@@ -17,7 +17,7 @@ import { WALLET_NAMES } from '../options.ts';
 import type { Run } from '../run.ts';
 
 type Side = 'BUY' | 'SELL';
-export type WalletType = 0 | 1 | 2 | 3;
+type WalletType = 0 | 1 | 2 | 3;
 
 export interface OrderOptions {
   readonly amount?: number;
@@ -112,9 +112,9 @@ export interface Wanted extends OrderOptions {
 }
 
 /** Once the market is known. */
-export type WantedSide = Wanted & { readonly outcome: 'YES' | 'NO' };
+type WantedSide = Wanted & { readonly outcome: 'YES' | 'NO' };
 
-export interface Wallet {
+interface Wallet {
   readonly signer: Signer;
   readonly type: WalletType;
 }

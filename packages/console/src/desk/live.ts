@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from './session.ts';
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly type: string;
   readonly data: unknown;
 }
@@ -30,7 +30,7 @@ type StreamState =
   /** With what a person should know of it. */
   | { readonly name: 'lost'; readonly why: string };
 
-export interface StreamListener {
+interface StreamListener {
   onEvent(event: StreamEvent): void;
   onState(state: StreamState): void;
   /** Some events are lost and cannot be sent any more: read everything again. */
@@ -198,7 +198,7 @@ export interface Resource<T> {
   readonly reload: () => void;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** Which events change it. */
   readonly on?: (event: DeskEvent) => boolean;
   /** For figures that move without an event. */

@@ -24,7 +24,7 @@ async function faultOf(entry: ReceiptEntry): Promise<string | null> {
     : `Entry ${entry.sequence} was altered: its hash does not fit its content.`;
 }
 
-export interface OrderReceiptCheck {
+interface OrderReceiptCheck {
   readonly agentId: string;
   readonly orderId: string;
   readonly head: ReceiptHead;
@@ -61,7 +61,7 @@ function faultBetween(before: ReceiptEntry | null, entry: ReceiptEntry): string 
   return null;
 }
 
-export interface ChainCheck {
+interface ChainCheck {
   readonly agentId: string;
   /** The head that this browser found at its last check; a chain that was rewritten since does not contain it. */
   readonly remembered: ReceiptHead | null;

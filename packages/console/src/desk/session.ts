@@ -37,7 +37,7 @@ const onSessionEnd = (listener: OnSessionEnd): void => {
   sessionEnded = listener;
 };
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -151,7 +151,7 @@ export async function signOut(): Promise<void> {
 
 // A value that views watch.
 
-export interface Store<T> {
+interface Store<T> {
   get(): T;
   set(value: T): void;
   /** @returns what ends it */

@@ -13,7 +13,7 @@ const WHEN_SHORT = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 });
 
-export type Figure = number | string | null | undefined;
+type Figure = number | string | null | undefined;
 const numberOf = (value: Figure): number | null =>
   value === null || value === undefined || value === '' || !Number.isFinite(Number(value))
     ? null

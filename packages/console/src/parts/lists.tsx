@@ -81,7 +81,7 @@ interface HistoryOptions<Answer, Row> {
   readonly on: (event: DeskEvent) => boolean;
 }
 
-export interface History<Row> {
+interface History<Row> {
   readonly resource: Resource<unknown>;
   readonly held: Held<Row>;
   readonly page: number;

@@ -560,9 +560,6 @@ const PEOPLE_EXAMPLES = {
   setSkillVisibility: { path: { skillCode: fill('skillCode') }, body: { visible: false } },
 } as const satisfies Readonly<Record<string, Example>>;
 
-// A runnable example of every operation: a new operation without one does not compile. The OpenAPI document shows them,
-// and test/e2e/openapi-examples.test.ts runs each against a service. Not part of the package's index: no client needs them.
-
 type Exports = typeof contract;
 export type OperationId = {
   [Name in keyof Exports]: Exports[Name] extends Operation ? Exports[Name]['id'] : never;

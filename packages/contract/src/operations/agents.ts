@@ -327,6 +327,8 @@ export type VenueInfo = Static<typeof VenueInfo>;
 export type Me = Static<typeof Me>;
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;
 
+// The same settings, at the address of risk settings.
+
 const ofSettings = { tag: 'agents', permission: 'agent', status: 200, response: Settings } as const;
 
 /** The same record as `getSettings`. */

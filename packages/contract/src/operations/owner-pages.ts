@@ -452,10 +452,8 @@ export const Decisions = Type.Object({
   decisions: Type.Array(Decision),
 });
 
-const ofOwnedAgent = { tag: 'owners', permission: 'owner', status: 200 } as const;
-
 export const listOwnerAgentDecisions = operation({
-  ...ofOwnedAgent,
+  ...ofOwner,
   id: 'listOwnerAgentDecisions',
   method: 'GET',
   path: '/owner/agents/{agentId}/decisions',
@@ -491,7 +489,7 @@ export const OwnerAgentDetail = Type.Object({
 });
 
 export const getOwnerAgent = operation({
-  ...ofOwnedAgent,
+  ...ofOwner,
   id: 'getOwnerAgent',
   method: 'GET',
   path: '/owner/agents/{agentId}',
@@ -511,7 +509,7 @@ export const AgentEquity = Type.Object({
 });
 
 export const getOwnerAgentEquity = operation({
-  ...ofOwnedAgent,
+  ...ofOwner,
   id: 'getOwnerAgentEquity',
   method: 'GET',
   path: '/owner/agents/{agentId}/equity',

@@ -223,6 +223,8 @@ export type RelayRequest = Static<typeof RelayRequest>;
 export type SetRequest = Static<typeof SetRequest>;
 export type SetResponse = Static<typeof SetResponse>;
 
+// Redemption: collateral for what a resolved market pays.
+
 const redeemFields = {
   venue: Type.Optional(text(LIMITS.venueChars, { minLength: 1 })),
   ...MARKET_NAMES,

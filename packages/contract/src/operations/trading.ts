@@ -535,6 +535,8 @@ export type CancelResponse = Static<typeof CancelResponse>;
 export type CancelMarketResponse = Static<typeof CancelMarketResponse>;
 export type CancelAllResponse = Static<typeof CancelAllResponse>;
 
+// Several signed orders in one request.
+
 export const BatchTradeResult = Type.Object({
   index: Type.Integer({ description: 'position in orders' }),
   success: Type.Boolean({ description: 'the venue took the order' }),

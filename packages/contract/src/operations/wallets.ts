@@ -109,6 +109,8 @@ export function readChallenge(text: string): ChallengeFields | null {
   return isWhole && challengeText(fields) === text ? fields : null;
 }
 
+// Linking a wallet, and unlinking it.
+
 const AnyAddress = Type.Union([Address, SolanaAddress], {
   description:
     'an EVM address (the EOA, or a proxy, Safe or deposit wallet that it controls) or a Solana address',
@@ -245,6 +247,8 @@ export type UnlinkRequest = Static<typeof UnlinkRequest>;
 export type UnlinkResult = Static<typeof UnlinkResult>;
 export type SolAddressRequest = Static<typeof SolAddressRequest>;
 export type SolAddressResult = Static<typeof SolAddressResult>;
+
+// Credentials at the venue, and paper money.
 
 const secret = (description: string) =>
   Type.String({

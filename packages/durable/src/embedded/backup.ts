@@ -269,7 +269,7 @@ async function* contentOf({
   yield* archive.end();
 }
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly dataDir: string;
   /** Must not exist. */
   readonly file: string;
@@ -394,7 +394,7 @@ export interface RestoreReport {
   readonly bytes: number;
 }
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly file: string;
   /** Must be missing or empty. */
   readonly dataDir: string;
@@ -579,7 +579,7 @@ const MAX_NAME_BYTES = 100;
 const TAR_FOLDER = '5';
 const TAR_FILE = '0';
 
-export interface Entry {
+interface Entry {
   readonly name: string;
   readonly kind: 'file' | 'folder';
   readonly size: number;

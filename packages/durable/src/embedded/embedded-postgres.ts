@@ -6,7 +6,7 @@
  * When the service died without stopping it, the next start reads `postmaster.pid`: a server that still answers is
  * adopted; one that does not is killed, and the new one recovers from the write-ahead log.
  *
- * The service connects as an ordinary role that owns its database and nothing else (embedded-role.ts).
+ * The service connects as an ordinary role that owns its database and nothing else.
  */
 import {
   accessSync,
@@ -29,6 +29,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { socketUrl } from '../database-url.ts';
 import { openPool } from '../pool.ts';
+import { quotedName } from '../statement.ts';
 import { claimFolder, type FolderClaim } from './data-folder.ts';
 import {
   alive,
@@ -417,8 +418,6 @@ export const ADMIN_ROLE = 'bellwether';
 export const DESK_ROLE = 'bellwether_desk';
 export const DESK_DATABASE = 'bellwether';
 
-const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 /**
  * Creates the role and the database if they are missing.
  * @param urlOf gives the superuser's URL of a database
@@ -455,7 +454,7 @@ export interface EmbeddedWatch {
   stop(): void;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly postgres: Pick<EmbeddedPostgres, 'isAlive' | 'restart'>;
   /** Called at most once: the database is permanently lost. */
   readonly onLost: (error: Error) => void;

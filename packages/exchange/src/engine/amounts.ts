@@ -91,8 +91,7 @@ export function setMicro(cells: Float64Array, at: number, amount: Micro, what: s
 export const changeMicro = (cells: Float64Array, at: number, change: Micro, what: string): void =>
   setMicro(cells, at, microAt(cells, at) + change, what);
 
-// The engine's arithmetic: the cost of a fill, the fee, the size that a budget buys. Pure integer maths; all rounding
-// of the exchange is in this file.
+// The arithmetic: the cost of a fill, the fee, the size that a budget buys.
 //
 // Rounding. A maker's side of a fill is floor(size × price): the floors of the parts never exceed the floor of
 // the whole, so a resting BUY that holds floor(remaining × limit) can always pay. The taker's side follows from

@@ -7,7 +7,7 @@
  *
  * Time arrives with each command and never runs backwards. Every command first removes the due GTD orders from their
  * books (order_done expired, in the order of expiresAt, then order id). `expire` does only that. A due order is never
- * matched, cancelled or counted, also where a bound leaves its removal to a later command (sweeps.ts).
+ * matched, cancelled or counted, also where a bound leaves its removal to a later command (resting.ts).
  *
  * A market is open, closed, then resolved, and never goes back. Open: it trades. `close` removes every resting order
  * (market_closed first, then order_done market_closed: bids from the best, then asks from the best, each by age).
@@ -15,7 +15,7 @@
  * (market_resolved last). Only a resolved market redeems (sets.ts); full sets are split while it is open and merged
  * until it is resolved.
  *
- * An order is checked (admission.ts, which documents the fixed order of refusals), planned (matching.ts) and then
+ * An order is checked (placing.ts, which documents the fixed order of refusals), planned and then
  * either rejected without any change or accepted: order_accepted; per match the taker's fill, the maker's fill and,
  * where the maker is complete, its order_done; for an own order on the way, its order_done self_trade; at the end the
  * incoming order's own order_done, unless it rests. FOK and FAK never rest; GTC rests until it is filled or cancelled,
@@ -119,7 +119,7 @@ export class Engine {
 
   /**
    * From here on at most `count` dead orders are removed, until the next call; all that there are when it is never
-   * called (sweeps.ts). It is part of the state: a replay must call it at the same positions.
+   * called (resting.ts). It is part of the state: a replay must call it at the same positions.
    */
   allowSweeps(count: number): void {
     this.#state.sweeps = count;
@@ -395,7 +395,7 @@ function resolve(state: EngineState, conditionId: ConditionId, payout: Payout, e
   events.push({ kind: 'market_resolved', conditionId, payout });
 }
 
-/** The book is emptied at once, or by later commands as well (sweeps.ts). */
+/** The book is emptied at once, or by later commands as well (resting.ts). */
 function stopTrading(state: EngineState, market: Market, status: MarketStatus, events: EngineEvent[]): void {
   const { conditionId } = market.spec;
   market.status = status;
@@ -412,7 +412,7 @@ function settle(state: EngineState, command: EngineCommand, events: EngineEvent[
   if (account !== NONE) settleAccount(state, account, events);
 }
 
-// Copies for readers in the shapes of types.ts, never the engine's own objects.
+// Copies for readers in the shapes of commands.ts, never the engine's own objects.
 
 /** The NO book is the YES book seen from the other side: YES asks are NO bids at the mirrored price. */
 function bookView(market: Market, outcome: Outcome, depth: number): BookView {

@@ -32,7 +32,7 @@ export const POSITION = 11;
 
 /** Doubles of a row, behind its integers: units, then times. */
 export const SIZE = 6;
-/** Size that still rests: size − filled, less rounding dust (see matching.ts). */
+/** Size that still rests: size − filled, less rounding dust (see placing.ts). */
 export const REMAINING = 7;
 export const FILLED = 8;
 export const COST = 9;
@@ -51,7 +51,7 @@ const FIRST_ROWS = 256;
 const HASHED = 16;
 
 /** Where an order is accepted. */
-export interface Placement {
+interface Placement {
   /** Rows of its owner and its market, and the tick of its YES price. */
   readonly owner: number;
   readonly market: number;

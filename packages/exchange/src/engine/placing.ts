@@ -1,5 +1,7 @@
 /**
- * Checks whether an order is accepted, and if not, which of its faults is reported. The order of the checks is part of
+ * An order from its checks to its fills: admission here, matching below.
+ *
+ * Admission checks whether an order is accepted, and if not, which of its faults is reported. The order of the checks is part of
  * the contract; the first failing check is reported, and a refused order changes nothing:
  *
  *  1. duplicate_order: an order with this id is open. (The journal keeps the ids of closed orders.)

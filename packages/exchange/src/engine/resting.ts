@@ -144,7 +144,7 @@ function unlink(state: EngineState, order: number, reason: DoneReason, events: E
 // command removes at most `state.sweeps` of them, so that the end of a large market does not stop everything else;
 // later commands remove the others. Meanwhile a dead order has no effect that anyone could notice:
 //
-// - it is in no view, and its hold is in the balance of its account (views.ts);
+// - it is in no view, and its hold is in the balance of its account (engine.ts);
 // - a command of its account first removes all dead orders of that account;
 // - an order that would meet dead orders on the book first removes those.
 

@@ -18,7 +18,7 @@ export class EngineState {
   readonly orders = new Orders();
   /** Markets that no longer trade, with orders on their books. */
   readonly emptying = new Set<ConditionId>();
-  /** How many dead orders may be removed before the next call of `allowSweeps` (sweeps.ts). */
+  /** How many dead orders may be removed before the next call of `allowSweeps` (resting.ts). */
   sweeps = Number.POSITIVE_INFINITY;
   readonly expiry = new ExpiryQueue(this.orders);
   readonly ledger = new Ledger();

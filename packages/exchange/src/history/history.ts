@@ -16,7 +16,7 @@ import { type ChooseFailing, FailingTrades, HistoryProjector, type Taken } from 
 import { readMarket, readMoves, readTrades, readTradesOfMatches, type TradeRow } from './store.ts';
 import { SETTLEMENT_DELAYS, settlementOf, tradeIdOf, tradeNumberOf, tradesOf } from './trades.ts';
 
-export interface ExchangeHistoryOptions {
+interface ExchangeHistoryOptions {
   readonly sql: Sql;
   readonly now: () => number;
   readonly seed: () => string;
@@ -102,7 +102,7 @@ const reversalOf = ({ conditionId, number, taker, matches }: Trade): Reversal =>
 
 // The history as the exchange offers it: rows, with ids and settlement derived from the world's seed and the time.
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly sql: Sql;
   readonly now: () => number;
   readonly seed: () => string;

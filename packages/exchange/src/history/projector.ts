@@ -65,7 +65,7 @@ function fatesOf(events: Taken['events'], at: number): EndedFate[] {
   });
 }
 
-export interface ProjectorOptions {
+interface ProjectorOptions {
   readonly sql: Sql;
   readonly now: () => number;
   readonly failing: FailingTrades;

@@ -21,7 +21,7 @@ import { decodeTrade, encodeTrade, FATE_CODE, type Fate, fateOf } from './trades
  *
  * - exchange_history: one row: the journal position up to which the others are complete.
  * - exchange_trades: every trade, those of the house among itself included (`accounts` is then empty); `body` is the text
- *   of trade.ts. `fate`: 0 settles · 1 is going to fail · 2 failed and was reversed · 3 could not be reversed, so it settled.
+ *   of trades.ts. `fate`: 0 settles · 1 is going to fail · 2 failed and was reversed · 3 could not be reversed, so it settled.
  * - exchange_account_trades: which accounts took part in which trades, for reads by account. `legs`: bits of the account's
  *   own part, see `LEG`.
  * - exchange_account_moves: deposits, splits, merges and redemptions of an account.
@@ -80,7 +80,7 @@ const LEG = { yes: 1, no: 2, taker: 4, maker: 8, buy: 16, sell: 32 } as const;
 const HOUSE = 'house:';
 
 /** Rows that a batch adds. */
-export interface HistoryBatch {
+interface HistoryBatch {
   /** The journal position that the batch reaches. */
   readonly seq: number;
   readonly trades: readonly Trade[];
@@ -205,7 +205,7 @@ const insertMoves = (tx: Tx, { moves, marketIds }: HistoryBatch): PromiseLike<un
 /** Rows of one delete: what a delete locks and how long it runs are bounded. */
 const ROWS_PER_DELETE = 2_000;
 
-export interface KeptFrom {
+interface KeptFrom {
   /** Trades and moves of accounts from this time on are kept. */
   readonly accountsMs: number;
   /** Trades of the house among itself from this time on are kept. */

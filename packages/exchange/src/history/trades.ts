@@ -133,7 +133,7 @@ export function tradeNumberOf(seed: string, tradeId: string): number | undefined
   return number >= 1 && tailOf(seed, number).equals(tail) ? number : undefined;
 }
 
-// Changes of an account's collateral and tokens that are no trades, folded from the journal's entries. Pure.
+// Changes of an account's collateral and tokens that are no trades.
 
 type Amounts = Pick<AccountMove, 'kind' | 'conditionId' | 'yes' | 'no' | 'collateral'>;
 

@@ -44,7 +44,7 @@ export const PLANNING = {
 // commit is running, the holder of the next turn may already read: its statements go out behind the commit and see what it wrote.
 
 /** Services of the exchange for the holder of a turn. */
-export interface TurnOptions {
+interface TurnOptions {
   readonly lead: Leading;
   place(order: PlacedCommand): readonly EngineEvent[];
   /** The commit is sent. @param seq its last entry's, if it has one @param durable its outcome */
@@ -204,7 +204,7 @@ export class Turns {
 }
 
 // One group commit: `begin … commit` in one write to the journal's connection, without waiting in between. (That of a turn reads
-// first: turns.ts.) When it resolves, all of it is durable. When it throws after it has taken rows, the state in memory is ahead of
+// first.) When it resolves, all of it is durable. When it throws after it has taken rows, the state in memory is ahead of
 // the journal, so the caller must release the lead and recover from the journal.
 
 /** A price to record. */

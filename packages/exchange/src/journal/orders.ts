@@ -228,7 +228,7 @@ const HEX_DIGITS = 13;
 
 const numberOfId = (orderId: OrderId): number => Number.parseInt(orderId.slice(2, 2 + HEX_DIGITS), 16);
 
-// exchange_orders: the events of all orders except the house's, grouped by order; what a batch adds, and what there is.
+// exchange_orders: the events of all orders except the house's, grouped by order: what a batch adds, and what there is.
 
 export interface OrderAddition {
   readonly orderId: OrderId;

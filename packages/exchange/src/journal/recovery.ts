@@ -27,7 +27,7 @@ export interface Replayed {
 /** Fifteen milliseconds of work. */
 const ROWS_PER_READ = 500;
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** The last command to apply. */
   readonly upTo?: number;
   /** Receives every command that is applied. */

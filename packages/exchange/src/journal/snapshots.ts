@@ -77,7 +77,7 @@ const EVERY_MS = 5 * 60_000;
 /** How long the close waits for a thread. */
 const THREAD_END_MS = 3_500;
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly sql: Sql;
   readonly snapshotEveryCommands?: number;
   readonly snapshotEveryMs?: number;

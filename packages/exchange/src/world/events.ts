@@ -8,7 +8,13 @@ import type { Pips } from '@bellwether/contract/decimals';
 import type { ConditionId, TokenId } from '../engine/commands.ts';
 import type { Category, OutcomeNames } from './markets.ts';
 import type { Random } from './random.ts';
-import { CERTAIN, type Millionths, type WorldEvent, type WorldMarket } from './records.ts';
+import {
+  CERTAIN,
+  MILLIONTHS_PER_PIP,
+  type Millionths,
+  type WorldEvent,
+  type WorldMarket,
+} from './records.ts';
 import { HORIZON_MS, type Horizon, SLOTS, type Slot } from './slots.ts';
 import {
   CONTESTS,
@@ -46,7 +52,7 @@ export interface MarketIds {
   v2ConditionsOf(data: string, markets: number): readonly ConditionId[];
 }
 
-export interface ListingRequest {
+interface ListingRequest {
   readonly slot: number;
   readonly at: number;
   /** Speed in thousandths. */
@@ -186,17 +192,16 @@ function ofV2(markets: readonly WorldMarket[], ids: MarketIds): WorldMarket[] {
 export const scaled = (duration: number, speed: number): number =>
   Math.max(1, Math.floor((duration * 1_000) / speed));
 
-// Generates the texts of a market: question, title, rules. Pure text from templates and a generator; it does not use
-// prices.
+// The texts of a market: question, title, rules. From templates and a generator; they do not use prices.
 
-export interface MarketText {
+interface MarketText {
   readonly question: string;
   readonly description: string;
   /** Absent: Yes and No. */
   readonly outcomes?: OutcomeNames;
 }
 
-export interface EventText {
+interface EventText {
   readonly title: string;
   /** One for a plain question, one per contestant for a contest. */
   readonly markets: readonly MarketText[];
@@ -326,7 +331,6 @@ function slugOf(question: string, id: string): string {
 // equally large, so the current probability is the best forecast of later ones and of the outcome, which is drawn from
 // it. Near its bounds a move becomes smaller instead of reflecting: reflection would favour one direction.
 
-const MILLIONTHS_PER_PIP = 100;
 /** With the finest ticks a price could fall so low that 50 collateral buys half a million shares. */
 const LEAST_PROBABILITY: Millionths = 1_500;
 

@@ -8,7 +8,14 @@ import type { AccountId, EngineCommand, EngineEvent, OrderId } from '../engine/c
 import type { Engine } from '../engine/engine.ts';
 import type { Category } from './markets.ts';
 import type { Random } from './random.ts';
-import { CERTAIN, type Millionths, type Quote, type QuoteSide, type WorldMarket } from './records.ts';
+import {
+  CERTAIN,
+  MILLIONTHS_PER_PIP,
+  type Millionths,
+  type Quote,
+  type QuoteSide,
+  type WorldMarket,
+} from './records.ts';
 
 /** Applies a command and returns its events; its creator also collects them. */
 export type Run = (command: EngineCommand) => readonly EngineEvent[];
@@ -175,7 +182,7 @@ const limitOf = (rung: Rung): Pips => (rung.side === 'bid' ? rung.price : PIPS -
 const stillFits = (quote: Quote, rung: Rung): boolean =>
   quote.remaining * 5n >= rung.size * 3n && quote.remaining * 2n <= rung.size * 3n;
 
-// The orders that the house maker wants: a ladder on each side of the hidden probability. Pure arithmetic.
+// The orders that the house maker wants: a ladder on each side of the hidden probability.
 //
 // The maker is honest: no bid above the probability, no ask below it, at any inventory or pressure. So trading against
 // the house has no expected profit, and paper results are not too good. Half of each side still fills an order of 50
@@ -188,7 +195,7 @@ interface Rung {
   readonly size: Micro;
 }
 
-export interface QuoteTerms {
+interface QuoteTerms {
   readonly probability: Millionths;
   readonly tickSize: Pips;
   /** Ticks to back off, per side. */
@@ -197,7 +204,6 @@ export interface QuoteTerms {
   readonly inventory: Micro;
 }
 
-const MILLIONTHS_PER_PIP = 100;
 /** Collateral value of each rung, in the cheaper outcome, from the best price outwards. */
 const RUNG_COLLATERAL = [100, 150, 250, 500] as const;
 const BASE_HALF_SPREAD: Millionths = 1_000;

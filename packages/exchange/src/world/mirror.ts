@@ -85,7 +85,7 @@ const GRID: Pips = 5;
 const ARCHIVE_AFTER_MS = 24 * 3_600_000;
 const ARCHIVES_PER_STEP = 4;
 
-export interface MirroredParts {
+interface MirroredParts {
   readonly engine: Engine;
   readonly state: WorldState;
   readonly views: MarketViews;

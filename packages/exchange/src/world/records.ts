@@ -9,6 +9,7 @@ import type { V2Share } from './slots.ts';
 /** A probability in millionths. */
 export type Millionths = number;
 export const CERTAIN: Millionths = 1_000_000;
+export const MILLIONTHS_PER_PIP = 100;
 
 /** One of the maker's orders on the book. */
 export interface Quote {

@@ -51,7 +51,7 @@ const PRICES: Readonly<Record<string, readonly number[]>> = {
 /** Off the grid, or out of range. */
 const BAD_PRICES = [0, 10_000, 9_950, -100, 5_000.5];
 
-export interface PlaceRecipe {
+interface PlaceRecipe {
   readonly kind: 'place';
   readonly account: number;
   readonly market: number;

@@ -99,6 +99,8 @@ export const getBriefing = tool({
 });
 
 /** Below the minute after which clients give a call up. */
+// The next event.
+
 const LONGEST_SECONDS = 50;
 
 /** How each field of an event is shown; a field that is not named here is left out. */
@@ -229,6 +231,8 @@ export const waitForEvent = tool({
     return { event: null, cursor };
   },
 });
+
+// The journal of decisions.
 
 export const readJournal = tool({
   name: 'read_journal',

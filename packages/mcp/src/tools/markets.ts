@@ -63,6 +63,8 @@ export const searchMarkets = tool({
   },
 });
 
+// Looking at one market.
+
 const SHORT = { levels: 3, rules: 400, slippage: 4 };
 const OUTCOMES = 2;
 const FULL = { levels: 20, rules: 6000, slippage: 20 };

@@ -361,6 +361,8 @@ export const checkOrder = tool({
   },
 });
 
+// Orders that were placed: listed, looked up, and canceled.
+
 export function orderFacts(order: Order, texts: StrangersTexts, place: string) {
   texts.add(`${place}.title`, order.marketQuestion);
   texts.addName(`${place}.outcomeName`, order.outcome, order.outcomeName);

@@ -13,7 +13,7 @@ import { keylessAddress } from './tokens.ts';
 export type CatalogExchange = Pick<PaperExchange, 'markets' | 'market' | 'subscribe'>;
 
 /** A market's identifiers and texts. Kept after the exchange drops its own record. */
-export interface MarketFacts {
+interface MarketFacts {
   readonly conditionId: ConditionId;
   /** `KX<CATEGORY>-<event>-<market>`; the event's is the same without its last part, the series' its first. */
   readonly ticker: string;
@@ -39,7 +39,7 @@ export interface ListedMarket extends MarketFacts {
   readonly view: MarketView | null;
 }
 
-export interface FoundMint {
+interface FoundMint {
   readonly market: ListedMarket;
   /** `null`: the market's ledger, which is not a token. */
   readonly outcome: Outcome | null;

@@ -122,7 +122,7 @@ function wordOf<Word extends string>(query: Query, name: string, words: readonly
   return word;
 }
 
-export interface Page {
+interface Page {
   readonly limit: number;
   /** Rows to skip. */
   readonly offset: number;
@@ -161,7 +161,7 @@ function textsOf(body: Query, name: string): readonly string[] {
   return value;
 }
 
-// DFlow's metadata API over the paper world. It reads and never trades.
+// The metadata API.
 
 const SORTS = ['volume', 'volume24h', 'liquidity', 'openInterest', 'startDate'] as const;
 const DEFAULT_LIMIT = 100;
@@ -477,7 +477,7 @@ function mintRoutes(door: Door, open: Open, guard: Guarded): void {
   });
 }
 
-// DFlow's trade API: quotes with the transactions that open orders, and the status of orders.
+// The trade API.
 
 const SIGNATURE_BYTES = 64;
 const TOKENS_OF_AN_ORDER = 10;

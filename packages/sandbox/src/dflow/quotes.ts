@@ -187,9 +187,6 @@ function refusePlatformFee({ platformFeeBps, platformFeeScale, feeAccount }: Que
       : bad('invalid_platform_fee_scale', 'The sandbox charges no platform fees');
 }
 
-// Answers GET /order: prices whole contracts on the exchange's book and, for a wallet, builds the transaction that
-// opens the order. The order and its terms are recorded before the answer is sent.
-
 export interface QuoteParts {
   readonly exchange: Pick<PaperExchange, 'book'>;
   readonly chain: SandboxChain;

@@ -18,7 +18,7 @@ import { LP_ACCOUNT, Settlement, type SettlementExchange } from './settlement.ts
 import { tokenAccountOf } from './tokens.ts';
 import { foundVaults, MintMaker, type Vaults, vaultsOf } from './vaults.ts';
 
-export interface DflowSandboxOptions {
+interface DflowSandboxOptions {
   /** A pool on a database that has DFLOW_SANDBOX_SCHEMA. */
   readonly sql: Sql;
   readonly exchange: CatalogExchange & SettlementExchange;

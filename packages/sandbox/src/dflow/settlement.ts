@@ -43,7 +43,7 @@ export type SettlementExchange = Pick<
   'execute' | 'account' | 'book' | 'orderRecord' | 'market'
 >;
 
-export interface SettlementParts {
+interface SettlementParts {
   readonly sql: Sql;
   readonly exchange: SettlementExchange;
   readonly chain: SandboxChain;

@@ -15,7 +15,7 @@ export const MARKET_STATUSES = [
   'determined',
   'finalized',
 ] as const;
-export type MarketStatus = (typeof MARKET_STATUSES)[number];
+type MarketStatus = (typeof MARKET_STATUSES)[number];
 
 export const statusOf = ({ status }: ListedMarket): MarketStatus =>
   status === 'open' ? 'active' : status === 'closed' ? 'closed' : 'finalized';

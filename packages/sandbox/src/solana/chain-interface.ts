@@ -45,7 +45,7 @@ export interface Refusal {
   readonly data?: PreflightFailure;
 }
 
-export interface PreflightFailure {
+interface PreflightFailure {
   readonly err: unknown;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;

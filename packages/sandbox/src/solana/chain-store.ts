@@ -40,7 +40,7 @@ export interface Change {
   readonly also: readonly Statement[];
 }
 
-export interface StoredChain {
+interface StoredChain {
   readonly genesisMs: number;
   readonly lastSlot: number;
   /** Transactions that ever landed. */
@@ -64,7 +64,7 @@ export interface ChainTerm {
   end(): void;
 }
 
-export interface TakeOptions {
+interface TakeOptions {
   /** A name that no other process has used. */
   readonly holder: string;
   /** Required prefix of the current holder's name. Missing: the chain is taken from any holder. */
@@ -324,16 +324,17 @@ const metaToJson = (meta: LandedMeta): string =>
         : { programId: meta.returnData.programId, data: base64(meta.returnData.data) },
   });
 
-// The sandbox chain's tables. Idempotent: the migration may run it at every start.
-//
-// - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
-// another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`; `forgotten` counts deleted transactions.
-// - sandbox_accounts: every account except the virtual machine's own, as of the last commit.
-// - sandbox_transactions: the transactions that landed in the last two days (`history.ts`), with the data of getTransaction. `err` and `meta` are JSON as
-// text, because they contain integers that a double cannot represent.
-// - sandbox_airdrops: the faucet's total per address and UTC day; `source …` (a hash) is the total of all addresses
-// of one caller. The first gift of a day deletes earlier days.
-
+/**
+ * The sandbox chain's tables. Idempotent: the migration may run it at every start.
+ *
+ * - sandbox_chain: one row. `genesis_ms` is slot 0; `seed_hash` keeps a database from being opened with the keys of
+ *   another sandbox; `slot_ms` is how long a slot lasts since `genesis_ms`; `forgotten` counts deleted transactions.
+ * - sandbox_accounts: every account except the virtual machine's own, as of the last commit.
+ * - sandbox_transactions: the transactions that landed in the last two days (`sandbox.ts`), with the data of
+ *   getTransaction. `err` and `meta` are JSON as text, because they contain integers that a double cannot represent.
+ * - sandbox_airdrops: the faucet's total per address and UTC day; `source …` (a hash) is the total of all addresses
+ *   of one caller. The first gift of a day deletes earlier days.
+ */
 export const SANDBOX_CHAIN_SCHEMA = `${TERM_SCHEMA}
 create table if not exists sandbox_chain (
   id smallint primary key check (id = 1),

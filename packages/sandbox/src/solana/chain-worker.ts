@@ -1,6 +1,6 @@
 /**
  * The thread that computes the chain: it executes, simulates, reads its database and encodes answers, so that this work
- * does not delay the main thread. Only `thread-start.ts` starts it. It loads its code and the virtual machine at once, and
+ * does not delay the main thread. Only `chain-thread.ts` starts it. It loads its code and the virtual machine at once, and
  * opens the chain when it is asked to.
  */
 import { readlinkSync } from 'node:fs';

@@ -70,7 +70,7 @@ const MAX_BATCH = 200;
 const ACCOUNTS_PER_SLICE = 1_000;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
-export interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
+interface LocalChainOptions extends Omit<ChainOptions, 'sql'> {
   readonly sql: Sql;
   /**
    * Prefix of the holder's name of every term that this chain begins. Two processes never share a name; successive

@@ -63,7 +63,7 @@ export interface Opening {
 }
 
 /** A structured clone loses classes; those that callers distinguish are restored. */
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly landed: SandboxChainUnavailable['landed'] | null;

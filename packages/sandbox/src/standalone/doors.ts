@@ -39,7 +39,7 @@ class BadRequest extends Error {
   override readonly name = 'BadRequest';
 }
 
-export interface FaucetOptions {
+interface FaucetOptions {
   readonly exchange: Pick<PaperExchange, 'execute'>;
   readonly sandbox: Pick<Sandbox, 'venue'>;
   readonly guard: DoorGuard;
@@ -108,7 +108,7 @@ function amountOf(value: unknown): Micro {
 
 export const CONTROL_PATH = '/paper/faults';
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly faults: Faults;
   readonly key: string;
   readonly guard: DoorGuard;

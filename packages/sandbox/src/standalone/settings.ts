@@ -113,8 +113,7 @@ function controlKeyOf(key: string | undefined): string | null {
   return key;
 }
 
-// The database of the standalone exchange: a server that was named, or an embedded one in a data folder of its own, which
-// is watched while the exchange runs.
+// The database.
 
 export interface Database {
   readonly sql: Sql;
@@ -124,7 +123,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly settings: Pick<Settings, 'databaseUrl' | 'dataDir' | 'masterKey'>;
   readonly log: (message: string, details?: unknown) => void;
   /** The embedded server is gone and does not start again. */

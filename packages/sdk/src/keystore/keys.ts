@@ -16,7 +16,7 @@ import {
 } from './private-files.ts';
 
 /** The purpose of a key; it signs for nothing else. */
-export type KeyUse = 'paper' | 'live';
+type KeyUse = 'paper' | 'live';
 
 /** An EVM key, and the wallet of it that trades. */
 export interface EvmKey {
@@ -244,7 +244,7 @@ interface Sealed extends Header {
   readonly checksum: string;
 }
 
-export interface SealOptions {
+interface SealOptions {
   readonly passphrase: string;
   readonly desk: string;
   /** scrypt's N; default 2^17. */
@@ -349,7 +349,7 @@ export interface LoadedKeys {
 }
 
 /** Which venues the keys of the environment trade on. */
-export interface KeyVenues {
+interface KeyVenues {
   readonly evm: string;
   readonly solana: string;
 }

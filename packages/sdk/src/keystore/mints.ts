@@ -103,7 +103,8 @@ function parsed(line: string, path: string): KnownMint {
   );
 }
 
-/** Which tokens the outcomes of a market of venue B are, from the venue's own public metadata; never through the service. */
+// Which tokens the outcomes of a market of venue B are, from the venue's own public metadata; never through the service.
+
 /** The collateral of the markets that are traded here. */
 const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -111,9 +112,8 @@ const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const VENUE_METADATA_ORIGIN = 'https://dev-prediction-markets-api.dflow.net';
 
 const TIMEOUT_MS = 5_000;
-const VENUE_MINT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-export interface VenueMintOptions {
+interface VenueMintOptions {
   /** Default the venue's own host. */
   readonly metadataUrl?: string;
   readonly fetch?: typeof fetch;
@@ -137,7 +137,7 @@ async function venueMints(
       readonly accounts?: Readonly<Record<string, { readonly yesMint?: unknown; readonly noMint?: unknown }>>;
     };
     const { yesMint, noMint } = market.accounts?.[USDC_MINT] ?? {};
-    const isMint = (value: unknown): value is string => typeof value === 'string' && VENUE_MINT.test(value);
+    const isMint = (value: unknown): value is string => typeof value === 'string' && MINT.test(value);
     return market.ticker === ticker && isMint(yesMint) && isMint(noMint) && yesMint !== noMint
       ? [yesMint, noMint]
       : null;

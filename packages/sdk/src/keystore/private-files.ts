@@ -55,8 +55,6 @@ export class KeystoreError extends Error {
   }
 }
 
-// Where the keys and the spending limit of one desk are kept, and that no other user of the machine can read them.
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface DeskPlace {

@@ -118,7 +118,7 @@ export const withApproval = (
   need === null || approval === null ? figures : { ...figures, approval: [approval.approvalId] };
 
 /** An order with all that an approval of it is for. */
-export interface BoundOrder {
+interface BoundOrder {
   readonly caller: Pick<Caller, 'agentId'>;
   readonly orderId: string;
   readonly binds: BoundTerms;

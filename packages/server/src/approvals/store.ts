@@ -140,7 +140,7 @@ export type ApprovalTerms = { readonly binds: BoundTerms } & Omit<
   | 'declineReason'
 >;
 
-export interface NewApproval {
+interface NewApproval {
   readonly approvalId: string;
   readonly agentId: string;
   readonly orderId: string;
@@ -164,13 +164,13 @@ export interface ApprovalRow extends NewApproval {
 /** Whose approvals are meant. An owner's are those of the agents that the owner has now. */
 export type ApprovalScope = { readonly agentId: string } | { readonly userId: bigint };
 
-export interface ApprovalBounds {
+interface ApprovalBounds {
   readonly waiting: number;
   readonly kept: number;
   readonly told: number;
 }
 
-export interface ApprovalFilter {
+interface ApprovalFilter {
   readonly status?: ApprovalStatus;
   /** One of the owner's agents. */
   readonly agentId?: string;

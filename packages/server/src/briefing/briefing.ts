@@ -61,7 +61,7 @@ const EXIT_CHANGES = 100;
 const LATEST_MARKETS = 10;
 const LISTED_MARKETS = 50;
 
-export interface BriefingQuery {
+interface BriefingQuery {
   readonly venue?: string;
   readonly user?: string;
   readonly since?: string;
@@ -306,7 +306,7 @@ function isSnapshot(text: string): boolean {
 
 // An agent's standing on one venue, and what it can do about it.
 
-export interface BriefParts {
+interface BriefParts {
   readonly facts: BriefingFacts;
   /** The wallet asked for. */
   readonly user: WalletAddress | null;
@@ -375,7 +375,7 @@ const EMPTY_BELOW: Micro = 1_000_000n;
 /** Per kind of step; the alerts count the rest. */
 const MAX_OF_A_KIND = 20;
 
-export interface NextStep {
+interface NextStep {
   readonly code: string;
   readonly message: string;
   readonly method: 'GET' | 'POST';

@@ -73,7 +73,7 @@ const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 const SWEEP_DEPTH = 1_000;
 const OUTCOMES = ['YES', 'NO'] as const;
 
-export interface ContextQuery {
+interface ContextQuery {
   readonly user?: string;
   readonly venue?: string;
   readonly myProbability?: number;
@@ -295,12 +295,12 @@ function recommendation(
 }
 
 // Warnings about a trade in a market. If the trade would be refused, the warning has the code of the refusal.
-// Pure; the thresholds are in `thresholds.ts`. Messages contain no untrusted text.
+// Pure; the thresholds are in `risk-alerts.ts`. Messages contain no untrusted text.
 
 /** The venue's smallest immediate BUY, in collateral. */
 const LEAST_IMMEDIATE_BUY: Micro = 1_000_000n;
 
-export interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'mayRest' | 'amount'> {
+interface WarningFacts extends Omit<TradeFacts, 'addsExposure' | 'mayRest' | 'amount'> {
   readonly now: number;
   readonly trading: Trading;
   /** Quotes: a wallet is known, so that a quote can be signed. */

@@ -269,7 +269,7 @@ function closing(open: readonly Position[], now: number): Notice[] {
 
 // The stake of held positions. All money in micro collateral.
 
-export interface HeldTokens {
+interface HeldTokens {
   readonly wallet: string;
   readonly conditionId: string;
   readonly size: Micro;

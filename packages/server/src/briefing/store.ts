@@ -237,7 +237,7 @@ export type AgentFacts = ReturnType<typeof createAgentFacts>;
 // Every part is a lateral subquery with `offset 0`, which is planned by itself: the planner cannot join it the other way
 // round and walk a table, however small the table was when the plan was made.
 
-export interface Asker {
+interface Asker {
   readonly caller: ActingAgent;
   readonly user: WalletAddress | null;
 }
@@ -353,7 +353,7 @@ type BriefingRow = Answering &
   };
 
 /** Decides the text of the statement; the rest are its values. */
-export interface BriefingShape {
+interface BriefingShape {
   /** The questions name a wallet. */
   readonly isAsked: boolean;
   /** They name a venue. */
@@ -467,7 +467,7 @@ type ContextRow = Answering &
     | ({ readonly count: number } & Pick<OrdersRow, 'venue' | 'market_id'>)
   );
 
-export interface ContextShape {
+interface ContextShape {
   readonly family: AddressFamily;
   /** The questions name a wallet. */
   readonly isAsked: boolean;

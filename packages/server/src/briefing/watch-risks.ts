@@ -39,7 +39,7 @@ export async function watchRisks(needs: WatchRisksNeeds, everyMs = 0): Promise<v
 /** Between two looks at an agent; less than three turns, so that the third is not missed by a moment. */
 const AGENT_EVERY_MS = 28_000;
 
-export interface BriefingJobsNeeds extends WatchRisksNeeds {
+interface BriefingJobsNeeds extends WatchRisksNeeds {
   /** The agents whose streams were open here since the last call. */
   readonly takeListeners: () => readonly string[];
   /** So long a stream may be resumed. */

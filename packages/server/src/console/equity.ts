@@ -23,7 +23,7 @@ import { type HasVenues, scopeOf } from '../venues/asking.ts';
 import type { Patience } from '../venues/venue.ts';
 import type { EquityPoint, EquityStep, EquityStore, OwnerReads, Reach, WalletPoint } from './store.ts';
 
-export interface EquityNeeds extends PositionNeeds {
+interface EquityNeeds extends PositionNeeds {
   readonly ownerReads: OwnerReads;
   readonly equity: EquityStore;
 }
@@ -246,7 +246,7 @@ export interface Worth {
 }
 
 /** P&L before fees, and the fees, of all that wallets ever traded. */
-export interface Booked {
+interface Booked {
   readonly realized: Micro;
   readonly fees: Micro;
 }
@@ -263,7 +263,7 @@ export async function worthOf(needs: PositionNeeds, wallets: readonly WalletAddr
   return worthFrom(held, booked, collateral);
 }
 
-export interface Collateral {
+interface Collateral {
   readonly total: Micro;
   readonly isCurrent: boolean;
 }
@@ -321,7 +321,7 @@ const FORGOTTEN_PER_TURN = 1_000;
 const BALANCE_PATIENCE_MS = 1_000;
 const BALANCES_AT_ONCE = 8;
 
-export interface EquityRecorder {
+interface EquityRecorder {
   /** One turn. */
   run(): Promise<void>;
 }

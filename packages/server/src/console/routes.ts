@@ -66,7 +66,7 @@ import {
   safeguardTable,
 } from './home.ts';
 
-export type OwnerConsoleNeeds = OwnerHomeNeeds &
+type OwnerConsoleNeeds = OwnerHomeNeeds &
   AgentDetailNeeds &
   AgentEquityNeeds &
   OwnerMarketNeeds &
@@ -99,7 +99,7 @@ export function bindOwnerConsole(bind: Bind, needs: OwnerConsoleNeeds): void {
 
 // Reads and cancels that an agent's key and its owner's session open alike: one handler for both operations.
 
-export type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
+type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
   PositionNeeds &
   PortfolioNeeds &
   orders.ListOrdersNeeds &

@@ -25,7 +25,7 @@ export interface Sweep {
 type FeeTerms = Pick<MarketRecord, 'feeRate' | 'feeExponent'>;
 
 /** Where a sweep ends although the amount is not used up. */
-export interface SweepBounds {
+interface SweepBounds {
   /** The worst price to accept. */
   readonly limit?: Pips;
   /** The most shares that a BUY takes. */
@@ -182,7 +182,7 @@ export function highestWorthwhile(
 // of one tick would otherwise make any sale cheap.
 
 /** The desk's beliefs about the market at this moment, in prices of the outcome that is sold. */
-export interface SaleMarket {
+interface SaleMarket {
   /** Best first; empty where no book is believed. */
   readonly bids: Book['bids'];
   /** Price of the last trade. */

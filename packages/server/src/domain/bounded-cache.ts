@@ -1,5 +1,5 @@
 /** Keeps what was asked for last, within a number of entries and a total weight. */
-export interface CacheBounds<V> {
+interface CacheBounds<V> {
   readonly entries: number;
   readonly weight: number;
   readonly weightOf: (value: V) => number;

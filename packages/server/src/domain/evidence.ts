@@ -67,7 +67,7 @@ export interface EvidenceLog {
 }
 
 /** Paper money credited to a wallet. */
-export interface DepositEvidence {
+interface DepositEvidence {
   readonly wallet: string;
   readonly amount: Micro;
   readonly reason: 'simulation' | 'faucet';

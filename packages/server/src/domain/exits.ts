@@ -26,7 +26,7 @@ const PRICE_HOLDS_MS = 2_000;
 const LOOK_COUNTS_MS = 1_500;
 
 /** What the book pays for a size now. */
-export interface ExitQuote {
+interface ExitQuote {
   readonly bid: Pips;
   /** Average per share, rounded down; where the book is too thin for the whole size, of what it takes. */
   readonly price: Micro;
@@ -52,7 +52,7 @@ const MICRO_PER_PIP = MICRO / BigInt(PIPS);
 /** A trigger's price as prices of sizes are counted. */
 export const triggerMicro = (price: Pips): Micro => BigInt(price) * MICRO_PER_PIP;
 
-export interface TriggerFacts {
+interface TriggerFacts {
   readonly now: number;
   /** `null`: no book is believed. */
   readonly quote: ExitQuote | null;
@@ -127,7 +127,7 @@ export function isNearBid(limit: Pips, book: Book | null, distance: number): boo
   return bid !== null && keeps(limit, bid, distance);
 }
 
-export interface ExitOrder extends Pick<Draft, 'shares' | 'timeInForce'> {
+interface ExitOrder extends Pick<Draft, 'shares' | 'timeInForce'> {
   /** Its worst price, as signed. */
   readonly limit: Pips;
   /** In percent. */
@@ -202,7 +202,7 @@ export function stopDenial(terms: StopTerms): Denial | null {
   };
 }
 
-export interface ExitWarning {
+interface ExitWarning {
   readonly code: string;
   readonly severity: 'info' | 'warning';
   readonly message: string;

@@ -200,7 +200,7 @@ export const inDoubtBefore = (now: number): Readonly<Record<'signed' | 'quoted',
 // 3 canceled, 4 market resolved, 5 invalid). Signed orders, splits and merges use the texts of their venue's protocol; quoted orders use
 // submitted → open → filled, partially_filled or reverted, or expired, failed, canceled.
 
-export type StatusNumber = 1 | 2 | 3 | 4 | 5;
+type StatusNumber = 1 | 2 | 3 | 4 | 5;
 type Reading = readonly [word: string, number: StatusNumber];
 
 type Readings = Readonly<Record<OrderStatus, Reading>>;
@@ -253,7 +253,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, Reading>> = {
   not_landed: ['expired', 3],
 };
 
-export interface OrderStanding {
+interface OrderStanding {
   readonly kind: OrderKind;
   readonly status: OrderStatus;
   readonly errorCode: string | null;

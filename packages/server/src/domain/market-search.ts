@@ -17,7 +17,7 @@ export interface MarketFilter {
   readonly endsBefore?: number;
 }
 
-export interface MarketOrder {
+interface MarketOrder {
   /** Omitted: by relevance. */
   readonly sort?: MarketSortField;
   /** The opposite direction: least first, or least relevant first. */

@@ -50,7 +50,7 @@ export type OrderOutcome = 'YES' | 'NO' | 'BOTH';
 
 /** How an order is executed; an order of sets at once, completely. */
 export type OrderForce = TimeInForce | SetForce;
-export type SetForce = 'SPLIT' | 'MERGE' | 'CONVERT';
+type SetForce = 'SPLIT' | 'MERGE' | 'CONVERT';
 
 /** The terms common to all orders. */
 interface OrderTerms {

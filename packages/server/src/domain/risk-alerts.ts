@@ -1,4 +1,4 @@
-/** From when on the desk warns: each threshold of alerts, of warnings before a trade and of the portfolio, once. */
+/** What the desk warns of: each threshold of alerts, of warnings before a trade and of the portfolio, once; and an agent's present risks. */
 import { divide, formatMicro, type Micro, type Pips } from '@bellwether/contract/decimals';
 import { type MarketRecord, resultIsUnknown, untilEnd } from './market.ts';
 import { dailyCaps, type Safeguards, type Usage } from './safeguards.ts';
@@ -33,18 +33,18 @@ export const WIDE_SPREAD_PIPS: Pips = 500;
 /** An average price worse than the best by this much: a trade of this size is expensive. */
 export const HIGH_IMPACT_PIPS: Pips = 200;
 /** For so long a silence that the agent does not end is an alert. */
-const SILENCE_SHOWN_MS = 24 * 3_600_000;
+const SILENCE_SHOWN_MS = 24 * HOUR_MS;
 /** A guarded exit that ends so soon is an alert. */
-const EXIT_ENDING_MS = 24 * 3_600_000;
+const EXIT_ENDING_MS = 24 * HOUR_MS;
 /** Exits that an alert of a position names. */
 const EXITS_NAMED = 5;
 
-// An agent's present risks, from its positions, open orders and used budgets. Pure, with integers; the thresholds are
-// in `thresholds.ts`. Messages name markets by id: titles are untrusted and never become part of a sentence.
+// An agent's present risks, from its positions, open orders and used budgets. Pure, with integers. Messages name markets
+// by id: titles are untrusted and never become part of a sentence.
 
 const PERCENT = 100n;
 
-export type Severity = 'critical' | 'warning' | 'info';
+type Severity = 'critical' | 'warning' | 'info';
 const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'info'];
 
 export interface Alert {
@@ -86,7 +86,7 @@ export interface Silence {
 }
 
 /** A guarded exit that has not ended. */
-export interface OpenExit {
+interface OpenExit {
   readonly exitId: string;
   readonly marketId: string;
   readonly outcome: 'YES' | 'NO';
@@ -428,14 +428,13 @@ function accountAlerts({ positions, balance, realizedToday }: RiskFacts, raise: 
 
 /** How long until something, for people: hours, or minutes where "0 hours" would say nothing. */
 const MINUTE_MS = 60_000;
-const AN_HOUR_MS = 60 * MINUTE_MS;
 
 export function timeLeft(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute';
-  if (ms < AN_HOUR_MS) {
+  if (ms < HOUR_MS) {
     const minutes = Math.round(ms / MINUTE_MS);
     return minutes === 1 ? 'a minute' : `${minutes} minutes`;
   }
-  const hours = Math.round((ms / AN_HOUR_MS) * 10) / 10;
+  const hours = Math.round((ms / HOUR_MS) * 10) / 10;
   return hours === 1 ? 'an hour' : `${hours} hours`;
 }

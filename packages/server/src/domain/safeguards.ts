@@ -19,7 +19,7 @@ import { formatMicro, type Micro, microToNumber } from '@bellwether/contract/dec
 import type { Denial } from './denial.ts';
 
 /** Figures are counts or micro collateral. */
-export type Figure<N extends CapName> = (typeof CAPS)[N]['unit'] extends 'count' ? number : Micro;
+type Figure<N extends CapName> = (typeof CAPS)[N]['unit'] extends 'count' ? number : Micro;
 
 export type Caps = {
   readonly [N in CapName]: (typeof CAPS)[N]['optional'] extends true ? Figure<N> | null : Figure<N>;
@@ -59,7 +59,7 @@ export const tradesLeft = ({ trades, reserved = 0 }: Usage, limit: number): numb
   Math.max(0, limit - trades - reserved);
 
 /** The day's figures. */
-export interface DayFacts {
+interface DayFacts {
   readonly usage: Usage;
   /** Realised P&L after fees since UTC midnight; negative is a loss. */
   readonly realizedToday: Micro;
@@ -491,7 +491,7 @@ function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts
 }
 
 /** The rest that a cap leaves, under the strictest of several bounds. `limit` and `left` are `null` without a cap. */
-export interface Allowance {
+interface Allowance {
   readonly limit: bigint | null;
   readonly used: bigint;
   readonly left: bigint | null;
@@ -551,7 +551,7 @@ export function checkedFigures(safeguards: Safeguards, facts: TradeFacts): Check
   return checked;
 }
 
-export interface CapUse {
+interface CapUse {
   readonly code: string;
   /** Begins the message. */
   readonly name: string;
@@ -647,7 +647,7 @@ export const NO_LOCKS: OwnerLocks = {
 export const capsLocked = (locks: OwnerLocks): boolean => locks.tradeLimitEnabled || hasCeiling(locks);
 
 /** The change that an agent's key requests; absent fields stay unchanged. */
-export type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
+type SafeguardChange = Partial<Omit<Safeguards, 'ownerPaused'>>;
 
 /** Of most settings more is looser. A shorter silence sends exits and cancels orders sooner, which a thief could want. */
 const isBeyond = (name: CapName, asked: number | bigint, lock: number | bigint): boolean =>

@@ -103,7 +103,7 @@ const WHERE: Readonly<Record<ExitStatus, string>> = {
   failed: 'Its order has sold nothing.',
 };
 
-export const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_gone', WHERE[status]);
+const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_gone', WHERE[status]);
 
 /** Takes an exit back. Repeating it has no further effect. @param by who is named as the cause @throws Refusal exit_gone */
 export async function cancelExit(
@@ -148,11 +148,7 @@ export async function seeExits(
  * @param by the agent: only while it has no owner
  * @throws Refusal exit_gone, locked_by_owner, trading_paused, max_trades_per_day_exceeded
  */
-export async function resumeExit(
-  needs: ReadExitsNeeds,
-  row: ExitRow,
-  by: 'agent' | 'owner',
-): Promise<GuardedExit> {
+async function resumeExit(needs: ReadExitsNeeds, row: ExitRow, by: 'agent' | 'owner'): Promise<GuardedExit> {
   const resumed = await needs.exits.resume(row.exitId, needs.clock.now(), by);
   switch (resumed) {
     case 'owned':

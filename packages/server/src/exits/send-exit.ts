@@ -304,7 +304,7 @@ interface InDoubt {
 
 /**
  * Sends the identical order again of which its venue gave no answer: whichever of the attempts arrives, it has one effect. A refusal now
- * says nothing of an attempt before, so the doubt ends with an order that is there, or with proof that none can come (resolve-doubt.ts).
+ * says nothing of an attempt before, so the doubt ends with an order that is there, or with proof that none can come (doubts.ts).
  */
 async function repeat(
   needs: SendExitNeeds,

@@ -110,9 +110,9 @@ export interface WatchedExit
  * Whether the shares of an exit are those that it was left for. `closed`: the position fell to dust since, by what is confirmed; `closing`: by
  * a sale that is not.
  */
-export type ExitHolding = 'held' | 'closing' | 'closed';
+type ExitHolding = 'held' | 'closing' | 'closed';
 
-export type LeftExit =
+type LeftExit =
   | 'too_many'
   | 'no_place'
   | 'key_revoked'
@@ -130,7 +130,7 @@ export interface ExitFilter {
 }
 
 /** A part of the list, which is newest first. */
-export interface ExitWindow {
+interface ExitWindow {
   readonly limit: number;
   readonly offset?: number;
   /** Only exits after this one. */
@@ -539,7 +539,7 @@ export interface NotSent {
   readonly againAt: number;
 }
 
-export interface Ending {
+interface Ending {
   readonly from: readonly ExitStatus[];
   readonly to: 'canceled' | 'expired' | 'failed';
   readonly because: string | null;
@@ -685,7 +685,7 @@ const exitRow = (row: ExitsRow): ExitRow => ({
 /** Who reads an alert, and may say that it was seen. */
 export type AlertReader = 'agent' | 'owner';
 
-export interface ChangesQuestion {
+interface ChangesQuestion {
   readonly agentId: string;
   /** `null`: of all. */
   readonly venue: string | null;

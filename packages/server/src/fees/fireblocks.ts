@@ -248,7 +248,7 @@ function signatureOf(
 // user's RSA key over path, query and the exact bytes of the body. An answer states whether it is proof; the key and the
 // tokens must never reach a log, an error or an answer.
 
-export type ApiAnswer<T> =
+type ApiAnswer<T> =
   | { readonly kind: 'ok'; readonly value: T }
   /** Proof that nothing was done. */
   | { readonly kind: 'refused'; readonly status: number; readonly detail: string }

@@ -121,7 +121,7 @@ export function createFeeStore(sql: Sql) {
  * → `landed`. It can end as `unsigned` (not signed), `refused` (no node ever accepted it), `failed` (on the chain
  * without effect) or `dropped` (it can no longer land). Only after one of these four can another attempt begin.
  */
-export type FeeStatus =
+type FeeStatus =
   | 'signing'
   | 'unsigned'
   | 'signed'
@@ -157,7 +157,7 @@ export interface FeeAttempt {
   readonly attempt: number;
 }
 
-export interface NewFeeCharge {
+interface NewFeeCharge {
   /** Used for a new charge; an existing charge with the same key keeps its id. */
   readonly id: string;
   readonly agentId: string;

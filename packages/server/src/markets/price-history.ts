@@ -35,7 +35,7 @@ const INTERVALS: Readonly<
 const FIDELITIES = [1, 5, 15, 30, 60, 180, 360, 720, 1_440, 10_080, 43_200] as const;
 const PLENTY_OF_POINTS = 500;
 
-export interface HistoryQuery {
+interface HistoryQuery {
   readonly market: string;
   readonly interval?: HistoryInterval;
   readonly startTs?: number;

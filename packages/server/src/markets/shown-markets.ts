@@ -18,11 +18,11 @@ import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { tradingOf } from '../venues/asking.ts';
 import { type FoundMarket, type Located, levels, marketItem } from './markets.ts';
 
-export type OneSide = 'BUY' | 'SELL' | undefined;
+type OneSide = 'BUY' | 'SELL' | undefined;
 type Slippage = MarketContext['slippage'];
 
 /** A context's view of a market and its books. */
-export interface MarketLook {
+interface MarketLook {
   readonly orderbook: MarketContext['orderbook'];
   readonly untrustedText: MarketContext['untrustedText'];
   /** Slippage of the usual sizes. */
@@ -211,7 +211,7 @@ interface Written {
 const JSON_TYPE = 'application/json; charset=utf-8';
 const [OPEN, COMMA, CLOSE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')] as const;
 
-export type SendMarkets = (reply: FastifyReply, found: readonly FoundMarket[]) => FastifyReply;
+type SendMarkets = (reply: FastifyReply, found: readonly FoundMarket[]) => FastifyReply;
 
 /** Sends them as the array that the route's schema describes. */
 export function createMarketSender(): SendMarkets {
@@ -240,7 +240,7 @@ export function createMarketSender(): SendMarkets {
 /** Text that precedes the list. No text of others can contain it: in JSON their quotes are escaped. */
 const NEW_MARKETS = '"opportunities":{"newMarkets":[';
 
-export type SendBriefing = (reply: FastifyReply, briefing: Briefing) => FastifyReply;
+type SendBriefing = (reply: FastifyReply, briefing: Briefing) => FastifyReply;
 
 /** Sends it as the route's schema describes. Most of a briefing are its new markets, the same objects for every agent. */
 export function createBriefingSender(): SendBriefing {

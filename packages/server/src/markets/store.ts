@@ -10,7 +10,7 @@ const MARKETS_PER_STATEMENT = 100;
 /** More than an hour can have, so that every turn comes further. */
 const PRICES_PER_MARKET = 2_000;
 
-export interface PriceRetention {
+interface PriceRetention {
   /** Keeps the last price of each hour before `before` (epoch milliseconds), and the first price of each market. */
   thin(before: number): Promise<void>;
 }

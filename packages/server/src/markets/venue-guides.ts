@@ -65,7 +65,7 @@ export const SIGNATURE_TYPES = [
   },
 ];
 
-/** As `packages/contract/src/order-amounts.ts` rounds, and `domain/coherence.ts` checks. */
+/** As `packages/contract/src/unsigned-trade.ts` rounds, and `domain/coherence.ts` checks. */
 export const AMOUNT_RULES = [
   'Amounts are integers in millionths of a share or of the collateral.',
   'BUY (side 0): makerAmount is collateral and takerAmount shares. SELL (side 1): makerAmount is shares and takerAmount collateral.',

@@ -45,7 +45,7 @@ export const backUpService = (options: {
   readonly file: string;
 }): Promise<BackupReport> => backUp({ ...options, describe: async (sql) => ({ ...(await factsOf(sql)) }) });
 
-export interface ServiceRestore {
+interface ServiceRestore {
   readonly file: string;
   readonly dataDir: string;
   /** The saved `master.key`; becomes the one of the new folder. */

@@ -17,7 +17,7 @@ import { gaveWay } from '../platform/database/connection.ts';
 import { replicasWithout } from '../platform/database/replica-watch.ts';
 import { createSecrets, masterKeyName, type RotatingSecrets } from '../platform/system/secrets.ts';
 
-export interface Rotation {
+interface Rotation {
   readonly sql: Sql;
   readonly newest: Uint8Array;
   readonly former: Uint8Array | null;
@@ -27,7 +27,7 @@ export interface Rotation {
   readonly onBatch?: (rows: number) => void;
 }
 
-export interface RotationReport {
+interface RotationReport {
   /** Name of the key that seals now. */
   readonly name: string;
   readonly formerName: string | null;

@@ -1,3 +1,4 @@
+/** What the operator is shown of the database: which replicas live, and how much waits in it to be done. */
 import { msOrNull, only, type Sql } from '../platform/database/connection.ts';
 import { replicaPattern } from '../platform/database/replica-watch.ts';
 import type { ExchangeLeaderRow } from '../platform/database/rows.generated.ts';
@@ -39,7 +40,7 @@ export const createOperatorReads = (sql: Sql) => ({
 });
 
 /** Facts for an operator about all replicas at once. */
-export interface OperatorFacts {
+interface OperatorFacts {
   readonly replicas: number;
   readonly leader: { readonly replicaId: string; readonly since: number } | null;
   readonly inDoubt: number;

@@ -119,7 +119,7 @@ export async function cancelOrder(
   return { success: canceled.length > 0, canceled, notCanceled, syncedToMkOrder: known };
 }
 
-export interface CancelScope {
+interface CancelScope {
   readonly venue?: string;
   readonly marketConditionId?: string;
   readonly tokenId?: string;

@@ -16,7 +16,7 @@ import { PLACES, type Place } from '../platform/http/page.ts';
 /** A result older than this many times `freshMs` is never returned. */
 const STALE_TIMES = 2;
 
-export interface ResultStoreOptions {
+interface ResultStoreOptions {
   /** How many agents a leaderboard shows at most. */
   readonly entries: number;
   /** How long a leaderboard is returned from memory. */
@@ -255,7 +255,7 @@ export interface AttemptRow {
   readonly detail: string | null;
 }
 
-export interface StrategyRow {
+interface StrategyRow {
   readonly source: string | null;
   readonly skillSlug: string | null;
   readonly trades: number;

@@ -62,7 +62,7 @@ export function bindClaims(
 
 // The claim page: what the agent is, what it may do, its limits, its state; and the way to become its owner.
 
-export interface ClaimView {
+interface ClaimView {
   readonly agent: OwnerAgent;
   readonly claimCode: string;
   /** Who claimed it; `null` without an owner. */

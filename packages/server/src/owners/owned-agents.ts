@@ -131,7 +131,7 @@ export async function ownedAgent(
   return row;
 }
 
-export async function changeSettings(
+async function changeSettings(
   needs: OwnedAgentNeeds,
   owner: Owner,
   agentId: string,
@@ -232,7 +232,7 @@ export async function grantWallet(
   return listWallets(needs, owner, row.agentId);
 }
 
-export const notYourWallet = (detail: string): Refusal =>
+const notYourWallet = (detail: string): Refusal =>
   refusal('wallet_not_found', detail, { path: 'walletAddress' });
 
 export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise<LeftWallet[]> {

@@ -256,7 +256,7 @@ export function createOwnerStore(sql: Sql) {
   };
 }
 
-export interface PasskeyRow extends NewPasskey {
+interface PasskeyRow extends NewPasskey {
   readonly userId: bigint;
   readonly ownerName: string;
 }
@@ -379,14 +379,14 @@ function createOwnerWallets(sql: Sql) {
 }
 
 /** One of an owner's wallets, and what one of the owner's agents may do with it. */
-export interface WalletGrant {
+interface WalletGrant {
   readonly walletAddress: WalletAddress;
   readonly isOwn: boolean;
   readonly granted: boolean;
 }
 
 /** A wallet key that the owner's agents had, and that belongs to another owner. */
-export interface LeftKey {
+interface LeftKey {
   readonly signer: WalletAddress;
   readonly wallets: readonly WalletAddress[];
   readonly leftAt: number;
@@ -397,7 +397,7 @@ export interface LeftKey {
 // The ways in of an owner: passkeys, the recovery code, the last recovery. Each change holds the owner's row, so changes come
 // one after the other on all replicas, and none of them but the undoing passes while the day of a recovery lasts.
 
-export interface NamedPasskey {
+interface NamedPasskey {
   readonly passkeyId: string;
   readonly credentialId: string;
   readonly name: string;

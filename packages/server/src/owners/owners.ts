@@ -59,17 +59,17 @@ export const hashToken = (needs: Pick<OwnerNeeds, 'secrets'>, token: string): Ui
   needs.secrets.hash(`owner session ${token}`);
 
 /** @param code in its one form */
-export const hashRecoveryCode = (needs: Pick<OwnerNeeds, 'secrets'>, code: string): Uint8Array =>
+const hashRecoveryCode = (needs: Pick<OwnerNeeds, 'secrets'>, code: string): Uint8Array =>
   needs.secrets.hash(`owner recovery ${code}`);
 
 /** Two groups: fifty bits, which a stranger does not hit, and which leave ninety that no hash of a part gives away. */
 const BEGINNING_CHARS = 'XXXXX-XXXXX'.length;
 
 /** Names the owner whose code begins like this one. */
-export const hashBeginning = (needs: Pick<OwnerNeeds, 'secrets'>, code: string): Uint8Array =>
+const hashBeginning = (needs: Pick<OwnerNeeds, 'secrets'>, code: string): Uint8Array =>
   needs.secrets.hash(`beginning of owner recovery ${code.slice(0, BEGINNING_CHARS)}`);
 
-export function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
+function newSession(needs: OwnerNeeds): { readonly token: string; readonly session: NewSession } {
   const token = needs.secrets.newToken();
   const at = needs.clock.now();
   return { token, session: { tokenHash: hashToken(needs, token), at, expiresAt: at + SESSION_MS } };
@@ -152,7 +152,7 @@ export async function requirePasskey(
 }
 
 /** Begins to make a new passkey of an account that is there. */
-export async function askForRegistration(
+async function askForRegistration(
   { owners, passkeys, clock }: OwnerNeeds,
   { owner: { name }, handle, credentialIds }: PasskeyAccount,
   purpose: Challenge['purpose'],
@@ -164,7 +164,7 @@ export async function askForRegistration(
 }
 
 /** @throws Refusal passkey_challenge_expired, passkey_rejected */
-export async function requireRegistration(
+async function requireRegistration(
   needs: OwnerNeeds,
   response: PasskeyRegistration['response'],
   purpose: Challenge['purpose'],
@@ -226,7 +226,7 @@ export async function signOut(needs: OwnerNeeds, tokens: readonly string[]): Pro
 }
 
 // The way back without a passkey. A printed code makes a new passkey, once, and begins a day in which the owner, in every session,
-// can do little (`platform/http/recovery-day.ts`), because the desk cannot know whether its owner or a thief typed the code. Any
+// can do little (`platform/http/identify.ts`), because the desk cannot know whether its owner or a thief typed the code. Any
 // passkey of before can undo it on that day.
 
 const NAME = 'Passkey of the recovery';

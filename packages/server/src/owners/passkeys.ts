@@ -1,6 +1,6 @@
+/** Passkeys (WebAuthn), as the use cases need them. What the browser sends is untrusted until it is verified here. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
-/** Passkeys (WebAuthn), as the use cases need them. What the browser sends is untrusted until it is verified here. */
 export interface NewPasskey {
   readonly credentialId: string;
   readonly publicKey: Uint8Array;

@@ -1,9 +1,9 @@
+/** Time: the clock that the desk goes by, and points in time as requests name them. */
+
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
 }
-
-// Points in time as requests name them.
 
 const SECONDS = /^\d{9,10}$/;
 const MILLISECONDS = /^\d{12,13}$/;

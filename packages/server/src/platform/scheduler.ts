@@ -76,7 +76,7 @@ export function createJobs(
 // A line of errands that wait for others: so many run at once, and the next place goes to the lane that has the fewest of them, however
 // much another one wants. First attempts go before repeats, which have half of the places at most, and one place of a lane.
 
-export interface Errand {
+interface Errand {
   /** One with the same key waits or runs once. */
   readonly key: string;
   readonly lane: string;
@@ -224,7 +224,7 @@ export function createFairLine(options: FairLineOptions): FairLine {
  * A fair mutex per key. What an agent does waits for the lock on its row in any case; waiting here instead, it holds no
  * database connection, so one busy agent cannot use up the pool.
  */
-export interface KeyedMutex {
+interface KeyedMutex {
   /** Resolves in the order of the calls, with the function that releases the mutex. */
   acquire(key: string): Promise<() => void>;
 }

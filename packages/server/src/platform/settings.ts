@@ -33,7 +33,7 @@ export interface SettingsGroup {
 /** The checked values of the variables that a group declares. */
 export type EnvironmentOf<Variables extends TProperties> = Static<TObject<Variables>>;
 
-export interface About {
+interface About {
   /** The values in words, where a pattern would be hard to read. */
   readonly values?: string;
   /** In words, what holds when it is not set. */
@@ -145,7 +145,7 @@ export const schemaOf = (groups: readonly Pick<SettingsGroup, 'variables'>[]) =>
 
 type Schema = ReturnType<typeof schemaOf>;
 
-export interface CheckedEnvironment {
+interface CheckedEnvironment {
   /** Without the settings that are wrong, so that the rest can be looked at as a whole. */
   readonly values: object;
   /** Sentences. */

@@ -4,7 +4,7 @@
  */
 
 /** `check`: request and signature · `wait`: for a group · `judge`: trip 1 · `commit`: trip 2 · `send`: to a venue elsewhere. */
-export type TradePart = 'check' | 'wait' | 'judge' | 'commit' | 'send';
+type TradePart = 'check' | 'wait' | 'judge' | 'commit' | 'send';
 
 /** Trace of one order. */
 export interface TradeTrace {
@@ -29,7 +29,7 @@ export interface TracedRequest {
   readonly traceparent: string | undefined;
 }
 
-export interface RequestOutcome {
+interface RequestOutcome {
   /** `null`: the caller left before the answer. */
   readonly status: number | null;
   readonly problemCode: string | null;

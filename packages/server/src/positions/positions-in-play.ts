@@ -189,7 +189,7 @@ export const readHeld = async (
       );
 
 /** Positions under their locks, until the end of the transaction. */
-export interface Locked {
+interface Locked {
   readonly holdings: ReadonlyMap<string, Holding>;
   /** Resolutions of the reported fills' markets that happened before. */
   readonly resolved: readonly Resolved[];

@@ -195,7 +195,7 @@ export interface Holding {
   readonly agentId: string;
 }
 
-export interface TradedMarket {
+interface TradedMarket {
   readonly conditionId: string;
   readonly marketId: string;
   /** `null` when no fill recorded it. */
@@ -254,7 +254,8 @@ export function createRelayedRedemptions(sql: Sql) {
 
     /** @returns false: it was before */
     async markSubmitted(digest: string, at: number): Promise<boolean> {
-      const rows = await sql`update relayed_redemptions set submitted_at = ${new Date(at)}
+      const rows = await sql<Pick<RelayedRedemptionsRow, 'digest'>[]>`
+        update relayed_redemptions set submitted_at = ${new Date(at)}
         where digest = ${digest} and submitted_at is null returning digest`;
       return rows.length === 1;
     },

@@ -184,7 +184,7 @@ const postpone = (needs: FollowNeeds, orders: readonly FollowedOrder[], pauseMs:
 /** Long enough to tell a late agent that its quote has expired; quotes come by the second. */
 const QUOTE_KEPT_MS = 3_600_000;
 
-export interface QuotingJobsNeeds extends FollowNeeds {
+interface QuotingJobsNeeds extends FollowNeeds {
   readonly quotes: FollowNeeds['quotes'] & { sweep(expiredBefore: number): Promise<void> };
 }
 

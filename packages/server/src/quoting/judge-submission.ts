@@ -66,7 +66,7 @@ export const boundTerms = ({ expiresAt }: Pick<ExecutableQuote, 'expiresAt'>): B
   endsAt: expiresAt,
 });
 
-export interface QuoteVerdict {
+interface QuoteVerdict {
   /** Denial of any safeguard, approval apart. */
   readonly denial: Denial | null;
   /** The approval that an order lacks that nothing else refuses. */

@@ -231,7 +231,7 @@ const chainOrderRow = (row: ChainOrdersRow): ChainOrderRow => ({
   reverts: row.reverts,
 });
 
-export interface Revert {
+interface Revert {
   readonly signature: string;
   readonly mint: string;
   /** Micro-units as text. */
@@ -239,7 +239,7 @@ export interface Revert {
 }
 
 /** `sending`: until it is seen on the chain or dead. `landed`: until the venue has filled or reverted all of it. */
-export type ChainStage = 'sending' | 'landed' | 'done';
+type ChainStage = 'sending' | 'landed' | 'done';
 
 export interface ChainOrderRow {
   readonly orderId: string;
@@ -437,7 +437,7 @@ export interface QuoteRow {
 }
 
 /** Facts that a submit needs before it takes the agent's lock. */
-export interface SubmittedQuote {
+interface SubmittedQuote {
   readonly quote: QuoteRow;
   /** The transaction that was submitted for this quote before. */
   readonly submitted: ChainOrderRow | null;

@@ -60,7 +60,7 @@ export interface SubmitNeeds
   readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'beginSend' | 'onceUnlocked' | 'advance'>;
 }
 
-export interface SubmitCall {
+interface SubmitCall {
   readonly caller: Caller;
   readonly request: SubmitRequest;
   readonly requestId: string;

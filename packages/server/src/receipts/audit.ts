@@ -31,14 +31,14 @@ export interface AuditCounts {
   readonly orders: number;
 }
 
-export interface AuditReport extends AuditCounts {
+interface AuditReport extends AuditCounts {
   /** At most one for each agent. */
   readonly faults: readonly AuditFault[];
 }
 
 const ROWS_PER_PAGE = 500;
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly sha256: Sha256;
   /** Heads that were kept elsewhere, by agent. */
   readonly kept?: ReadonlyMap<string, ReceiptLink>;

@@ -82,7 +82,7 @@ export interface ReceiptMatter {
 }
 
 /** A guarded exit, as it stood when its order was sent. */
-export interface ReceiptExit {
+interface ReceiptExit {
   readonly exitId: string;
   /** Its trigger, and what sent it: prices and book. */
   readonly trigger: Readonly<Record<string, unknown>>;

@@ -153,7 +153,7 @@ export function createSkillStore(sql: Sql) {
 }
 
 /** The registry of skills. */
-export interface SkillBrief {
+interface SkillBrief {
   readonly skillCode: string;
   /** The value of `skillSlug` in trades. */
   readonly skillSlug: string;
@@ -193,7 +193,7 @@ export interface SkillRow {
   readonly updatedAt: number;
 }
 
-export interface SkillPage {
+interface SkillPage {
   readonly rows: readonly SkillRow[];
   readonly total: number;
 }

@@ -22,7 +22,7 @@ import {
   statement,
 } from './statement.ts';
 
-export interface StatementRouteNeeds extends StatementNeeds {
+interface StatementRouteNeeds extends StatementNeeds {
   readonly agents: AgentStore;
   readonly ownerReads: OwnerReads;
 }

@@ -284,7 +284,7 @@ export class EventFeed {
 // an owner.
 
 /** A short keyed digest, of characters that a header and a query may hold. */
-export type Tag = (text: string) => string;
+type Tag = (text: string) => string;
 
 export interface EventCursors {
   encode(reader: string, position: LogPosition): string;
@@ -317,7 +317,7 @@ const BATCH = 5_000;
 /** A stop waits for a turn, so it ends; the next one goes on. Many times what a busy service logs between two turns. */
 const BATCHES_PER_TURN = 200;
 
-export interface StreamJobsNeeds {
+interface StreamJobsNeeds {
   readonly factLog: FactLog;
   readonly clock: Clock;
   readonly retentionMs: number;

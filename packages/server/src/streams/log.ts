@@ -156,7 +156,7 @@ export interface LoggedEvent {
   readonly data: string;
 }
 
-export interface FreshFacts {
+interface FreshFacts {
   readonly facts: readonly { readonly seq: bigint; readonly agentId: string }[];
   /** Everything up to here is in `facts`, and nothing can be added before it. */
   readonly upTo: LogPosition;
@@ -166,7 +166,7 @@ export interface FreshFacts {
   readonly horizon: LogPosition;
 }
 
-export interface Backlog {
+interface Backlog {
   /** For each question in turn. A full page ends with a whole fact. */
   readonly pages: readonly { readonly events: readonly LoggedEvent[]; readonly upTo: LogPosition }[];
   readonly forgotten: LogPosition;

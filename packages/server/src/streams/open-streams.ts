@@ -37,7 +37,7 @@ export type Reader =
     };
 
 /** Whose streams are counted together. */
-export type Whose =
+type Whose =
   | { readonly kind: 'agent'; readonly agentId: string }
   | { readonly kind: 'owner'; readonly userId: bigint };
 
@@ -247,7 +247,7 @@ const ENDINGS: Readonly<Record<EndReason, string>> = {
 /** Reasons that make the client fall out, as against ends that the service decides. */
 const DROPS: ReadonlySet<EndReason> = new Set(['slow_consumer', 'cursor_gone']);
 
-export interface Frame {
+interface Frame {
   readonly event: string;
   /** JSON text in one line. */
   readonly data: string;

@@ -39,7 +39,7 @@ export interface BookClient {
   end(reason: EndReason): void;
 }
 
-export type Token = NonNullable<Awaited<ReturnType<typeof findToken>>> & { readonly tokenId: string };
+type Token = NonNullable<Awaited<ReturnType<typeof findToken>>> & { readonly tokenId: string };
 
 interface Watched {
   readonly token: Token;
@@ -260,7 +260,7 @@ function changesBetween(
 
 const VENUES_EVERY_MS = 500;
 
-export interface VenueState {
+interface VenueState {
   readonly venue: string;
   readonly ready: boolean;
   readonly status: string;

@@ -148,7 +148,7 @@ const ordersOf = (tx: Tx, orderIds: readonly string[]) =>
   tx<OrdersRow[]>`select * from orders where order_id = any(${arrayOf('text', orderIds)})`;
 
 /** Order ids by {@link nameKey}. */
-export type NamedOrders = ReadonlyMap<string, string>;
+type NamedOrders = ReadonlyMap<string, string>;
 
 /**
  * Orders that hold the client order ids of these trades. A refused order frees its name, and so does a quoted one that was
@@ -458,7 +458,7 @@ export const safeguardRows = (sql: Tx | Sql, question: StandingQuestion) =>
   sql<SafeguardsRow[]>`select * from safeguards
     where agent_id = any(array(select ${question.caller.agentId}::uuid union ${restricting(sql, question)}))`;
 
-export interface UsageRow {
+interface UsageRow {
   readonly day: string;
   readonly trades: number;
   readonly amount: bigint;
@@ -469,7 +469,7 @@ export const usage = (sql: Tx | Sql, question: StandingQuestion) => sql<UsageRow
   select t.day::text as day, u.trades, u.amount
   from ${tradeDay(sql, question)} t cross join usage_of_day(${question.caller.agentId}::uuid, t.day) u`;
 
-export interface FactsRow {
+interface FactsRow {
   readonly position_value: bigint;
   readonly realized_today: bigint;
   readonly open_orders: number;
@@ -489,7 +489,7 @@ export const ownFacts = (tx: Tx | Sql, question: StandingQuestion) => {
     where a.agent_id = ${caller.agentId}`;
 };
 
-export interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'>, SettingsColumns {
+interface RestrictingRow extends UsageRow, Omit<FactsRow, 'claimed'>, SettingsColumns {
   readonly agent_id: string;
 }
 
@@ -514,7 +514,7 @@ export const restrictingFacts = (tx: Tx | Sql, question: StandingQuestion) => {
     cross join bound_position_value(${terms}) w`;
 };
 
-export interface StandingRows {
+interface StandingRows {
   readonly locked: readonly SafeguardsRow[];
   readonly used: UsageRow;
   readonly facts: FactsRow;

@@ -88,8 +88,7 @@ export const mayRest = ({ kind }: Pick<NewOrder, 'kind'>): boolean => kind === '
 /** Key of a client order id among those of all agents. */
 export const nameKey = (agentId: string, clientOrderId: string): string => `${agentId} ${clientOrderId}`;
 
-export type PreviewQuestion = StandingQuestion &
-  Pick<Admission, 'caller' | 'orderId' | 'clientOrderId' | 'wallets'>;
+type PreviewQuestion = StandingQuestion & Pick<Admission, 'caller' | 'orderId' | 'clientOrderId' | 'wallets'>;
 
 export interface TradeLedger {
   /**

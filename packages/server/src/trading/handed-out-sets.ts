@@ -20,7 +20,7 @@ export interface HandedOutSet extends HandedOutState {
   readonly order: SetOrderRow;
 }
 
-export interface HandedOutState {
+interface HandedOutState {
   /** When the order has expired, if nothing was seen. */
   readonly endsAt: number;
   /** `null`: the owner sends transactions of its own. */
@@ -46,6 +46,7 @@ export type HandedOutSets = ReturnType<typeof createHandedOutSets>;
 
 type StateRow = Omit<HandedOutSetsRow, 'order_id' | 'due_at' | 'relay_state'>;
 type DueRow = OrdersRow & StateRow;
+type IdRow = Pick<HandedOutSetsRow, 'order_id'>;
 
 const NOTHING_ELSE: Omit<Evidence, 'outcomes' | 'fills' | 'markets'> = { resolutions: [], deposits: [] };
 
@@ -82,7 +83,7 @@ export function createHandedOutSets(sql: Sql) {
         const journal = [{ at, event: 'handed_out', status: 'live' as const }];
         const outcome = { ...UNSIGNED, orderId, status: 'live' as const, first: UNSIGNED, journal, at };
         await writeOutcomes(tx, { outcomes: [outcome] });
-        const rows = await tx`
+        const rows = await tx<IdRow[]>`
           insert into handed_out_sets (order_id, ends_at, due_at, relay)
           select order_id, ${new Date(endsAt)}, ${new Date(dueAt)},
             ${relay === null ? null : tx.json(relayJson(relay) as never)}::jsonb from orders
@@ -100,7 +101,7 @@ export function createHandedOutSets(sql: Sql) {
       orderId: string,
       { signature, at, endsAt }: { readonly signature: string; readonly at: number; readonly endsAt: number },
     ): Promise<boolean> {
-      const rows = await sql`
+      const rows = await sql<IdRow[]>`
         update handed_out_sets h set submitted_at = ${new Date(at)}, signature = ${signature},
           ends_at = ${new Date(endsAt)}, due_at = ${new Date(at + FIRST_LOOK_MS)}
         from orders o where h.order_id = ${orderId} and o.order_id = h.order_id and o.status = 'live'
@@ -183,7 +184,7 @@ export function createHandedOutSets(sql: Sql) {
       transact(sql, async (tx) => {
         const order = await locked(tx, orderId);
         if (order === null) return false;
-        const taken = await tx`
+        const taken = await tx<IdRow[]>`
           insert into set_transactions (wallet, transaction_hash, condition_id, kind, order_id)
           values (${order.funder}, ${made.transactionHash}, ${made.conditionId}, ${made.kind}, ${orderId})
           on conflict do nothing returning order_id`;
@@ -207,7 +208,7 @@ export function createHandedOutSets(sql: Sql) {
     /** Ends an order of which nothing was seen, if its time is over: another process may have forwarded it meanwhile. */
     expire: (orderId: string, at: number): Promise<void> =>
       transact(sql, async (tx) => {
-        const due = await tx`select 1 from handed_out_sets
+        const due = await tx<IdRow[]>`select order_id from handed_out_sets
           where order_id = ${orderId} and ends_at <= ${new Date(at)} for update`;
         if (due.length === 0) return;
         if ((await locked(tx, orderId)) !== null) {

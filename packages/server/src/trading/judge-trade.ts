@@ -168,7 +168,7 @@ export function mostFee({ venue, draft, market }: FundedTerms, limit: Pips): Mic
   return highestTakerFee(market, takesOf(draft), limit) + ofBuilder;
 }
 
-export interface TradeToJudge {
+interface TradeToJudge {
   readonly caller: Caller;
   readonly requestId: string;
   readonly sound: FundedTrade;
@@ -524,7 +524,7 @@ interface FundingNeeds {
   readonly faucetPerDay: Micro;
 }
 
-export interface ShortWallet {
+interface ShortWallet {
   readonly venue: VenueWith<'signedOrders'>;
   /** The account that should pay. */
   readonly maker: Address;

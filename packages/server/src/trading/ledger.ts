@@ -61,7 +61,7 @@ export interface VenueJournal {
 }
 
 /** One commit of the venue's journal, in the hands of its holder. */
-export interface VenueTurn {
+interface VenueTurn {
   /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
   readonly tx: Tx;
   /** While it lasts, no other process writes positions at the venue. */
@@ -434,7 +434,7 @@ interface Group {
 }
 
 /** Records groups. */
-export interface GroupRunner {
+interface GroupRunner {
   /**
    * @returns what became of each of the group's trades, in their order
    * @throws where nothing was recorded: then its trades are run ungrouped

@@ -525,7 +525,7 @@ export function createOrderStore(sql: Sql) {
 /** An order that the desk sends, and its venue answers. */
 export type SentOrderRow = SignedOrderRow | SetOrderRow;
 
-export interface FillFilter {
+interface FillFilter {
   readonly venue?: string;
   readonly conditionId?: string;
   /** Only fills that come after this one in the list. */
@@ -545,7 +545,7 @@ export interface OrderFilter {
   readonly offset: number;
 }
 
-export interface DayCounts {
+interface DayCounts {
   readonly placed: number;
   readonly filled: number;
   readonly open: number;

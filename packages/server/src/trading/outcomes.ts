@@ -73,7 +73,7 @@ export const createEvidenceLog = (sql: Sql): EvidenceLog => ({
 });
 
 /** A fill whose settlement failed: it never happened. */
-export interface Reversal {
+interface Reversal {
   readonly wallet: string;
   readonly tokenId: string;
   readonly orderId: string;
@@ -279,7 +279,7 @@ export interface UsedBudget {
   readonly amount: bigint;
 }
 
-export interface GroupWrites {
+interface GroupWrites {
   readonly accepted: readonly Accepted[];
   readonly budgets: readonly UsedBudget[];
   /** Outcomes that their venue proved in the same commit, by order id; an order without one is recorded first. */

@@ -61,7 +61,7 @@ type AdmissionTerms<Order extends NewOrder> = Omit<
   'caller' | 'trace' | 'at' | 'requireTime' | 'judge'
 >;
 
-export interface PlaceCall {
+interface PlaceCall {
   readonly caller: Caller;
   /** The desk sends what was left with it: the key that left it need not be active any more. */
   readonly isOfDesk?: boolean;

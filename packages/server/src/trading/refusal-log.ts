@@ -6,7 +6,7 @@ import type { Micro } from '@bellwether/contract/decimals';
 import { withOrigin } from '@bellwether/durable';
 import type { Sql } from '../platform/database/connection.ts';
 
-export interface RefusalLogOptions {
+interface RefusalLogOptions {
   readonly sql: Sql;
   /** Rows kept of each agent. */
   readonly ring: number;
@@ -78,7 +78,7 @@ const columns = (attempt: RefusedAttempt) => ({
 });
 
 /** An attempt to trade that the desk refused. */
-export interface RefusedAttempt {
+interface RefusedAttempt {
   readonly agentId: string;
   readonly at: number;
   readonly code: string;

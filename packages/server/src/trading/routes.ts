@@ -1,3 +1,4 @@
+/** Trades, batches, trades made ready for signing, and sets, each bound to its use case. */
 import {
   type BatchTradeResult,
   batchTrade,

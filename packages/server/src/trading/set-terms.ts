@@ -104,7 +104,7 @@ export const UNSIGNED: FirstAnswer = {
 };
 
 /** Transactions that are with the owner of the wallet. */
-export interface HandedOut {
+interface HandedOut {
   readonly transactions: readonly UnsignedCall[];
   readonly relay: PreparedRelay | null;
   readonly endsAt: number;

@@ -438,7 +438,7 @@ async function answerTo(
 
 // Forwards what a wallet's owner signed to the venue's relayer, once. The caller gives a signature and nothing else: what is
 // forwarded is the request that the desk prepared, byte for byte, so nothing in it can be another target, fee or call. That it
-// may have been forwarded is recorded before it is; what became of it is followed (`follow-sets.ts`).
+// may have been forwarded is recorded before it is; what became of it is followed (`followSets`).
 
 export interface RelaySetNeeds extends HasVenues {
   readonly clock: Clock;

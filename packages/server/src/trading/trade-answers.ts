@@ -60,7 +60,7 @@ const sameOptions = (row: OrderRow, draft: Draft): boolean =>
   row.isLimitOrder === draft.isLimitOrder &&
   row.expiration === boundTerms(draft).endsAt;
 
-export interface SameTrade {
+interface SameTrade {
   readonly caller: Caller;
   readonly venue: Venue;
   readonly draft: Draft;

@@ -43,7 +43,7 @@ export interface ConfiguredVenue {
 }
 
 /** Its part of the text that a start prints. */
-export interface Banner {
+interface Banner {
   /** At most eleven characters. */
   readonly label: string;
   readonly text: string;
@@ -53,7 +53,7 @@ export interface Banner {
   readonly demo?: string;
 }
 
-export interface DoorTerms {
+interface DoorTerms {
   /** As PAPER_DOORS names it. */
   readonly name: string;
   readonly paths: readonly string[];
@@ -63,7 +63,7 @@ export interface DoorTerms {
   readonly isShutBecause?: string;
 }
 
-export interface PaperExchangeTerms {
+interface PaperExchangeTerms {
   /** Has the exchange trade the markets of a live venue; `null`: those of its simulated world. */
   readonly followLive: ((parts: FollowParts) => Promise<FollowedMarkets>) | null;
 }

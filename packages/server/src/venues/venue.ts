@@ -166,7 +166,7 @@ export interface Balance {
 }
 
 /** Facts with which a venue refuses an order that it never received. */
-export interface UnplacedOrder {
+interface UnplacedOrder {
   readonly funder: Address;
   readonly conditionId: string;
 }
@@ -293,7 +293,7 @@ interface RelayedState {
   readonly hash: string | null;
 }
 
-export interface RelayedLook {
+interface RelayedLook {
   /** The transaction with what the owner signed; `null` proves nothing. */
   readonly transactionId: string | null;
   /** Another one, confirmed, that has used the nonce: this one can never be made any more. `null` proves nothing. */
@@ -304,7 +304,7 @@ export interface RelayedLook {
 export type RelayState = 'pending' | 'confirmed' | 'failed';
 
 /** `not_taken` and `refused` are proof that nothing happened; the first may be sent again. */
-export type RelayOutcome =
+type RelayOutcome =
   | { readonly kind: 'taken'; readonly transactionId: string }
   | { readonly kind: 'not_taken'; readonly words: string | null }
   | { readonly kind: 'refused'; readonly words: string }
@@ -354,7 +354,7 @@ export interface PaperCredit {
 }
 
 /** A state of a venue in which it takes some orders only, or none. */
-export interface VenuePause {
+interface VenuePause {
   readonly mode: string;
   /** A sentence. */
   readonly reason: string;

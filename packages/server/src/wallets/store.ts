@@ -17,7 +17,7 @@ import type { Sealed } from '../platform/secrets.ts';
 import type { HeartbeatLog } from '../venues/venue.ts';
 
 /** Values, or columns that have them. */
-export interface Reader {
+interface Reader {
   readonly agentId: string | Fragment;
   readonly userId: bigint | Fragment;
 }
@@ -243,14 +243,14 @@ export interface CredentialRow {
   readonly registeredAt: number;
 }
 
-export interface FaucetDraw {
+interface FaucetDraw {
   readonly address: Address;
   readonly amount: Micro;
   readonly drawId: string;
 }
 
 /** Solana wallets. A signature of its key proves a wallet: over a link challenge, or in a submitted order. */
-export interface SolanaWallets {
+interface SolanaWallets {
   /** The agent's solAddress, proved or not: quotes are made for it. */
   readonly named: SolanaAddress | null;
   /** Proved by the owner's agents, not linked by another owner, and within this agent's reach. */
@@ -443,7 +443,7 @@ async function takeOver(
   return { moved, formerOwners };
 }
 
-export interface NewLink {
+interface NewLink {
   readonly caller: Caller;
   /** An EVM address, or a Solana address. */
   readonly address: string;
@@ -458,7 +458,7 @@ export interface NewLink {
   reseal(credential: CredentialRow, userId: bigint): Sealed;
 }
 
-export type LinkOutcome =
+type LinkOutcome =
   | { readonly kind: 'challenge_used' | 'full' }
   | {
       readonly kind: 'linked';

@@ -112,7 +112,7 @@ export async function registerCredentials(
   });
 }
 
-export interface NewCredential {
+interface NewCredential {
   readonly eoa: Address;
   readonly walletAddress: Address;
   readonly signatureType: SignatureType;
@@ -124,7 +124,7 @@ export interface NewCredential {
 }
 
 /** Seals and stores credentials that are proved, and credits the wallet's first. @throws Refusal */
-export async function storeCredential(
+async function storeCredential(
   needs: CredentialNeeds,
   caller: Caller,
   { eoa, walletAddress, signatureType, secrets, shown, challenge }: NewCredential,
@@ -171,7 +171,7 @@ function refusedKey(needs: HasVenues, { polyAddress }: CredentialRequest): strin
 }
 
 /** @throws Refusal wallet_owner_mismatch when the wallet, or the type that was named, is not that of the key's owner */
-export function walletType(eoa: Address, wallet: Address, named: SignatureType | undefined): SignatureType {
+function walletType(eoa: Address, wallet: Address, named: SignatureType | undefined): SignatureType {
   const actual = signatureTypeOf(eoa, wallet);
   if (actual === null) {
     throw refusal(

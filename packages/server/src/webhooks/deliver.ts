@@ -11,7 +11,7 @@ import type { SendResult, WebhookSender } from './sender.ts';
 import type { DeliveryRow, LeasedEndpoint, WebhookStore } from './store.ts';
 import { recordedEvent, webhookSecretIdentity } from './subscriptions.ts';
 
-export interface DeliverWebhooksNeeds {
+interface DeliverWebhooksNeeds {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly webhooks: WebhookStore;
@@ -168,7 +168,7 @@ export const SWITCH_OFF_AFTER_FAILURES = 20;
 /** ... over at least this time: a short outage of a busy agent's receiver must not switch it off. */
 export const SWITCH_OFF_AFTER_MS = 6 * 3_600_000;
 
-export interface Failure {
+interface Failure {
   readonly at: number;
   /** Attempts of this event, including the failed one. */
   readonly attempts: number;
@@ -183,7 +183,7 @@ export interface Failure {
   readonly chance: number;
 }
 
-export interface Consequence {
+interface Consequence {
   /** `null`: given up. */
   readonly nextAttemptAt: number | null;
   /** `null`: later events are sent. */

@@ -13,7 +13,7 @@ const MAX_ANSWER_BYTES = 16_384;
 const MAX_ADDRESSES = 16;
 const HTTPS_PORT = '443';
 
-export interface Address {
+interface Address {
   readonly address: string;
   readonly family: number;
 }
@@ -230,7 +230,7 @@ export interface WebhookSender {
 // reach more than they can: private, local and reserved addresses, and tunnels to them, are refused (IANA's
 // special-purpose registries). IPv6 uses an allow list: global unicast without its special-purpose ranges.
 
-export type Reach = 'public' | 'loopback' | 'forbidden';
+type Reach = 'public' | 'loopback' | 'forbidden';
 
 const FORBIDDEN_V4 = [
   ['0.0.0.0', 8, 'this network'],

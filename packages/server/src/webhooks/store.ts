@@ -282,7 +282,7 @@ function outbox(sql: Sql) {
   };
 }
 
-export interface NewEndpoint {
+interface NewEndpoint {
   readonly id: string;
   readonly agentId: string;
   readonly url: string;
@@ -323,14 +323,14 @@ export interface DeliveryRow {
   readonly error: string | null;
 }
 
-export interface NewEvent {
+interface NewEvent {
   readonly agentId: string;
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly at: number;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   readonly status?: DeliveryRow['status'];
   readonly before?: bigint;
   readonly limit: number;
@@ -338,7 +338,7 @@ export interface DeliveryQuery {
 }
 
 /** The consequence of a failed attempt. */
-export interface Setback {
+interface Setback {
   readonly at: number;
   /** `null`: given up. */
   readonly nextAttemptAt: number | null;

@@ -199,7 +199,7 @@ export async function receiveWebhook(
 }
 
 /** The sources that may call in, and their secrets. */
-export interface InboundSources {
+interface InboundSources {
   secretOf(source: string): string | null;
 }
 

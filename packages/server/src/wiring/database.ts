@@ -24,7 +24,7 @@ import { migrate } from '../platform/database/migrate.ts';
 import { countOtherReplicas, replicaName } from '../platform/database/replica-watch.ts';
 import type { Stops } from './stopping.ts';
 
-export interface Database {
+interface Database {
   readonly sql: Sql;
   /** For people. */
   readonly where: string;
@@ -38,7 +38,7 @@ export interface Database {
   stop(withinMs: number): Promise<void>;
 }
 
-export interface DatabaseParts {
+interface DatabaseParts {
   readonly config: Config;
   readonly replicaId: string;
   /** Names of the master keys that this process knows. */

@@ -43,7 +43,7 @@ const STOP_DOOR_MS = 2_500;
 /** Connections that wait to be taken. One that finds no room is tried again by its system after a second, then three. */
 const BACKLOG = 4_096;
 
-export interface DoorParts {
+interface DoorParts {
   readonly config: Config;
   readonly needs: UseCaseNeeds;
   readonly sql: Sql;
@@ -239,4 +239,30 @@ export function createReadiness({ database, paper, venues, version, isDraining }
 export function describeOutage(error: unknown): string | null {
   if (error instanceof ListingUnfinished) return error.message;
   return error instanceof VenueUnavailable ? 'The venue is not reachable.' : databaseFault(error);
+}
+
+// Traces, where an endpoint for them is configured. Elsewhere neither the exporter nor its SDK is loaded.
+
+const STOP_TRACES_MS = 1_000;
+
+interface TracingParts {
+  readonly config: Config;
+  readonly replicaId: string;
+  readonly version: string;
+  readonly log: Logger;
+  readonly stops: Stops;
+}
+
+export async function openTracing(parts: TracingParts): Promise<Tracer | undefined> {
+  const { config, replicaId, version, log, stops } = parts;
+  if (config.tracing === null) return undefined;
+  const { startTracer } = await import('../platform/tracing/tracer.ts');
+  const resource = {
+    'service.version': version,
+    'service.instance.id': replicaId,
+    ...config.tracing.resource,
+  };
+  const tracer = startTracer({ ...config.tracing, resource, log });
+  stops.push('traces', STOP_TRACES_MS, tracer.stop);
+  return tracer;
 }

@@ -1,4 +1,4 @@
-/** Every job of the service. How often each runs, and what it calls, is said in the `jobs.ts` of its room. */
+/** Every job of the service. How often each runs, and what it calls, is said at the end of the file whose work it repeats. */
 import type { Logger } from 'pino';
 import { agentJobs, touchAgents } from '../agents/index.ts';
 import { briefingJobs } from '../briefing/index.ts';

@@ -28,7 +28,7 @@ import {
 } from '../venues/paper/index.ts';
 import type { SignedOrders } from '../venues/venue.ts';
 
-export interface PaperParts {
+interface PaperParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly keys: VenueKeys;

@@ -19,9 +19,9 @@ import { createSecrets, deriveSecret, masterKeyName } from '../platform/system/s
 import type { Stops } from './stopping.ts';
 
 /** The newest first. */
-export type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
+type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-export interface ServiceSecrets {
+interface ServiceSecrets {
   readonly secrets: Secrets;
   /** The same for the life of the database. */
   readonly derive: (purpose: string) => Uint8Array;

@@ -81,11 +81,11 @@ export interface ReadyState {
   readonly body: Readonly<Record<string, unknown>> & { readonly database: string };
 }
 
-export type ServerNeeds = ResourceNeeds &
+type ServerNeeds = ResourceNeeds &
   InboundNeeds &
   Pick<ResolveDoubtNeeds, 'orders'> & { readonly queueDepths: { read: MetricsSources['queues'] } };
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly needs: ServerNeeds;
   readonly gate: Gate;
   /** Binds the operations of the rooms, which the edge does not know. */

@@ -27,7 +27,7 @@ import type { Venues } from '../venues/venue.ts';
 import { createWebhookSender } from '../webhooks/index.ts';
 import type { Stores } from './stores.ts';
 
-export interface UseCaseParts {
+interface UseCaseParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly stores: Stores;

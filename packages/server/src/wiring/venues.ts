@@ -23,7 +23,7 @@ import type { Venue, Venues } from '../venues/venue.ts';
 import { createHeartbeatLog, credentialIdentity } from '../wallets/index.ts';
 import type { Stops } from './stopping.ts';
 
-export interface VenueParts {
+interface VenueParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly paper: PaperBackend;

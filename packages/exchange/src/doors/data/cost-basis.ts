@@ -36,7 +36,7 @@ export const NOTHING: Basis = { holdings: new Map(), volume: 0n, shares: 0n, fil
 export const holdingKey = (conditionId: ConditionId, outcome: Outcome): string => `${conditionId} ${outcome}`;
 
 /** An account's part in a trade: one leg as its taker, or one for each of its orders that the taker met. */
-export interface Leg {
+interface Leg {
   readonly outcome: Outcome;
   readonly side: Side;
   readonly size: Micro;

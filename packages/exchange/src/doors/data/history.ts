@@ -26,9 +26,9 @@ import { ratio, wordsOf } from './positions.ts';
 import { invalid } from './requests.ts';
 
 /** The numbers of a place in the order of its source. */
-export type Place = readonly number[];
+type Place = readonly number[];
 
-export interface SourceRecord {
+interface SourceRecord {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly place: Place;
@@ -51,7 +51,7 @@ interface SourceState {
   isAtEnd: boolean;
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly sources: readonly Source[];
   readonly limit: number;
   readonly cursor: string | undefined;
@@ -61,7 +61,7 @@ export interface PageRequest {
   readonly mostReads?: number;
 }
 
-export interface HistoryPage {
+interface HistoryPage {
   readonly rows: readonly HistoryRow[];
   /** Absent on the last page. A page may be shorter than its limit and still have a next one. */
   readonly next?: string;
@@ -234,7 +234,7 @@ export function moveSources(
 
 // Rows of trades and activity, in the fields of version 2; `legacyRow` renames them to those of version 1.
 
-export type ActivityType = 'TRADE' | 'SPLIT' | 'MERGE' | 'CONVERSION' | 'REDEEM' | 'DEPOSIT';
+type ActivityType = 'TRADE' | 'SPLIT' | 'MERGE' | 'CONVERSION' | 'REDEEM' | 'DEPOSIT';
 
 export type HistoryRow = ReturnType<typeof rowOf>;
 

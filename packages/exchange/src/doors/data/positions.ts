@@ -21,7 +21,7 @@ import { invalid } from './requests.ts';
 /** A price in twenty-thousandths, which a midpoint between two ten-thousandths needs. */
 const PRICE_UNIT = 20_000;
 
-export interface MarketWords {
+interface MarketWords {
   readonly condition_id: string;
   readonly token_id: string;
   readonly opposite_token_id: string;
@@ -273,7 +273,7 @@ export function legacyPositionRow(position: Position) {
 // Which positions a list shows, in which order, and the cursor of version 2.
 
 export const POSITION_STATUSES = ['OPEN', 'REDEEMABLE', 'REDEEMABLE_LOST', 'MERGEABLE', 'CLOSED'] as const;
-export type PositionStatus = (typeof POSITION_STATUSES)[number];
+type PositionStatus = (typeof POSITION_STATUSES)[number];
 
 /** OPEN is everything that is held, redeemable tokens included. */
 const FITS: Readonly<Record<PositionStatus, (position: Position) => boolean>> = {
@@ -294,7 +294,7 @@ export const POSITION_SORTS = [
   'TOTAL_PNL',
   'TIMESTAMP',
 ] as const;
-export type PositionSort = (typeof POSITION_SORTS)[number];
+type PositionSort = (typeof POSITION_SORTS)[number];
 
 const SORT_KEYS: Readonly<Record<PositionSort, (position: Position) => Micro>> = {
   CURRENT_VALUE: ({ value }) => value,
@@ -370,7 +370,7 @@ export function readCursor(cursor: string): Mark {
 
 const OUTCOMES = ['YES', 'NO'] as const;
 
-export interface HolderRow {
+interface HolderRow {
   readonly proxy_wallet: string;
   readonly condition_id: string;
   readonly token_id: string;

@@ -139,7 +139,7 @@ type BasisStep =
   | { readonly at: number; readonly move: MoveRecord };
 
 /** Draws tokens for a page of history. @throws TooManyRequests */
-export type Pay = () => Promise<void>;
+type Pay = () => Promise<void>;
 
 const isFinal = (step: BasisStep): boolean =>
   'move' in step || step.trade.settlement.status === 'CONFIRMED' || step.trade.settlement.status === 'FAILED';

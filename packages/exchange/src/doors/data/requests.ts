@@ -124,7 +124,7 @@ const STATUS_OF = {
   dependency_unavailable: 503,
 } as const;
 
-export type DataErrorCode = keyof typeof STATUS_OF;
+type DataErrorCode = keyof typeof STATUS_OF;
 
 export class DataError extends Error {
   override readonly name = 'DataError';

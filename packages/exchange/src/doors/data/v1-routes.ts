@@ -275,12 +275,10 @@ const legacyHolder = ({
 // The newer lists of version 1, below `/v1`, which the venue's client for TypeScript asks for: who has what in a market, and what an
 // event traded. Rankings, builders and combined positions do not exist on the paper venue: their lists are empty.
 
-const LIST_DIRECTIONS = ['ASC', 'DESC'] as const;
 const LIST_STATUSES = ['OPEN', 'CLOSED', 'ALL'] as const;
 const LIST_SORTS = ['TOKENS', 'CASH_PNL', 'REALIZED_PNL', 'TOTAL_PNL'] as const;
 const DEFAULT_LIST_LIMIT = 50;
 const MOST_LIST_LIMIT = 500;
-const MOST_LIST_OFFSET = 10_000;
 
 const LIST_KEYS: Readonly<Record<(typeof LIST_SORTS)[number], (position: Position) => Micro>> = {
   TOKENS: ({ size }) => size,
@@ -296,10 +294,10 @@ function v1MarketLists(door: FastifyInstance, reads: Reads): void {
     if (conditionId === undefined || others.length > 0) throw invalid('one market is required', 'market');
     const user = params.address('user');
     const limit = params.whole('limit', DEFAULT_LIST_LIMIT, MOST_LIST_LIMIT);
-    const offset = params.whole('offset', 0, MOST_LIST_OFFSET);
+    const offset = params.whole('offset', 0, MOST_OFFSET);
     const status = params.choice('status', LIST_STATUSES, 'ALL');
     const keyOf = LIST_KEYS[params.choice('sort_by', LIST_SORTS, 'TOTAL_PNL')];
-    const direction = params.choice('sort_direction', LIST_DIRECTIONS, 'DESC') === 'ASC' ? 1 : -1;
+    const direction = params.choice('sort_direction', DIRECTIONS, 'DESC') === 'ASC' ? 1 : -1;
     await reads.chargeRows(request, limit);
     const accounts = user === undefined ? await reads.largestHolders(request, conditionId) : [user];
     const found: Position[] = [];

@@ -180,7 +180,7 @@ const isSome = (markets: readonly MarketView[]): markets is Markets => markets.l
 
 // The JSON of markets and events with what is nested in them, put together from the texts of their records.
 
-export interface MarketShape {
+interface MarketShape {
   readonly withTags: boolean;
 }
 
@@ -192,7 +192,7 @@ export function marketText(directory: Directory, market: GammaMarket, { withTags
   return extended(directory, market.record, fields);
 }
 
-export interface EventShape {
+interface EventShape {
   readonly withMarkets: boolean;
   /** Whether closed markets of the event are among them. */
   readonly withClosed: boolean;

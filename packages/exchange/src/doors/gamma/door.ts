@@ -450,7 +450,7 @@ function worthOf({ listed: { words } }: GammaEvent, wanted: readonly string[]): 
   return worth;
 }
 
-export interface Found {
+interface Found {
   readonly page: readonly GammaEvent[];
   readonly total: number;
   readonly hasMore: boolean;

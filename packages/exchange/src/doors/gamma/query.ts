@@ -228,7 +228,7 @@ export function searchFilter(query: Query): Test<GammaEvent> {
 
 type Value = string | number | boolean | undefined;
 
-export interface Ordering {
+interface Ordering {
   readonly fields: readonly string[];
   readonly ascending: boolean;
 }

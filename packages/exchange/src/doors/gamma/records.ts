@@ -209,7 +209,7 @@ export function marketRecord(market: MarketView, { index, groupTitle }: MarketCo
   };
 }
 
-// An event, which groups markets, as the venue's catalogue shows it. Pure; wire reference 1.3 and 1.4.
+// An event, which groups markets.
 
 /** Facts of an event that do not change after its listing. */
 export interface ListedEvent {

@@ -180,7 +180,7 @@ interface Switch {
   readonly at: number;
 }
 
-export interface HeartbeatNeeds {
+interface HeartbeatNeeds {
   readonly keys: VenueKeys;
   readonly now: () => number;
   readonly exchange: () => DoorExchange | null;

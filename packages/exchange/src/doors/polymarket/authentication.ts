@@ -39,7 +39,7 @@ interface L1Caller {
   readonly nonce: bigint;
 }
 
-export interface L1Fault {
+interface L1Fault {
   /** In the spelling that clients use. */
   readonly header: string;
   /** The fault, and how to fix it. */
@@ -50,7 +50,7 @@ export interface L1Fault {
   readonly digest?: string;
 }
 
-export type L1Verdict =
+type L1Verdict =
   | { readonly ok: true; readonly caller: L1Caller }
   | { readonly ok: false; readonly fault: L1Fault };
 
@@ -183,7 +183,7 @@ export function l2Of(mount: string, { keys }: Pick<PolymarketDoorOptions, 'keys'
   };
 }
 
-// The venue's key endpoints. Wire reference 2.3.
+// The endpoints of keys. Wire reference 2.3.
 
 const TOKENS_OF_A_KEY = 10;
 

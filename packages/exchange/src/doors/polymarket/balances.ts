@@ -18,10 +18,10 @@ import {
   openHere,
   type PolymarketDoorOptions,
   parameter,
+  TOKEN_ID,
   WireError,
 } from './requests.ts';
 
-const TOKEN_ID = /^[0-9]{1,78}$/;
 /** Most balances whose last figure is remembered. */
 const MAX_REMEMBERED = 10_000;
 const DEPOSIT_WALLET = 3;

@@ -212,7 +212,7 @@ type DecisionKind =
   | 'reordered'
   | 'gap';
 
-export interface Mode {
+interface Mode {
   readonly mode: VenueMode;
   /** Until the mode is over, where that is known. */
   readonly leftMs: number | null;

@@ -16,12 +16,11 @@ import type {
   TimeInForce,
 } from '../../paper-exchange.ts';
 import type { TradeRecord } from '../../trade-history.ts';
-import { nameOf, tokenOf, type Viewer, type WireBook, wireBook, wireTrade } from './wire.ts';
+import { FEE_FLAG_BPS, nameOf, tokenOf, type Viewer, type WireBook, wireBook, wireTrade } from './wire.ts';
 
-export type BookEvent = WireBook & { readonly event_type: 'book' };
+type BookEvent = WireBook & { readonly event_type: 'book' };
 
 const OUTCOMES = ['YES', 'NO'] as const satisfies readonly Outcome[];
-const FEE_FLAG_BPS = '1000';
 
 /** Frames of Protocol V2 leave out what a market's record says. */
 export function bookEvent(market: MarketView, outcome: Outcome, book: BookView): BookEvent {
@@ -33,7 +32,7 @@ export function bookEvent(market: MarketView, outcome: Outcome, book: BookView):
 
 const mirror = (price: Pips): Pips => 10_000 - price;
 
-export interface Change {
+interface Change {
   readonly side: 'BUY' | 'SELL';
   /** Price of YES. */
   readonly price: Pips;
@@ -121,7 +120,7 @@ export const lastTradeEvent = (
   asset_id: tokenId,
   price: formatPips(price),
   size: formatMicro(size),
-  fee_rate_bps: fee > 0n ? FEE_FLAG_BPS : '0',
+  fee_rate_bps: fee > 0n ? String(FEE_FLAG_BPS) : '0',
   side,
   timestamp: String(at),
   event_type: 'last_trade_price',
@@ -160,7 +159,7 @@ export const newMarketEvent = (market: MarketView, at: number): object => ({
   active: market.status === 'open',
   clob_token_ids: market.tokenIds,
   order_price_min_tick_size: formatPips(market.tickSize),
-  taker_base_fee: market.feeRate > 0n ? Number(FEE_FLAG_BPS) : 0,
+  taker_base_fee: market.feeRate > 0n ? FEE_FLAG_BPS : 0,
   fees_enabled: market.feeRate > 0n,
   fee_schedule: {
     exponent: market.feeExponent,
@@ -185,7 +184,7 @@ export function resolvedEvent(market: MarketView, at: number): object {
   };
 }
 
-// The user channel's messages. Pure. Wire reference 4.2.
+// The user channel. Wire reference 4.2.
 
 /** An order that a user may hear about, as far as its entries said. */
 export interface KnownOrder {

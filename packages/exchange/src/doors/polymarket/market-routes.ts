@@ -21,6 +21,7 @@ import {
   type PolymarketDoorOptions,
   pageOf,
   parameter,
+  TOKEN_ID,
   tooLarge,
   WireError,
 } from './requests.ts';
@@ -44,7 +45,6 @@ import {
 const MAX_BOOKS = 500;
 /** Most books of one answer; a request for more gets the venue's own refusal. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-const TOKEN_ID = /^[0-9]{1,78}$/;
 
 interface ListedPage {
   readonly market: MarketView;
@@ -236,7 +236,6 @@ function firstTexts(texts: readonly string[]): readonly string[] {
 
 const MAX_TOKENS = 500;
 const MAX_GET_BODY_BYTES = 64 * 1024;
-const PRICED_TOKEN_ID = /^[0-9]{1,78}$/;
 
 type Side = 'BUY' | 'SELL';
 interface PriceQuestion {
@@ -350,7 +349,7 @@ function askedTokens(body: string): readonly PriceQuestion[] {
   if (payload.length > MAX_TOKENS) throw tooLarge();
   return payload.map((entry: unknown) => {
     const { token_id: token, side } = (entry ?? {}) as { token_id?: unknown; side?: unknown };
-    if (typeof token !== 'string' || !PRICED_TOKEN_ID.test(token)) throw invalidPayload();
+    if (typeof token !== 'string' || !TOKEN_ID.test(token)) throw invalidPayload();
     if (side === undefined || side === null || side === '') return { token, side: null };
     const given = typeof side === 'string' ? side.toUpperCase() : side;
     if (given !== 'BUY' && given !== 'SELL') throw new WireError(400, 'Invalid side');
@@ -398,7 +397,7 @@ export function priceHistoryRoutes(door: FastifyInstance, options: HistoryOption
   door.get('/prices-history', async (request): Promise<{ history: readonly HistoryPoint[] }> => {
     await charge(options.guard, request, TOKENS_OF_A_HISTORY - 1);
     const token = parameter(request, 'market');
-    if (!PRICED_TOKEN_ID.test(token)) throw new WireError(400, 'Invalid token id');
+    if (!TOKEN_ID.test(token)) throw new WireError(400, 'Invalid token id');
     const now = options.now();
     const text = (name: string) => parameter(request, name);
     const span = historySpanOf(
@@ -429,7 +428,7 @@ function historiesAskedOf(
   if (!Array.isArray(markets)) throw invalidPayload();
   if (markets.length > MAX_HISTORIES) throw tooLarge();
   const tokens = [...new Set(markets)].map((token: unknown) => {
-    if (typeof token !== 'string' || !PRICED_TOKEN_ID.test(token)) throw invalidPayload();
+    if (typeof token !== 'string' || !TOKEN_ID.test(token)) throw invalidPayload();
     return token;
   });
   const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));

@@ -208,7 +208,7 @@ function isMarketable({ side, outcome, limit, postOnly }: NewOrder, market: Mark
   return best !== undefined && (buysYes ? price >= best : price <= best);
 }
 
-// Cancelling orders of the key's accounts. Wire reference 2.7.
+// Cancelling orders of the key's accounts.
 
 /** The venue's limit since 2026-06-15; a body with so many ids is larger than other bodies. */
 const MAX_CANCELS = 1_000;

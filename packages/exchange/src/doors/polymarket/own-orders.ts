@@ -48,7 +48,7 @@ const MOST_MATCHES = 1_000;
  */
 const ENDED_ORDERS_READABLE_MS = 10 * 60_000;
 
-export interface WireOrder {
+interface WireOrder {
   readonly id: OrderId;
   readonly status: 'LIVE' | 'DELAYED' | 'MATCHED' | 'CANCELED' | 'CANCELED_MARKET_RESOLVED';
   /** API key. */
@@ -275,7 +275,7 @@ const ENDS: Readonly<Record<DoneReason, WireOrder['status']>> = {
   market_resolved: 'CANCELED_MARKET_RESOLVED',
 };
 
-// The trades of an API key's accounts. Wire reference 2.8.
+// Trades.
 
 const PAGE_TRADES = 100;
 /** Base64 of "0", which clients send for the first page. */

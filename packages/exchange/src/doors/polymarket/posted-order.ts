@@ -173,13 +173,13 @@ function orderOf(body: unknown): PostedBody {
 // doors accept the 12-field struct under the contracts of versions 1 and 2, and the 11-field struct under those of version 2; in markets
 // of Protocol V2 the 11-field struct under ExchangeV3.
 
-export interface SignatureTerms {
+interface SignatureTerms {
   readonly domains: ExchangeDomains;
   readonly chainId: number;
   readonly recover: RecoverPublicKey;
 }
 
-export type SignatureVerdict =
+type SignatureVerdict =
   | { readonly ok: true; readonly orderId: string }
   /** `order_version_mismatch`: it is signed for a contract of the other protocol. */
   | { readonly ok: false; readonly fault: 'invalid signature' | 'order_version_mismatch' };
@@ -272,7 +272,7 @@ function signatureCheck(
 // Checks a posted order against its market, with the texts of the venue (wire reference 2.5 and 2.12), and makes the order
 // for the engine. What depends on the book and on balances is the engine's.
 
-export interface ExpiryRules {
+interface ExpiryRules {
   /** Epoch milliseconds. */
   readonly now: number;
   /** Minimum lead of a GTD order's expiration, in seconds; it expires a third of that early, at most 60 s. */

@@ -57,6 +57,8 @@ export interface PolymarketDoorOptions {
 
 // Parts of a request, as text that is not checked yet.
 
+export const TOKEN_ID = /^[0-9]{1,78}$/;
+
 /** '' when it is missing or was sent more than once. */
 export function parameter(request: FastifyRequest, name: string): string {
   const value = (request.query as Record<string, unknown>)[name];

@@ -10,14 +10,14 @@ import type { FastifyReply } from 'fastify';
 import type { TradePlace } from '../../trade-history.ts';
 import { accountsOf, type DoorExchange, WireError } from './requests.ts';
 
-export type SignerBucket = 'orders' | 'cancels';
+type SignerBucket = 'orders' | 'cancels';
 
 interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-export interface Tier {
+interface Tier {
   readonly name: string;
   /** Collateral that the signer traded as a maker in 30 days, from which on it has the tier. */
   readonly fromVolume: number;
@@ -147,10 +147,8 @@ const REFRESH_MS = 3 * 3_600_000;
 const PAGE_TRADES = 1_000;
 /** The most pages of one account: an account with more trades counts for their sum. */
 const MOST_PAGES = 20;
-/** Most signers whose last look is remembered. */
-const MAX_TIERED_SIGNERS = 20_000;
 
-export interface TierNeeds {
+interface TierNeeds {
   readonly exchange: () => DoorExchange | null;
   readonly now: () => number;
   readonly limits: SignerLimits;
@@ -173,7 +171,7 @@ export class SignerTiers {
     this.#lookedAt.delete(signer);
     this.#lookedAt.set(signer, now());
     const [oldest] = this.#lookedAt.keys();
-    if (this.#lookedAt.size > MAX_TIERED_SIGNERS && oldest !== undefined) this.#lookedAt.delete(oldest);
+    if (this.#lookedAt.size > MAX_SIGNERS && oldest !== undefined) this.#lookedAt.delete(oldest);
     volumeOf(open, signer, now() - WINDOW_MS)
       .then((volume) =>
         limits.setTier(signer, TIERS.findLast((tier) => volume >= tier.fromVolume) ?? TIERS[0]),

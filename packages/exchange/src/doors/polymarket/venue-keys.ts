@@ -263,7 +263,7 @@ const COMPARE_KEY = createSecretKey(Buffer.from('bellwether compare'));
 // change nothing. It travels in `POLY_READONLY_API_KEY` beside `POLY_ADDRESS`, without a signature. Like all keys it is
 // derived, and only its hash is stored.
 
-export interface ReadonlyKeysOptions {
+interface ReadonlyKeysOptions {
   readonly sql: Sql;
   readonly deriveKey: KeyObject;
   readonly hashKey: KeyObject;

@@ -26,10 +26,10 @@ import type { TradeMatch, TradeRecord } from '../../trade-history.ts';
 
 const OUTCOMES = ['YES', 'NO'] as const satisfies readonly Outcome[];
 
-/** The venue's `base_fee` on markets with fees: a flag, not the fee. */
-const FEE_FLAG_BPS = 1000;
+/** The venue's `base_fee` on markets with fees, and the fee column of their trades: a flag, not the fee. */
+export const FEE_FLAG_BPS = 1000;
 
-export interface WireLevel {
+interface WireLevel {
   readonly price: string;
   readonly size: string;
 }
@@ -206,17 +206,15 @@ export function wireMarket(market: MarketView) {
   };
 }
 
-// Converts trades to the venue's record, which `/data/trades` and the user socket share. Pure. Wire reference 2.8.
+// Trades: the record that `/data/trades` and the user socket share. Wire reference 2.8.
 //
 // Accounts and orders of the house have no address and no digest; on the wire they have some that follow from their names. The API
 // key behind another's order is shown as a UUID that follows from its account: the venue shows real ones, which tell nothing more.
 
-/** The venue's fee column is a flag: a thousand where there is a fee. */
-const TRADE_FEE_FLAG_BPS = '1000';
 const HOUSE = 'house:';
 const PRICE_DECIMALS = 6;
 
-export interface WireMakerOrder {
+interface WireMakerOrder {
   readonly order_id: string;
   readonly owner: string;
   readonly maker_address: string;
@@ -273,7 +271,7 @@ export function wireTrade(trade: TradeRecord, viewer: Viewer): WireTrade {
     asset_id: tokenOf(market, taker.outcome),
     side: taker.side,
     size: formatMicro(size),
-    fee_rate_bps: matches.some(({ takerFee }) => takerFee > 0n) ? TRADE_FEE_FLAG_BPS : '0',
+    fee_rate_bps: matches.some(({ takerFee }) => takerFee > 0n) ? String(FEE_FLAG_BPS) : '0',
     price: takerPrice(trade, size, cost),
     status: settlement.status,
     match_time: seconds(trade.at),

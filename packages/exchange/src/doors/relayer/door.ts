@@ -222,7 +222,7 @@ create index if not exists exchange_relayed_builders on exchange_relayed (builde
 comment on table exchange_relayed is 'Transactions that the paper exchange''s relayer took.';
 `;
 
-export type RelayState = 'STATE_NEW' | 'STATE_CONFIRMED' | 'STATE_FAILED';
+type RelayState = 'STATE_NEW' | 'STATE_CONFIRMED' | 'STATE_FAILED';
 
 interface RelayedRow {
   readonly transaction_id: string;

@@ -38,7 +38,7 @@ export interface Submission {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface SubmissionTerms {
+interface SubmissionTerms {
   readonly recover: RecoverPublicKey;
   readonly chainId: number;
   /** Epoch milliseconds; `null`: the deadline was judged when it was taken. */

@@ -39,7 +39,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
 /** Methods that may have changed the chain although no answer arrived. */
 const MAY_LAND: ReadonlySet<unknown> = new Set(['sendTransaction', 'requestAirdrop']);
 
-export interface Answering {
+interface Answering {
   /** The chain for a call of the method. @throws RpcError, SandboxChainUnavailable */
   readonly find: () => LocalChain;
   readonly limits: RpcLimits;

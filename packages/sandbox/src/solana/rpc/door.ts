@@ -34,7 +34,7 @@ import {
 } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-export interface SolanaRpcDoorOptions {
+interface SolanaRpcDoorOptions {
   /** `null` while no chain is open: the door then answers as an unhealthy node. */
   readonly chain: () => SandboxChain | null;
   readonly guard: Guarded;

@@ -29,10 +29,10 @@ import {
 } from './requests.ts';
 
 export const TRANSACTION_ENCODINGS = ['json', 'jsonParsed', 'base64', 'base58'] as const;
-export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
+type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
 /** An account of a message, by its index. */
-export interface Key {
+interface Key {
   readonly pubkey: string;
   readonly signer: boolean;
   readonly writable: boolean;
@@ -71,7 +71,7 @@ export const returnDataJson = (returned: ReturnData | null): unknown =>
 
 export const resultJson = (err: unknown): object => (err === null ? { Ok: null } : { Err: err });
 
-export interface TransactionView {
+interface TransactionView {
   readonly encoding: TransactionEncoding;
   /** The newest version that the caller reads. */
   readonly newest: bigint | undefined;
@@ -170,10 +170,10 @@ export function innerJson(
   }));
 }
 
-// Instructions in the formats of Solana's RPC: compiled (indices), or parsed for the programs that nodes parse (system, tokens,
+// Instructions: compiled (indices), or parsed for the programs that nodes parse (system, tokens,
 // associated token accounts, memos). What cannot be parsed is shown partially decoded, as nodes do.
 
-export interface Instruction {
+interface Instruction {
   readonly program: string;
   /** Addresses. */
   readonly accounts: readonly string[];
@@ -405,10 +405,10 @@ function associatedInstruction(read: Reader): Typed | null {
   return { type: tag === 0 ? 'create' : 'createIdempotent', info };
 }
 
-// Accounts and token amounts in the format of Solana's RPC.
+// Accounts and token amounts.
 
 const ACCOUNT_ENCODINGS = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const;
-export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number];
+type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number];
 
 /** Most bytes in base58, which is slow to encode; nodes have the same limit. */
 const MAX_BASE58_BYTES = 128;
@@ -417,7 +417,7 @@ const RENT_EPOCH = 2n ** 64n - 1n;
 const IMMUTABLE_OWNER = 7;
 
 /** The caller's format of accounts: `{encoding, dataSlice}`. */
-export interface AccountView {
+interface AccountView {
   readonly encoding: AccountEncoding;
   readonly slice: { readonly offset: number; readonly length: number } | null;
 }

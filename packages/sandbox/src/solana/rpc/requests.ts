@@ -8,7 +8,9 @@ import { parseJson } from '../exact-json.ts';
 import { readToken } from '../token-accounts.ts';
 
 const SIGNATURE_BYTES = 64;
-const COMMITMENTS: readonly unknown[] = ['processed', 'confirmed', 'finalized'];
+export const COMMITMENT_RANK = { processed: 0, confirmed: 1, finalized: 2 } as const;
+export type Commitment = keyof typeof COMMITMENT_RANK;
+const COMMITMENTS = Object.keys(COMMITMENT_RANK) as readonly Commitment[];
 
 export class Params {
   readonly #values: readonly unknown[];
@@ -74,7 +76,11 @@ export class Options {
     if (slot === undefined) return;
     for (const name of ['commitment', 'preflightCommitment']) {
       const commitment = this.#fields[name];
-      if (commitment !== undefined && commitment !== null && !COMMITMENTS.includes(commitment))
+      if (
+        commitment !== undefined &&
+        commitment !== null &&
+        !(COMMITMENTS as readonly unknown[]).includes(commitment)
+      )
         throw invalidParam(`${name} must be processed, confirmed or finalized`);
     }
     const least = this.whole('minContextSlot');
@@ -124,11 +130,8 @@ export function asSignature(value: unknown): string {
   throw invalidParam('WrongSize');
 }
 
-// Reads the frames of a JSON-RPC socket. Pure.
+// The frames of a socket.
 
-export const COMMITMENT_RANK = { processed: 0, confirmed: 1, finalized: 2 } as const;
-export type Commitment = keyof typeof COMMITMENT_RANK;
-const SOCKET_COMMITMENTS = Object.keys(COMMITMENT_RANK) as readonly Commitment[];
 const SOCKET_ENCODINGS = ['base58', 'base64', 'base64+zstd', 'jsonParsed'] as const;
 
 export type Wanted =
@@ -149,7 +152,7 @@ export type Wanted =
 
 type Id = string | number | bigint | null;
 
-export type SocketAsk =
+type SocketAsk =
   /** A notification: clients keep their sockets alive with some. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'refused'; readonly id: Id; readonly error: RpcError }
@@ -173,7 +176,7 @@ function signatureOf(params: Params): Wanted {
     kind: 'signature',
     signature: params.signature(0),
     // The protocol's default.
-    commitment: options.choice('commitment', SOCKET_COMMITMENTS, 'finalized'),
+    commitment: options.choice('commitment', COMMITMENTS, 'finalized'),
     wantsReceived: options.flag('enableReceivedNotification'),
   };
 }
@@ -184,7 +187,7 @@ function accountOf(params: Params): Wanted {
   return {
     kind: 'account',
     address: params.address(0),
-    commitment: options.choice('commitment', SOCKET_COMMITMENTS, 'finalized'),
+    commitment: options.choice('commitment', COMMITMENTS, 'finalized'),
     options: {
       // Base58, the protocol's default, holds small accounts only.
       encoding: options.choice('encoding', SOCKET_ENCODINGS, 'base64'),

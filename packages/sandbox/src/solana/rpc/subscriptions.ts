@@ -68,7 +68,7 @@ interface AccountSubscription extends Base {
 }
 type Subscription = SlotSubscription | SignatureSubscription | AccountSubscription;
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   readonly chain: () => SandboxChain | null;
   readonly onFault: (error: unknown) => void;
 }

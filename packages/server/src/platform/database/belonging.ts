@@ -3,7 +3,7 @@
 import { transact } from '@bellwether/durable';
 import type { Sealed, Secrets } from '../secrets.ts';
 import { only, type Sql, type Tx } from './connection.ts';
-import type { VenueBackendsRow } from './rows.generated.ts';
+import type { MasterKeyCheckRow, MasterRootRow, VenueBackendsRow } from './rows.generated.ts';
 
 const TEXT = 'bellwether';
 const CHECK = 'master_key_check';
@@ -17,11 +17,9 @@ export interface KeyCheck {
 
 /** Checks of the keys that the database was written with, the newest first. */
 export async function keyChecks(sql: Sql | Tx): Promise<readonly KeyCheck[]> {
-  const rows = await sql`select key_id, sealed, name from master_key_check order by key_id desc`;
-  return rows.map((row) => ({
-    sealed: { keyId: Number(row.key_id), bytes: row.sealed as Buffer },
-    name: row.name as string | null,
-  }));
+  const rows = await sql<MasterKeyCheckRow[]>`
+    select key_id, sealed, name from master_key_check order by key_id desc`;
+  return rows.map((row) => ({ sealed: sealedOf(row), name: row.name }));
 }
 
 /** Whether the check was sealed with this key. */
@@ -48,8 +46,8 @@ export async function nameCheck(sql: Sql, { sealed }: KeyCheck, name: string): P
 export async function rootSecret(sql: Sql, secrets: Secrets, first: string): Promise<string> {
   const { keyId, bytes } = secrets.seal(first, ROOT);
   await sql`insert into master_root (key_id, sealed) values (${keyId}, ${bytes as Buffer}) on conflict do nothing`;
-  const row = only(await sql`select key_id, sealed from master_root`);
-  return secrets.open({ keyId: Number(row.key_id), bytes: row.sealed as Buffer }, ROOT);
+  const row = only(await sql<SealedColumns[]>`select key_id, sealed from master_root`);
+  return secrets.open(sealedOf(row), ROOT);
 }
 
 interface SealedRow {
@@ -65,20 +63,24 @@ interface SealedTable {
   write(tx: Tx, row: SealedRow): PromiseLike<unknown>;
 }
 
-const sealedOf = (row: { readonly key_id?: unknown; readonly sealed?: unknown }): Sealed => ({
-  keyId: Number(row.key_id),
-  bytes: row.sealed as Buffer,
-});
+type SealedColumns = Pick<MasterRootRow, 'key_id' | 'sealed'>;
+
+const sealedOf = ({ key_id, sealed }: SealedColumns): Sealed => ({ keyId: key_id, bytes: sealed });
+
+interface FoundRow extends SealedColumns {
+  readonly id: string;
+  readonly row: string;
+}
 
 /** Rows that others work on are left for the next turn. */
 export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'credentials',
     async take(tx, keyId, most) {
-      const rows = await tx`
+      const rows = await tx<FoundRow[]>`
         select ctid::text as id, key_id, sealed, 'credentials/' || user_id || '/' || wallet_address as row
         from credentials where key_id <> ${keyId} limit ${most} for update skip locked`;
-      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+      return rows.map(({ id, row, ...columns }) => ({ id, sealed: sealedOf(columns), row }));
     },
     write: (tx, { id, sealed }) => tx`
       update credentials set key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer} where ctid = ${id}::tid`,
@@ -86,10 +88,10 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'webhook_endpoints',
     async take(tx, keyId, most) {
-      const rows = await tx`
+      const rows = await tx<FoundRow[]>`
         select id::text, key_id, sealed_secret as sealed, 'webhooks/' || agent_id || '/' || id as row
         from webhook_endpoints where key_id <> ${keyId} limit ${most} for update skip locked`;
-      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+      return rows.map(({ id, row, ...columns }) => ({ id, sealed: sealedOf(columns), row }));
     },
     write: (tx, { id, sealed }) => tx`
       update webhook_endpoints set key_id = ${sealed.keyId}, sealed_secret = ${sealed.bytes as Buffer}
@@ -98,10 +100,10 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'exits',
     async take(tx, keyId, most) {
-      const rows = await tx`
+      const rows = await tx<FoundRow[]>`
         select exit_id as id, key_id, sealed, 'exits/' || exit_id as row
         from exits where key_id <> ${keyId} limit ${most} for update skip locked`;
-      return rows.map((row) => ({ id: String(row.id), sealed: sealedOf(row), row: String(row.row) }));
+      return rows.map(({ id, row, ...columns }) => ({ id, sealed: sealedOf(columns), row }));
     },
     write: (tx, { id, sealed }) => tx`
       update exits set key_id = ${sealed.keyId}, sealed = ${sealed.bytes as Buffer} where exit_id = ${id}`,
@@ -109,8 +111,9 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'master_root',
     async take(tx, keyId) {
-      const rows =
-        await tx`select key_id, sealed from master_root where key_id <> ${keyId} for update skip locked`;
+      const rows = await tx<
+        SealedColumns[]
+      >`select key_id, sealed from master_root where key_id <> ${keyId} for update skip locked`;
       return rows.map((row) => ({ id: '', sealed: sealedOf(row), row: ROOT }));
     },
     write: (tx, { sealed }) =>
@@ -142,7 +145,7 @@ export async function retireOthers(tx: Tx, keyId: number): Promise<boolean> {
 
 // Backends behind each venue's name in this database, for good: real and simulated money never meet in one record.
 
-export interface VenueBackend {
+interface VenueBackend {
   readonly venue: string;
   readonly backend: 'paper' | 'live';
 }

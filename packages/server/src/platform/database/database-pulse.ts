@@ -17,7 +17,7 @@ export interface DatabasePulse {
   stop(): void;
 }
 
-export interface PulseOptions {
+interface PulseOptions {
   /** Not used by it: it opens connections beside those of this pool. */
   readonly sql: Sql;
   /** Called once for each long silence of the database. */

@@ -125,7 +125,7 @@ export const asRows = (sql: Sql, columns: Fragment, names: string, count: number
 // Calls that arrive while an earlier batch runs share the next one: one statement, or one transaction, for many orders.
 // A batch that fails is repeated item by item, so that a fault stays with the item that has it.
 
-export interface BatchOptions<Item, Answer> {
+interface BatchOptions<Item, Answer> {
   /**
    * Does the work of all items or of none, and answers in their order.
    * @throws CommitInDoubt when that is unknown; any other error proves that nothing was done

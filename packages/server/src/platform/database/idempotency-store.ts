@@ -168,7 +168,7 @@ export function createIdempotencyStore(sql: Sql) {
   };
 }
 
-export type IdempotencyState =
+type IdempotencyState =
   | { readonly kind: 'new'; readonly run: Run }
   | { readonly kind: 'in_flight' }
   | { readonly kind: 'other_body' }

@@ -191,7 +191,7 @@ const PAUSE_MS = 250;
 const ATTEMPTS = 40;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-export interface FunctionFile {
+interface FunctionFile {
   readonly name: string;
   readonly text: string;
 }
@@ -202,7 +202,7 @@ export interface FunctionSet {
 }
 
 /** `newer`: the database has the functions of a newer release, and they stay. */
-export type FunctionsResult = 'applied' | 'current' | 'newer';
+type FunctionsResult = 'applied' | 'current' | 'newer';
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 

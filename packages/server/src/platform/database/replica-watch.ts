@@ -19,11 +19,11 @@ export const replicaName = (replicaId: string, keys: readonly string[] = []): st
 
 /** The replicas with an open connection that do not know a master key. */
 export async function replicasWithout(sql: Sql, key: string): Promise<readonly string[]> {
-  const rows = await sql`
+  const rows = await sql<{ readonly name: string }[]>`
     select distinct application_name as name from pg_stat_activity
     where datname = current_database() and application_name like ${`${PREFIX}%`}
       and not ${key} = any (string_to_array(application_name, ' '))`;
-  return rows.map(({ name }) => String(name));
+  return rows.map(({ name }) => name);
 }
 
 /** Pattern of the names of all replicas' connections. */
@@ -177,7 +177,7 @@ export const REVOKED_LATELY_MS = 60_000;
 /** Timers and clocks count in steps. */
 const ROOM_MS = 20;
 
-export type KeyChange = 'revoked' | 'reauthorised';
+type KeyChange = 'revoked' | 'reauthorised';
 
 export interface Revocations {
   /** To be called once the change is committed. Resolves when no replica goes by what it remembered of the key. */

@@ -14,7 +14,7 @@ const LEAST_PAGES = 16;
 const GROWTH = 4;
 const LEAST_ROWS = 50;
 
-export interface Statistics {
+interface Statistics {
   /** @returns the tables whose statistics were gathered */
   gather(): Promise<string[]>;
 }
@@ -48,7 +48,7 @@ export const createStatistics = (sql: Sql): Statistics => ({
   },
 });
 
-export interface DatabaseJobsNeeds {
+interface DatabaseJobsNeeds {
   readonly clock: { now(): number };
   readonly idempotencyKeys: { sweep(at: number): Promise<unknown> };
   readonly statistics: { gather(): Promise<unknown> };

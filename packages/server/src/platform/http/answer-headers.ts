@@ -45,7 +45,7 @@ export const ANSWER_HEADERS = {
   'Set-Cookie': { description: 'The session of this browser, begun or ended.', schema: text },
 } as const;
 
-export type AnswerHeader = keyof typeof ANSWER_HEADERS;
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 /** Refused before a token is drawn, whatever the route. */
 const BEFORE_THE_LIMIT: ReadonlySet<ErrorCode> = new Set([

@@ -69,7 +69,7 @@ interface Shares {
   readonly trusts: Trusts;
 }
 
-/** The server itself counts only what came through its own listening socket (`acceptors.ts`). */
+/** The server itself counts only what came through its own listening socket (`Acceptors`). */
 function shareOut(server: Server, { most, perAddress, trusts }: Shares): void {
   const open = new Map<string, number>();
   let total = 0;
@@ -153,7 +153,7 @@ export const answerBroken =
 /** Connections that one turn of the event loop takes. */
 const ACCEPTORS = 64;
 
-export interface Place {
+interface Place {
   /** 0: any that is free. */
   readonly port: number;
   readonly host: string;

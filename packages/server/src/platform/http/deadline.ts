@@ -73,7 +73,7 @@ declare module 'fastify' {
 const LOOK_AGAIN_MS = 1_000;
 const UNKNOWN_RETRY_S = 2;
 
-export interface DeadlineOptions {
+interface DeadlineOptions {
   readonly firstLooks: FirstLooks;
   /** Where a route needs more: it asks services elsewhere. */
   readonly ownMs: number | undefined;

@@ -10,13 +10,13 @@ const MAX_ROOMS = 50_000;
 const MS = 1000;
 const OK = 200;
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** The body as sent. */
   readonly body: string;
 }
 
-export interface KeyedRequest {
+interface KeyedRequest {
   /** The agent, or the address and body of a public route. */
   readonly scope: string;
   /** The scope is an agent's, whose keys are counted. */
@@ -36,7 +36,7 @@ export interface Idempotency {
   finish(run: Run, answer: Answer): Promise<void>;
 }
 
-export interface IdempotencyOptions {
+interface IdempotencyOptions {
   readonly store: IdempotencyStore;
   readonly clock: Clock;
   /** Kept at a time, of one agent. */

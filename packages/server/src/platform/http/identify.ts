@@ -141,7 +141,7 @@ export function identify(
 
 // From an API key to its agent. Answers are remembered for a lease of two seconds at most, and dropped at once when a
 // key is revoked here or a replica says so; a trade reads the key's status again under its lock. A refusal of a key that
-// was revoked waits until no replica takes it any more (platform/database/revocations.ts).
+// was revoked waits until no replica takes it any more (platform/database/replica-watch.ts).
 //
 // The leases of keys that are in use are renewed before they end, together: otherwise all requests of a busy moment
 // would wait for the database every two seconds, each for a look-up of its own.
@@ -251,7 +251,7 @@ export function createAuthenticator(needs: {
   };
 }
 
-// The day after a recovery (`owners/recovery.ts`), for every route of owners: each operation declares whether it can be called then,
+// The day after a recovery (`owners/owners.ts`), for every route of owners: each operation declares whether it can be called then,
 // and one that declares nothing only when it reads.
 
 type Declared = Pick<Operation, 'method' | 'duringRecovery'>;

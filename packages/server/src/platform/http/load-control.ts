@@ -19,7 +19,7 @@ import { problemOf } from './problem.ts';
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
 type Kind = 'vital' | 'exit' | 'trade' | 'stream' | 'other';
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly maxTrades: number;
   readonly maxRequests: number;
   /** Milliseconds that only grow. */
@@ -216,7 +216,7 @@ declare module 'fastify' {
   }
 }
 
-export interface RequestAdmissionOptions {
+interface RequestAdmissionOptions {
   readonly admission: Admission;
   readonly deadlineMs: number;
   /** No request waits for a database that is known to be away. */
@@ -381,7 +381,7 @@ type StepOutcome = FastifyReply | undefined;
 export type Step = (request: FastifyRequest, reply: FastifyReply) => StepOutcome | Promise<StepOutcome>;
 
 /** Any hook that has no payload. */
-export type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 export const asHook =
   (step: Step): Hook =>

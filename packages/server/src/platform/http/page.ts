@@ -99,7 +99,7 @@ export function pageOf<Row, T>(
 
 // Totals and neighbours of a page: `X-Total-Count` and RFC 8288 `Link`.
 
-export interface Neighbours {
+interface Neighbours {
   /** The query parameter that turns the page. */
   readonly name: string;
   readonly previous: number | null;

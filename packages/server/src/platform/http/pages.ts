@@ -187,7 +187,7 @@ export const limitPages =
 // Our script, our style sheet, and the browser's half of the passkey library out of its package. Addresses carry a
 // digest of the content, so browsers may keep them for good.
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly content: Buffer;
 }

@@ -33,7 +33,7 @@ export interface RateLimits {
   sweepBank(): Promise<void>;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** `null`: no limits at all. */
   readonly policies: Readonly<Record<string, BucketPolicy>> | null;
   readonly clock: Clock;

@@ -233,7 +233,7 @@ function sayNotLed(request: FastifyRequest, reply: FastifyReply, error: unknown)
 }
 
 /** Where the leader serves a socket of a door, and the headers that say whose it is. */
-export interface SocketTarget {
+interface SocketTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -259,7 +259,7 @@ export function socketAtLeader(
 // What replicas tell each other of a database of several hosts: the latest timeline of PostgreSQL that each has seen. A replica that reaches only a
 // primary which was replaced, and still answers, learns of its successor from those that use it (docs/decisions/database.md).
 
-export interface TimelinesNeeds {
+interface TimelinesNeeds {
   readonly sql: Sql;
   readonly others: Pick<ReplicaWatch, 'introduce' | 'addresses'>;
   /** Proves to another replica that a call is a replica's. */

@@ -537,7 +537,7 @@ type AnswerOf<O extends Operation> =
     ? readonly Static<T>[] | Page<Static<T>>
     : Static<O['response']>;
 
-export type UseCases = {
+type UseCases = {
   readonly [K in Id]?: Contract[K] extends AgentOperation
     ? (input: InputOf<Contract[K]>) => Promise<AnswerOf<Contract[K]>>
     : never;

@@ -10,7 +10,7 @@ import { MOVED, wantsHtml } from './pages.ts';
 import { sendProblem } from './problem.ts';
 import { REPLICA_PATHS } from './replicas.ts';
 
-export interface TargetOptions {
+interface TargetOptions {
   readonly basePath: string;
   /** Its port is known once the service listens. */
   readonly publicUrl: () => string;

@@ -92,7 +92,7 @@ export interface HttpOptions {
 }
 
 /** The protection of calls to one service, over any transport. */
-export interface Calls {
+interface Calls {
   /**
    * @param attempt makes one attempt within the given time; it throws HttpUnavailable, or anything else for a lost call
    * @throws HttpUnavailable
@@ -314,7 +314,7 @@ export class NoAnswer extends Error {
   }
 }
 
-export interface PooledSend {
+interface PooledSend {
   readonly send: HttpSend;
   /** Ends the kept connections. */
   close(): void;

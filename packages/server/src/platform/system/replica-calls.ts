@@ -5,7 +5,7 @@
  */
 import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export interface ReplicaCall {
+interface ReplicaCall {
   readonly method: string;
   /** Below the base path, with its query. */
   readonly path: string;

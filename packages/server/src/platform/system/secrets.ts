@@ -73,7 +73,7 @@ export interface RotatingSecrets extends Secrets {
   sealWith(keyId: number, masterKey: Uint8Array): void;
 }
 
-export interface OtherKeys {
+interface OtherKeys {
   /** Opens what it sealed until a rotation has ended. */
   readonly former?: Uint8Array | null;
   /** The master key's own value when not given. */

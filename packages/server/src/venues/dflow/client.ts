@@ -183,7 +183,7 @@ export interface OrderRefusal {
   readonly deepLink: string | null;
 }
 
-export type OrderAnswer =
+type OrderAnswer =
   | { readonly kind: 'order'; readonly order: WireOrder }
   | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 

@@ -24,7 +24,7 @@ import { railOf, toTickerMarket, unknownWords } from './translate.ts';
 
 const MAX_NOTES = 1_000;
 
-export interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
+interface DflowVenueOptions extends Omit<DflowClientOptions, 'log'> {
   readonly id: string;
   readonly backend: 'paper' | 'live';
   readonly chain: Chain;

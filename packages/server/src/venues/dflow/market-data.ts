@@ -38,7 +38,7 @@ const LISTED = [
   { status: 'finalized', sort: 'volume24h', pages: 2 },
 ] as const;
 
-export interface MarketSource {
+interface MarketSource {
   readonly data: MarketData;
   /** Cached for a moment. @throws VenueUnavailable */
   byId(id: string): Promise<TickerMarket | null>;
@@ -46,7 +46,7 @@ export interface MarketSource {
   fresh(ticker: string): Promise<TickerMarket | null>;
 }
 
-export interface MarketSourceOptions {
+interface MarketSourceOptions {
   readonly client: DflowClient;
   readonly clock: { now(): number };
   /** `null`: not on our rail. */
@@ -220,7 +220,7 @@ function remembered<T>(
 
 const MAX_CACHED = 5_000;
 
-export interface LoaderOptions {
+interface LoaderOptions {
   /** Whether a text can be an id; other texts are not looked up. */
   readonly canBeId: (id: string) => boolean;
   /** Up to `maxIds` ids, with tickers and mints separated. */

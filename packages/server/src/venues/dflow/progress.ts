@@ -11,7 +11,7 @@ import type { DflowClient, WireOrderStatus } from './client.ts';
 const MAX_FEES_KEPT = 5_000;
 const UNKNOWN: OrderProgress = { kind: 'unknown' };
 
-export interface ProgressContext {
+interface ProgressContext {
   readonly client: DflowClient;
   readonly byMint: (mint: string) => Promise<TickerMarket | null>;
   /** Logs each message once. */
@@ -20,7 +20,7 @@ export interface ProgressContext {
 
 type Fill = NonNullable<WireOrderStatus['fills']>[number];
 
-export type Progress = (order: LandedOrder) => Promise<OrderProgress>;
+type Progress = (order: LandedOrder) => Promise<OrderProgress>;
 
 export function createProgress(context: ProgressContext): Progress {
   const { client, note } = context;

@@ -41,7 +41,7 @@ const EXECUTION_MODE = 'async';
 const BPS = 10_000n;
 const ROUTE_NOT_FOUND = 'route_not_found';
 
-export interface QuoteContext {
+interface QuoteContext {
   readonly client: DflowClient;
   readonly fresh: (ticker: string) => Promise<TickerMarket | null>;
   readonly chain: Chain;
@@ -450,7 +450,7 @@ function maxLamports(priorityFee: number | null | undefined): bigint {
   return SIGNATURE_FEE + (said < PRIORITY_FEE_CAP ? said : PRIORITY_FEE_CAP) + ROUNDING + MOST_RENT;
 }
 
-export type Read =
+type Read =
   | { readonly kind: 'read'; readonly transaction: SolanaTransaction }
   | { readonly kind: 'fault'; readonly fault: string };
 

@@ -458,7 +458,7 @@ interface LeaderBoard {
   onNews(listener: (news: LeadNews) => void): Promise<() => void>;
 }
 
-export type LeadNews = 'leaving' | 'prepared' | 'free';
+type LeadNews = 'leaving' | 'prepared' | 'free';
 
 // Parts of the replica that leads the paper exchange.
 
@@ -568,7 +568,7 @@ export interface WaitingRoom {
   passed(waiter: Waiter): Promise<void>;
 }
 
-export interface WaitingRoomOptions {
+interface WaitingRoomOptions {
   /** Named in errors. */
   readonly what: string;
   readonly mostMs: number;

@@ -143,7 +143,7 @@ type RowOf<Member> = Member extends AsyncMethod
 type CallTable<Port> = { readonly [Name in keyof Port]-?: RowOf<Port[Name]> };
 
 /** The members that every replica implements locally. */
-export type LocalPart<Port, Table> = Pick<
+type LocalPart<Port, Table> = Pick<
   Port,
   { [Name in keyof Port & keyof Table]: Table[Name] extends 'local' ? Name : never }[keyof Port & keyof Table]
 >;
@@ -170,7 +170,7 @@ type AnyRow =
 type AnyTable = Readonly<Record<string, AnyRow>>;
 type AnyPort = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
-export interface ForwardOptions<Port, Table> {
+interface ForwardOptions<Port, Table> {
   /** The port's name in calls. */
   readonly port: string;
   readonly table: Table;
@@ -313,7 +313,7 @@ export interface CallSender {
   endAll(): void;
 }
 
-export interface CallSenderOptions {
+interface CallSenderOptions {
   /** Proves to the leader that the call is a replica's. */
   readonly sign: (call: { method: string; path: string; body: string }) => string;
   /** A leader that answered before does not answer. */
@@ -410,7 +410,7 @@ function unwrapped(value: unknown): unknown {
 // Serves a client's socket through the replica that leads: frames go both ways unchanged. Both ends keep their own bounds; when
 // either is lost, the other is ended, and the client connects again.
 
-export interface RelayTarget {
+interface RelayTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -11,9 +11,9 @@ import { VenueUnavailable, within } from '../../domain/unavailable.ts';
 import type { MarketData } from '../venue.ts';
 import type { ExchangeCalls } from './paper-venue.ts';
 
-export type LiveBook = Pick<Book, 'bids' | 'asks'>;
+type LiveBook = Pick<Book, 'bids' | 'asks'>;
 
-export interface LiveTrade {
+interface LiveTrade {
   readonly side: 'BUY' | 'SELL';
   /** Price of YES. */
   readonly price: number;
@@ -21,7 +21,7 @@ export interface LiveTrade {
 }
 
 /** The live venue, as far as paper orders need it. Books are those of YES. */
-export interface LiveFeed {
+interface LiveFeed {
   readonly markets: MarketData;
   /** Whether `known` has a book. */
   isKnown(market: MarketRecord): boolean;
@@ -42,14 +42,14 @@ interface LiveMirror {
   stop(): Promise<void>;
 }
 
-export interface LiveMirrorOptions {
+interface LiveMirrorOptions {
   readonly exchange: Pick<JournalledExchange, 'status' | 'term' | 'market' | 'mirror' | 'unresolvedMirrors'>;
   readonly feed: LiveFeed;
   readonly log: { warn(context: object, message: string): void };
   readonly times?: Partial<MirrorTimes>;
 }
 
-export interface MirrorTimes {
+interface MirrorTimes {
   /** Changes of so long are one command. */
   readonly flushMs: number;
   /** A book that was asked for is good for orders for so long. */
@@ -352,7 +352,7 @@ const listedOf = (market: MarketRecord): Extract<MirrorChange, { kind: 'list' }>
 // The paper venue on live markets: reads are the live venue's, and orders, positions and outcomes the paper exchange's. Of
 // a market that is traded here the book is the exchange's: the live one without what paper orders took, and with them.
 
-export interface LivePaperOptions {
+interface LivePaperOptions {
   readonly exchange: Pick<JournalledExchange, 'market' | 'book'>;
   readonly live: MarketData;
   readonly mirror: Pick<LiveMirror, 'ready'>;

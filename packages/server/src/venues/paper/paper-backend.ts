@@ -56,7 +56,7 @@ export interface PaperBackend {
   stop(): Promise<void>;
 }
 
-export interface PaperBackendOptions extends LeadOptions {
+interface PaperBackendOptions extends LeadOptions {
   readonly verifyCredentials: SignedOrders['verifyCredentials'];
 }
 

@@ -28,7 +28,7 @@ import type {
 } from '../venue.ts';
 import { answerOf, toEvidence } from './translate.ts';
 
-export interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
+interface PaperVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
   readonly exchange: ExchangeCalls;
   readonly markets: MarketData;
@@ -117,14 +117,14 @@ interface SentAgain {
 
 export interface SentOrder extends VenueOrder, SentAgain {}
 
-export interface SentSet extends VenueSet, SentAgain {}
+interface SentSet extends VenueSet, SentAgain {}
 
 interface ExpiryTerms {
   /** Minimum lead of a GTD order's expiration, in seconds; it expires a third of that early, at most 60 s. */
   readonly gtdMinLeadS: number;
 }
 
-export interface ExchangeCallsOptions extends ExpiryTerms {
+interface ExchangeCallsOptions extends ExpiryTerms {
   readonly exchange: JournalledExchange;
   readonly verifyCredentials: SignedOrders['verifyCredentials'];
   /** Epoch milliseconds. */
@@ -154,7 +154,7 @@ const engineOrders = ({ gtdMinLeadS }: ExpiryTerms) => {
   };
 };
 
-export interface TurnsOptions extends ExpiryTerms {
+interface TurnsOptions extends ExpiryTerms {
   readonly exchange: JournalledExchange;
   readonly venue: VenueId;
 }

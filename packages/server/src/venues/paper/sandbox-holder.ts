@@ -28,7 +28,7 @@ export interface SandboxHolder extends SandboxCalls {
   close(): Promise<void>;
 }
 
-export interface SandboxHolderOptions {
+interface SandboxHolderOptions {
   readonly exchange: JournalledExchange;
   readonly open: () => Promise<Sandbox>;
   readonly simulationBalance: bigint;

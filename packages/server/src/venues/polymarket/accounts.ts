@@ -68,7 +68,7 @@ export interface LiveAccounts extends Accounts {
   outdated(account: Address): void;
 }
 
-export interface LiveAccountsOptions extends AccountSources {
+interface LiveAccountsOptions extends AccountSources {
   readonly keysOf: KeysOf;
   /** Shares of an outcome that the account has bought and that are not settled yet. */
   readonly unsettled?: UnsettledShares;
@@ -417,7 +417,7 @@ function unitOf(sizes: readonly string[]): (text: string | number) => Micro {
 
 // The last known figures by name, within bounds.
 
-export interface Figure<T> {
+interface Figure<T> {
   readonly value: T;
   readonly at: number;
 }
@@ -529,7 +529,7 @@ export const HOW_SENT: Readonly<Record<SignatureType, string>> = {
   3: 'The deposit wallet itself must make this call: sign it as one call of a DepositWallet Batch and give it to the relayer (POST /submit, type WALLET). Sent from any other address it does nothing for the wallet.',
 };
 
-export interface PositionApproval {
+interface PositionApproval {
   readonly market: ContractMarket;
   /** `null`: collateral. */
   readonly tokenId: string | null;
@@ -556,7 +556,7 @@ export function positionApprovalCall(market: ContractMarket, asset: 'collateral'
   return { to: call.to, data: call.data };
 }
 
-export interface ShortageParts {
+interface ShortageParts {
   readonly accounts: Allowances;
   readonly markets: Pick<MarketData, 'find'>;
 }

@@ -72,12 +72,12 @@ export interface LiveBooks {
   close(): Promise<void>;
 }
 
-export interface BookListener {
+interface BookListener {
   readonly onBook: (book: TokenBook | null) => void;
   readonly onTrade: (trade: TradeSeen) => void;
 }
 
-export interface LiveBooksOptions {
+interface LiveBooksOptions {
   readonly clob: VenueHttp;
   readonly socketUrl: string;
   readonly log: OutboundLog;
@@ -333,7 +333,7 @@ export interface TradeSeen {
   readonly at: number | null;
 }
 
-export interface ShardOptions {
+interface ShardOptions {
   readonly url: string;
   readonly log: OutboundLog;
   readonly times?: SocketTimes;

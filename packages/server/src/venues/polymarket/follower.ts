@@ -42,7 +42,7 @@ const MOST_HEARD = 5_000;
 /** A venue that says nothing of any order is not connected to again and again. */
 const REPLACE_EVERY_MS = 60_000;
 
-export interface FollowerParts extends ResyncParts {
+interface FollowerParts extends ResyncParts {
   readonly holder: string;
   readonly keyring: Keyring;
   readonly socketUrl: string;
@@ -54,7 +54,7 @@ export interface FollowerParts extends ResyncParts {
   readonly socketTimes?: SocketTimes;
 }
 
-export interface Follower {
+interface Follower {
   /**
    * The wallet has an order that may change: it is followed, here or by another replica.
    * @param isUrgent something of it will be known only by asking

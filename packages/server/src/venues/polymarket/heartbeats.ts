@@ -28,7 +28,7 @@ const ANSWER_MS = 2_500;
 const REFUSED = 400;
 const OK = 200;
 
-export interface HeartbeatParts {
+interface HeartbeatParts {
   readonly log: HeartbeatLog;
   readonly client: Pick<OrderClient, 'beat'>;
   readonly keyring: Pick<Keyring, 'of' | 'refresh'>;
@@ -37,7 +37,7 @@ export interface HeartbeatParts {
   readonly times?: HeartbeatTimes;
 }
 
-export interface Heartbeats {
+interface Heartbeats {
   counts(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }

@@ -49,7 +49,7 @@ export interface VenueCall {
 }
 
 /** Words of the venue's own limiter, as far as it said anything. */
-export interface VenueLimits {
+interface VenueLimits {
   readonly remaining: number | null;
   /** Epoch seconds. */
   readonly reset: number | null;
@@ -75,7 +75,7 @@ export type Outcome =
     }
   | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'connection' | 'unreadable' };
 
-export interface VenueHttpOptions extends HttpOptions {
+interface VenueHttpOptions extends HttpOptions {
   /** With or without a slash at its end. */
   readonly baseUrl: string;
   /** Holds requests to the venue's limits. */
@@ -347,7 +347,7 @@ const SWEEP_EVERY_MS = 1_000;
 /** More at once are not sent. */
 const MOST_WAITING = 1_000;
 
-export type Buckets = Pick<RateLimits, 'draw' | 'sweep'>;
+type Buckets = Pick<RateLimits, 'draw' | 'sweep'>;
 
 export interface GovernorOptions {
   /** Names the venue among the buckets that replicas share. */
@@ -473,7 +473,7 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-export interface Listing<T> {
+interface Listing<T> {
   /** In errors and logs, such as the path. */
   readonly name: string;
   /** Whose list it is: the pages of a minute are counted for each. Never a secret. */

@@ -30,7 +30,7 @@ import type { SocketTimes } from './reconnecting-socket.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { answerOf, createModes, createSubmit, sentenceOf } from './submit.ts';
 
-export interface LiveOrdersOptions {
+interface LiveOrdersOptions {
   readonly http: VenueHttp;
   readonly log: LiveOrderLog;
   readonly heartbeats: HeartbeatLog;
@@ -163,7 +163,7 @@ export function createLiveOrders(options: LiveOrdersOptions): LiveOrders {
 // or were never taken, within that time; an order that is still in doubt then is left to the resolver, which asks ever more
 // rarely. That the venue does not know an order is no proof here: the look decides what is one.
 
-export interface DoubtWatch {
+interface DoubtWatch {
   /** @returns what the first look found */
   watch(orderId: string): Promise<VenueAnswer>;
   /** Orders that are looked for at the moment. */
@@ -171,7 +171,7 @@ export interface DoubtWatch {
   stop(): void;
 }
 
-export interface DoubtWatchParts {
+interface DoubtWatchParts {
   /** Never throws. */
   readonly look: (orderId: string) => Promise<VenueAnswer | { readonly kind: 'never_received' }>;
   /** After the answer that proved nothing; shorter ones for tests. */
@@ -221,7 +221,7 @@ function createDoubtWatch({ look, afterMs = AFTER_MS }: DoubtWatchParts): DoubtW
 // That it knows nothing is proof only once nothing of the desk can still arrive (docs/decisions/live-orders.md): the order's own expiration is
 // past, or so much time since the last attempt that no connection or proxy still holds the request.
 
-export interface ResolveParts {
+interface ResolveParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
   readonly recorder: Recorder;
@@ -241,7 +241,7 @@ const MAX_REMEMBERED = 20_000;
 
 type Resolved = Awaited<ReturnType<SignedOrders['resolve']>>;
 
-export interface Resolve {
+interface Resolve {
   /** As often as it is worth it: a look too soon after the last one finds nothing. */
   readonly resolve: SignedOrders['resolve'];
   /** Now. Never throws. */
@@ -310,7 +310,7 @@ const cannotArrive = ({ order }: LiveOrder, now: number, doubtMs: number): boole
 
 // Cancels at the venue. They go out in every mode of it, and no limit of the desk holds them back.
 
-export interface CancelParts {
+interface CancelParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
   readonly recorder: Recorder;
@@ -457,7 +457,7 @@ async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], s
 
 // Trades that are kept aside, for an operator to look at, and what the operator decides about one.
 
-export interface KeptAsideParts {
+interface KeptAsideParts {
   readonly log: Pick<LiveOrderLog, 'find' | 'withHeldTrades'>;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;

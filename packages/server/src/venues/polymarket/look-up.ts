@@ -13,7 +13,7 @@ import type { Recorder } from './recorder.ts';
 /** Trades are listed by their own times, which the clocks of the venue decide. */
 const CLOCK_MARGIN_S = 120;
 
-export interface LookUpParts {
+interface LookUpParts {
   readonly client: OrderClient;
   readonly now: () => number;
 }
@@ -143,7 +143,7 @@ export interface ResyncParts {
 const YOUNG = { resting: 10, heldBack: 40 } as const;
 const LOOK_UPS_AT_ONCE = 8;
 
-export interface Resynced {
+interface Resynced {
   /** Something is left that only another look will settle. */
   readonly isBusy: boolean;
   /** The orders that were looked at. */

@@ -18,7 +18,7 @@ import type { SignedMessage, VenueOrder, VenueSecrets } from '../venue.ts';
 import type { Outcome, VenueCall, VenueHttp, VenueReply } from './http.ts';
 import { orderOf, pageOf, tradeOf, type WireOrder, type WireTrade } from './order-wire.ts';
 
-export interface TradeFilter {
+interface TradeFilter {
   readonly id?: string;
   readonly market?: string;
   /** Epoch seconds. */
@@ -162,7 +162,7 @@ interface AccountKeys {
   readonly secrets: VenueSecrets;
 }
 
-export interface SignedCall {
+interface SignedCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base URL, without a query. */
   readonly path: string;
@@ -206,7 +206,7 @@ export interface Keyring {
 const KEPT_MS = 10_000;
 const MAX_KEPT = 5_000;
 
-export interface KeyringParts {
+interface KeyringParts {
   readonly log: Pick<LiveOrderLog, 'wallet' | 'account'>;
   readonly open: (wallet: FollowedWallet) => OwnedKeys;
   readonly now: () => number;
@@ -286,7 +286,7 @@ const TEXTS: readonly (readonly [RegExp, VenueRefusal])[] = [
 /** Texts of a 400 that prove nothing: the order may be there, or may come to be. */
 const NO_PROOF = /Duplicated|already been placed|context canceled|match delayed/i;
 
-export type Verdict =
+type Verdict =
   | { readonly kind: 'rejected'; readonly reason: VenueRefusal; readonly detail: string | null }
   /** `isThere`: the venue says that it has the order. */
   | { readonly kind: 'unknown'; readonly isThere: boolean };

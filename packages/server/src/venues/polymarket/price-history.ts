@@ -25,7 +25,7 @@ const DAILY = 1_440;
 
 type Query = Readonly<Record<string, string | number>>;
 
-export interface LivePriceHistoryOptions {
+interface LivePriceHistoryOptions {
   readonly clob: Pick<VenueHttp, 'read'>;
   readonly clock: { now(): number };
 }

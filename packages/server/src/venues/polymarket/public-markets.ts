@@ -51,7 +51,7 @@ export interface PolymarketUrls {
   readonly sockets: string;
 }
 
-export interface PublicMarketsOptions {
+interface PublicMarketsOptions {
   /** In logs and errors. */
   readonly name: string;
   readonly urls: PolymarketUrls;
@@ -65,7 +65,7 @@ export interface PublicMarketsOptions {
   readonly times?: { readonly marketLifeMs?: number; readonly askAgainMs?: number };
 }
 
-export interface PublicMarkets {
+interface PublicMarkets {
   readonly clob: VenueHttp;
   readonly data: VenueHttp;
   readonly site: VenueHttp;
@@ -142,7 +142,7 @@ const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
 const MIN_TOKEN_DIGITS = 20;
 const MAX_SLUG_CHARS = 250;
 
-export interface LiveMarketDataOptions {
+interface LiveMarketDataOptions {
   readonly gamma: Gamma;
   readonly books: LiveBooks;
   readonly resolutions: Resolutions;
@@ -501,7 +501,7 @@ interface Gamma {
   malformed(): number;
 }
 
-export interface GammaOptions {
+interface GammaOptions {
   readonly http: VenueHttp;
   readonly clock: { now(): number };
   readonly keepsOrder?: KeepsOrder | undefined;
@@ -627,7 +627,7 @@ interface Resolutions {
   of(markets: readonly Ended[]): Promise<ReadonlyMap<string, Payout>>;
 }
 
-export interface ResolutionSources {
+interface ResolutionSources {
   readonly data: VenueHttp;
   readonly clob: VenueHttp;
   /** How long a market without a proved outcome is not asked about again; half a minute when omitted. */

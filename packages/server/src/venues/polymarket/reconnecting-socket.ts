@@ -32,7 +32,7 @@ const SOCKET_TIMES: SocketTimes = {
   maxBackoffMs: 30_000,
 };
 
-export interface SocketOptions {
+interface SocketOptions {
   readonly url: string;
   /** In logs and `status`. */
   readonly name: string;

@@ -48,7 +48,7 @@ const MAX_GROUP = 200;
 const movesMoney = ({ evidence, reversals, venue }: LiveChange): boolean =>
   venue.isFinal || evidence.fills.length > 0 || reversals.length > 0;
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly log: LiveOrderLog;
   readonly logger: OutboundLog;
   /** Called when the account's balance is another one. */

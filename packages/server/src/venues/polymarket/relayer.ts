@@ -52,7 +52,7 @@ export const createRelaying = (
   },
 });
 
-export interface RelayerOptions {
+interface RelayerOptions {
   readonly http: Pick<VenueHttp, 'ask' | 'read' | 'send'>;
   readonly credentials: RelayerCredentials;
   /** The clock with which requests are signed. */

@@ -42,7 +42,7 @@ import type { OwnedKeys } from './order-client.ts';
 import type { Relayer, Relaying } from './relayer.ts';
 import { conditionOf, microOf, READ } from './translate-market.ts';
 
-export interface LiveSetsOptions {
+interface LiveSetsOptions {
   readonly markets: Pick<MarketData, 'find' | 'findAll'>;
   readonly accounts: Pick<LiveAccounts, 'balance' | 'outdated' | 'allowances'>;
   readonly data: Pick<VenueHttp, 'read' | 'lists'>;
@@ -215,7 +215,7 @@ async function madeIn(
 // Redemption at the live venue. The desk holds no key that could: it says which call makes the wallet redeem, and the owner
 // signs it. What the owner has redeemed is gone from the account, and the Data API lists the redemption.
 
-export interface LiveRedemptionOptions {
+interface LiveRedemptionOptions {
   readonly markets: Pick<MarketData, 'find'>;
   readonly accounts: Pick<LiveAccounts, 'tokens' | 'outdated' | 'allowances'>;
   readonly data: Pick<VenueHttp, 'read' | 'lists'>;

@@ -26,7 +26,7 @@ import {
 import { DUST, microOf, type Observation } from './order-wire.ts';
 import type { Recorder } from './recorder.ts';
 
-export interface SubmitParts {
+interface SubmitParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
   readonly modes: Modes;
@@ -365,7 +365,7 @@ const MOST_ORDERS = 15;
 const OF_THE_REQUEST =
   /Too many orders|Invalid order payload|Invalid payload|owner of the API KEY|Unauthorized|Invalid api key|Too Many Requests/i;
 
-export interface BatchParts extends AnswerReading {
+interface BatchParts extends AnswerReading {
   readonly client: Pick<OrderClient, 'postAll'>;
   readonly keyring: Pick<Keyring, 'of'>;
   readonly modes: Pick<Modes, 'note' | 'pause'>;
@@ -497,9 +497,9 @@ function idOf(leg: unknown): string | null {
 // its rate limits. New orders pause until the time that the venue named, else for a time that grows; then one order finds
 // out. Cancels are never paused.
 
-export type VenueMode = 'restarting' | 'post_only' | 'cancel_only' | 'disabled' | 'rate_limited';
+type VenueMode = 'restarting' | 'post_only' | 'cancel_only' | 'disabled' | 'rate_limited';
 
-export interface Pause {
+interface Pause {
   readonly mode: VenueMode;
   /** Epoch milliseconds. */
   readonly until: number;

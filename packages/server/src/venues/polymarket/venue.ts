@@ -15,7 +15,7 @@ import { createRelayer, createRelaying, type RelayerCredentials } from './relaye
 import { createLiveRedemption, createLiveSets } from './sets.ts';
 import { type KeepsOrder, READ } from './translate-market.ts';
 
-export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
+interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | 'rules'> {
   readonly id: string;
   readonly urls: PolymarketUrls;
   readonly send: HttpSend;
@@ -40,7 +40,7 @@ export interface PolymarketVenueOptions extends Pick<SignedOrders, 'signing' | '
   readonly missingMs?: number;
 }
 
-export interface PolymarketVenue {
+interface PolymarketVenue {
   readonly venue: Venue;
   stop(): Promise<void>;
 }
@@ -139,7 +139,7 @@ export function createPolymarketVenue(options: PolymarketVenueOptions): Polymark
 // signatures that are too old or too new; how old is nowhere documented. Beyond half a minute one of the two clocks is
 // plainly wrong, and ends of orders and matches would be judged by it: the venue then takes no orders, and says why.
 
-export interface VenueClock {
+interface VenueClock {
   /** Our clock, with the difference added. Epoch milliseconds. */
   now(): number;
   /** Whole seconds that the venue's clock is ahead of ours, negative: behind; `null`: never heard. */
@@ -149,7 +149,7 @@ export interface VenueClock {
   stop(): void;
 }
 
-export interface VenueClockParts {
+interface VenueClockParts {
   readonly http: Pick<VenueHttp, 'ask'>;
   readonly clock: { now(): number };
   readonly log: OutboundLog;
@@ -232,7 +232,7 @@ const secondsOf = (ms: number): number => Math.round(ms / SECOND_MS);
 const GEOBLOCK_EVERY_MS = 3_600_000;
 const PATH = '/api/geoblock';
 
-export interface Geoblock {
+interface Geoblock {
   /** `null`: not known. */
   readonly blocked: () => boolean | null;
   /** `null`, or a sentence for the venue's status. */

@@ -15,7 +15,7 @@ import type { Chain } from '../chain.ts';
 
 type Transfer = Parameters<Chain['buildDelegatedTransfer']>[0];
 
-export interface TransferContext {
+interface TransferContext {
   readonly tokenProgram: SolanaAddress;
   readonly decimals: number;
   readonly blockhash: string;

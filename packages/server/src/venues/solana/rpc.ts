@@ -36,7 +36,7 @@ class RpcError extends Error {
 }
 
 /** One call to a node that is part of the service. Rejects when there was no answer. */
-export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
+type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 export type RpcOptions = Pick<HttpOptions, 'clock' | 'log' | 'arrived'> &
   (HttpNode | { readonly ask: AskNode });

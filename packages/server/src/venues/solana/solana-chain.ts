@@ -26,7 +26,7 @@ import { simulate } from './simulate.ts';
 const DECIMALS = 6;
 const MAX_SIGNATURES_PER_CALL = 256;
 
-export type SolanaChainOptions = RpcOptions;
+type SolanaChainOptions = RpcOptions;
 
 export function createSolanaChain(options: SolanaChainOptions): Chain {
   const rpc = createRpc(options);

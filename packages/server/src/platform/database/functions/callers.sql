@@ -1,5 +1,5 @@
 -- A change of what callers of trades are judged by gives its state another name, in the same commit. The columns are those
--- that the statement of trade-callers.ts reads.
+-- that the statement of admission-reads.ts reads.
 create or replace function rename_callers_version() returns trigger language plpgsql as $$
 begin
   -- Once for a transaction.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from './explain.ts';
+import { explain } from './banner.ts';
 
 const INITDB =
   'The embedded PostgreSQL could not be set up in /data/postgres: FATAL:  could not extend file "base/1/2691": No space left on device\nHINT:  Check free disk space.\nchild process exited with exit code 134';
