@@ -68,6 +68,8 @@ const ADDED: readonly (readonly [number: number, undo: string])[] = [
   [110, 'alter table desk_watch drop column restores'],
   [110, 'alter table exits drop column change'],
   [110, 'drop index facts_of_absences'],
+  [111, 'alter table fills drop column recorded'],
+  [111, 'alter table exits drop column after_fill, drop column in_order'],
 ];
 
 /** As if that migration and the later ones had never been. */

@@ -175,6 +175,19 @@ describe('the position', () => {
     expect(await sales()).toHaveLength(1);
   });
 
+  test('is closed by hand, by the clock of a replica that is behind: the exit goes', async () => {
+    clock.advance(4_000);
+    const exit = await leaveTimed();
+    clock.advance(-4_000);
+    await trader.client.placeTrade(await marketSell(trader, market, 30));
+    await hold(trader, market, 30);
+    clock.advance(4_000);
+    await due();
+    await passes(service, clock, 2_000);
+    expect((await exitOf(exit)).because).toBe('position_closed');
+    expect(await sales()).toHaveLength(1);
+  });
+
   test('is dust, less than a SELL can name: the exit goes; what rose again before was one holding', async () => {
     await trader.client.placeTrade(await marketSell(trader, market, 20));
     await hold(trader, market, 0.007894);
@@ -184,7 +197,6 @@ describe('the position', () => {
     await reviewed();
     expect((await exitOf(exit)).status).toBe('armed');
     await trader.client.placeTrade(await marketSell(trader, market, 10));
-    clock.advance(1);
     await hold(trader, market, 30);
     await due();
     await passes(service, clock, 2_000);

@@ -35,11 +35,20 @@ const isUndoneExit = ({ status, isDue, trouble, mustLetGo }: DeskExit): boolean 
   status === 'firing' ||
   (status === 'armed' && isDue && (trouble === null || PASSING.has(trouble)) && !mustLetGo);
 
+const NO_TRADES = ['trades', 'waiting'].map((what) => `bellwether_in_flight{what="${what}"} 0\n`);
+
+/** Also for one for whose answer its client has given up. */
+async function hasNoTradesUnderWay({ urls }: Place): Promise<boolean> {
+  const pages = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  return pages.every((page) => NO_TRADES.every((line) => page.includes(line)));
+}
+
 /** No order is in doubt, receipts are written, webhooks are sent, and nothing has changed since the last look. @returns what is known of orders that wait, when it did not come to rest */
 export async function comeToRest(
-  { sql, setUp }: Place,
-  quietMs: number = QUIET_MS[setUp],
+  place: Place,
+  quietMs: number = QUIET_MS[place.setUp],
 ): Promise<string | null> {
+  const { sql } = place;
   let before = '';
   let since = performance.now();
   const isRested = await waitUntil(async () => {
@@ -71,7 +80,7 @@ export async function comeToRest(
       left?.closed === 0 &&
       exits.length === 0 &&
       !orders.some(({ status }) => UNDONE.has(status));
-    return isDone && performance.now() - since > quietMs;
+    return isDone && performance.now() - since > quietMs && (await hasNoTradesUnderWay(place));
   });
   if (isRested) return null;
   const rows = await sql`select o.order_id, o.status, to_jsonb(v) as venue, (select jsonb_agg(to_jsonb(t))

@@ -151,7 +151,12 @@ async function leaveNew(
   const left = await needs.exits.leave(
     exit,
     needs.secrets.seal(JSON.stringify(trade), exitIdentity(exit.exitId)),
-    { replaces, most: EXIT_LIMITS.openPerAgent, kept: EXIT_LIMITS.keptPerAgent },
+    {
+      replaces,
+      most: EXIT_LIMITS.openPerAgent,
+      kept: EXIT_LIMITS.keptPerAgent,
+      isInOrder: venueFor(needs, exit.venue, 'signedOrders').signedOrders.keptSince !== undefined,
+    },
   );
   switch (left) {
     case 'too_many':

@@ -176,7 +176,14 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
         replaces,
         most,
         kept,
-      }: { readonly replaces: string | null; readonly most: number; readonly kept: number },
+        isInOrder,
+      }: {
+        readonly replaces: string | null;
+        readonly most: number;
+        readonly kept: number;
+        /** Its venue's fills are recorded in the order in which they happen. */
+        readonly isInOrder: boolean;
+      },
     ): Promise<LeftExit> =>
       transact(sql, async (tx) => {
         const { agentId, keyId } = exit.caller;
@@ -202,7 +209,7 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
         // Before it is left: the exit that was changed last stays (functions/desk-watch.sql).
         await tx`delete from exits where exit_id in (
           select exit_id from exits where agent_id = ${agentId} and sealed is null order by updated_at desc offset ${kept})`;
-        await tx`insert into exits ${tx({ ...columnsOf(exit, sealed), ...status })}`;
+        await tx`insert into exits ${tx({ ...columnsOf(exit, sealed), ...status, in_order: isInOrder })}`;
         const state = only(
           await tx<{ readonly is_active: boolean; readonly open: number }[]>`
             select open_exits as open,

@@ -216,6 +216,8 @@ export interface ExitsRow {
   readonly seen_at: Date | null;
   readonly owner_seen_at: Date | null;
   readonly change: bigint;
+  readonly after_fill: bigint | null;
+  readonly in_order: boolean;
 }
 
 export interface FactLogRow {
@@ -282,6 +284,7 @@ export interface FillsRow {
   readonly realized: bigint;
   readonly filled_at: Date;
   readonly counts_at: Date | null;
+  readonly recorded: bigint | null;
 }
 
 export interface HandedOutSetsRow {

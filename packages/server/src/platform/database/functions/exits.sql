@@ -116,6 +116,10 @@ $$;
 
 create or replace function exit_changes() returns trigger language plpgsql as $$
 begin
+  if tg_op = 'INSERT' then
+    new.after_fill := coalesce((select max(f.recorded) from fills f where f.wallet = new.funder and f.token_id = new.token_id
+      and f.filled_at >= new.created_at - interval '10 seconds'), 0);
+  end if;
   new.became := exit_became(new, case tg_op when 'UPDATE' then old.became end);
   return new;
 end
@@ -267,18 +271,21 @@ begin
 end
 $$;
 
--- Whether the shares of an exit are those that it was left for. A holding that fell from above dust to dust since then is closed, by the times
--- of matches: what was bought afterwards is another one. Dust is less than a SELL can name. A sale that is not confirmed may fail. The
--- holding is what the venue had at first, or the desk, where that is more: shares may have been bought past it, and what was matched
--- before need not be settled. Of one moment purchases count first, which keeps a stop; the exit's own sale ends it otherwise.
+-- Whether the shares of an exit are those that it was left for. A holding that fell from above dust to dust since then is closed: what was
+-- bought afterwards is another one. Dust is less than a SELL can name. A sale that is not confirmed may fail. The holding is what the venue
+-- had at first, or the desk, where that is more: shares may have been bought past it, and what was matched before need not be settled.
+-- Since then came what was recorded later, at a time that is no earlier by more than clocks differ. Of a venue that tells of its matches
+-- in any order, a purchase counts from its own time on; and of one moment purchases count first, which keeps a stop: the exit's own sale
+-- ends it otherwise.
 create or replace function exit_holding(wanted text) returns text language sql stable as $$
   with e as (select * from exits where exit_id = wanted),
   moves as (
-    select f.order_id, f.trade_id, coalesce(f.counts_at, f.filled_at) as at,
+    select f.order_id, f.trade_id, case when e.in_order then f.recorded end as nth, coalesce(f.counts_at, f.filled_at) as at,
       case f.side when 'BUY' then f.size else -f.size end as moved,
       f.side = 'SELL' and t.status is not null and t.status <> 'confirmed' as is_open
-    from e join fills f on f.wallet = e.funder and f.token_id = e.token_id and f.filled_at >= e.created_at
-        and (f.side = 'SELL' or f.filled_at > e.created_at)
+    from e join fills f on f.wallet = e.funder and f.token_id = e.token_id and f.filled_at >= e.created_at - interval '10 seconds'
+        and coalesce(f.recorded, 0) > coalesce(e.after_fill, -1)
+        and (f.side = 'SELL' or e.in_order or f.filled_at > e.created_at)
       left join venue_trades t on t.order_id = f.order_id and t.nth = f.trade_id
   ), began as (
     select greatest(e.held, coalesce(p.size, 0) - (select coalesce(sum(moved), 0) from moves)) as held
@@ -286,7 +293,7 @@ create or replace function exit_holding(wanted text) returns text language sql s
   ), walked as (
     select m.order_id, m.moved, b.held + sum(m.moved) over before as left_then, bool_or(m.is_open) over before as is_open
     from moves m cross join began b
-    window before as (order by m.at, m.moved desc, m.order_id, m.trade_id)
+    window before as (order by m.nth, m.at, m.moved desc, m.order_id, m.trade_id)
   )
   select case when bool_or(not w.is_open) then 'closed' when bool_or(w.is_open) then 'closing' else 'held' end
   from walked w join e on w.order_id <> e.order_id where w.left_then < 10000 and w.left_then - w.moved >= 10000
