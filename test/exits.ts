@@ -1,7 +1,7 @@
 /** Guarded exits in tests: a trader with shares, orders signed ahead, and a book that is moved past their triggers. */
 import { randomUUID } from 'node:crypto';
 import type { OrderProfile } from '@bellwether/protocol';
-import type { Market } from '@bellwether/sdk';
+import type { AgentEvent, Market } from '@bellwether/sdk';
 import { limitOrder, newTrader, type TestService, type Trader } from './harness.ts';
 import type { ManualClock } from './world.ts';
 
@@ -87,4 +87,31 @@ export async function passes({ runJob }: TestService, clock: ManualClock, ms: nu
     await runJob('watch exits');
   }
   await runJob('review exits');
+}
+
+/** A setting that was not there before: its event is the last one that is read. */
+let mark = 1_000;
+
+/** The recorded events of an agent since a cursor, or of all its life. */
+export async function eventsOf({ client }: Pick<Trader, 'client'>, after: string): Promise<AgentEvent[]> {
+  const ending = new AbortController();
+  const events: AgentEvent[] = [];
+  mark += 1;
+  const last = mark;
+  await client.updateSettings({ maxTradesPerDay: last });
+  for await (const event of client.events({ signal: ending.signal, after })) {
+    events.push(event);
+    if (event.type === 'safeguards' && event.data.settings.maxTradesPerDay === last) ending.abort();
+  }
+  return events;
+}
+
+export async function cursorOf({ client }: Pick<Trader, 'client'>): Promise<string> {
+  const ending = new AbortController();
+  let cursor = '';
+  for await (const event of client.events({ signal: ending.signal })) {
+    cursor = event.cursor;
+    ending.abort();
+  }
+  return cursor;
 }

@@ -40,12 +40,14 @@ export function startVenue(
 /** What a venue says in place of an answer; `cut`: nothing, and the connection ends. Its orders are those of the venue behind it. */
 export type VenueWords =
   | 'cut'
+  // It does what it was asked for, and its answer is lost.
+  | 'lost'
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
 
 /**
  * The venue, its sockets included, but for what it says otherwise.
  * @param alter takes every object of an answer, those inside it first
- * @param inPlace says something in place of the venue, which then never hears of the request
+ * @param inPlace says something in place of the venue, which then never hears of the request unless its answer alone is lost
  */
 export async function alteredVenue(
   venue: string,
@@ -69,7 +71,7 @@ export async function alteredVenue(
     for await (const chunk of request) body += String(chunk);
     const said = inPlace(request.method ?? '', request.url ?? '');
     if (said === 'cut') return void request.socket.destroy();
-    if (said !== null) {
+    if (said !== null && said !== 'lost') {
       response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers });
       return void response.end(typeof said.body === 'string' ? said.body : JSON.stringify(said.body));
     }
@@ -79,7 +81,7 @@ export async function alteredVenue(
       headers: headers as Record<string, string>,
       ...(body === '' ? {} : { body }),
     }).catch(() => null);
-    if (answer === null) return void request.socket.destroy();
+    if (answer === null || said === 'lost') return void request.socket.destroy();
     const type = answer.headers.get('content-type') ?? 'application/json';
     response.writeHead(answer.status, { 'content-type': type });
     response.end(textOf(await answer.text()));

@@ -1,12 +1,12 @@
 /** What becomes of a guarded exit makes one event, a line in the briefing and, where shares are left unguarded, an alert. */
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
-import type { AgentEvent, ExitRequest, Market } from '@bellwether/sdk';
+import type { ExitRequest, Market } from '@bellwether/sdk';
 import { Check } from 'typebox/value';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { claim, ownerOf } from '../approving.ts';
 import { cli } from '../cli-process.ts';
-import { bidOf, type ExitOrder, exitOrder, hold, passes } from '../exits.ts';
+import { bidOf, cursorOf, type ExitOrder, eventsOf, exitOrder, hold, passes } from '../exits.ts';
 import {
   limitOrder,
   marketSell,
@@ -89,27 +89,6 @@ async function soldInPart(): Promise<string> {
   return exitId;
 }
 
-/** The recorded events of an agent since a cursor, or of all its life. */
-async function eventsOf({ client }: Pick<Trader, 'client'>, after: string): Promise<AgentEvent[]> {
-  const ending = new AbortController();
-  const events: AgentEvent[] = [];
-  const last = Math.floor(Math.random() * 4_000) + 100;
-  await client.updateSettings({ maxTradesPerDay: last });
-  for await (const event of client.events({ signal: ending.signal, after })) {
-    events.push(event);
-    if (event.type === 'safeguards' && event.data.settings.maxTradesPerDay === last) ending.abort();
-  }
-  return events;
-}
-async function cursorOf({ client }: Pick<Trader, 'client'>): Promise<string> {
-  const ending = new AbortController();
-  let cursor = '';
-  for await (const event of client.events({ signal: ending.signal })) {
-    cursor = event.cursor;
-    ending.abort();
-  }
-  return cursor;
-}
 const exitEvents = async (agent: Pick<Trader, 'client'>, after: string) =>
   (await eventsOf(agent, after)).flatMap((event) =>
     event.type.startsWith('exit.') && 'id' in event ? [event] : [],

@@ -1,18 +1,31 @@
 /** A batch of orders at a live venue: one request there, and an answer, a record and a doubt for each order. */
-import { Faults } from '@bellwether/exchange/doors/polymarket';
 import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { call, limitOrder, openMarkets, type TestService, type Trader } from '../harness.ts';
-import { liveOrder, newLiveTrader, orderAt, PROFILE, startLiveDesk, startVenue } from '../live-desk.ts';
+import {
+  alteredVenue,
+  liveOrder,
+  newLiveTrader,
+  orderAt,
+  PROFILE,
+  startLiveDesk,
+  startVenue,
+} from '../live-desk.ts';
 
-const faults = new Faults(Date.now);
+let isLost = false;
 let venue: TestService;
 let desk: TestService;
 let trader: Trader;
 let market: Market;
 beforeAll(async () => {
-  venue = await startVenue({}, { faults });
-  desk = await startLiveDesk(venue);
+  venue = await startVenue();
+  const { exchange } = venue;
+  const url = await alteredVenue(
+    venue.url,
+    (record) => record,
+    (method, path) => (isLost && method === 'POST' && path.endsWith('/orders') ? 'lost' : null),
+  );
+  desk = await startLiveDesk({ url, exchange });
   trader = await newLiveTrader(desk, venue);
   [market] = (await openMarkets(trader.client)) as [Market];
 });
@@ -64,9 +77,9 @@ test('safeguards count the orders before it in the batch', async () => {
 });
 
 test('a lost answer leaves each in doubt until the venue shows it', async () => {
-  faults.set({ droppedShare: 1 });
+  isLost = true;
   const { results } = await batch([await bid(20), await bid(21)]);
-  faults.set({});
+  isLost = false;
   for (const { problem, trade } of results)
     expect([undefined, 'order_outcome_unknown']).toContain(problem?.code ?? trade?.errorCode);
   const ids = results.map(({ orderId }: { orderId: string }) => orderId);

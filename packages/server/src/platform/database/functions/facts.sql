@@ -24,11 +24,12 @@ create or replace function log_changed_orders() returns trigger language plpgsql
 begin
   insert into facts (agent_id, kind, subject, at, payload)
   select o.agent_id, 'order', o.order_id, o.updated_at,
-    -- Where fills were taken back, the order may be again where it was: how often says that this is another fact.
-    case when strpos(o.journal_lines, 'fills_reversed"') = 0
+    -- Where fills were taken back, or the order was sent again, it may be again where it was: how often says that this is another fact.
+    case when strpos(o.journal_lines, 'fills_reversed"') = 0 and strpos(o.journal_lines, 'sent_again"') = 0
       then order_change(o.status, o.filled, o.cost, o.fees, o.error_code)
-      else order_change(o.status, o.filled, o.cost, o.fees, o.error_code) || jsonb_build_object('reversals',
-        regexp_count(o.journal_lines, 'fills_reversed"')) end
+      else order_change(o.status, o.filled, o.cost, o.fees, o.error_code) || jsonb_strip_nulls(jsonb_build_object(
+        'reversals', nullif(regexp_count(o.journal_lines, 'fills_reversed"'), 0),
+        'repeats', nullif(regexp_count(o.journal_lines, 'sent_again"'), 0))) end
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;

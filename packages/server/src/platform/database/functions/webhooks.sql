@@ -45,11 +45,13 @@ create or replace function webhook_events(fact facts)
 returns table (nth integer, type text, event_id uuid, data jsonb) language sql stable as $$
   with f as (select fact.agent_id, fact.kind, fact.subject, whole_payload(fact) as p)
   select 1, 'order.' || order_event_word(p ->> 'status'),
-    event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize') || coalesce(' ' || (p ->> 'reversals'), '')),
-    p - 'reversals' || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
+    event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize') || coalesce(' ' || (p ->> 'reversals'), '')
+      || coalesce(' again ' || (p ->> 'repeats'), '')),
+    p - array['reversals', 'repeats'] || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
       'orderSize', micro_number((p ->> 'orderSize')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint),
       'filledAmount', micro_number((p ->> 'filledAmount')::bigint), 'feePaid', micro_number((p ->> 'feePaid')::bigint))
-  from f where kind = 'order' and p ->> 'status' <> 'submitting'
+  -- A refusal of an exit's order is told once: it is sent again until it has an effect.
+  from f where kind = 'order' and p ->> 'status' <> 'submitting' and not (p ->> 'status' = 'rejected' and p ? 'repeats')
   union all
   select 1, 'fill', event_id('fill' || (p ->> 'walletAddress') || subject || (p ->> 'tradeId')),
     p - array['realized', 'matchKind'] || jsonb_build_object('price', pips_number((p ->> 'price')::integer),
