@@ -22,7 +22,7 @@ const clock = movingClock();
 const faults = new Faults(clock.now);
 /** In place of answers to orders. */
 let words: VenueWords | null = null;
-/** It does not say what became of an order; its socket does. */
+/** Once all is sold it does not say what became of an order; its socket does. */
 let isBlind = false;
 /** Of every trade. */
 let sayFailed = false;
@@ -42,7 +42,7 @@ beforeAll(async () => {
     venue.url,
     (record) => (sayFailed && 'taker_order_id' in record ? { ...record, status: 'FAILED' } : record),
     (method, path) => {
-      if (path.includes('/data/')) return isBlind ? { status: 503, body: '' } : null;
+      if (path.includes('/data/')) return isBlind && held() === 0 ? { status: 200, body: 'no JSON' } : null;
       return method === 'POST' && path.endsWith('/order') ? words : null;
     },
   );
