@@ -101,6 +101,14 @@ export async function alteredVenue(
   return listening(server);
 }
 
+/** The venue, but for its answers to what is posted to this path, which are lost while it is so. */
+export const venueLosingAnswers = (venue: string, path: string, isSo: () => boolean): Promise<string> =>
+  alteredVenue(
+    venue,
+    (record) => record,
+    (method, asked) => (isSo() && method === 'POST' && asked.endsWith(path) ? 'lost' : null),
+  );
+
 /** Where orders are matched. */
 export type LiveVenue = Pick<TestService, 'url' | 'exchange'>;
 

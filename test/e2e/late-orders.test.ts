@@ -14,7 +14,14 @@ import {
   type Trader,
   withTurns,
 } from '../harness.ts';
-import { alteredVenue, liveOrder, newLiveTrader, orderAt, startLiveDesk, startVenue } from '../live-desk.ts';
+import {
+  liveOrder,
+  newLiveTrader,
+  orderAt,
+  startLiveDesk,
+  startVenue,
+  venueLosingAnswers,
+} from '../live-desk.ts';
 import { aSandboxMarket, newSandboxTrader } from '../sandbox.ts';
 
 const SOON_MS = 300;
@@ -114,11 +121,7 @@ describe('at a live venue', () => {
   beforeAll(async () => {
     venue = await startVenue({}, { faults });
     const { exchange } = venue;
-    const url = await alteredVenue(
-      venue.url,
-      (record) => record,
-      (method, path) => (isLost && method === 'POST' && path.endsWith('/order') ? 'lost' : null),
-    );
+    const url = await venueLosingAnswers(venue.url, '/order', () => isLost);
     desk = await startLiveDesk({ url, exchange });
     trader = await newLiveTrader(desk, venue);
     [market] = (await openMarkets(trader.client)) as [Market];

@@ -3,13 +3,13 @@ import type { Market } from '@bellwether/sdk';
 import { beforeAll, expect, test } from 'vitest';
 import { call, limitOrder, openMarkets, type TestService, type Trader } from '../harness.ts';
 import {
-  alteredVenue,
   liveOrder,
   newLiveTrader,
   orderAt,
   PROFILE,
   startLiveDesk,
   startVenue,
+  venueLosingAnswers,
 } from '../live-desk.ts';
 
 let isLost = false;
@@ -20,11 +20,7 @@ let market: Market;
 beforeAll(async () => {
   venue = await startVenue();
   const { exchange } = venue;
-  const url = await alteredVenue(
-    venue.url,
-    (record) => record,
-    (method, path) => (isLost && method === 'POST' && path.endsWith('/orders') ? 'lost' : null),
-  );
+  const url = await venueLosingAnswers(venue.url, '/orders', () => isLost);
   desk = await startLiveDesk({ url, exchange });
   trader = await newLiveTrader(desk, venue);
   [market] = (await openMarkets(trader.client)) as [Market];

@@ -235,7 +235,7 @@ describe('UTC days', () => {
       at: midnight - 1,
       judge(scope) {
         late = scope;
-        return null;
+        return { kind: 'same', answer: async () => null };
       },
     });
     // Its time is yesterday's; it is checked against the new day.

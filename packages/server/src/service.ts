@@ -157,7 +157,8 @@ async function start(
     ...base,
     stops,
     recordDir: config.recordDir,
-    journal: paperJournal({ config, positions }, paper),
+    journal: paperJournal(config, paper),
+    positionsInPlay: positions,
   });
   const { isCredited } = stores.wallets;
   const others = await watchReplicas(sql, replicaId);

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { VenueUnavailable } from '../src/domain/unavailable.ts';
 import { createKeyedMutex } from '../src/platform/scheduler.ts';
+import { PositionsInPlay } from '../src/positions/index.ts';
 import type { Admission } from '../src/trading/admission.ts';
 import { BrokenCommits, createTradeLedger } from '../src/trading/ledger.ts';
 
@@ -47,7 +48,7 @@ const admission = (turn: number): Admission => ({
   conditionId: 'condition',
   tokenIds: ['1', '2'],
   at: Date.now(),
-  judge: () => null,
+  judge: () => ({ kind: 'same', answer: async () => null }),
 });
 
 /** A pool whose first connections, as many as said, are lent and never answer. */
@@ -66,7 +67,8 @@ function withSilent(sql: Sql, silent: number): Sql {
 }
 
 test('a group whose connection does not answer does not stop the trades after it', async () => {
-  const ledger = createTradeLedger(withSilent(await openDeskDatabase(6), 2), null);
+  const sql = withSilent(await openDeskDatabase(6), 2);
+  const ledger = createTradeLedger(sql, { journal: null, positions: new PositionsInPlay() });
   const answered: number[] = [];
   const send = (turn: number) =>
     // The agent is unknown, which is an answer.

@@ -27,7 +27,7 @@ export interface ThisReplica {
 export type OperatorNeeds = OperatorStatusNeeds;
 
 export interface OperatorParts {
-  readonly gate: Pick<Gate, 'admission'>;
+  readonly gate: Pick<Gate, 'gatekeeper'>;
   readonly streams: Pick<Streams, 'open'>;
   readonly readiness: () => Promise<{
     readonly ready: boolean;
@@ -49,7 +49,7 @@ export function bindOperator(bind: Bind, needs: OperatorNeeds, parts: OperatorPa
   bind(getOperatorStatus, async ({ reply }) => {
     reply.header('cache-control', 'no-store');
     const { ready, body } = await readiness();
-    const { requests, trades, waiting } = gate.admission.state;
+    const { requests, trades, waiting } = gate.gatekeeper.state;
     return operatorStatus(needs, {
       version,
       ready,
@@ -63,7 +63,7 @@ export function bindOperator(bind: Bind, needs: OperatorNeeds, parts: OperatorPa
           underWay: requests,
           tradesUnderWay: trades,
           tradesWaiting: waiting,
-          shed: gate.admission.shed,
+          shed: gate.gatekeeper.shed,
         },
         openStreams: streams.open.count,
         ...seen(),

@@ -23,7 +23,6 @@ import type { NewChainOrder, OrderStore } from '../trading/index.ts';
 import {
   type NoteRefusalNeeds,
   noteSubmitRefusal,
-  notingRefusals,
   type Placed,
   type Placement,
   type PlaceOrderNeeds,
@@ -76,10 +75,7 @@ export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<Plac
   if (found === null) throw refusal('quote_not_found', undefined, { path: 'quoteId' });
   const { quote, submitted, twin } = found;
   const submission = { caller, request, requestId, quote, twin, venue: quotingVenue(needs) };
-  return notingRefusals(
-    (refused) => noteSubmitRefusal(needs, { quote, request, requestId }, refused),
-    () => placeOrder(needs, call, placementOf(needs, submission, submitted)),
-  );
+  return placeOrder(needs, call, placementOf(needs, submission, submitted));
 }
 
 /** @param submitted what was submitted for the quote before, as it was read with the quote */
@@ -121,6 +117,7 @@ function placementOf(
       obtainApproval(needs, quoteApproval(submission.venue, quote, labelsOf(submission.request)), needed),
     handedOverBy: 'recording',
     send: ({ order }, { transaction }) => send(needs, submission.venue, order, transaction),
+    note: (refused) => noteSubmitRefusal(needs, submission, refused),
   };
 }
 

@@ -6,7 +6,7 @@
  * delay streams. Times are epoch milliseconds.
  */
 import { formatPips } from '@bellwether/contract/decimals';
-import { openTransaction } from '@bellwether/durable';
+import { arrayOf, openTransaction } from '@bellwether/durable';
 import type { FillRow, OrderRow } from '../domain/records.ts';
 import { type Fragment, ms, only, type Sql, type Tx } from '../platform/database/connection.ts';
 import type {
@@ -240,25 +240,25 @@ async function mattersOf(sql: Sql, facts: readonly Fact[]): Promise<ReceiptMatte
   if (ids.length === 0) return [];
   const filled = reported.filter(({ kind }) => kind === 'fill' || kind === 'recount');
   const [orders, fills, known, chains, exits] = await Promise.all([
-    sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${ids}::text[])`,
+    sql<OrdersRow[]>`/* receipts */ select * from orders where order_id = any(${arrayOf('text', ids)})`,
     sql<
       FillsRow[]
-    >`/* receipts */ select f.* from unnest(${filled.map(({ payload }) => String(payload.walletAddress))}::text[],
-        ${filled.map(({ subject }) => subject)}::text[], ${filled.map(({ payload }) => String(payload.tradeId))}::text[])
+    >`/* receipts */ select f.* from unnest(${arrayOf('text', filled, ({ payload }) => String(payload.walletAddress))},
+        ${arrayOf('text', filled, ({ subject }) => subject)}, ${arrayOf('text', filled, ({ payload }) => String(payload.tradeId))})
         as t(wallet, order_id, trade_id)
       join fills f on f.wallet = t.wallet and f.order_id = t.order_id and f.trade_id = t.trade_id::bigint`,
     sql<
       Pick<ReceiptsRow, 'order_id'>[]
-    >`select distinct order_id from receipts where order_id = any(${ids}::text[])`,
+    >`select distinct order_id from receipts where order_id = any(${arrayOf('text', ids)})`,
     sql<
       Pick<ChainOrdersRow, 'order_id' | 'signature'>[]
     >`/* receipts */ select order_id, signature from chain_orders
-      where order_id = any(${ids}::text[])`,
+      where order_id = any(${arrayOf('text', ids)})`,
     sql<
       SentExit[]
     >`/* receipts */ select agent_id, order_id, exit_id, trigger_kind, trigger_price, trigger_at,
         trigger_minutes, fired
-      from exits where order_id = any(${ids}::text[]) and fired is not null`,
+      from exits where order_id = any(${arrayOf('text', ids)}) and fired is not null`,
   ]);
   const exitOf = new Map(exits.map((row) => [`${row.agent_id} ${row.order_id}`, receiptExit(row)]));
   const orderOf = new Map(orders.map((row) => [row.order_id, row]));
@@ -365,10 +365,10 @@ const writePiece = async (sql: Sql, { place, upTo, rows }: Written): Promise<boo
 
 /** As the functions that add receipts take them. */
 const columnsOf = (sql: Sql, rows: readonly ReceiptRow[]) => sql`
-  ${rows.map((row) => row.agentId)}::uuid[], ${rows.map((row) => row.sequence)}::bigint[],
-  ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.orderId)}::text[],
-  ${rows.map((row) => new Date(row.recordedAt))}::timestamptz[], ${rows.map((row) => row.body)}::text[],
-  ${rows.map((row) => row.hash)}::text[]`;
+  ${arrayOf('uuid', rows, (row) => row.agentId)}, ${arrayOf('int8', rows, (row) => BigInt(row.sequence))},
+  ${arrayOf('text', rows, (row) => row.kind)}, ${arrayOf('text', rows, (row) => row.orderId)},
+  ${arrayOf('timestamptz', rows, (row) => new Date(row.recordedAt))}, ${arrayOf('text', rows, (row) => row.body)},
+  ${arrayOf('text', rows, (row) => row.hash)}`;
 
 interface CorrectedPlace {
   readonly writer: string;

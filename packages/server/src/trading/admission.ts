@@ -2,10 +2,10 @@
 
 import type { Micro } from '@bellwether/contract/decimals';
 import type { Address } from '@bellwether/protocol';
-import type { Book, VenueId } from '../domain/market.ts';
+import type { VenueId } from '../domain/market.ts';
 import type { Caller, Checked, NewOrder, OrderRow, Standing, WalletAddress } from '../domain/records.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { Balance, VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
+import type { JoinedVenue, VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
 import type { CredentialRow } from '../wallets/index.ts';
 
 export interface StandingQuestion {
@@ -44,19 +44,19 @@ export interface TradeScope extends Standing {
   readonly namedOrder: string | null;
   /** The agent has withdrawn the quote. */
   readonly quoteWithdrawn: boolean;
-  /**
-   * Free balance of an account, after every trade that was judged before; `null` where the order does not reach its venue
-   * in the same commit.
-   */
-  readonly balance: ((account: Address) => Balance) | null;
-  /** The book of an outcome, likewise; its second `null`: the market has none. */
-  readonly book: ((conditionId: string, outcome: 'YES' | 'NO') => Book | null) | null;
+  readonly way: Way;
 }
+
+/**
+ * How an order reaches its venue. It joins the venue's commit, which executes and answers it: then it is judged by what the venue has
+ * now. Or it is recorded first, and its caller sends it.
+ */
+type Way = Pick<JoinedVenue, 'kind' | 'balance' | 'book'> | { readonly kind: 'recorded' };
 
 export type TradingCredential = Pick<CredentialRow, 'walletAddress' | 'signatureType' | 'apiKeyHash'>;
 
-/** A trade that asks to be admitted. */
-export interface Admission<Order extends NewOrder = NewOrder> extends StandingQuestion {
+/** A trade that asks to be admitted. `Answer`: to the same order, where it was placed before. */
+export interface Admission<Order extends NewOrder = NewOrder, Answer = unknown> extends StandingQuestion {
   readonly caller: Caller;
   readonly venue: VenueId;
   readonly orderId: string;
@@ -68,15 +68,22 @@ export interface Admission<Order extends NewOrder = NewOrder> extends StandingQu
   readonly quoteId?: string;
   /** Throws when the request has ended. Called when the trade's turn comes, which may be long after this call. */
   readonly requireTime?: () => void;
-  /**
-   * Must not wait for anything. Called again when the facts had to be read again.
-   * @returns what to record; `null`: nothing @throws what `admit` then throws
-   */
-  judge(scope: TradeScope): Recorded<Order> | null;
+  /** Must not wait for anything. Called again when the facts had to be read again. @throws what `admit` then throws */
+  judge(scope: TradeScope): Judgement<Order, Answer>;
   readonly trace?: TradeTrace | undefined;
   /** The order as its venue takes it. Missing: the order is recorded here, and sent later. */
   toVenue?(order: Order): VenueOrder | VenueSet;
 }
+
+/** An order to record, or one that was placed before: nothing is recorded, and it is answered once the lock is free. */
+export type Judgement<Order extends NewOrder = NewOrder, Answer = unknown> =
+  | { readonly kind: 'recorded'; readonly recorded: Recorded<Order> }
+  | { readonly kind: 'same'; answer(): Promise<Answer> };
+
+/** What a trade became that was not refused; `joined`: it was recorded in one commit with what its venue says. */
+export type Admitted<Order extends NewOrder = NewOrder, Answer = unknown> =
+  | Judgement<Order, Answer>
+  | { readonly kind: 'joined'; readonly recorded: Recorded<Order>; readonly answer: VenueAnswer };
 
 /** Counts as a trade; a redemption and a merge do not: they only turn what is held into collateral. */
 export const isTrade = (order: NewOrder): boolean =>
@@ -96,14 +103,15 @@ export interface TradeLedger {
    * that arrive at the same time share a transaction: those of one agent are judged one after another, and one that is
    * refused leaves the others alone.
    *
-   * Where this process keeps the venue's journal in the same database, the order reaches its venue in the same commit.
-   * @returns the venue's answer; `null`: the order, if there is one, was recorded and not sent to its venue
+   * Where this process keeps the venue's journal in the same database, the order joins its venue's commit.
    * @throws VenueUnavailable when the commit with the venue failed: nothing was recorded
    */
-  admit<Order extends NewOrder>(admission: Admission<Order>): Promise<VenueAnswer | null>;
+  admit<Order extends NewOrder, Answer>(
+    admission: Admission<Order, Answer>,
+  ): Promise<Admitted<Order, Answer>>;
   /** Reads the standing of a trade, without locking or reserving anything. */
   look(question: StandingQuestion): Promise<Standing>;
-  /** Reads what a trade would be judged by, without locking, reserving or recording anything. Its `balance` is `null`. */
+  /** Reads what a trade would be judged by, without locking, reserving or recording anything. */
   preview(question: PreviewQuestion): Promise<TradeScope>;
 }
 

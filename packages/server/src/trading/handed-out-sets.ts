@@ -82,7 +82,7 @@ export function createHandedOutSets(sql: Sql) {
       transact(sql, async (tx) => {
         const journal = [{ at, event: 'handed_out', status: 'live' as const }];
         const outcome = { ...UNSIGNED, orderId, status: 'live' as const, first: UNSIGNED, journal, at };
-        await writeOutcomes(tx, { outcomes: [outcome] });
+        await writeOutcomes(tx, [outcome]);
         const rows = await tx<IdRow[]>`
           insert into handed_out_sets (order_id, ends_at, due_at, relay)
           select order_id, ${new Date(endsAt)}, ${new Date(dueAt)},
@@ -148,7 +148,7 @@ export function createHandedOutSets(sql: Sql) {
           const detail = words === null ? {} : { detail: words };
           const journal = [{ at, event: 'rejected', status: 'rejected' as const, ...detail }];
           const outcome = { ...UNSIGNED, orderId, status: 'rejected' as const, errorCode, first: null };
-          await writeOutcomes(tx, { outcomes: [{ ...outcome, journal, at }] });
+          await writeOutcomes(tx, [{ ...outcome, journal, at }]);
         }
         await forget(tx, orderId);
       }),
@@ -214,7 +214,7 @@ export function createHandedOutSets(sql: Sql) {
         if ((await locked(tx, orderId)) !== null) {
           const journal = [{ at, event: 'expired', status: 'expired' as const }];
           const outcome = { ...UNSIGNED, orderId, status: 'expired' as const, first: null, journal, at };
-          await writeOutcomes(tx, { outcomes: [outcome] });
+          await writeOutcomes(tx, [outcome]);
         }
         await forget(tx, orderId);
       }),

@@ -3,7 +3,7 @@ export type { NewChainOrder, Recorded, TradeLedger, TradeScope } from './admissi
 export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './doubts.ts';
 export { createHandedOutSets } from './handed-out-sets.ts';
 export { UNSIGNED } from './judge-trade.ts';
-export { createTradeLedger, type VenueJournal } from './ledger.ts';
+export { createTradeLedger } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
 export {
   createOrderStore,
@@ -32,7 +32,7 @@ export {
   type ValidateTradeNeeds,
 } from './place-trade.ts';
 export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
-export { type NoteRefusalNeeds, noteSubmitRefusal, notingRefusals } from './refused-attempts.ts';
+export { type NoteRefusalNeeds, noteSubmitRefusal } from './refused-attempts.ts';
 export { bindBatchTrade, bindPrepareTrade, bindSets, bindTrading } from './routes.ts';
 export { tradingJobs } from './sets.ts';
 export { checkedRecord, isRefusedAttempt } from './trade-answers.ts';

@@ -53,7 +53,7 @@ import { faucetVenue } from '../venues/asking.ts';
 import type { Balance, BalanceQuestion, SignedOrders, Venues, VenueWith } from '../venues/venue.ts';
 import type { WalletStore } from '../wallets/index.ts';
 import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
-import { requireReady, requireTaken } from './place-order.ts';
+import { requireReady } from './place-order.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
 export interface JudgeTradeNeeds extends FundingNeeds {
@@ -185,14 +185,13 @@ export function judgeTrade(
   scope: TradeScope,
 ): Pick<Recorded<NewSignedOrder>, 'order' | 'checked' | 'reserves'> {
   const { venue, draft, market, verified } = sound;
-  requireTaken(venue, { postOnly: draft.postOnly, signer: verified.eoa });
-  requireReady(venue);
+  requireReady(venue, { postOnly: draft.postOnly, signer: verified.eoa });
   const credential = pickCredential(draft, scope.credentials);
   if (credential !== null) {
     const fault = credentialFault(needs, draft, credential);
     if (fault !== null) throw asRefusal([fault]);
   }
-  const book = scope.book === null ? sound.book : scope.book(market.conditionId, draft.outcome);
+  const book = scope.way.kind === 'joined' ? scope.way.book(market.conditionId, draft.outcome) : sound.book;
   const facts = {
     ...factsOf(sound, { scope, credential, book, amount: amountOf(sound, book) }),
     ...(exit === null ? {} : asExit(scope, exit)),
@@ -376,8 +375,11 @@ export function shortageOf(
 }
 
 function requireBalance(sound: FundedTrade, scope: TradeScope): void {
-  const balance = scope.balance?.(sound.draft.fields.maker) ?? knownBalance(sound);
-  const shortage = shortageOf(sound, balance);
+  const { way } = scope;
+  const shortage = shortageOf(
+    sound,
+    way.kind === 'joined' ? way.balance(sound.draft.fields.maker) : knownBalance(sound),
+  );
   if (shortage === null) return;
   const { needed, available, ...denial } = shortage;
   throw new Shortage({ needed, available }, denial);

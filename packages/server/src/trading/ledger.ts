@@ -15,15 +15,16 @@ import {
   withOrigin,
 } from '@bellwether/durable';
 import type { Evidence } from '../domain/evidence.ts';
-import type { VenueId } from '../domain/market.ts';
-import type { Standing } from '../domain/records.ts';
+import type { NewOrder, Standing } from '../domain/records.ts';
 import { databaseFault, only, type Sql, type Tx } from '../platform/database/connection.ts';
 import { createKeyedMutex } from '../platform/scheduler.ts';
-import type { FoldedPositions, PositionsInPlay, TokenKey } from '../positions/index.ts';
-import type { VenueAnswer, VenueOrder, VenueSet } from '../venues/venue.ts';
+import type { PositionsInPlay, TokenKey } from '../positions/index.ts';
+import type { JoinedVenue, VenueJournal, VenueOrder, VenueSet, VenueTurn } from '../venues/venue.ts';
 import {
   type Admission,
+  type Admitted,
   isTrade,
+  type Judgement,
   mayRest,
   nameKey,
   type Recorded,
@@ -48,40 +49,14 @@ import {
   usage,
 } from './admission-reads.ts';
 import { orderRow } from './order-store.ts';
-import { type Accepted, bindOthers, type UsedBudget, writeEvidence, writeGroup } from './outcomes.ts';
-
-/** A venue's journal in the desk's database. */
-export interface VenueJournal {
-  readonly venue: VenueId;
-  readonly positions: PositionsInPlay;
-  /** Whether this process may write it now. */
-  isHere(): boolean;
-  /** @throws where none is to be had: then nothing happened */
-  nextTurn(): Promise<VenueTurn>;
-}
-
-/** One commit of the venue's journal, in the hands of its holder. */
-interface VenueTurn {
-  /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
-  readonly tx: Tx;
-  /** While it lasts, no other process writes positions at the venue. */
-  readonly term: bigint;
-  readonly venue: VenueInCommit;
-  /**
-   * Resolves when the commit before is durable: from then until `evidence`, or `giveUp`, the venue is the holder's, who must not wait for
-   * anything. @throws to be given up then
-   */
-  begin(): Promise<void>;
-  /** Evidence of this commit: of the holder's orders and of all others. No order is placed afterwards. */
-  evidence(): Evidence;
-  /**
-   * Sends the commit before it returns; resolves when all of it is durable.
-   * @returns `unknown`: there is no proof whether it is @throws VenueUnavailable when nothing was recorded
-   */
-  commit(): Promise<'recorded' | 'unknown'>;
-  /** Ends the turn in place of `commit`; nothing is recorded. */
-  giveUp(cause: unknown): Promise<void>;
-}
+import {
+  type Accepted,
+  bindOthers,
+  type GroupWrites,
+  type UsedBudget,
+  writeEvidence,
+  writeGroup,
+} from './outcomes.ts';
 
 /** How often the set of restricting agents may change during a trade before the trade fails. */
 const ATTEMPTS = 10;
@@ -94,13 +69,16 @@ const MAX_LOCK_WAITERS = 3;
 const MAX_GROUPS = 4;
 const MAX_REMEMBERED_MARKETS = 10_000;
 
-export function createTradeLedger(sql: Sql, journal: VenueJournal | null): TradeLedger {
+export function createTradeLedger(
+  sql: Sql,
+  { journal, positions }: { readonly journal: VenueJournal | null; readonly positions: PositionsInPlay },
+): TradeLedger {
   const broken = new BrokenCommits();
+  const memory = { callers: new KnownCallers(), markets: new RecordedMarkets(), positions, broken };
   const alone = createUngroupedTrades(sql, broken);
-  const known: LedgerMemory = { callers: new KnownCallers(), markets: new RecordedMarkets() };
   const recorded = new Line(
     {
-      run: async (group) => admitGroup(turnOnPool(sql), group, known),
+      run: async (group) => admitGroup(turnOnPool(sql), group, memory),
       most: MAX_GROUPS,
       readsAhead: false,
       elsewhere: alone.run,
@@ -112,8 +90,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
       ? null
       : new Line(
           {
-            run: async (group) =>
-              admitGroup(turnInJournal(await journal.nextTurn(), journal.positions, broken), group, known),
+            run: async (group) => admitGroup(await journal.nextTurn(), group, memory),
             // A journal is one connection: one group commits, one reads.
             most: 2,
             readsAhead: true,
@@ -121,17 +98,21 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
           },
           alone,
         );
+  /** Where the trade is admitted: it joins its venue's commit, is recorded with others, or alone. */
+  const lineOf = ({ caller, venue, toVenue }: Admission): Pick<Line, 'add'> => {
+    if (!broken.mayShare(caller.agentId)) return { add: alone.run };
+    const joins =
+      joined !== null &&
+      toVenue !== undefined &&
+      venue === journal?.venue &&
+      journal.isHere() &&
+      broken.mayJoinJournal();
+    return joins ? joined : recorded;
+  };
   return {
-    admit(admission) {
-      if (!broken.mayShare(admission.caller.agentId)) return alone.run(admission);
-      const joins =
-        joined !== null &&
-        admission.toVenue !== undefined &&
-        admission.venue === journal?.venue &&
-        journal.isHere() &&
-        broken.mayJoinJournal();
-      return (joins ? joined : recorded).add(admission);
-    },
+    // What `judge` returned comes back.
+    admit: <Order extends NewOrder, Answer>(admission: Admission<Order, Answer>) =>
+      lineOf(admission).add(admission) as Promise<Admitted<Order, Answer>>,
 
     look: async (question) => (await look(sql, question, async () => {})).standing,
 
@@ -150,8 +131,7 @@ export function createTradeLedger(sql: Sql, journal: VenueJournal | null): Trade
         namedOrder:
           clientOrderId === null ? null : (named.get(nameKey(caller.agentId, clientOrderId)) ?? null),
         quoteWithdrawn: key.is_withdrawn,
-        balance: null,
-        book: null,
+        way: { kind: 'recorded' },
       };
     },
   };
@@ -183,21 +163,20 @@ async function look<Further>(
 interface LedgerMemory {
   readonly callers: KnownCallers;
   readonly markets: RecordedMarkets;
+  readonly positions: PositionsInPlay;
+  readonly broken: BrokenCommits;
 }
 
-/** The transaction of a group, with the venue in it where this process keeps its journal. */
-interface GroupTurn extends Pick<VenueTurn, 'tx' | 'giveUp'> {
-  readonly venue: VenueInCommit | null;
-  /** Reads what only the way needs, then resolves as a venue's turn does. */
-  begin(admissions: readonly Admission[]): Promise<unknown>;
-  /** `null` where the venue is not in the transaction: its evidence follows. */
-  evidence(): Promise<FoldedEvidence | null>;
-  /** @throws where the trades may be admitted in another way */
-  commit(): Promise<'recorded' | 'unknown' | { readonly failed: unknown }>;
+/** A transaction on the pool: the orders of its group are recorded, and their callers send them. */
+interface PoolTurn extends Pick<VenueTurn, 'tx' | 'giveUp'> {
+  readonly venue: null;
+  begin(): PromiseLike<unknown>;
+  commit(): Promise<void>;
 }
 
-interface FoldedEvidence extends Evidence {
-  readonly positions: FoldedPositions;
+function turnOnPool(sql: Sql): PoolTurn {
+  const { tx, commit, rollback } = openTransaction(sql);
+  return { tx, venue: null, begin: () => keepGroupPlans(tx).execute(), commit, giveUp: rollback };
 }
 
 /**
@@ -205,81 +184,52 @@ interface FoldedEvidence extends Evidence {
  * everything else with what this returns.
  */
 async function admitGroup(
-  turn: GroupTurn,
+  turn: VenueTurn | PoolTurn,
   group: Group,
-  { callers, markets }: LedgerMemory,
+  { callers, markets, positions, broken }: LedgerMemory,
 ): Promise<readonly Outcome[]> {
-  let judged: JudgedGroup;
+  let done: DecidedGroup;
   let newMarkets: Evidence['markets'] = [];
   try {
     const admissions = group.take();
-    const [, facts] = await Promise.all([turn.begin(admissions), readGroup(turn.tx, admissions, callers)]);
-    judged = judgeGroup(admissions, facts, { venue: turn.venue });
-    group.judged(judged.verdicts);
-    const evidence = await turn.evidence();
-    if (evidence === null && judged.budgets.length === 0) {
+    const [, , facts] = await Promise.all([
+      turn.begin(),
+      turn.venue === null ? null : positions.read(turn.tx, turn.term, admissions.flatMap(soldBy)),
+      readGroup(turn.tx, admissions, callers),
+    ]);
+    done = decideAndPlace(admissions, facts, { venue: turn.venue });
+    group.decided(done.verdicts);
+    const recorded = done.budgets.length === 0 ? null : done;
+    if (turn.venue !== null) {
+      const evidence = turn.evidence();
+      const folded = await positions.fold(turn.tx, turn.term, evidence);
+      newMarkets = markets.missingOf(evidence.markets);
+      issue(writeEvidence(turn.tx, { ...evidence, markets: newMarkets }, folded, recorded));
+    } else if (recorded !== null) issue(writeGroup(turn.tx, recorded));
+    else {
       await turn.giveUp(null);
-      return judged.verdicts;
+      return done.verdicts;
     }
-    newMarkets = markets.missingOf(evidence?.markets ?? []);
-    writeJudged(turn.tx, judged, evidence === null ? null : { ...evidence, markets: newMarkets });
   } catch (error) {
     await turn.giveUp(error);
     throw error;
   }
   const committing = turn.commit();
   group.sent();
-  const committed = await committing;
-  if (committed === 'unknown') return judged.verdicts.map(withoutProof);
-  if (committed !== 'recorded') return withFailure(judged.verdicts, committed.failed);
+  try {
+    if ((await committing) === 'unknown') return done.verdicts.map(withoutProof);
+  } catch (error) {
+    if (turn.venue === null) {
+      // Nothing was recorded, so the trades may be admitted one by one.
+      if (!(error instanceof CommitInDoubt)) throw error;
+      return withFailure(done.verdicts, error);
+    }
+    broken.inJournal(error);
+    return withFailure(done.verdicts, databaseCause(error) ?? error);
+  }
   markets.add(newMarkets);
-  return judged.verdicts;
+  return done.verdicts;
 }
-
-/** Issues the statements for the group's orders, each with what their venue has said, and for what it proved of others. */
-function writeJudged(tx: Tx, { accepted, budgets }: JudgedGroup, evidence: FoldedEvidence | null): void {
-  const own = new Set(accepted.map(({ question }) => question.orderId));
-  const [ofGroup, ofOthers] = partition(evidence?.outcomes ?? [], ({ orderId }) => own.has(orderId));
-  const outcomes = new Map(ofGroup.map((one) => [one.orderId, one]));
-  if (budgets.length > 0) issue(writeGroup(tx, { accepted, budgets, outcomes }));
-  if (evidence !== null) issue(writeEvidence(tx, { ...evidence, outcomes: ofOthers }, evidence.positions));
-}
-
-/** The orders are recorded; their callers send them. */
-function turnOnPool(sql: Sql): GroupTurn {
-  const { tx, commit, rollback } = openTransaction(sql);
-  return {
-    tx,
-    venue: null,
-    begin: () => keepGroupPlans(tx).execute(),
-    evidence: async () => null,
-    giveUp: rollback,
-    commit: () =>
-      commit().then(
-        () => 'recorded' as const,
-        (error: unknown) => {
-          if (error instanceof CommitInDoubt) return { failed: error };
-          throw error;
-        },
-      ),
-  };
-}
-
-/** The orders are recorded with their venue's answers, in the commit of the venue's journal. */
-const turnInJournal = (turn: VenueTurn, positions: PositionsInPlay, broken: BrokenCommits): GroupTurn => ({
-  ...turn,
-  begin: (admissions) =>
-    Promise.all([turn.begin(), positions.read(turn.tx, turn.term, admissions.flatMap(soldBy))]),
-  async evidence() {
-    const evidence = turn.evidence();
-    return { ...evidence, positions: await positions.fold(turn.tx, turn.term, evidence) };
-  },
-  commit: () =>
-    turn.commit().catch((error: unknown) => {
-      broken.inJournal(error);
-      return { failed: databaseCause(error) ?? error };
-    }),
-});
 
 const soldBy = ({ funder, sells }: Admission): TokenKey[] =>
   (sells ?? []).map((tokenId) => ({ wallet: funder, tokenId }));
@@ -288,12 +238,6 @@ const issue = (statements: readonly PromiseLike<unknown>[]): void => {
   // The commit reports their failure.
   for (const statement of statements) statement.then(undefined, () => {});
 };
-
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
-  const [first, second]: [T[], T[]] = [[], []];
-  for (const item of items) (isFirst(item) ? first : second).push(item);
-  return [first, second];
-}
 
 const withFailure = (verdicts: readonly Verdict[], reason: unknown): readonly Outcome[] =>
   verdicts.map((verdict) => (dependsOnCommit(verdict) ? { kind: 'failed', reason } : verdict));
@@ -320,22 +264,22 @@ function databaseCause(error: unknown): unknown {
 }
 
 const withoutProof = (verdict: Verdict): Verdict =>
-  verdict.kind === 'accepted' ? { kind: 'accepted', answer: { kind: 'unknown' } } : verdict;
+  verdict.kind === 'joined' ? { ...verdict, answer: { kind: 'unknown' } } : verdict;
 
 function createUngroupedTrades(sql: Sql, broken: BrokenCommits): UngroupedTrades {
   const agents = createKeyedMutex();
   /** Trades that wait for locks, by agent. */
   const waiting = new Map<string, number>();
 
-  async function run(admission: Admission): Promise<VenueAnswer | null> {
+  async function run(admission: Admission): Promise<Admitted> {
     admission.trace?.enter('wait');
     const release = await agents.acquire(admission.caller.agentId);
     try {
       admission.requireTime?.();
       for (let attempt = 1; ; attempt += 1) {
         admission.trace?.enter('judge');
-        const answer = await runAlone(sql, admission);
-        if (answer !== 'again') return answer;
+        const judged = await runAlone(sql, admission);
+        if (judged !== 'again') return judged;
         if (attempt === ATTEMPTS) throw new Error('the locks that bind the wallet keep changing');
       }
     } catch (error) {
@@ -362,8 +306,9 @@ function createUngroupedTrades(sql: Sql, broken: BrokenCommits): UngroupedTrades
   };
 }
 
-async function runAlone(sql: Sql, admission: Admission): Promise<null | 'again'> {
+async function runAlone(sql: Sql, admission: Admission): Promise<Admitted | 'again'> {
   const { tx, commit, rollback } = openTransaction(sql);
+  let admitted: Admitted;
   try {
     const [, read] = await Promise.all([keepPlans(tx).execute(), readAlone(tx, admission)]);
     if (read === null) {
@@ -371,21 +316,24 @@ async function runAlone(sql: Sql, admission: Admission): Promise<null | 'again'>
       return 'again';
     }
     const { facts, restrictions } = read;
-    const { verdicts, accepted, budgets } = judgeGroup([admission], facts, { venue: null, restrictions });
-    const verdict = only(verdicts);
+    const done = decideAndPlace([admission], facts, { venue: null, restrictions });
+    const verdict = only(done.verdicts);
     if (verdict.kind === 'refused') throw verdict.reason;
-    if (verdict.kind === 'nothing') {
+    if (verdict.kind === 'locked' || verdict.kind === 'restricted')
+      throw new Error('a trade that waited for its locks was not judged');
+    if (verdict.kind === 'same') {
       void rollback();
-      return null;
+      return verdict;
     }
-    issue(writeGroup(tx, { accepted, budgets, outcomes: new Map() }));
-    issue(accepted.filter(({ others }) => others.length > 0).map((one) => bindOthers(tx, one)));
+    admitted = verdict;
+    issue(writeGroup(tx, done));
+    issue(done.accepted.filter(({ others }) => others.length > 0).map((one) => bindOthers(tx, one)));
   } catch (error) {
     void rollback();
     throw error;
   }
   await commit();
-  return null;
+  return admitted;
 }
 
 // The line in which trades wait for a group. It never waits for a lock: a trade whose agent or order id is locked is tried
@@ -411,16 +359,16 @@ interface WaitingTrade {
   readonly admission: Admission;
   /** A group is sent for the first of its trades. */
   readonly origin: string | undefined;
-  readonly resolve: (answer: VenueAnswer | null) => void;
+  readonly resolve: (admitted: Admitted) => void;
   readonly reject: (reason: unknown) => void;
   lockedTries: number;
 }
 
 /** Trades that have a transaction each, in which they wait for their locks; those of one agent one after another. */
 interface UngroupedTrades {
-  run(admission: Admission): Promise<VenueAnswer | null>;
+  run(admission: Admission): Promise<Admitted>;
   /** For a trade that was found locked. `null`: enough agents wait for locks already. */
-  wait(admission: Admission): Promise<VenueAnswer | null> | null;
+  wait(admission: Admission): Promise<Admitted> | null;
 }
 
 /** One group, as its runner sees it. */
@@ -428,7 +376,7 @@ interface Group {
   /** Takes its trades. To be called once. */
   take(): readonly Admission[];
   /** Answers the trades that record nothing: they need not wait for the commit. */
-  judged(verdicts: readonly Verdict[]): void;
+  decided(verdicts: readonly Verdict[]): void;
   /** Its commit is sent: of a runner that reads ahead, the next group may read behind it. */
   sent(): void;
 }
@@ -445,7 +393,7 @@ interface GroupRunner {
   /** Whether one group reads while the commit of the one before it is running. */
   readonly readsAhead: boolean;
   /** Where trades go that could not be judged here. */
-  readonly elsewhere: (admission: Admission) => Promise<VenueAnswer | null>;
+  readonly elsewhere: (admission: Admission) => Promise<Admitted>;
 }
 
 /** `failed`: its commit failed. */
@@ -453,7 +401,9 @@ type Outcome = Verdict | { readonly kind: 'failed'; readonly reason: unknown };
 
 /** A refusal, too, when it counts what its agent's trades before it in the group reserve. */
 const dependsOnCommit = (outcome: Outcome): boolean =>
-  outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.isProvisional);
+  outcome.kind === 'joined' ||
+  outcome.kind === 'recorded' ||
+  (outcome.kind === 'refused' && outcome.isProvisional);
 
 /**
  * The trades that wait for a group. While one group runs, the trades that arrive form the next one. Only a group that
@@ -473,7 +423,7 @@ class Line {
     this.#alone = alone;
   }
 
-  add(admission: Admission): Promise<VenueAnswer | null> {
+  add(admission: Admission): Promise<Admitted> {
     return new Promise((resolve, reject) => {
       this.#push({ admission, origin: currentOrigin(), resolve, reject, lockedTries: 0 });
     });
@@ -534,7 +484,7 @@ class Line {
           for (const waiting of group) left.add(waiting);
           return group.map(({ admission }) => admission);
         },
-        judged: (verdicts) => settle(verdicts, false),
+        decided: (verdicts) => settle(verdicts, false),
         sent,
       });
       settle(outcomes, true);
@@ -577,11 +527,10 @@ class Line {
       case 'failed':
         waiting.reject(outcome.reason);
         break;
-      case 'nothing':
-        waiting.resolve(null);
-        break;
-      case 'accepted':
-        waiting.resolve(outcome.answer);
+      case 'same':
+      case 'recorded':
+      case 'joined':
+        waiting.resolve(outcome);
         break;
       case 'locked':
         this.#settleLocked(waiting);
@@ -616,32 +565,26 @@ async function withinMs(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-// Judges a group of trades in memory, one after another. A trade sees what the trades of its agent before it in the
-// group have reserved, as it would see their orders in the database.
+// Decides a group of trades in memory, one after another: each is judged and, where its venue is in the commit, executed there before
+// the next one is looked at. A trade sees what the trades of its agent before it in the group have reserved, as it would see their
+// orders in the database.
 
 type Restrictions = Standing['restrictions'];
-
-/** The venue, where its journal shares the group's commit. */
-interface VenueInCommit {
-  balance: NonNullable<TradeScope['balance']>;
-  book: NonNullable<TradeScope['book']>;
-  place(order: VenueOrder | VenueSet): VenueAnswer;
-}
 
 /**
  * Course of a trade. `locked`: others hold its agent or its order's id. `restricted`: locks of other owners bind its
  * wallet. Neither was judged.
  */
 type Verdict =
-  | { readonly kind: 'locked' | 'restricted' }
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'restricted' }
   | {
       readonly kind: 'refused';
       readonly reason: unknown;
       /** Right only if the group's commit succeeds. */
       readonly isProvisional: boolean;
     }
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'accepted'; readonly answer: VenueAnswer | null };
+  | Admitted;
 
 /** Reserved amounts of the group's earlier trades of an agent. */
 interface Reserved {
@@ -654,18 +597,17 @@ interface Reserved {
   readonly names: ReadonlyMap<string, string>;
 }
 
-interface JudgedGroup {
+interface DecidedGroup extends GroupWrites {
   readonly verdicts: readonly Verdict[];
-  readonly accepted: readonly Accepted[];
-  readonly budgets: readonly UsedBudget[];
 }
 
 /** @param restrictions of a trade that waits alone, with every agent that restricts it locked */
-function judgeGroup(
+function decideAndPlace(
   admissions: readonly Admission[],
   facts: GroupFacts,
-  { venue, restrictions }: { readonly venue: VenueInCommit | null; readonly restrictions?: Restrictions },
-): JudgedGroup {
+  { venue, restrictions }: { readonly venue: JoinedVenue | null; readonly restrictions?: Restrictions },
+): DecidedGroup {
+  const way = venue ?? RECORDED_FIRST;
   const reserved = new Map<string, Reserved>();
   const accepted: Accepted[] = [];
   const verdicts = admissions.map((admission, place): Verdict => {
@@ -675,14 +617,15 @@ function judgeGroup(
       return { kind: 'locked' };
     if (caller.key.is_restricted && restrictions === undefined) return { kind: 'restricted' };
     const before = reserved.get(admission.caller.agentId) ?? NOTHING_RESERVED;
-    let recorded: Recorded | null;
+    let judged: Judgement;
     try {
-      recorded = admission.judge(scopeOf({ admission, facts, caller, agent, before, venue, restrictions }));
+      judged = admission.judge(scopeOf({ admission, facts, caller, agent, before, way, restrictions }));
     } catch (reason) {
       return { kind: 'refused', reason, isProvisional: before !== NOTHING_RESERVED };
     }
-    if (recorded === null) return { kind: 'nothing' };
-    const answer = venue === null ? null : placeAt(venue, admission, recorded);
+    if (judged.kind === 'same') return judged;
+    const { recorded } = judged;
+    const answer = venue?.place(venueFormOf(admission, recorded));
     if (answer?.kind !== 'rejected') reserved.set(admission.caller.agentId, withOrder(before, recorded));
     accepted.push({
       question: admission,
@@ -693,7 +636,7 @@ function judgeGroup(
       isAgain: facts.orders.has(admission.orderId),
     });
     admission.trace?.enter('commit', admissions.length);
-    return { kind: 'accepted', answer };
+    return answer === undefined ? judged : { kind: 'joined', recorded, answer };
   });
   return { verdicts, accepted, budgets: budgetsOf(facts, accepted) };
 }
@@ -706,9 +649,11 @@ const NOTHING_RESERVED: Reserved = {
   names: new Map(),
 };
 
-function placeAt(venue: VenueInCommit, { toVenue }: Admission, { order }: Recorded): VenueAnswer {
+const RECORDED_FIRST = { kind: 'recorded' } as const;
+
+function venueFormOf({ toVenue }: Admission, { order }: Recorded): VenueOrder | VenueSet {
   if (toVenue === undefined) throw new Error('an order that joins its venue has no form for it');
-  return venue.place(toVenue(order));
+  return toVenue(order);
 }
 
 function withOrder(
@@ -735,11 +680,11 @@ interface JudgedScope {
   readonly caller: CallerFacts;
   readonly agent: LockedAgent;
   readonly before: Reserved;
-  readonly venue: VenueInCommit | null;
+  readonly way: TradeScope['way'];
   readonly restrictions: Restrictions | undefined;
 }
 
-function scopeOf({ admission, facts, caller, agent, before, venue, restrictions }: JudgedScope): TradeScope {
+function scopeOf({ admission, facts, caller, agent, before, way, restrictions }: JudgedScope): TradeScope {
   const { key, settings, credentials, hasUnreachable } = caller;
   const existing = facts.orders.get(admission.orderId);
   return {
@@ -762,8 +707,7 @@ function scopeOf({ admission, facts, caller, agent, before, venue, restrictions 
     existing: existing === undefined ? null : orderRow(existing),
     namedOrder: namedOrder(admission, facts, before),
     quoteWithdrawn: key.is_withdrawn,
-    balance: venue?.balance ?? null,
-    book: venue?.book ?? null,
+    way,
   };
 }
 

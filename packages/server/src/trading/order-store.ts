@@ -500,24 +500,20 @@ export function createOrderStore(sql: Sql) {
       },
       at: number,
     ): Promise<void> {
-      await writeOutcomes(sql, {
-        outcomes: [
-          {
-            orderId,
-            status: outcome.status,
-            filled: 0n,
-            cost: 0n,
-            fees: 0n,
-            errorCode: outcome.errorCode,
-            first: outcome.status === 'unknown' ? null : outcome,
-            ...(outcome.sentBefore === undefined
-              ? {}
-              : { isRepeatable: true, sentBefore: outcome.sentBefore }),
-            journal: [{ at, event: outcome.event, status: outcome.status }],
-            at,
-          },
-        ],
-      });
+      await writeOutcomes(sql, [
+        {
+          orderId,
+          status: outcome.status,
+          filled: 0n,
+          cost: 0n,
+          fees: 0n,
+          errorCode: outcome.errorCode,
+          first: outcome.status === 'unknown' ? null : outcome,
+          ...(outcome.sentBefore === undefined ? {} : { isRepeatable: true, sentBefore: outcome.sentBefore }),
+          journal: [{ at, event: outcome.event, status: outcome.status }],
+          at,
+        },
+      ]);
     },
   };
 }

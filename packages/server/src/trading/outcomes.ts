@@ -8,7 +8,7 @@ import {
   type Part,
   type PositionEvent,
 } from '@bellwether/contract/positions';
-import { arrayOf, type Element, type ElementType, transact } from '@bellwether/durable';
+import { arrayOf, type Element, type ElementType, json, transact } from '@bellwether/durable';
 import type { Evidence, EvidenceLog, FirstAnswer, OutcomeEvidence } from '../domain/evidence.ts';
 import { FIRST_STATUS } from '../domain/lifecycle.ts';
 import { UNKNOWN_END } from '../domain/market.ts';
@@ -145,11 +145,13 @@ function foldEvidence(
 /**
  * Issues the statements. Bigints are text inside JSON; the column types convert them back.
  * @param positions what the evidence makes of positions
+ * @param group what is recorded in the same commit
  */
 export function writeEvidence(
   tx: Tx,
   evidence: Evidence,
   { reversed, reported, resolved }: FoldedPositions,
+  group: GroupWrites | null = null,
 ): PromiseLike<unknown>[] {
   const statements: PromiseLike<unknown>[] = [];
   const resolutions = evidence.resolutions.map(({ conditionId, payout, at }) => ({
@@ -159,7 +161,8 @@ export function writeEvidence(
   }));
   statements.push(...writeParts(tx, reversed));
   if (resolutions.length > 0) statements.push(tx`select log_resolutions(${tx.json(resolutions)}::jsonb)`);
-  if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence));
+  if (group !== null) statements.push(...writeGroup(tx, group, evidence.outcomes));
+  else if (evidence.outcomes.length > 0) statements.push(writeOutcomes(tx, evidence.outcomes));
   if (evidence.markets.length > 0) statements.push(writeMarkets(tx, evidence));
   statements.push(...writeParts(tx, reported));
   if (resolutions.length > 0)
@@ -195,68 +198,6 @@ function writeMarkets(tx: Tx | Sql, { markets }: Evidence): PromiseLike<unknown>
     on conflict (condition_id) do nothing`;
 }
 
-export function writeOutcomes(tx: Tx | Sql, { outcomes }: Pick<Evidence, 'outcomes'>): PromiseLike<unknown> {
-  const batch = outcomes.map((outcome) => ({
-    order_id: outcome.orderId,
-    status: outcome.status,
-    filled: text(outcome.filled),
-    cost: text(outcome.cost),
-    fees: text(outcome.fees),
-    error_code: outcome.errorCode,
-    first_answer: firstAnswerJson(outcome.first),
-    is_repeatable: outcome.isRepeatable ?? false,
-    sent_before: outcome.sentBefore === undefined ? null : iso(outcome.sentBefore),
-    journal_lines: journalText(outcome.journal),
-    at: iso(outcome.at),
-  }));
-  // A finished order returns its unused budget, to every budget that reserved it. An order that the venue accepted counts
-  // once among its agent's trades: with the evidence that answers the submission. Changes that the lifecycle does not
-  // allow have no effect: a missing answer changes nothing on an order with evidence, whichever is written last. An order
-  // that evidence leaves as it was keeps its time of change: it would be told of twice.
-  return tx`
-    with e as (
-      select * from jsonb_to_recordset(${tx.json(batch)}) as t(
-        order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
-        first_answer jsonb, is_repeatable boolean, sent_before timestamptz, journal_lines text, at timestamptz)
-    ), moved as (
-      update orders o set
-        status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
-        error_code = coalesce(o.error_code, e.error_code),
-        first_answer = coalesce(o.first_answer, case when not e.is_repeatable or not exists (
-          select from exits x where x.order_id = o.order_id and x.agent_id = o.agent_id and x.sealed is not null)
-          then nullif(e.first_answer, 'null'::jsonb) end),
-        journal_lines = o.journal_lines || e.journal_lines,
-        updated_at = case when (o.status, 0, 0, 0, o.error_code) is distinct from
-          (e.status, e.filled, e.cost, e.fees, coalesce(o.error_code, e.error_code)) then e.at else o.updated_at end
-      from e where o.order_id = e.order_id
-        and order_may_become(o.kind, o.status, e.status)
-        and (e.sent_before is null or coalesce(o.sent_at, o.created_at) <= e.sent_before)
-      returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.side, o.shares, o.filled, o.cost,
-        o.fees, o.error_code, o.status, o.source, o.skill_slug, o.updated_at, o.is_redemption,
-        o.first_answer is null as has_no_answer,
-        (e.first_answer ->> 'success')::boolean as taken
-    ), counted as (
-      insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
-      select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
-      from moved where taken and not is_redemption group by 1, 2, 3 order by 1, 2, 3
-      on conflict (agent_id, source, skill_slug) do update
-        set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
-    )
-    insert into budget_returns (agent_id, order_id, day, trades, amount)
-    select reserver, moved.order_id, moved.reserved_day, b.trades, b.amount
-    from moved cross join lateral budget_back(moved.status, moved.has_no_answer, moved.is_redemption, moved.side,
-      moved.reserved_amount, moved.cost, moved.shares, moved.filled) b
-    cross join lateral unnest(array_append(moved.restricted_by, moved.agent_id)) as t(reserver)
-    where b.trades > 0 or b.amount > 0
-    -- What an earlier attempt of an exit gave back, and its agent has not taken up yet.
-    on conflict (agent_id, order_id) do update set day = excluded.day,
-      trades = excluded.trades + case when budget_returns.day = excluded.day then budget_returns.trades else 0 end,
-      amount = excluded.amount + case when budget_returns.day = excluded.day then budget_returns.amount else 0 end`;
-}
-
-// Records the orders of a group of trades and what is used of their agents' budgets, as sets: a statement for all
-// orders, in any number.
-
 /** An order that was accepted. */
 export interface Accepted {
   readonly question: TradeQuestion;
@@ -279,148 +220,265 @@ export interface UsedBudget {
   readonly amount: bigint;
 }
 
-interface GroupWrites {
+/** Orders to record, and the budgets of their agents, who are locked. */
+export interface GroupWrites {
   readonly accepted: readonly Accepted[];
   readonly budgets: readonly UsedBudget[];
-  /** Outcomes that their venue proved in the same commit, by order id; an order without one is recorded first. */
-  readonly outcomes: ReadonlyMap<string, OutcomeEvidence>;
 }
 
-interface NewRow extends Accepted {
-  readonly outcome: OutcomeEvidence | undefined;
-}
-
-const cancelAt = ({ order }: Recorded): Date | null =>
-  order.cancelAt === null ? null : new Date(order.cancelAt);
-
-/** Column, type, and value of an order's row. */
-const COLUMNS: readonly (readonly [keyof OrdersRow, ElementType, (row: NewRow) => Element])[] = [
-  ['agent_id', 'uuid', ({ recorded }) => recorded.order.agentId],
-  ['order_id', 'text', ({ recorded }) => recorded.order.orderId],
-  ['user_id', 'int8', ({ recorded }) => recorded.order.userId],
-  ['venue', 'text', ({ recorded }) => recorded.order.venue],
-  ['market_id', 'text', ({ recorded }) => recorded.order.marketId],
-  ['condition_id', 'text', ({ recorded }) => recorded.order.conditionId],
-  ['question', 'text', ({ recorded }) => recorded.order.question],
-  ['token_id', 'text', ({ recorded }) => recorded.order.tokenId],
-  ['outcome', 'text', ({ recorded }) => recorded.order.outcome],
-  ['outcome_name', 'text', ({ recorded }) => recorded.order.outcomeName],
-  ['side', 'text', ({ recorded }) => recorded.order.side],
-  ['is_limit', 'bool', ({ recorded }) => recorded.order.isLimitOrder],
-  ['time_in_force', 'text', ({ recorded }) => recorded.order.timeInForce],
-  ['post_only', 'bool', ({ recorded }) => recorded.order.postOnly],
-  ['defer_exec', 'bool', ({ recorded }) => recorded.order.deferExec],
-  ['price', 'int4', ({ recorded }) => recorded.order.price],
-  ['limit_price', 'int4', ({ recorded }) => recorded.order.limit],
-  ['shares', 'int8', ({ recorded }) => recorded.order.shares],
-  ['money', 'int8', ({ recorded }) => recorded.order.money],
-  ['funder', 'text', ({ recorded }) => recorded.order.funder],
-  ['wallet_address', 'text', ({ recorded }) => recorded.order.walletAddress],
-  ['kind', 'text', ({ recorded }) => recorded.order.kind],
-  [
-    'signature_type',
-    'int2',
-    ({ recorded: { order } }) => (order.kind === 'signed' ? order.signatureType : null),
-  ],
-  ['version', 'int2', ({ recorded: { order } }) => (order.kind === 'signed' ? order.version : null)],
-  ['is_redemption', 'bool', ({ recorded: { order } }) => !isTrade(order)],
-  [
-    'expiration',
-    'timestamptz',
-    ({ recorded: { order } }) => (order.expiration === null ? null : new Date(order.expiration)),
-  ],
-  ['fee_amount', 'int8', ({ recorded }) => recorded.order.feeAmount],
-  ['reasoning', 'text', ({ recorded }) => recorded.order.reasoning],
-  ['source', 'text', ({ recorded }) => recorded.order.source],
-  ['skill_slug', 'text', ({ recorded }) => recorded.order.skillSlug],
-  ['client_order_id', 'text', ({ recorded }) => recorded.order.clientOrderId],
-  ['cancel_at', 'timestamptz', ({ recorded }) => cancelAt(recorded)],
-  ['request_id', 'text', ({ recorded }) => recorded.order.requestId],
-  ['created_at', 'timestamptz', ({ recorded }) => new Date(recorded.order.createdAt)],
-  ['status', 'text', ({ outcome }) => outcome?.status ?? FIRST_STATUS],
-  ['filled', 'int8', ({ outcome }) => outcome?.filled ?? 0n],
-  ['cost', 'int8', ({ outcome }) => outcome?.cost ?? 0n],
-  ['fees', 'int8', ({ outcome }) => outcome?.fees ?? 0n],
-  ['error_code', 'text', ({ outcome }) => outcome?.errorCode ?? null],
-  [
-    'first_answer',
-    'jsonb',
-    ({ outcome }) => (outcome?.first == null ? null : JSON.stringify(firstAnswerJson(outcome.first))),
-  ],
-  [
-    'journal_lines',
-    'text',
-    ({ recorded: { order, checked }, outcome }) =>
-      journalText([
-        { at: order.createdAt, event: 'recorded', status: FIRST_STATUS, checked },
-        ...(outcome?.journal ?? []),
-      ]),
-  ],
-  ['reserved_day', 'date', ({ day }) => day],
-  ['reserved_amount', 'int8', ({ recorded }) => recorded.reserves],
-  // A set of columns has one type each, which an array of arrays of different lengths has not.
-  ['restricted_by', 'text', ({ others }) => (others.length === 0 ? null : `{${others.join()}}`)],
-  [
-    'updated_at',
-    'timestamptz',
-    ({ recorded, outcome }) => new Date(Math.max(recorded.order.createdAt, outcome?.at ?? 0)),
-  ],
+/** Issues the statements, without awaiting between them. */
+export const writeGroup = (
+  tx: Tx,
+  { accepted, budgets }: GroupWrites,
+  outcomes: readonly OutcomeEvidence[] = [],
+): PromiseLike<unknown>[] => [
+  ...accepted.filter(({ isAgain }) => isAgain).flatMap((one) => sendAgain(tx, one)),
+  writeOutcomes(tx, outcomes, { accepted, budgets }),
+  ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
+  ...chainOrders(tx, accepted),
+  ...lateOrders(tx, accepted),
 ];
 
-const NAMES = COLUMNS.map(([name]) => name).join(', ');
-const SELECTED = COLUMNS.map(([name]) => (name === 'restricted_by' ? `${name}::uuid[]` : name)).join(', ');
-const ARRAYS = COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
+/**
+ * What became of orders, as a set: of those that are recorded with it, and of those that are recorded already. Nothing else writes an
+ * outcome.
+ * @param group `null`: every order is recorded already
+ */
+export function writeOutcomes(
+  tx: Tx | Sql,
+  outcomes: readonly OutcomeEvidence[],
+  group: GroupWrites | null = null,
+): PromiseLike<unknown> {
+  if (group === null) return tx.unsafe(ONLY_MOVED, [movesOf(outcomes)]);
+  const placed = new Map<string, OutcomeEvidence | undefined>();
+  for (const { question, isAgain } of group.accepted) if (!isAgain) placed.set(question.orderId, undefined);
+  const moved: OutcomeEvidence[] = [];
+  for (const one of outcomes)
+    if (placed.has(one.orderId)) placed.set(one.orderId, one);
+    else moved.push(one);
+  const rows = group.accepted
+    .filter(({ isAgain }) => !isAgain)
+    .map((one) => rowOf(one, placed.get(one.question.orderId)));
+  const { budgets } = group;
+  const values = [
+    ...COLUMNS.map((name) => arrayOf(COLUMN_TYPES[name], rows, (row) => row[name])),
+    arrayOf('uuid', budgets, ({ agentId }) => agentId),
+    arrayOf('date', budgets, ({ day }) => day),
+    arrayOf('int4', budgets, ({ trades }) => trades),
+    arrayOf('int8', budgets, ({ amount }) => amount),
+  ];
+  return moved.length === 0
+    ? tx.unsafe(ONLY_PLACED, values)
+    : tx.unsafe(PLACED_AND_MOVED, [...values, movesOf(moved)]);
+}
+
+/** Columns of a new order, and their types. */
+const COLUMN_TYPES = {
+  agent_id: 'uuid',
+  order_id: 'text',
+  user_id: 'int8',
+  venue: 'text',
+  market_id: 'text',
+  condition_id: 'text',
+  question: 'text',
+  token_id: 'text',
+  outcome: 'text',
+  outcome_name: 'text',
+  side: 'text',
+  is_limit: 'bool',
+  time_in_force: 'text',
+  post_only: 'bool',
+  defer_exec: 'bool',
+  price: 'int4',
+  limit_price: 'int4',
+  shares: 'int8',
+  money: 'int8',
+  funder: 'text',
+  wallet_address: 'text',
+  kind: 'text',
+  signature_type: 'int2',
+  version: 'int2',
+  is_redemption: 'bool',
+  expiration: 'timestamptz',
+  fee_amount: 'int8',
+  reasoning: 'text',
+  source: 'text',
+  skill_slug: 'text',
+  client_order_id: 'text',
+  cancel_at: 'timestamptz',
+  request_id: 'text',
+  created_at: 'timestamptz',
+  status: 'text',
+  filled: 'int8',
+  cost: 'int8',
+  fees: 'int8',
+  error_code: 'text',
+  first_answer: 'jsonb',
+  journal_lines: 'text',
+  reserved_day: 'date',
+  reserved_amount: 'int8',
+  // A set of columns has one type each, which an array of arrays of different lengths has not.
+  restricted_by: 'text',
+  updated_at: 'timestamptz',
+} as const satisfies Partial<Record<keyof OrdersRow, ElementType>>;
+
+type Column = keyof typeof COLUMN_TYPES;
+
+const COLUMNS = Object.keys(COLUMN_TYPES) as Column[];
+
+const dateOrNull = (at: number | null): Date | null => (at === null ? null : new Date(at));
+
+/** @param outcome what its venue says in the same commit; without one it is recorded first, and sent then */
+function rowOf(
+  { recorded: { order, reserves, checked }, day, others }: Accepted,
+  outcome: OutcomeEvidence | undefined,
+): Readonly<Record<Column, Element>> {
+  const isSigned = order.kind === 'signed';
+  const entry = { at: order.createdAt, event: 'recorded', status: FIRST_STATUS, checked };
+  return {
+    agent_id: order.agentId,
+    order_id: order.orderId,
+    user_id: order.userId,
+    venue: order.venue,
+    market_id: order.marketId,
+    condition_id: order.conditionId,
+    question: order.question,
+    token_id: order.tokenId,
+    outcome: order.outcome,
+    outcome_name: order.outcomeName,
+    side: order.side,
+    is_limit: order.isLimitOrder,
+    time_in_force: order.timeInForce,
+    post_only: order.postOnly,
+    defer_exec: order.deferExec,
+    price: order.price,
+    limit_price: order.limit,
+    shares: order.shares,
+    money: order.money,
+    funder: order.funder,
+    wallet_address: order.walletAddress,
+    kind: order.kind,
+    signature_type: isSigned ? order.signatureType : null,
+    version: isSigned ? order.version : null,
+    is_redemption: !isTrade(order),
+    expiration: dateOrNull(order.expiration),
+    fee_amount: order.feeAmount,
+    reasoning: order.reasoning,
+    source: order.source,
+    skill_slug: order.skillSlug,
+    client_order_id: order.clientOrderId,
+    cancel_at: dateOrNull(order.cancelAt),
+    request_id: order.requestId,
+    created_at: new Date(order.createdAt),
+    status: outcome?.status ?? FIRST_STATUS,
+    filled: outcome?.filled ?? 0n,
+    cost: outcome?.cost ?? 0n,
+    fees: outcome?.fees ?? 0n,
+    error_code: outcome?.errorCode ?? null,
+    first_answer: outcome?.first == null ? null : JSON.stringify(firstAnswerJson(outcome.first)),
+    journal_lines: journalText([entry, ...(outcome?.journal ?? [])]),
+    reserved_day: day,
+    reserved_amount: reserves,
+    restricted_by: others.length === 0 ? null : `{${others.join()}}`,
+    updated_at: new Date(Math.max(order.createdAt, outcome?.at ?? 0)),
+  };
+}
+
+const movesOf = (outcomes: readonly OutcomeEvidence[]) =>
+  json(
+    outcomes.map((outcome) => ({
+      order_id: outcome.orderId,
+      status: outcome.status,
+      filled: text(outcome.filled),
+      cost: text(outcome.cost),
+      fees: text(outcome.fees),
+      error_code: outcome.errorCode,
+      first_answer: firstAnswerJson(outcome.first),
+      is_repeatable: outcome.isRepeatable ?? false,
+      sent_before: outcome.sentBefore === undefined ? null : iso(outcome.sentBefore),
+      journal_lines: journalText(outcome.journal),
+      at: iso(outcome.at),
+    })),
+  );
+
+const NAMES = COLUMNS.join(', ');
+const SELECTED = COLUMNS.map((name) => (name === 'restricted_by' ? `${name}::uuid[]` : name)).join(', ');
+const ARRAYS = COLUMNS.map((name, index) => `$${index + 1}::${COLUMN_TYPES[name]}[]`).join(', ');
 const next = (offset: number): string => `$${COLUMNS.length + offset}`;
 
-/**
- * The budgets change by what is recorded. An order that has ended in the same commit gives back at once what it did not
- * spend, and an order that its venue accepted counts among its agent's trades.
- */
-const RECORD = `with placed as (
+const placed = `placed as (
     insert into orders (${NAMES}) select ${SELECTED} from unnest(${ARRAYS}) as t(${NAMES})
-    returning agent_id, order_id, status, is_redemption, side, reserved_amount, cost, shares, filled, fees, error_code,
-      source, skill_slug, updated_at, first_answer
+    returning agent_id, restricted_by, order_id, reserved_day, reserved_amount, status, is_redemption, side, shares, filled, cost,
+      fees, error_code, source, skill_slug, updated_at, first_answer is null as has_no_answer,
+      (first_answer ->> 'success')::boolean as is_taken
   ), logged as (
     insert into facts (agent_id, kind, subject, at, payload)
     select agent_id, 'order', order_id, updated_at, order_change(status, filled, cost, fees, error_code) from placed
-  ), back as (
-    select p.agent_id, sum(b.trades)::integer as trades, sum(b.amount)::bigint as amount
-    from placed p cross join lateral budget_back(p.status, p.first_answer is null, p.is_redemption, p.side,
-      p.reserved_amount, p.cost, p.shares, p.filled) b
-    group by p.agent_id
-  ), counted as (
+  )`;
+
+/**
+ * Changes that the lifecycle does not allow have no effect: a missing answer changes nothing on an order with evidence, whichever is
+ * written last. An order that evidence leaves as it was keeps its time of change: it would be told of twice.
+ */
+const moved = (batch: string): string => `e as (
+    select * from jsonb_to_recordset(${batch}::jsonb) as t(
+      order_id text, status text, filled bigint, cost bigint, fees bigint, error_code text,
+      first_answer jsonb, is_repeatable boolean, sent_before timestamptz, journal_lines text, at timestamptz)
+  ), moved as (
+    update orders o set
+      status = e.status, filled = o.filled + e.filled, cost = o.cost + e.cost, fees = o.fees + e.fees,
+      error_code = coalesce(o.error_code, e.error_code),
+      first_answer = coalesce(o.first_answer, case when not e.is_repeatable or not exists (
+        select from exits x where x.order_id = o.order_id and x.agent_id = o.agent_id and x.sealed is not null)
+        then nullif(e.first_answer, 'null'::jsonb) end),
+      journal_lines = o.journal_lines || e.journal_lines,
+      updated_at = case when (o.status, 0, 0, 0, o.error_code) is distinct from
+        (e.status, e.filled, e.cost, e.fees, coalesce(o.error_code, e.error_code)) then e.at else o.updated_at end
+    from e where o.order_id = e.order_id
+      and order_may_become(o.kind, o.status, e.status)
+      and (e.sent_before is null or coalesce(o.sent_at, o.created_at) <= e.sent_before)
+    returning o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.reserved_amount, o.status, o.is_redemption, o.side,
+      o.shares, o.filled, o.cost, o.fees, o.error_code, o.source, o.skill_slug, o.updated_at,
+      o.first_answer is null as has_no_answer, (e.first_answer ->> 'success')::boolean as is_taken
+  )`;
+
+/** An order that its venue accepted counts once among its agent's trades: with the answer. One that has ended gives back what it did not use. */
+const counted = (orders: string): string => `changed as (${orders}), counted as (
     insert into agent_results as r (agent_id, source, skill_slug, trades, last_trade_at)
     select agent_id, coalesce(source, ''), coalesce(skill_slug, ''), count(*), max(updated_at)
-    from placed where (first_answer ->> 'success')::boolean and not is_redemption
-    group by 1, 2, 3 order by 1, 2, 3
+    from changed where is_taken and not is_redemption group by 1, 2, 3 order by 1, 2, 3
     on conflict (agent_id, source, skill_slug) do update
       set trades = r.trades + excluded.trades, last_trade_at = greatest(r.last_trade_at, excluded.last_trade_at)
-  )
-  update safeguards s set usage_day = t.day, used_trades = t.trades - coalesce(b.trades, 0),
+  ), back as (
+    select o.agent_id, o.restricted_by, o.order_id, o.reserved_day, o.is_placed, b.trades, b.amount
+    from changed o cross join lateral budget_back(o.status, o.has_no_answer, o.is_redemption, o.side, o.reserved_amount, o.cost,
+      o.shares, o.filled) b
+    where b.trades > 0 or b.amount > 0
+  )`;
+
+/** An agent that is locked has it at once, the others with their next trade: every budget that reserved it. */
+const BUDGETS = `update safeguards s set usage_day = t.day, used_trades = t.trades - coalesce(b.trades, 0),
     used_amount = t.amount - coalesce(b.amount, 0)
   from unnest(${next(1)}::uuid[], ${next(2)}::date[], ${next(3)}::integer[], ${next(4)}::bigint[])
-    as t(agent_id, day, trades, amount) left join back b using (agent_id)
+      as t(agent_id, day, trades, amount)
+    left join (select agent_id, sum(trades)::integer as trades, sum(amount)::bigint as amount from back where is_placed
+      group by agent_id) b using (agent_id)
   where s.agent_id = t.agent_id`;
+const RETURNS = `insert into budget_returns (agent_id, order_id, day, trades, amount)
+  select reserver, order_id, reserved_day, trades, amount
+  from back cross join lateral unnest(array_append(restricted_by, agent_id)) as t(reserver)
+  where not is_placed
+  -- What an earlier attempt of an exit gave back, and its agent has not taken up yet.
+  on conflict (agent_id, order_id) do update set day = excluded.day,
+    trades = excluded.trades + case when budget_returns.day = excluded.day then budget_returns.trades else 0 end,
+    amount = excluded.amount + case when budget_returns.day = excluded.day then budget_returns.amount else 0 end`;
 
-/** Issues the statements, without awaiting between them. */
-export function writeGroup(tx: Tx, { accepted, budgets, outcomes }: GroupWrites): PromiseLike<unknown>[] {
-  const rows: readonly NewRow[] = accepted
-    .filter(({ isAgain }) => !isAgain)
-    .map((one) => ({ ...one, outcome: outcomes.get(one.question.orderId) }));
-  return [
-    ...accepted.filter(({ isAgain }) => isAgain).flatMap((one) => sendAgain(tx, one)),
-    tx.unsafe(RECORD, [
-      ...COLUMNS.map(([, type, of]) => arrayOf(type, rows, of)),
-      arrayOf('uuid', budgets, ({ agentId }) => agentId),
-      arrayOf('date', budgets, ({ day }) => day),
-      arrayOf('int4', budgets, ({ trades }) => trades),
-      arrayOf('int8', budgets, ({ amount }) => amount),
-    ]),
-    ...accepted.filter(({ isKnown }) => !isKnown).map((one) => noteWallets(tx, one)),
-    ...chainOrders(tx, accepted),
-    ...lateOrders(tx, accepted),
-  ];
-}
+const PLACED = 'select *, true as is_placed from placed';
+const MOVED = 'select *, false as is_placed from moved';
+const ONLY_PLACED = `with ${placed}, ${counted(PLACED)} ${BUDGETS}`;
+const ONLY_MOVED = `with ${moved('$1')}, ${counted(MOVED)} ${RETURNS}`;
+const PLACED_AND_MOVED = `with ${placed}, ${moved(next(5))}, ${counted(`${PLACED} union all ${MOVED}`)},
+  returned as (${RETURNS}) ${BUDGETS}`;
 
 /** What its agent asked for stays as it was first recorded. Only a venue that is told later refuses an order that it may take. */
 function sendAgain(
@@ -464,7 +522,7 @@ function lateOrders(tx: Tx, accepted: readonly Accepted[]): PromiseLike<unknown>
   return [
     tx`insert into late_orders (order_id, due_at)
       select * from unnest(${arrayOf('text', rows, ({ recorded }) => recorded.order.orderId)},
-        ${arrayOf('timestamptz', rows, ({ recorded }) => cancelAt(recorded))})
+        ${arrayOf('timestamptz', rows, ({ recorded }) => dateOrNull(recorded.order.cancelAt))})
       on conflict (order_id) do update set due_at = excluded.due_at`,
   ];
 }

@@ -4,10 +4,12 @@ import type { Deadline } from '../platform/http/deadline.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Recorded, TradeScope } from './admission.ts';
 import { type Placement, type PlaceOrderNeeds, placeOrder } from './place-order.ts';
+import { beingPlaced } from './trade-answers.ts';
 
 const order = { orderId: 'order', agentId: 'agent', kind: 'signed' } as unknown as NewOrder;
 const recorded = { order, reserves: 5n, checked: {} } as unknown as Recorded;
-const scope = { existing: null, namedOrder: null, keyActive: true, balance: null } as unknown as TradeScope;
+const free = { existing: null, namedOrder: null, keyActive: true };
+const scope = { ...free, way: { kind: 'recorded' } } as unknown as TradeScope;
 
 /** Places an order whose deadline is over when it is to be handed over. */
 async function placeLate(handedOverBy: 'sending' | 'recording') {
@@ -16,10 +18,7 @@ async function placeLate(handedOverBy: 'sending' | 'recording') {
   const needs = {
     clock: { now: () => 0 },
     ledger: {
-      admit: async ({ judge }: { judge: (scope: TradeScope) => unknown }) => {
-        judge(scope);
-        return null;
-      },
+      admit: async ({ judge }: { judge: (scope: TradeScope) => unknown }) => judge(scope),
     },
     orders: {
       settle: async (id: string, { status }: { status: string }) => void settled.push(`${id} ${status}`),
@@ -47,4 +46,20 @@ test('an order that its record hands over is neither recorded nor sent when it i
   const { sent, settled, answer } = await placeLate('recording');
   expect(answer).toBeInstanceOf(Refusal);
   expect({ sent, settled }).toEqual({ sent: [], settled: [] });
+});
+
+test('the second of two that arrive together gets what the first has by now, else that it is being placed', async () => {
+  const claim = () => {
+    throw beingPlaced('order');
+  };
+  for (const known of ['its first answer', null]) {
+    const placement = {
+      ...{ duplicateLookup: 'before_refusal', look: async () => known, judgeRequest: () => ({}), claim },
+    } as unknown as Placement<object, NewOrder, unknown>;
+    const call = { caller: {} as Caller, deadline: {} as Deadline };
+    const placed = placeOrder({} as PlaceOrderNeeds, call, placement);
+    if (known === null)
+      await expect(placed).rejects.toMatchObject({ denials: [{ code: 'idempotency_in_flight' }] });
+    else expect(await placed).toEqual({ answer: known, isRepeated: true });
+  }
 });

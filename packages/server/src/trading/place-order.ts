@@ -13,8 +13,8 @@ import type { Clock } from '../platform/clock.ts';
 import { type Deadline, requireTime, tooLate } from '../platform/http/deadline.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { Venue, VenueAnswer, VenueWith } from '../venues/venue.ts';
-import type { Admission, Recorded, TradeLedger, TradeScope } from './admission.ts';
+import type { Venue, VenueAnswer } from '../venues/venue.ts';
+import type { Admission, Judgement, Recorded, TradeLedger, TradeScope } from './admission.ts';
 import { settleWithoutFill } from './doubts.ts';
 import type { OrderStore } from './order-store.ts';
 
@@ -35,6 +35,8 @@ export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   look(): Promise<Answer | null>;
   /** Everything that can be judged without the lock. @throws Refusal */
   judgeRequest(): Promise<CheckedRequest> | CheckedRequest;
+  /** Keeps the same order from being placed twice at a time here. @returns ends that @throws Refusal: it is being placed */
+  claim?(checked: CheckedRequest): () => void;
   /** Terms for which the lock is taken. */
   question(checked: CheckedRequest): AdmissionTerms<Order>;
   /** The same order, as a function that answers once the lock is free. @throws Refusal */
@@ -52,8 +54,13 @@ export interface Placement<CheckedRequest, Order extends NewOrder, Answer> {
   readonly handedOverBy: 'sending' | 'recording';
   /** Gives the recorded order to its venue. @throws Refusal */
   send(recorded: Recorded<Order>, checked: CheckedRequest): Promise<Answer>;
-  /** Answers with what the venue said in the commit of the record. @throws Refusal */
+  /** Answers with what the venue said in the commit of the record, where the order may join it. @throws Refusal */
   answered?(recorded: Recorded<Order>, answer: VenueAnswer): Promise<Answer>;
+  /**
+   * Notes a refusal. @param checked `null`: something was wrong with the request
+   * @returns seconds to wait, where it was refused so again and again
+   */
+  note?(refused: Refusal, checked: CheckedRequest | null): number | null;
 }
 
 type AdmissionTerms<Order extends NewOrder> = Omit<
@@ -81,62 +88,64 @@ export async function placeOrder<CheckedRequest, Order extends NewOrder, Answer>
   call: PlaceCall,
   placement: Placement<CheckedRequest, Order, Answer>,
 ): Promise<Placed<Answer>> {
-  const { trace, deadline } = call;
-  trace?.enter('check');
+  call.trace?.enter('check');
+  let checked: CheckedRequest | null = null;
   try {
-    const before = await lookAndJudge(placement);
-    if ('same' in before) return { answer: before.same, isRepeated: true };
-    const { checked } = before;
-    const { judged, answer } = await withApproval(
-      placement,
-      checked,
-      (approval) => admitOrder(needs, call, { placement, checked, approval }),
-      (needed) => {
-        trace?.leave();
-        requireTime(deadline);
-        return placement.approval(needed, checked, 'ask');
-      },
-    );
-    if ('answerSame' in judged) return { answer: await judged.answerSame(), isRepeated: true };
-    if (answer !== null && placement.answered !== undefined)
-      return { answer: await placement.answered(judged, answer), isRepeated: false };
-    const { order } = judged;
-    if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
-      // Recorded in time and too late for the venue: what it reserved goes back at once.
-      await settleWithoutFill(needs, order.orderId, 'rejected', order.createdAt);
-      throw tooLate();
-    }
-    trace?.enter('send');
-    return { answer: await placement.send(judged, checked), isRepeated: false };
+    const found = await sameOr(placement, async () => {
+      const sound = await placement.judgeRequest();
+      return { sound, endClaim: placement.claim?.(sound) };
+    });
+    if ('same' in found) return { answer: found.same, isRepeated: true };
+    checked = found.sound;
+    return await placeChecked(needs, call, placement, checked).finally(found.endClaim);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const retryAfterS = placement.note?.(error, checked) ?? null;
+    throw retryAfterS === null ? error : error.after(retryAfterS);
   } finally {
-    trace?.leave();
+    call.trace?.leave();
   }
 }
 
-interface Admitted<Order extends NewOrder, Answer> {
-  readonly judged: Judgement<Order, Answer>;
-  readonly answer: VenueAnswer | null;
-}
-
-async function admitOrder<CheckedRequest, Order extends NewOrder, Answer>(
+async function placeChecked<CheckedRequest, Order extends NewOrder, Answer>(
   needs: PlaceOrderNeeds,
-  { caller, deadline, trace, isOfDesk = false }: PlaceCall,
-  toJudge: ToJudge<CheckedRequest, Order, Answer>,
-): Promise<Admitted<Order, Answer>> {
-  let judged: Judgement<Order, Answer> | undefined;
-  const answer = await needs.ledger.admit<Order>({
-    ...toJudge.placement.question(toJudge.checked),
-    caller,
-    trace,
-    at: needs.clock.now(),
-    requireTime: () => requireTime(deadline),
-    judge: (scope) => {
-      judged = judgeUnderLock({ deadline, isOfDesk }, toJudge, scope);
-      return 'answerSame' in judged ? null : judged;
+  call: PlaceCall,
+  placement: Placement<CheckedRequest, Order, Answer>,
+  checked: CheckedRequest,
+): Promise<Placed<Answer>> {
+  const { caller, trace, deadline, isOfDesk = false } = call;
+  const admitted = await withApproval(
+    placement,
+    checked,
+    (approval) =>
+      needs.ledger.admit<Order, Answer>({
+        ...placement.question(checked),
+        caller,
+        trace,
+        at: needs.clock.now(),
+        requireTime: () => requireTime(deadline),
+        judge: (scope) => judgeUnderLock({ deadline, isOfDesk }, { placement, checked, approval }, scope),
+      }),
+    (needed) => {
+      trace?.leave();
+      requireTime(deadline);
+      return placement.approval(needed, checked, 'ask');
     },
-  });
-  if (judged === undefined) throw new Error('the ledger admitted an order that was not judged');
-  return { judged, answer };
+  );
+  if (admitted.kind === 'same') return { answer: await admitted.answer(), isRepeated: true };
+  const { recorded } = admitted;
+  if (admitted.kind === 'joined') {
+    if (placement.answered === undefined) throw new Error('an order joined a venue and cannot be answered');
+    return { answer: await placement.answered(recorded, admitted.answer), isRepeated: false };
+  }
+  const { order } = recorded;
+  if (placement.handedOverBy === 'sending' && !deadline.handOver(doubtOf(order))) {
+    // Recorded in time and too late for the venue: what it reserved goes back at once.
+    await settleWithoutFill(needs, order.orderId, 'rejected', order.createdAt);
+    throw tooLate();
+  }
+  trace?.enter('send');
+  return { answer: await placement.send(recorded, checked), isRepeated: false };
 }
 
 /** Judges without an approval first: only for an order that lacks nothing else it is obtained, and the order judged again. */
@@ -162,9 +171,9 @@ export async function validateOrder<CheckedRequest, Order extends NewOrder, Answ
   { caller, isOfDesk = false }: Pick<PlaceCall, 'caller' | 'isOfDesk'>,
   placement: Placement<CheckedRequest, Order, Answer>,
 ): Promise<{ readonly same: Answer } | { readonly order: Order }> {
-  const before = await lookAndJudge(placement);
-  if ('same' in before) return before;
-  const { checked } = before;
+  const found = await sameOr(placement, async () => ({ checked: await placement.judgeRequest() }));
+  if ('same' in found) return found;
+  const { checked } = found;
   const judge = async (approval: GivenApproval | null) => {
     const scope = await needs.ledger.preview({
       ...placement.question(checked),
@@ -180,26 +189,23 @@ export async function validateOrder<CheckedRequest, Order extends NewOrder, Answ
   return withApproval(placement, checked, judge, (needed) => placement.approval(needed, checked, 'look'));
 }
 
-/** Reports faults of the request only after a look for the same order. */
-async function lookAndJudge<CheckedRequest, Order extends NewOrder, Answer>(
-  placement: Placement<CheckedRequest, Order, Answer>,
-): Promise<{ readonly same: Answer } | { readonly checked: CheckedRequest }> {
-  if (placement.duplicateLookup === 'first') {
-    const same = await placement.look();
-    return same === null ? { checked: await placement.judgeRequest() } : { same };
+/** Checks an order; what is wrong with it is said only after a look for the same order, which is answered as it was. */
+async function sameOr<Answer, Found>(
+  { duplicateLookup, look }: Pick<Placement<never, NewOrder, Answer>, 'duplicateLookup' | 'look'>,
+  check: () => Promise<Found>,
+): Promise<{ readonly same: Answer } | Found> {
+  if (duplicateLookup === 'first') {
+    const same = await look();
+    return same === null ? check() : { same };
   }
   try {
-    return { checked: await placement.judgeRequest() };
+    return await check();
   } catch (error) {
-    const same = error instanceof Refusal ? await placement.look() : null;
+    const same = error instanceof Refusal ? await look() : null;
     if (same === null) throw error;
     return { same };
   }
 }
-
-type Judgement<Order extends NewOrder, Answer> =
-  | Recorded<Order>
-  | { readonly answerSame: () => Promise<Answer> };
 
 interface ToJudge<CheckedRequest, Order extends NewOrder, Answer> {
   readonly placement: Placement<CheckedRequest, Order, Answer>;
@@ -212,15 +218,14 @@ function judgeUnderLock<CheckedRequest, Order extends NewOrder, Answer>(
   { placement, checked, approval }: ToJudge<CheckedRequest, Order, Answer>,
   scope: TradeScope,
 ): Judgement<Order, Answer> {
-  const answerSame = placement.sameOrder(scope.existing, checked);
-  if (answerSame !== null) return { answerSame };
+  const answer = placement.sameOrder(scope.existing, checked);
+  if (answer !== null) return { kind: 'same', answer };
   if (!scope.keyActive && isOfDesk !== true) throw refusal('unauthorized');
   requireFreeName(scope);
   const recorded = placement.judge(scope, checked, approval);
-  const reachesVenueNow = scope.balance !== null;
-  if (placement.handedOverBy === 'sending' && !reachesVenueNow) requireTime(deadline);
+  if (placement.handedOverBy === 'sending' && scope.way.kind === 'recorded') requireTime(deadline);
   else if (!deadline.handOver(doubtOf(recorded.order))) throw tooLate();
-  return recorded;
+  return { kind: 'recorded', recorded };
 }
 
 /** The same order has been answered by now, so an order that has the name is another one. @throws Refusal client_order_id_already_used */
@@ -239,30 +244,28 @@ export const nameTaken = (orderId: string) =>
 
 const doubtOf = ({ orderId }: NewOrder) => ({ code: 'order_outcome_unknown', orderId }) as const;
 
-/** @throws Refusal service_unavailable */
-export function requireReady(venue: Venue): void {
+/**
+ * @param order one that the agent signed: its venue may take others only
+ * @throws Refusal service_unavailable, with the venue's mode while it takes other orders
+ */
+export function requireReady(
+  venue: Venue,
+  order?: { readonly postOnly: boolean; readonly signer: Address },
+): void {
+  const pause = order === undefined ? null : (venue.signedOrders?.pause?.(order) ?? null);
+  if (pause !== null)
+    throw new Refusal(
+      [
+        {
+          code: 'service_unavailable',
+          detail: `The venue does not take this order now: ${pause.reason}.`,
+          context: { mode: pause.mode },
+          fix: 'Nothing was sent. Try again after Retry-After seconds; cancels are still taken.',
+        },
+      ],
+      { retryAfterS: pause.retryAfterS },
+    );
   const status = venue.status();
   if (status !== 'ready')
     throw refusal('service_unavailable', `The venue takes no orders now: ${status}.`, { retryAfterS: 1 });
-}
-
-/** @throws Refusal service_unavailable, with the venue's mode, while it takes other orders only */
-export function requireTaken(
-  { signedOrders }: VenueWith<'signedOrders'>,
-  order: { readonly postOnly: boolean; readonly signer: Address },
-): void {
-  const pause = signedOrders.pause?.(order) ?? null;
-  if (pause === null) return;
-  const { mode, reason, retryAfterS } = pause;
-  throw new Refusal(
-    [
-      {
-        code: 'service_unavailable',
-        detail: `The venue does not take this order now: ${reason}.`,
-        context: { mode },
-        fix: 'Nothing was sent. Try again after Retry-After seconds; cancels are still taken.',
-      },
-    ],
-    { retryAfterS },
-  );
 }

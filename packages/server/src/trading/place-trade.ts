@@ -14,7 +14,7 @@ import type { Denial } from '../domain/denial.ts';
 import { boundTerms, type Draft, isImmediate, readDraft, signedLimit } from '../domain/draft.ts';
 import type { ExitTerms } from '../domain/exits.ts';
 import type { Book } from '../domain/market.ts';
-import type { Caller, NewSignedOrder } from '../domain/records.ts';
+import type { Caller, NewSignedOrder, OrderRow } from '../domain/records.ts';
 import { within as inTime, READ_PATIENCE_MS } from '../domain/unavailable.ts';
 import { UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { type Deadline, deadlineAt, tooLate, within } from '../platform/http/deadline.ts';
@@ -46,7 +46,7 @@ import {
   placeOrder,
   validateOrder,
 } from './place-order.ts';
-import { type NoteRefusalNeeds, noteRefusal, notingRefusals } from './refused-attempts.ts';
+import { type NoteRefusalNeeds, noteRefusal } from './refused-attempts.ts';
 import {
   beingPlaced,
   firstAnswerOf,
@@ -86,38 +86,12 @@ export interface ExitCall extends Pick<TradeCall, 'caller' | 'request' | 'reques
   readonly unsigned?: UnsignedBy | null;
 }
 
-export async function placeTrade(needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> {
-  const turn = turnOf(needs.ordersUnderWay, call.caller);
-  let { outcome } = call.request;
-  const begin = (orderId: string, side: string): void => {
-    outcome = side;
-    turn.begin(orderId);
-  };
-  try {
-    return await notingRefusals(
-      (refused) => noteRefusal(needs, { ...call, outcome }, refused),
-      () => placeOrder(needs, call, placementOf(needs, call, begin)),
-    );
-  } finally {
-    turn.end();
-  }
-}
-
-/** Answers the second of two duplicates that arrive together at once, instead of making it wait for the first one's answer. */
-function turnOf(underWay: Set<string>, { agentId }: Caller) {
-  let own: string | null = null;
-  return {
-    begin(orderId: string): void {
-      const name = `${agentId} ${orderId}`;
-      if (underWay.has(name)) throw beingPlaced(orderId);
-      underWay.add(name);
-      own = name;
-    },
-    end(): void {
-      if (own !== null) underWay.delete(own);
-    },
-  };
-}
+export const placeTrade = async (needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> =>
+  placeOrder(needs, call, {
+    ...placementOf(needs, call),
+    note: (refused, sound) =>
+      noteRefusal(needs, { ...call, outcome: sound?.draft.outcome ?? call.request.outcome }, refused),
+  });
 
 export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<TradeLedger, 'preview'> };
 
@@ -136,23 +110,19 @@ export async function checkExit(needs: ValidateTradeNeeds, call: ExitCall): Prom
   return 'same' in found ? null : found.order;
 }
 
-/** Sends an exit that was left with the desk: what `placeTrade` does, without an agent that waits. */
-/** @param call `until`: epoch milliseconds; from then on another replica sends it */
-export async function sendExit(
+/**
+ * Sends an exit that was left with the desk: what `placeTrade` does, without an agent that waits.
+ * @param call `until`: epoch milliseconds; from then on another replica sends it
+ */
+export const sendExit = async (
   needs: PlaceTradeNeeds,
   { until, ...call }: ExitCall & { readonly until: number },
-): Promise<Placed<TradeResponse>> {
-  const turn = turnOf(needs.ordersUnderWay, call.caller);
-  try {
-    return await placeOrder(
-      needs,
-      { ...call, deadline: deadlineAt(until, needs.clock), isOfDesk: true },
-      placementOf(needs, call, turn.begin),
-    );
-  } finally {
-    turn.end();
-  }
-}
+): Promise<Placed<TradeResponse>> =>
+  placeOrder(
+    needs,
+    { ...call, deadline: deadlineAt(until, needs.clock), isOfDesk: true },
+    placementOf(needs, call),
+  );
 
 /**
  * Sends the recorded order of an exit again, of which its venue gave no answer: the identical one, which a venue takes once.
@@ -180,29 +150,36 @@ type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & {
   readonly unsigned?: UnsignedBy | null;
 };
 
-/** @throws Refusal for a venue or amounts that cannot be: no order was ever placed with those */
+/** @throws Refusal unknown_venue, wrong_venue_route */
 function placementOf(
   needs: PlaceTradeNeeds,
   { caller, request, requestId, submit = submitAlone, exit = null, unsigned = null }: PlacedCall,
-  begin: (orderId: string, outcome: 'YES' | 'NO') => void = () => {},
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
-  const draft = readDraft(request, venue.signedOrders.signing.profile);
-  if (isFaults(draft)) throw asRefusal(draft);
-  const same = () => ({ caller, venue, draft, isOfDesk: exit !== null, now: needs.clock.now() });
+  const read = readDraft(request, venue.signedOrders.signing.profile);
+  const replay = (draft: Draft, rows: readonly OrderRow[]) =>
+    replayOf(rows, { caller, venue, draft, isOfDesk: exit !== null, now: needs.clock.now() });
   return {
     duplicateLookup: 'before_refusal',
+    // No order was ever placed with amounts that cannot be.
     look: async () =>
-      replayOf(await needs.orders.byIds(candidateOrderIds(draft, venue.signedOrders.signing)), same()),
+      isFaults(read)
+        ? null
+        : replay(read, await needs.orders.byIds(candidateOrderIds(read, venue.signedOrders.signing))),
     judgeRequest: async () => {
-      const market = await venue.markets.find(draft.conditionId);
-      const sound = judgeDraft(needs, { venue, draft, market, unsigned });
-      begin(sound.verified.orderId, sound.draft.outcome);
-      return withBalance(sound);
+      if (isFaults(read)) throw asRefusal(read);
+      const market = await venue.markets.find(read.conditionId);
+      return withBalance(judgeDraft(needs, { venue, draft: read, market, unsigned }));
+    },
+    claim: ({ verified: { orderId } }) => {
+      const name = `${caller.agentId} ${orderId}`;
+      if (needs.ordersUnderWay.has(name)) throw beingPlaced(orderId);
+      needs.ordersUnderWay.add(name);
+      return () => void needs.ordersUnderWay.delete(name);
     },
     question: questionOf,
-    sameOrder(existing) {
-      const answer = replayOf(existing === null ? [] : [existing], same());
+    sameOrder(existing, { draft }) {
+      const answer = replay(draft, existing === null ? [] : [existing]);
       return answer === null ? null : async () => answer;
     },
     judge(scope, sound, approval) {

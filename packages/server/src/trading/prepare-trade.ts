@@ -84,7 +84,7 @@ import {
   shortageOf,
   UNSIGNED,
 } from './judge-trade.ts';
-import { nameTaken, requireReady, requireTaken } from './place-order.ts';
+import { nameTaken, requireReady } from './place-order.ts';
 
 export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
   readonly clock: Clock;
@@ -367,8 +367,7 @@ const nameFault = ({ namedOrder }: TradeScope, orderId: string): Denial | null =
 /** Why the venue would not take the order at this moment. */
 function venueFault(venue: SigningVenue, { postOnly }: Draft, signer: Address): Denial | null {
   try {
-    requireTaken(venue, { postOnly, signer });
-    requireReady(venue);
+    requireReady(venue, { postOnly, signer });
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error.denials[0];

@@ -7,7 +7,7 @@ import { legsOf } from '../domain/amounts.ts';
 import type { Caller, NewSetOrder } from '../domain/records.ts';
 import { marketNamed } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import { Refusal } from '../platform/refusal.ts';
+import type { Refusal } from '../platform/refusal.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { QuotedAmounts } from '../venues/quotes.ts';
 import type { Venues } from '../venues/venue.ts';
@@ -30,20 +30,6 @@ export interface NoteRefusalNeeds {
   readonly clock: Clock;
   readonly refusals: Pick<RefusalLog, 'add'>;
   readonly venues: Venues;
-}
-
-/** Does something, and notes it when it is refused. @param note returns how long to wait, where it was refused so again and again */
-export async function notingRefusals<T>(
-  note: (refused: Refusal) => number | null,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const retryAfterS = note(error);
-    throw retryAfterS === null ? error : error.after(retryAfterS);
-  }
 }
 
 interface TradeAttempt {

@@ -79,7 +79,7 @@ import {
   placeOrder,
   requireReady,
 } from './place-order.ts';
-import { type NoteRefusalNeeds, noteSetRefusal, notingRefusals } from './refused-attempts.ts';
+import { type NoteRefusalNeeds, noteSetRefusal } from './refused-attempts.ts';
 import {
   amountOf,
   boundSetTerms,
@@ -120,14 +120,10 @@ interface SoundSet extends Omit<SetTerms, 'venue'> {
 
 type SetPlacement = Placement<SoundSet, NewSetOrder, SetResponse>;
 
-export const placeSet = (
+export const placeSet = async (
   needs: PlaceSetNeeds,
   call: SetCall & { readonly deadline: Deadline; readonly trace?: TradeTrace | undefined },
-): Promise<Placed<SetResponse>> =>
-  notingRefusals(
-    (refused) => noteSetRefusal(needs, call, refused),
-    () => placeOrder(needs, call, placementOf(needs, call)),
-  );
+): Promise<Placed<SetResponse>> => placeOrder(needs, call, placementOf(needs, call));
 
 function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
   const { caller, request } = call;
@@ -169,6 +165,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
       return handOut(needs, order, answer);
     },
     answered: ({ order }, answer) => answerTo(needs, order, answer),
+    note: (refused) => noteSetRefusal(needs, call, refused),
   };
 }
 
@@ -349,7 +346,7 @@ function approvalSubject(
 }
 
 function balanceOf({ balance, funder }: SoundSet, scope: TradeScope): Balance {
-  if (scope.balance !== null) return scope.balance(funder);
+  if (scope.way.kind === 'joined') return scope.way.balance(funder);
   if ('error' in balance) throw balance.error;
   return balance.known;
 }

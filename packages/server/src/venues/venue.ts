@@ -21,9 +21,11 @@ import {
 } from '@bellwether/protocol';
 import type { VenueRules } from '../domain/coherence.ts';
 import type { TimeInForce } from '../domain/draft.ts';
+import type { Evidence } from '../domain/evidence.ts';
 import type { Book, MarketRecord, VenueId } from '../domain/market.ts';
 import type { FoundMarkets, MarketSearch } from '../domain/market-search.ts';
 import type { AddressFamily, NewSignedOrder, WalletAddress } from '../domain/records.ts';
+import type { Tx } from '../platform/database/connection.ts';
 import type { HeldPage, HeldTrade, LiveOrderRow } from './live-orders.ts';
 import type { Quotes } from './quotes.ts';
 
@@ -535,4 +537,46 @@ export const relayJson = ({ terms, ...relay }: PreparedRelay): RelayJson => ({
 export function relayFromJson(json: RelayJson): PreparedRelay {
   const terms = { ...json.terms, nonce: BigInt(json.terms.nonce) } as PreparedRelay['terms'];
   return { ...json, terms };
+}
+
+/** The journal of a venue that keeps it in the desk's database: an order is executed, answered and recorded in one commit of it. */
+export interface VenueJournal {
+  readonly venue: VenueId;
+  /** Whether this process may write it now. */
+  isHere(): boolean;
+  /** The venue's next commit, as soon as its holder may read. @throws where none is to be had: then nothing happened */
+  nextTurn(): Promise<VenueTurn>;
+}
+
+/** One commit of the venue's journal, in the hands of its holder. */
+export interface VenueTurn {
+  /** The commit's transaction: what is issued before `begin` resolves reads behind the commit before. */
+  readonly tx: Tx;
+  /** While it lasts, no other process writes positions at the venue. */
+  readonly term: bigint;
+  readonly venue: JoinedVenue;
+  /**
+   * Resolves when the commit before is durable: from then until `evidence`, or `giveUp`, the venue is the holder's, who must not wait for
+   * anything. @throws to be given up then
+   */
+  begin(): Promise<void>;
+  /** Evidence of this commit: of the holder's orders and of all others. No order is placed afterwards. */
+  evidence(): Evidence;
+  /**
+   * Sends the commit before it returns; resolves when all of it is durable.
+   * @returns `unknown`: there is no proof whether it is @throws VenueUnavailable when nothing was recorded
+   */
+  commit(): Promise<'recorded' | 'unknown'>;
+  /** Ends the turn in place of `commit`; nothing is recorded. */
+  giveUp(cause: unknown): Promise<void>;
+}
+
+/** A venue inside its commit, after every order that was placed before. */
+export interface JoinedVenue {
+  readonly kind: 'joined';
+  /** Free balance of an account. */
+  balance(account: Address): Balance;
+  /** `null`: the market has no book. */
+  book(conditionId: string, outcome: Book['outcome']): Book | null;
+  place(order: VenueOrder | VenueSet): VenueAnswer;
 }

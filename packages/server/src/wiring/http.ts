@@ -15,7 +15,7 @@ import {
 import { Acceptors } from '../platform/http/connections.ts';
 import { createIdempotency } from '../platform/http/idempotency.ts';
 import { type Authenticator, CACHE_LEASE_MS, createAuthenticator } from '../platform/http/identify.ts';
-import { Admission } from '../platform/http/load-control.ts';
+import { Gatekeeper } from '../platform/http/load-control.ts';
 import type { Meters } from '../platform/http/metrics.ts';
 import { createDoorGuard, createRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
 import {
@@ -148,7 +148,7 @@ function openServer(parts: DoorParts, { authenticator, rateLimits, revocations, 
         clock,
         keysPerAgent: LIMITS.idempotencyKeysPerAgent,
       }),
-      admission: new Admission({ ...config.load, now: () => performance.now() }),
+      gatekeeper: new Gatekeeper({ ...config.load, now: () => performance.now() }),
       paperOnly: config.venues.every(({ backend }) => backend === 'paper'),
     },
     bindRooms: (bind) => {

@@ -5,7 +5,6 @@ import type { VenueKeys } from '@bellwether/exchange/doors/polymarket';
 import { openSandbox, prepareSandbox } from '@bellwether/sandbox';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { VenueUnavailable } from '../domain/unavailable.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sql } from '../platform/database/connection.ts';
 import { createLeaderBoard } from '../platform/database/replica-watch.ts';
@@ -13,7 +12,6 @@ import type { Meters } from '../platform/http/metrics.ts';
 import type { ReplicaCalls } from '../platform/system/replica-calls.ts';
 import type { PositionsInPlay } from '../positions/index.ts';
 import { AWAITED_SIGNATURES } from '../quoting/index.ts';
-import type { VenueJournal } from '../trading/index.ts';
 import { writeEvidence } from '../trading/index.ts';
 import {
   createExchangeCalls,
@@ -26,7 +24,7 @@ import {
   startPaperBackend,
   toEvidence,
 } from '../venues/paper/index.ts';
-import type { SignedOrders } from '../venues/venue.ts';
+import type { SignedOrders, VenueJournal } from '../venues/venue.ts';
 
 interface PaperParts {
   readonly config: Config;
@@ -51,25 +49,12 @@ function traderOf({ venues }: Config) {
   return trader;
 }
 
-/** The exchange's journal, while this process leads; `null` where no venue trades on it. */
-export function paperJournal(
-  { config, positions }: Pick<PaperParts, 'config' | 'positions'>,
-  paper: PaperBackend,
-): VenueJournal | null {
+/** The exchange's journal, as its venue's; `null` where no venue trades on it. */
+export function paperJournal(config: Config, paper: PaperBackend): VenueJournal | null {
   const trader = traderOf(config);
-  return trader === undefined ? null : journalOf(trader.id, positions, paper);
+  if (trader === undefined) return null;
+  return { venue: trader.id, isHere: () => paper.local() !== null, nextTurn: paper.nextTurn };
 }
-
-const journalOf = (venue: string, positions: PositionsInPlay, paper: PaperBackend): VenueJournal => ({
-  venue,
-  positions,
-  isHere: () => paper.local() !== null,
-  async nextTurn() {
-    const local = paper.local();
-    if (local === null) throw new VenueUnavailable('This replica does not lead the paper exchange.');
-    return local.nextTurn();
-  },
-});
 
 const recorderOf =
   (venue: string, positions: PositionsInPlay): Recorder =>

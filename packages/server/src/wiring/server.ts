@@ -252,7 +252,7 @@ function setUpRequests(app: FastifyInstance, options: ServerOptions): void {
     if (options.isDraining() && !isFromReplica(request)) reply.header('connection', 'close');
     done();
   });
-  admitRequests(app, { admission: gate.admission, deadlineMs, isDatabaseAway, log: logger });
+  admitRequests(app, { gatekeeper: gate.gatekeeper, deadlineMs, isDatabaseAway, log: logger });
   app.addHook('onResponse', (request, reply, done) => {
     // Requests that are turned away are counted and logged together: a line for each would cost more than the refusal.
     const isFault = reply.statusCode >= 500 && reply.statusCode !== ERRORS.overloaded.status;

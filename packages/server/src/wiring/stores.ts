@@ -16,7 +16,12 @@ import type { Sql } from '../platform/database/connection.ts';
 import { type DeskWatch, startDeskWatch } from '../platform/database/desk-watch.ts';
 import { createIdempotencyStore } from '../platform/database/idempotency-store.ts';
 import { createStatistics } from '../platform/database/statistics.ts';
-import { createPositionStore, createRedemptionStore, createRelayedRedemptions } from '../positions/index.ts';
+import {
+  createPositionStore,
+  createRedemptionStore,
+  createRelayedRedemptions,
+  type PositionsInPlay,
+} from '../positions/index.ts';
 import { createChainOrderStore, createQuoteStore } from '../quoting/index.ts';
 import { createReceiptStore } from '../receipts/index.ts';
 import { createSkillStore, readOfficialSkills, writeOfficialSkills } from '../skills/index.ts';
@@ -27,8 +32,8 @@ import {
   createOrderStore,
   createRefusalLog,
   createTradeLedger,
-  type VenueJournal,
 } from '../trading/index.ts';
+import type { VenueJournal } from '../venues/venue.ts';
 import { createHeartbeatStore, createWalletLinkStore, createWalletStore } from '../wallets/index.ts';
 import { createWebhookStore } from '../webhooks/index.ts';
 import type { Stops } from './stopping.ts';
@@ -41,6 +46,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly journal: VenueJournal | null;
+  readonly positionsInPlay: PositionsInPlay;
   /** Beside the database, for what this process knows of it; `null`: there is no place. */
   readonly recordDir: string | null;
 }
@@ -52,6 +58,7 @@ const createStores = async ({
   clock,
   log,
   journal,
+  positionsInPlay,
   deskWatch,
 }: Parts & { readonly deskWatch: DeskWatch }) => ({
   agents: createAgentStore(sql, clock.now),
@@ -66,7 +73,7 @@ const createStores = async ({
   exits: createExitStore(sql, deskWatch),
   receipts: createReceiptStore(sql),
   positions: createPositionStore(sql),
-  ledger: createTradeLedger(sql, journal),
+  ledger: createTradeLedger(sql, { journal, positions: positionsInPlay }),
   redemptions: createRedemptionStore(sql),
   relayedRedemptions: createRelayedRedemptions(sql),
   refusals: createRefusalLog({ sql, ring: LIMITS.refusalsKept, log }),

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { FirstLooks, RequestDeadline } from './deadline.ts';
-import { Admission, admitRequests } from './load-control.ts';
+import { admitRequests, Gatekeeper } from './load-control.ts';
 
 const AFTER_MS = 1_000;
 
@@ -122,7 +122,7 @@ test.each(Object.entries(LATE))('one answer, none in the log, where the handler 
   onTestFinished(() => app.close());
   app.decorate('publicUrl', () => 'http://localhost');
   admitRequests(app, {
-    admission: new Admission({ maxTrades: 1, maxRequests: 1, now: () => performance.now() }),
+    gatekeeper: new Gatekeeper({ maxTrades: 1, maxRequests: 1, now: () => performance.now() }),
     deadlineMs: 20,
     isDatabaseAway: () => false,
     log: { warn: () => {} },

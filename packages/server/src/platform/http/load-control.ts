@@ -19,7 +19,7 @@ import { problemOf } from './problem.ts';
 /** `vital`: probes, and the calls of other replicas, which were admitted there. */
 type Kind = 'vital' | 'exit' | 'trade' | 'stream' | 'other';
 
-interface AdmissionOptions {
+interface GatekeeperOptions {
   readonly maxTrades: number;
   readonly maxRequests: number;
   /** Milliseconds that only grow. */
@@ -55,8 +55,8 @@ interface Waiter {
 
 const overloaded = (): Error => refusal('overloaded', MORE_THAN_CAN_BE_PLACED, { retryAfterS: RETRY_S });
 
-export class Admission {
-  readonly #options: AdmissionOptions;
+export class Gatekeeper {
+  readonly #options: GatekeeperOptions;
   #requests = 0;
   #trades = 0;
   readonly #tradesOf = new Map<string, number>();
@@ -67,7 +67,7 @@ export class Admission {
   #lateLooks = 0;
   #shed = 0;
 
-  constructor(options: AdmissionOptions) {
+  constructor(options: GatekeeperOptions) {
     this.#options = options;
   }
 
@@ -202,7 +202,7 @@ export function kindOf({ rateClass, produces }: Pick<Operation, 'rateClass' | 'p
   return rateClass === 'none' ? 'vital' : 'other';
 }
 
-// Where requests meet their bounds: admission at the door, a deadline for each, and a slot for every trade.
+// Where requests meet their bounds: the gatekeeper at the door, a deadline for each, and a slot for every trade.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -217,7 +217,7 @@ declare module 'fastify' {
 }
 
 interface RequestAdmissionOptions {
-  readonly admission: Admission;
+  readonly gatekeeper: Gatekeeper;
   readonly deadlineMs: number;
   /** No request waits for a database that is known to be away. */
   readonly isDatabaseAway: () => boolean;
@@ -242,7 +242,7 @@ function kindOfRequest({ routeOptions, method }: FastifyRequest): Kind {
 
 /** Must come before every other hook that waits for something. */
 export function admitRequests(app: FastifyInstance, options: RequestAdmissionOptions): void {
-  const { admission, deadlineMs, isDatabaseAway, log } = options;
+  const { gatekeeper, deadlineMs, isDatabaseAway, log } = options;
   const firstLooks = new FirstLooks(deadlineMs);
   const seemsAway = rememberLife(isDatabaseAway);
   app.decorateRequest('deadline', null);
@@ -253,10 +253,10 @@ export function admitRequests(app: FastifyInstance, options: RequestAdmissionOpt
   let due = performance.now() + LOOK_EVERY_MS;
   const timer = setInterval(() => {
     const now = performance.now();
-    admission.look(now - due);
+    gatekeeper.look(now - due);
     due = now + LOOK_EVERY_MS;
     if (turnedAway === 0 || now - toldAt < TELL_EVERY_MS) return;
-    log.warn({ turnedAway, ...admission.state }, 'requests are turned away');
+    log.warn({ turnedAway, ...gatekeeper.state }, 'requests are turned away');
     turnedAway = 0;
     toldAt = now;
   }, LOOK_EVERY_MS);
@@ -264,13 +264,13 @@ export function admitRequests(app: FastifyInstance, options: RequestAdmissionOpt
   app.addHook('onClose', async () => clearInterval(timer));
 
   const count = (request: FastifyRequest): void => {
-    request.leave ??= admission.enter();
+    request.leave ??= gatekeeper.enter();
   };
   const refusalOf = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
     const kind = kindOfRequest(request);
     if (kind === 'vital') return undefined;
     const isAway = seemsAway();
-    const detail = isAway ? 'The database does not answer.' : admission.refusalOf(kind);
+    const detail = isAway ? 'The database does not answer.' : gatekeeper.refusalOf(kind);
     if (detail !== null) {
       turnedAway += 1;
       return turnAway(request, reply, isAway ? 'service_unavailable' : 'overloaded', detail);
@@ -343,7 +343,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
  * services elsewhere has none: their slowness must not take the slots of what is done here.
  */
 export function inTurn(
-  admission: Admission,
+  gatekeeper: Gatekeeper,
   { rateClass, deadlineMs }: Operation,
   handler: Handler,
   onLate: OnLate,
@@ -351,7 +351,7 @@ export function inTurn(
   const takesSlot = rateClass === 'trade' && deadlineMs === undefined;
   const withSlot = async (request: FastifyRequest, reply: FastifyReply, isLate: () => boolean) => {
     const who = request.headers.authorization ?? request.ip;
-    const leave = await admission.tradeSlot(who, isLate);
+    const leave = await gatekeeper.tradeSlot(who, isLate);
     try {
       return await handler(request, reply);
     } finally {

@@ -11,7 +11,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { RequestTrace, Tracer } from '../tracing.ts';
 import { addressOf, isLocal } from './addresses.ts';
 import { operatorFault } from './identify.ts';
-import type { Admission } from './load-control.ts';
+import type { Gatekeeper } from './load-control.ts';
 import { sendProblem } from './problem.ts';
 import type { Gate } from './routes.ts';
 
@@ -36,7 +36,7 @@ export function noteRefusal(
 }
 
 export interface MetricsSources {
-  readonly gate: Gate & { readonly admission: Pick<Admission, 'state' | 'shed'> };
+  readonly gate: Gate & { readonly gatekeeper: Pick<Gatekeeper, 'state' | 'shed'> };
   readonly venues: () => readonly {
     readonly id: string;
     status(): string;
@@ -215,7 +215,7 @@ function readQueues(registry: Registry, { gate, queues, streams }: MetricsSource
     registers,
     collect() {
       this.reset();
-      this.inc(gate.admission.shed);
+      this.inc(gate.gatekeeper.shed);
     },
   });
   new Gauge({
@@ -224,7 +224,7 @@ function readQueues(registry: Registry, { gate, queues, streams }: MetricsSource
     labelNames: ['what'],
     registers,
     collect() {
-      const { requests, trades, waiting } = gate.admission.state;
+      const { requests, trades, waiting } = gate.gatekeeper.state;
       for (const [what, count] of Object.entries({ requests, trades, waiting, streams: streams() }))
         this.set({ what }, count);
     },

@@ -28,7 +28,7 @@ import {
   refusedInRecovery,
   type Unidentified,
 } from './identify.ts';
-import { type Admission, asHook, inTurn, kindOf, type Step } from './load-control.ts';
+import { asHook, type Gatekeeper, inTurn, kindOf, type Step } from './load-control.ts';
 import { type Page, type PageQuery, sendPage, TOTAL_HEADER } from './page.ts';
 import { sendProblem } from './problem.ts';
 import type { Draw, RateLimits } from './rate-limits.ts';
@@ -70,7 +70,7 @@ export interface Input<O extends Operation> {
 export interface Gate extends Identities {
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
-  readonly admission: Admission;
+  readonly gatekeeper: Gatekeeper;
   /** Registration from this machine is not limited while every venue is paper. */
   readonly paperOnly: boolean;
 }
@@ -159,7 +159,7 @@ function bindRoute(
     ],
     ...(operation.idempotent === true ? { onSend: remember(gate) } : {}),
     handler: inTurn(
-      gate.admission,
+      gate.gatekeeper,
       operation,
       async (request, reply) => {
         const handle = () =>

@@ -14,6 +14,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalledExchange } from '@bellwether/exchange';
 import { VenueMoves, VenueUnavailable } from '../../domain/unavailable.ts';
+import type { VenueTurn } from '../venue.ts';
 import {
   type Call,
   type CallSender,
@@ -90,7 +91,7 @@ export class Lead {
 
   static async start(options: LeadOptions): Promise<Lead> {
     const inFlight = createInFlight();
-    const local = await openCounted(options, inFlight, FIRST_WAIT_MS);
+    const local = await options.open(FIRST_WAIT_MS);
     const lead = new Lead(options, inFlight, local);
     await lead.#listen();
     return lead;
@@ -132,6 +133,17 @@ export class Lead {
   /** `null` while another replica leads. */
   here(): LocalParts | null {
     return this.leads() ? this.#local : null;
+  }
+
+  /** The exchange's next turn, counted as work that runs here. @throws VenueUnavailable while it is not here */
+  async nextTurn(): Promise<VenueTurn> {
+    const local = this.here();
+    if (local === null) throw new VenueUnavailable('This replica does not lead the paper exchange.');
+    const ended = this.inFlight.begin();
+    return local.nextTurn(ended).catch((error: unknown) => {
+      ended();
+      throw error;
+    });
   }
 
   /** The leader's address; `null` while this replica leads, or none is known. */
@@ -223,7 +235,7 @@ export class Lead {
   }
 
   async #tryToLead(): Promise<void> {
-    this.#local = await openCounted(this.#options, this.inFlight, 0);
+    this.#local = await this.#options.open(0);
     if (this.#local === null) return;
     this.#sender.endAll();
     this.sandboxRoom.moves();
@@ -413,33 +425,6 @@ export class Lead {
     await this.#local?.sandbox.close();
     await this.#local?.exchange.close();
   }
-}
-
-/** Opens the exchange here, with its turns counted as work in flight. @returns `null` when another replica leads */
-async function openCounted(
-  { open }: LeadOptions,
-  inFlight: InFlight,
-  waitMs: number,
-): Promise<LocalParts | null> {
-  const opened = await open(waitMs);
-  if (opened === null) return null;
-  return {
-    ...opened,
-    async nextTurn() {
-      const ended = inFlight.begin();
-      try {
-        const turn = await opened.nextTurn();
-        return {
-          ...turn,
-          commit: () => turn.commit().finally(ended),
-          giveUp: (cause) => turn.giveUp(cause).finally(ended),
-        };
-      } catch (error) {
-        ended();
-        throw error;
-      }
-    },
-  };
 }
 
 // Where replicas find the one that leads, and what they announce to each other about the lead.

@@ -7,7 +7,7 @@
  * order's deadline, so an order that was proved never received cannot be executed later.
  */
 import { VenueUnavailable } from '../../domain/unavailable.ts';
-import type { MarketData, SignedOrders } from '../venue.ts';
+import type { MarketData, SignedOrders, VenueJournal } from '../venue.ts';
 import { Lead, type LeadOptions, type LocalParts, type Waiter } from './lead.ts';
 import {
   type Call,
@@ -21,7 +21,7 @@ import {
 import type { ExchangeCalls } from './paper-venue.ts';
 import type { SandboxCalls } from './sandbox-holder.ts';
 
-export interface PaperBackend {
+export interface PaperBackend extends Pick<VenueJournal, 'nextTurn'> {
   readonly venue: ExchangeCalls;
   readonly markets: MarketData;
   readonly sandbox: SandboxCalls;
@@ -109,6 +109,7 @@ export async function startPaperBackend(options: PaperBackendOptions): Promise<P
     }),
     opened: () => lead.opened,
     local: () => lead.here(),
+    nextTurn: () => lead.nextTurn(),
     leaderUrl: () => lead.remoteUrl(),
     async probe() {
       await lead.ping();

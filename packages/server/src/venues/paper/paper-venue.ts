@@ -8,8 +8,7 @@ import {
   type PlacedCommand,
 } from '@bellwether/exchange';
 import { type Address, asAddress } from '@bellwether/protocol';
-import type { Evidence } from '../../domain/evidence.ts';
-import type { Book, VenueId } from '../../domain/market.ts';
+import type { VenueId } from '../../domain/market.ts';
 import { VenueUnavailable, within } from '../../domain/unavailable.ts';
 import type {
   Accounts,
@@ -25,6 +24,7 @@ import type {
   VenueAnswer,
   VenueOrder,
   VenueSet,
+  VenueTurn,
 } from '../venue.ts';
 import { answerOf, toEvidence } from './translate.ts';
 
@@ -159,25 +159,24 @@ interface TurnsOptions extends ExpiryTerms {
   readonly venue: VenueId;
 }
 
-/** Turns at the exchange's journal, in the desk's terms: see `VenueJournal`, which the wiring makes of them. */
+/** Turns at the exchange's journal, in the desk's terms. Each calls back when it is over. */
 export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
   const toEngine = engineOrders(terms);
-  return async () => {
+  return async (isOver: () => void): Promise<VenueTurn> => {
     const turn = await exchange.nextTurn();
     return {
       tx: turn.tx,
       term: turn.term,
       venue: {
-        balance: (account: Address): PaperBalance => liveBalance(exchange, account),
-        book: (conditionId: string, outcome: Book['outcome']): Book | null =>
-          exchange.book(conditionId, outcome) ?? null,
-        place: (order: VenueOrder | VenueSet): VenueAnswer =>
-          answerOf(turn.place(toEngine(order)), order.orderId),
+        kind: 'joined',
+        balance: (account) => liveBalance(exchange, account),
+        book: (conditionId, outcome) => exchange.book(conditionId, outcome) ?? null,
+        place: (order) => answerOf(turn.place(toEngine(order)), order.orderId),
       },
       begin: () => turn.begin(),
-      evidence: (): Evidence => toEvidence(turn.entries(), name),
-      giveUp: (cause: unknown) => turn.giveUp(cause),
-      async commit(): Promise<'recorded' | 'unknown'> {
+      evidence: () => toEvidence(turn.entries(), name),
+      giveUp: (cause) => turn.giveUp(cause).finally(isOver),
+      async commit() {
         try {
           await turn.commit();
           return 'recorded';
@@ -185,6 +184,8 @@ export function createTurns({ exchange, venue: name, ...terms }: TurnsOptions) {
           if (!(error instanceof ExchangeUnavailable)) throw error;
           if (error.executed === 'unknown') return 'unknown';
           throw new VenueUnavailable(error.message, { cause: error });
+        } finally {
+          isOver();
         }
       },
     };
