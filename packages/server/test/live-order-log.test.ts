@@ -1,9 +1,11 @@
 /** Orders at a live venue: the record is the same for any news, in any order and number. */
 import { WEBHOOK_EVENTS } from '@bellwether/contract';
-import { openTransaction } from '@bellwether/durable';
+import { openTransaction, transact } from '@bellwether/durable';
 import { Check } from 'typebox/value';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../../test/one-agent.ts';
+import type { OutcomeEvidence } from '../src/domain/evidence.ts';
+import { type Accepted, writeGroup } from '../src/trading/outcomes.ts';
 import type { TradeStatus } from '../src/venues/live-orders.ts';
 import type { Observation } from '../src/venues/polymarket/order-wire.ts';
 import {
@@ -226,6 +228,64 @@ describe('the life of a settlement', () => {
     // A receiver ignores an id that it has seen.
     expect(new Set(reported.map((event) => event.id)).size).toBe(reported.length);
     expect(Object.keys(reported[3]?.data)).toEqual(Object.keys(reported[1]?.data));
+  });
+
+  test('an order that is refused again and again is told of once, and what becomes of it then is told', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    const become = (status: string, line = '') =>
+      sql`update orders set status = ${status}, journal_lines = journal_lines || ${line}, updated_at = updated_at + interval '1 second'
+        where order_id = ${id}`;
+    const sendAgain = () => become('submitting', '[1,"sent_again","submitting"]\n');
+    await become('rejected');
+    for (const words of [
+      ['rejected'],
+      ['rejected'],
+      ['delayed', 'rejected'],
+      ['rejected'],
+      ['unknown', 'rejected'],
+    ]) {
+      await sendAgain();
+      for (const word of words) await become(word);
+    }
+    const told = await sql`select e.type, e.event_id::text as id, e.data from stream_events(
+        (select array_agg(f.seq order by f.seq) from facts f where f.agent_id = ${world.agent})) e
+      where e.type like 'order.%' order by e.seq`;
+    expect(told.map(({ type }) => type.slice('order.'.length))).toEqual([
+      ...['rejected', 'delayed', 'rejected', 'unknown', 'rejected'],
+    ]);
+    expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
+    expect(Object.keys(told[2]?.data)).toEqual(Object.keys(told[0]?.data));
+  });
+
+  test('an order that is sent again in the commit of its venue has what became of it there', async () => {
+    const world = await newWorld();
+    const id = await place(world, 'a');
+    await sql`update orders set status = 'rejected' where order_id = ${id}`;
+    const first = {
+      success: true,
+      status: 'matched',
+      filled: 10n * M,
+      cost: 5n * M,
+      fees: 0n,
+      errorCode: null,
+    } as const;
+    const again = {
+      question: { orderId: id },
+      recorded: { order: { createdAt: NOW + 1_000, agentId: world.agent, cancelAt: null }, reserves: 5n * M },
+      ...{ day: '2026-06-01', isKnown: true, others: [], isAgain: true },
+    } as unknown as Accepted;
+    const outcome: OutcomeEvidence = {
+      ...{ orderId: id, status: 'filled', first, at: NOW + 1_001 },
+      ...{ filled: first.filled, cost: first.cost, fees: first.fees, errorCode: null },
+      journal: [{ at: NOW + 1_001, event: 'filled', status: 'filled' }],
+    };
+    await transact(sql, (tx) => Promise.all(writeGroup(tx, { accepted: [again], budgets: [] }, [outcome])));
+    expect(await orderOf(id)).toMatchObject({ status: 'filled', filled: 10n * M });
+    expect((await journalOf(id)).map(({ event }) => event)).toEqual(['sent_again', 'filled']);
+    expect(await sql`select trades from agent_results where agent_id = ${world.agent}`).toEqual([
+      { trades: 1n },
+    ]);
   });
 
   test('what was sold before the desk heard of its purchase is no longer held', async () => {

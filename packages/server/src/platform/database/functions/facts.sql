@@ -29,7 +29,9 @@ begin
       then order_change(o.status, o.filled, o.cost, o.fees, o.error_code)
       else order_change(o.status, o.filled, o.cost, o.fees, o.error_code) || jsonb_strip_nulls(jsonb_build_object(
         'reversals', nullif(regexp_count(o.journal_lines, 'fills_reversed"'), 0),
-        'repeats', nullif(regexp_count(o.journal_lines, 'sent_again"'), 0))) end
+        'repeats', nullif(regexp_count(o.journal_lines, 'sent_again"'), 0),
+        -- What was told of it last still holds.
+        'isRefusedAgain', case when o.status = 'rejected' and f.status = 'submitting' then true end)) end
   from changed o join formerly f using (order_id)
   where (o.status, o.filled, o.error_code, o.updated_at) is distinct from (f.status, f.filled, f.error_code, f.updated_at);
   return null;

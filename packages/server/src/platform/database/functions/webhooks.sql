@@ -47,11 +47,11 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
   select 1, 'order.' || order_event_word(p ->> 'status'),
     event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize') || coalesce(' ' || (p ->> 'reversals'), '')
       || coalesce(' again ' || (p ->> 'repeats'), '')),
-    p - array['reversals', 'repeats'] || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
+    p - array['reversals', 'repeats', 'isRefusedAgain'] || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
       'orderSize', micro_number((p ->> 'orderSize')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint),
       'filledAmount', micro_number((p ->> 'filledAmount')::bigint), 'feePaid', micro_number((p ->> 'feePaid')::bigint))
   -- A refusal of an exit's order is told once: it is sent again until it has an effect.
-  from f where kind = 'order' and p ->> 'status' <> 'submitting' and not (p ->> 'status' = 'rejected' and p ? 'repeats')
+  from f where kind = 'order' and p ->> 'status' <> 'submitting' and not p ? 'isRefusedAgain'
   union all
   select 1, 'fill', event_id('fill' || (p ->> 'walletAddress') || subject || (p ->> 'tradeId')),
     p - array['realized', 'matchKind'] || jsonb_build_object('price', pips_number((p ->> 'price')::integer),
