@@ -248,6 +248,10 @@ describe('a submit', () => {
         status: 409,
         body: { code: 'quote_already_used', orderId: quote.quoteId },
       });
+    // The first one has no end.
+    expect(await trader.submit(quote, { cancelAfterMs: 60_000 })).toMatchObject(
+      refused(409, 'order_already_placed'),
+    );
     expect(await effects()).toEqual(before);
   });
 

@@ -322,6 +322,12 @@ describe('a trade that is only checked', () => {
     expect(replayed).toMatchObject({ status: 200, body: { orderId: placed.orderId, validateOnly: true } });
     const other = await send({ ...request, postOnly: true, validateOnly: true }, agent);
     expect(other).toMatchObject({ status: 409, body: { code: 'order_already_placed' } });
+    const shorter = await send({ ...request, cancelAfterMs: 60_000 }, agent);
+    expect(shorter).toMatchObject({ status: 409, body: { code: 'order_already_placed' } });
+    const timed = { ...(await restingOrder(agent, market)), cancelAfterMs: 60_000 };
+    const first = await send(timed, agent);
+    expect(await send(timed, agent)).toMatchObject({ status: 201, body: first.body });
+    expect(await send({ ...timed, cancelAfterMs: 60_001 }, agent)).toMatchObject({ status: 409 });
     await agent.client.updateSettings({ tradingPaused: true });
     const paused = await send({ ...(await marketBuy(agent, market, 20)), validateOnly: true }, agent);
     expect(paused).toMatchObject({ status: 403, body: { code: 'trading_paused' } });

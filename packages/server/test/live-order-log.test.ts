@@ -230,7 +230,7 @@ describe('the life of a settlement', () => {
     expect(Object.keys(reported[3]?.data)).toEqual(Object.keys(reported[1]?.data));
   });
 
-  test('an order that is refused again and again is told of once, and what becomes of it then is told', async () => {
+  test('refusals of an order that follow each other are told once, and its later outcome by itself', async () => {
     const world = await newWorld();
     const id = await place(world, 'a');
     const become = (status: string, line = '') =>

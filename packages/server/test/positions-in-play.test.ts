@@ -128,15 +128,16 @@ test('a sale of more than is held is no commit', async () => {
   expect(await inDatabase()).toEqual({ size: 10n, cost: 4n, realized: 0n });
 });
 
+const evidence = (...fills: readonly Fill[]): Evidence => ({ ...NO_EVIDENCE, fills });
+const chain = (side: Fill['side'], size: bigint, cost: bigint, at: number) =>
+  fill(side, size, cost, { matchKind: 'LIVE', at });
+
 test.each([
   ['of a position that is there', true],
   ['of a position that the first of them begins', false],
 ])(
   'where no term protects them, two transactions that tell fills %s count one after the other',
   async (_, isThere) => {
-    const evidence = (...fills: readonly Fill[]): Evidence => ({ ...NO_EVIDENCE, fills });
-    const chain = (side: Fill['side'], size: bigint, cost: bigint, at: number) =>
-      fill(side, size, cost, { matchKind: 'LIVE', at });
     const bought = chain('BUY', 10n, 3n, AT - 60_000);
     if (isThere) await transact(sql, (tx) => recordEvidence(tx, evidence(bought)));
     const reported = [...(isThere ? [] : [bought]), chain('SELL', 5n, 5n, AT)];
@@ -156,6 +157,25 @@ test.each([
     expect(await inDatabase()).toEqual({ size: 0n, cost: 0n, realized: 7n });
   },
 );
+
+test('a purchase that waits for a later sale to be recorded counts before it', async () => {
+  await transact(sql, (tx) => recordEvidence(tx, evidence(chain('BUY', 10n, 10n, AT))));
+  const first = openTransaction(sql);
+  const sale = chain('SELL', 5n, 10n, AT + 2);
+  await lockPositions(first.tx, [sale], []);
+  let isDone = false;
+  const second = transact(sql, (tx) => recordEvidence(tx, evidence(chain('BUY', 10n, 20n, AT + 1)))).then(
+    () => {
+      isDone = true;
+    },
+  );
+  await expect.poll(async () => isDone || (await isWaitingForALock())).toBe(true);
+  await recordEvidence(first.tx, evidence(sale));
+  await first.commit();
+  await second;
+  // Five of twenty shares for 30, which brought 10.
+  expect(await inDatabase()).toEqual({ size: 15n, cost: 23n, realized: 3n });
+});
 
 const isWaitingForALock = async (): Promise<boolean> => {
   const waiting =

@@ -209,6 +209,7 @@ export const submitVenueB = operation({
     'quote_not_found',
     'quote_not_executable',
     'quote_expired',
+    'order_already_placed',
     'quote_already_used',
     'client_order_id_already_used',
     'quote_mismatch',

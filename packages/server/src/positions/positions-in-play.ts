@@ -209,12 +209,15 @@ export async function lockPositions(
   const keys = [...new Map([...begun, ...reversed].map((one) => [holdingKey(one), one])).values()];
   const [, rows, recent, resolved] = await Promise.all([
     beginPositions(tx, begun),
-    tx.unsafe<HoldingRow[]>(
-      `select ${COLUMNS}, ${LOSSES} from positions p
+    // At once: a statement that is only awaited is sent after those of the calls below, and they would read before the lock.
+    tx
+      .unsafe<HoldingRow[]>(
+        `select ${COLUMNS}, ${LOSSES} from positions p
       join unnest($1::text[], $2::text[]) as t(wallet, token_id) using (wallet, token_id)
       order by p.wallet, p.token_id for update of p`,
-      [arrayOf('text', keys, ({ wallet }) => wallet), arrayOf('text', keys, ({ tokenId }) => tokenId)],
-    ),
+        [arrayOf('text', keys, ({ wallet }) => wallet), arrayOf('text', keys, ({ tokenId }) => tokenId)],
+      )
+      .execute(),
     readRecent(tx, reported),
     readResolved(tx, [...new Set(reported.map(({ conditionId }) => conditionId))]),
   ]);

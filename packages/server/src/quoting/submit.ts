@@ -21,6 +21,8 @@ import { refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import type { NewChainOrder, OrderStore } from '../trading/index.ts';
 import {
+  alreadyPlaced,
+  endsWith,
   type NoteRefusalNeeds,
   noteSubmitRefusal,
   type Placed,
@@ -123,7 +125,7 @@ function placementOf(
 
 /**
  * The first answer to the same signed transaction.
- * @throws Refusal quote_already_used for any other, quote_not_executable where it was canceled before it was sent
+ * @throws Refusal quote_already_used for any other, order_already_placed with another `cancelAfterMs`, quote_not_executable where it was canceled before it was sent
  */
 async function replayOf(
   needs: SubmitNeeds,
@@ -135,6 +137,7 @@ async function replayOf(
   if (bytes === null || !equalBytes(bytes, chain.wire)) throw alreadyUsed(quoteId);
   const row = await needs.orders.byId(caller.agentId, quoteId);
   if (row?.kind !== 'quoted') throw new Error('a signed transaction has no order');
+  if (!endsWith(row, request.cancelAfterMs ?? null)) throw alreadyPlaced(quoteId);
   if (row.status === 'canceled') throw withdrawn();
   return submitResponse(row, chain.signature, row.first);
 }

@@ -394,7 +394,7 @@ const createCorrections = (sql: Sql) => ({
       select o.*, p.is_pending, exists (
         select 1 from facts f where f.agent_id = o.agent_id and f.kind = 'order' and f.at = o.updated_at
           and f.subject = o.order_id
-          and f.payload - array['reversals', 'repeats', 'isRefusedAgain'] = order_change(o.status, o.filled, o.cost, o.fees, o.error_code)) as is_logged
+          and change_of_order(f.payload) = order_change(o.status, o.filled, o.cost, o.fees, o.error_code)) as is_logged
       from (select * from orders where order_id > ${after} order by order_id limit ${most}) o
       cross join lateral (select exists (
         select 1 from facts f where f.agent_id = o.agent_id and f.subject = o.order_id

@@ -35,4 +35,4 @@ export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal } from './refused-attempts.ts';
 export { bindBatchTrade, bindPrepareTrade, bindSets, bindTrading } from './routes.ts';
 export { tradingJobs } from './sets.ts';
-export { checkedRecord, isRefusedAttempt } from './trade-answers.ts';
+export { alreadyPlaced, checkedRecord, endsWith, isRefusedAttempt } from './trade-answers.ts';

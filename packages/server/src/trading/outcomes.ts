@@ -250,15 +250,15 @@ export function writeOutcomes(
   group: GroupWrites | null = null,
 ): PromiseLike<unknown> {
   if (group === null) return tx.unsafe(ONLY_MOVED, [movesOf(outcomes)]);
-  const placed = new Map<string, OutcomeEvidence | undefined>();
-  for (const { question, isAgain } of group.accepted) if (!isAgain) placed.set(question.orderId, undefined);
+  const fresh = group.accepted.filter(({ isAgain }) => !isAgain);
+  const placed = new Map(
+    fresh.map(({ question }) => [question.orderId, undefined as OutcomeEvidence | undefined]),
+  );
   const moved: OutcomeEvidence[] = [];
   for (const one of outcomes)
     if (placed.has(one.orderId)) placed.set(one.orderId, one);
     else moved.push(one);
-  const rows = group.accepted
-    .filter(({ isAgain }) => !isAgain)
-    .map((one) => rowOf(one, placed.get(one.question.orderId)));
+  const rows = fresh.map((one) => rowOf(one, placed.get(one.question.orderId)));
   const { budgets } = group;
   const values = [
     ...COLUMNS.map((name) => arrayOf(COLUMN_TYPES[name], rows, (row) => row[name])),

@@ -48,7 +48,7 @@ export const outcomeUnknown = (orderId: string): Refusal =>
 export const alreadyPlaced = (orderId: string): Refusal =>
   refusal(
     'order_already_placed',
-    'This signed order was placed before, by another agent or with other options.',
+    'This signed order was placed before, by another agent or with other options: orderType, postOnly, deferExec, isLimitOrder, expirationTime or cancelAfterMs.',
     { orderId },
   );
 
@@ -58,7 +58,14 @@ const sameOptions = (row: OrderRow, draft: Draft): boolean =>
   row.postOnly === draft.postOnly &&
   row.deferExec === draft.deferExec &&
   row.isLimitOrder === draft.isLimitOrder &&
-  row.expiration === boundTerms(draft).endsAt;
+  row.expiration === boundTerms(draft).endsAt &&
+  endsWith(row, draft.cancelAfterMs);
+
+/** The silence of its agent may have given it another time since. */
+export const endsWith = (
+  { cancelAt, cancelCause, createdAt }: Pick<OrderRow, 'cancelAt' | 'cancelCause' | 'createdAt'>,
+  cancelAfterMs: number | null,
+): boolean => cancelCause !== null || (cancelAt === null ? null : cancelAt - createdAt) === cancelAfterMs;
 
 interface SameTrade {
   readonly caller: Caller;

@@ -19,6 +19,11 @@ returns jsonb language sql stable as $$
 $$;
 drop function if exists order_payload(orders);
 
+-- What a fact about an order says of it, without what tells this fact from another one that says the same.
+create or replace function change_of_order(payload jsonb) returns jsonb language sql immutable as $$
+  select payload - array['reversals', 'repeats', 'isRefusedAgain']
+$$;
+
 -- Logs every order that evidence moves. A change of owner is no change of the order.
 create or replace function log_changed_orders() returns trigger language plpgsql as $$
 begin

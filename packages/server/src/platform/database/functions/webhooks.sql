@@ -47,7 +47,7 @@ returns table (nth integer, type text, event_id uuid, data jsonb) language sql s
   select 1, 'order.' || order_event_word(p ->> 'status'),
     event_id('order' || subject || (p ->> 'status') || (p ->> 'filledSize') || coalesce(' ' || (p ->> 'reversals'), '')
       || coalesce(' again ' || (p ->> 'repeats'), '')),
-    p - array['reversals', 'repeats', 'isRefusedAgain'] || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
+    change_of_order(p) || jsonb_build_object('status', order_event_word(p ->> 'status'), 'price', pips_number((p ->> 'price')::integer),
       'orderSize', micro_number((p ->> 'orderSize')::bigint), 'filledSize', micro_number((p ->> 'filledSize')::bigint),
       'filledAmount', micro_number((p ->> 'filledAmount')::bigint), 'feePaid', micro_number((p ->> 'feePaid')::bigint))
   -- A refusal of an exit's order is told once: it is sent again until it has an effect.
