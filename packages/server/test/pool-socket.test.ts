@@ -10,9 +10,12 @@ import { openPool, refusePooler, type Sql, type Tls } from '@bellwether/durable'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../../../test/postgres.ts';
 import { type Connection, Listener } from '../../durable/src/connection.ts';
+import { startPulse } from '../src/platform/database/database-pulse.ts';
 
 const STORMS = 20;
 const PROMPT_MS = 30_000;
+/** Longer than a database may be silent. */
+const HELD_MS = 2_500;
 /** Longer than a listener waits between two attempts. */
 const ATTEMPTS_MS = 600;
 
@@ -104,6 +107,25 @@ test('a listener whose connections break while they are opened has one in the en
   for (const channel of ['never', 'first', 'last']) await pool.notify(channel, channel);
   await expect.poll(() => heard.at(-1)).toBe('last');
   expect(heard).toEqual(['first', 'last']);
+});
+
+test('a database whose answer waits while this process is held counts as there', async () => {
+  const pool = openPool(url);
+  onTestFinished(() => pool.end({ timeout: 1 }));
+  let held = 0;
+  const hold = (_: number, statement: string) => {
+    if (!/^select 1$/.test(statement) || held++ > 0) return;
+    const until = performance.now() + HELD_MS;
+    while (performance.now() < until);
+  };
+  const sql = { ...pool, beside: (own: object) => pool.beside({ ...own, onStatement: hold }) } as Sql;
+  const pulse = startPulse({ sql, onSilence: () => {} });
+  onTestFinished(() => pulse.stop());
+  const seen = new Set<string>();
+  const look = setInterval(() => seen.add(pulse.status()), 1);
+  onTestFinished(() => clearInterval(look));
+  await expect.poll(() => held, { timeout: PROMPT_MS }).toBeGreaterThan(1);
+  expect([...seen]).toEqual(['ready']);
 });
 
 /** A server of one test, on a free port. The database here has none: who connects to it is handed on to its Unix socket. */

@@ -130,7 +130,7 @@ async function openEmbedded(parts: DatabaseParts): Promise<Database> {
   return {
     ...{ sql, pulse },
     where: `embedded PostgreSQL in ${config.dataDir}${adopted}${note}`,
-    isAway: () => !embedded.isAlive() || pulse.silentMs() > AWAY_MS,
+    isAway: () => !embedded.isAlive() || pulse.silentMs() >= AWAY_MS,
     async close() {
       watch.stop();
       pulse.stop();

@@ -2,13 +2,14 @@
  * Monitors whether the database answers, on a separate connection, so that a busy pool does not affect the result. A
  * frozen database, or one behind a network that drops all packets, gives no error: only a missing answer shows it.
  *
- * Two queries. The beat only reads, every half second, and measures the silence. The probe, for `/readyz`, writes to the
- * log and allocates a page of disk, because a full or read-only database still answers reads.
+ * Two queries. The beat only reads, every half second, and measures the silence: in beats, since an answer may have arrived
+ * while this process was frozen or busy. The probe, for `/readyz`, writes to the log and allocates a page of disk, because
+ * a full or read-only database still answers reads.
  */
 import type { Sql } from './connection.ts';
 
 export interface DatabasePulse {
-  /** Milliseconds since the first unanswered beat; 0 while answers arrive. */
+  /** For how many milliseconds this process has looked for an answer, a beat at a time; 0 while answers arrive. */
   silentMs(): number;
   /** `ready`, or what is wrong, from the last beat. No I/O. */
   status(): string;
@@ -74,8 +75,9 @@ export function startPulse({ sql, onSilence }: PulseOptions): DatabasePulse {
   const open = (): Sql => sql.beside({ max: 1, connectTimeoutSeconds: CONNECT_TIMEOUT_S });
   let beating = open();
   let probing = open();
-  let askedAt: number | null = null;
-  let silentSince: number | null = null;
+  /** Since the last answer, of any connection and of this one. */
+  let silentMs = 0;
+  let waitedMs: number | null = null;
   let isTold = false;
   let last = READY;
   let isStopped = false;
@@ -84,26 +86,25 @@ export function startPulse({ sql, onSilence }: PulseOptions): DatabasePulse {
     pool.end({ timeout: 0 }).catch(() => {});
   };
   const heard = (what: string): void => {
-    askedAt = null;
-    silentSince = null;
+    waitedMs = null;
+    silentMs = 0;
     isTold = false;
     last = what;
   };
-  const silentMs = (): number => (silentSince === null ? 0 : performance.now() - silentSince);
   const beat = (): void => {
-    const now = performance.now();
-    if (askedAt !== null) {
-      silentSince ??= askedAt;
-      if (now - askedAt < SILENT_MS) return;
+    if (waitedMs !== null) {
+      silentMs += BEAT_EVERY_MS;
+      waitedMs += BEAT_EVERY_MS;
+      if (waitedMs < SILENT_MS) return;
       // Perhaps only this connection is lost.
       drop(beating);
       beating = open();
-      if (silentMs() >= SILENCE_MS && !isTold) {
+      if (silentMs >= SILENCE_MS && !isTold) {
         isTold = true;
         onSilence();
       }
     }
-    askedAt = now;
+    waitedMs = 0;
     const asked = beating;
     const hear = (what: string): void => {
       if (asked === beating) heard(what);
@@ -136,8 +137,8 @@ export function startPulse({ sql, onSilence }: PulseOptions): DatabasePulse {
   };
 
   return {
-    silentMs,
-    status: () => (silentMs() >= SILENT_MS ? SILENT : last),
+    silentMs: () => silentMs,
+    status: () => (silentMs >= SILENT_MS ? SILENT : last),
     probe() {
       if (probed !== null) return probed;
       const answer = ask();
