@@ -29,11 +29,11 @@ export interface VenueInABox {
   close(): Promise<void>;
 }
 
-/** Nothing trades there by itself; trades settle, or fail, as the faults say. @param sql a database for it alone */
-export async function openVenueInABox(sql: Sql, faults: Faults): Promise<VenueInABox> {
+/** Nothing trades there by itself; trades settle, or fail, as the faults say. @param sql a database for it alone @param speed world time per time */
+export async function openVenueInABox(sql: Sql, faults: Faults, speed = 1): Promise<VenueInABox> {
   for (const schema of [EXCHANGE_SCHEMA, EXCHANGE_KEYS_SCHEMA, RELAYED_SCHEMA]) await sql.unsafe(schema);
   const exchange = await openExchange({
-    ...{ sql, seed: '1', autoStep: false, log: () => {} },
+    ...{ sql, seed: '1', speed, autoStep: false, log: () => {} },
     failingTrades: ({ number }) => faults.fails(number),
   });
   const reversing = setInterval(() => exchange.reverseFailed().catch(() => {}), REVERSE_EVERY_MS);

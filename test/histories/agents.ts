@@ -13,9 +13,19 @@ import {
   signPrepared,
   type TradeIntent,
   type TradeRequest,
+  type TradeResponse,
   verifyPrepared,
 } from '@bellwether/sdk';
-import type { Answer, Call, LeftTrigger, Outcome, Recorder, Settings } from './history.ts';
+import type {
+  Answer,
+  Call,
+  LeftTrigger,
+  Operation,
+  Outcome,
+  Recorder,
+  SetOperation,
+  Settings,
+} from './history.ts';
 import type { Place } from './place.ts';
 
 const TIMEOUT_MS = 8_000;
@@ -48,9 +58,11 @@ export interface Exit extends Order {
 /** A JSON amount as exact micro-units. */
 const micro = (value: number): bigint => BigInt(Math.round(value * 1e6));
 
+/** @param isClaimed at once, as a live venue wants it */
 export async function newAgent(
   { urls: [baseUrl], clobUrl, setUp, fund, sql }: Place,
   name: string,
+  isClaimed = setUp === 'live',
 ): Promise<Agent> {
   const { agentId, apiKeyCode } = await new BellwetherClient({ baseUrl }).registerAgent({
     name,
@@ -61,7 +73,7 @@ export async function newAgent(
   await client.registerCredentials(credentialRequest(signer, credentials));
   const wallet = signer.address.toLowerCase();
   await fund(wallet);
-  if (setUp === 'live') {
+  if (isClaimed) {
     // The page of the claim is tested elsewhere.
     await sql`update agents set claimed_at = now() where agent_id = ${agentId}`;
   }
@@ -88,7 +100,9 @@ export async function openMarkets({ urls: [baseUrl] }: Place, { apiKey }: Agent)
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof BellwetherApiError) {
     const isProof = error.status < 500;
-    return isProof ? { kind: 'refused', code: error.code } : { kind: 'unknown', why: error.code };
+    if (!isProof) return { kind: 'unknown', why: error.code };
+    const { code, approvalId } = error;
+    return { kind: 'refused', code, ...(approvalId === undefined ? {} : { approvalId }) };
   }
   if (error instanceof BellwetherConnectionError) return { kind: 'unknown', why: error.reason };
   throw error;
@@ -132,16 +146,31 @@ export class AgentClient {
     return new BellwetherClient({ ...this.#transport, apiKey, fetch: noting });
   }
 
-  place(request: TradeRequest, orderId: string, key?: string): Promise<Outcome> {
-    const amount = request.order.side === 'BUY' ? BigInt(request.order.makerAmount) : null;
-    return this.#call(
-      { kind: 'place', agent: this.agent.agentId, orderId, amount },
-      keyed('trade', key, orderId),
-      async () =>
-        this.#answer(await this.sdk.placeTrade(request, options(key)), ({ success, status }) => ({
-          success,
-          status,
-        })),
+  /** @param type is noted where an owner approves orders of a type */
+  place(request: TradeRequest, orderId: string, key?: string, type?: string): Promise<Outcome> {
+    const operation = this.#placing({ request, orderId }, type);
+    return this.#call(operation, keyed('trade', key, orderId), async () =>
+      this.#answer(await this.sdk.placeTrade(request, options(key)), placed),
+    );
+  }
+
+  #placing({ request: { order }, orderId }: Order, type?: string): Operation {
+    const amount = order.side === 'BUY' ? BigInt(order.makerAmount) : null;
+    const { agentId: agent } = this.agent;
+    return { kind: 'place', agent, orderId, amount, ...(type === undefined ? {} : { type }) };
+  }
+
+  /** In one request; a call and an outcome for each of them. */
+  async placeAll(orders: readonly Order[]): Promise<readonly Outcome[]> {
+    const asked = this.sdk.batchTrade(orders.map(({ request }) => request));
+    return Promise.all(
+      orders.map((order, nth) =>
+        this.#call(this.#placing(order), undefined, async () => {
+          const result = (await asked).results[nth];
+          if (result?.trade != null) return this.#answer(result.trade, placed);
+          throw new BellwetherApiError(result?.status ?? 500, { code: result?.problem?.code ?? 'unknown' });
+        }),
+      ),
     );
   }
 
@@ -243,14 +272,52 @@ export class AgentClient {
     return found.find(({ outcome }) => outcome === 'YES')?.size ?? 0;
   }
 
+  /** Splits, merges or converts. @param amount micro-units */
+  changeSets(
+    kind: SetOperation['kind'],
+    { name, market, amount }: { readonly name: string; readonly market: Market; readonly amount: bigint },
+  ): Promise<Outcome> {
+    const { agentId: agent } = this.agent;
+    const body = { clientOrderId: name, marketId: market.id, amount: Number(amount) / 1e6 };
+    const work = {
+      split: () => this.sdk.splitSets(body),
+      merge: () => this.sdk.mergeSets(body),
+      convert: () => this.sdk.convertSets(body),
+    }[kind];
+    return this.#call({ kind, agent, name, market: market.conditionId, amount }, undefined, async () =>
+      this.#answer(await work(), ({ success, status, orderId }) => ({ success, status, setId: orderId })),
+    );
+  }
+
+  redeem({ id, conditionId }: Market): Promise<Outcome> {
+    return this.#call(
+      { kind: 'redeem', agent: this.agent.agentId, market: conditionId },
+      undefined,
+      async () =>
+        this.#answer(await this.sdk.redeemPosition({ marketId: id }), ({ status, redeemedAmount }) => ({
+          status,
+          paid: micro(redeemedAmount),
+        })),
+    );
+  }
+
   changeSettings(changes: Settings): Promise<Outcome> {
-    const { maxTradeAmount, dailyTradeAmountLimit, ...others } = changes;
+    const {
+      maxTradeAmount,
+      dailyTradeAmountLimit,
+      maxPositionValue,
+      approvalAbove,
+      ownerPaused: _,
+      ...others
+    } = changes;
     const body = {
       ...others,
       ...(maxTradeAmount === undefined ? {} : { maxTradeAmount: Number(maxTradeAmount) / 1e6 }),
       ...(dailyTradeAmountLimit === undefined
         ? {}
         : { dailyTradeAmountLimit: Number(dailyTradeAmountLimit) / 1e6 }),
+      ...(maxPositionValue == null ? {} : { maxPositionValue: Number(maxPositionValue) / 1e6 }),
+      ...(approvalAbove === undefined ? {} : { approvalAbove: Number(approvalAbove) / 1e6 }),
     };
     return this.#call({ kind: 'change settings', agent: this.agent.agentId, changes }, undefined, async () =>
       this.#answer(await this.sdk.updateSettings(body), () => ({})),
@@ -331,6 +398,9 @@ export class AgentClient {
   }
 }
 
+const placed = ({ success, status, filledSize, feePaid }: TradeResponse): Partial<Answer> => ({
+  ...{ success, status, filled: micro(filledSize), fees: micro(feePaid) },
+});
 const keyed = (route: string, key: string | undefined, body: string): Call['key'] =>
   key === undefined ? undefined : { route, key, body };
 const options = (key: string | undefined) => (key === undefined ? {} : { idempotencyKey: key });

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from './checker.ts';
+import type { DeskFill, Results } from './final-facts.ts';
 import { Recorder, readHistory } from './history.ts';
 import {
   A,
   at,
   briefing,
+  cancel,
   canceled,
   e1,
   e2,
@@ -23,6 +25,8 @@ import {
   logged,
   lost,
   ORDER,
+  OTHER,
+  ok,
   place,
   type Rule,
   resting,
@@ -30,6 +34,22 @@ import {
   UNIT,
   wallet,
 } from './small-histories.ts';
+
+/** A quarter of what was bought, for 0.6 a share. */
+const sale: DeskFill = {
+  ...{ ...fill, orderId: OTHER, side: 'SELL', size: 5n * UNIT, cost: 3n * UNIT },
+  ...{ fee: 0n, gain: 3n * UNIT, nth: 2n },
+};
+const NO_SUMS = { size: 0n, cost: 0n, realized: 0n, fees: 0n, boughtSize: 20n * UNIT, boughtCost: 9n * UNIT };
+const won: Results = {
+  agent: A,
+  sums: { volume: 9n * UNIT, fees: UNIT, realized: 0n, wins: 0n, losses: 0n },
+  days: { fees: UNIT, realized: 0n },
+};
+const bought = factsOf([filled], { fills: [fill], wallets: [wallet({})], results: [won] });
+
+const matched = (size: bigint) => ok({ success: true, status: 'matched', filled: size, fees: UNIT });
+const unrecorded = ok({ success: true, isRecorded: false });
 
 const RULES: readonly Rule[] = [
   [
@@ -125,6 +145,26 @@ const RULES: readonly Rule[] = [
     { calls: [at(0, 1, place(), lost)] },
   ],
   [
+    'what was answered as canceled does not rest',
+    {
+      calls: [at(0, 1, place(), live), at(2, 3, cancel, unrecorded)],
+      facts: factsOf([resting()]),
+      setUp: 'live',
+    },
+    'Order 0x0000000001 rests in the end, and call 2',
+    {
+      calls: [at(0, 1, place(), live), at(2, 3, cancel, unrecorded)],
+      facts: factsOf([canceled]),
+      setUp: 'live',
+    },
+  ],
+  [
+    'an answer says no more than was filled',
+    { calls: [at(0, 1, place(), matched(20n * UNIT + 1n))], facts: bought },
+    'says 20.000001 filled for 1.000000, and it was 20.000000 for 1.000000',
+    { calls: [at(0, 1, place(), matched(20n * UNIT))], facts: bought },
+  ],
+  [
     'desk and venue agree to the millionth',
     {
       facts: factsOf([filled], {
@@ -135,7 +175,7 @@ const RULES: readonly Rule[] = [
       }),
     },
     'the desk says cost 9.000000, the venue 9.000001',
-    { facts: factsOf([filled], { fills: [fill] }) },
+    { facts: bought },
   ],
   [
     'what rests at the venue is open at the desk',
@@ -169,7 +209,7 @@ const RULES: readonly Rule[] = [
     'fills make what the order says',
     { facts: factsOf([filled], { fills: [fill, { ...fill, tradeId: '2' }] }) },
     'The 2 fills of order 0x0000000001 do not make what its row says',
-    { facts: factsOf([filled], { fills: [fill] }) },
+    { facts: bought },
   ],
   [
     'the venue has no order that the desk does not know',
@@ -181,13 +221,13 @@ const RULES: readonly Rule[] = [
     'money is conserved',
     { facts: factsOf([filled], { fills: [fill], wallets: [wallet({ money: 91n * UNIT })] }) },
     'agent agent-a has 91.000000, and its deposit and fills make 90.000000',
-    { facts: factsOf([filled], { fills: [fill], wallets: [wallet({})] }) },
+    { facts: bought },
   ],
   [
     'positions are what the account holds',
     { facts: factsOf([filled], { fills: [fill], wallets: [wallet({ positions: [] })] }) },
     'Agent agent-a holds 20.000000 yes of m at the venue, and the desk says 0.000000',
-    { facts: factsOf([filled], { fills: [fill], wallets: [wallet({})] }) },
+    { facts: bought },
   ],
   [
     'a market has as many YES as NO',
@@ -200,6 +240,56 @@ const RULES: readonly Rule[] = [
     { facts: { ledgerFault: 'conservation violated' } },
     "The venue's ledger does not hold: conservation violated",
     { facts: { ledgerFault: null } },
+  ],
+  [
+    'a position has the cost of its fills',
+    {
+      facts: {
+        fills: [fill],
+        books: [
+          {
+            wallet: '0xw',
+            token: 'yes',
+            sums: { ...NO_SUMS, size: 20n * UNIT, cost: 8n * UNIT, fees: UNIT },
+          },
+        ],
+      },
+    },
+    'Position yes of 0xw: the desk says cost 8.000000, and the fills make 9.000000',
+    { facts: { fills: [fill] } },
+  ],
+  [
+    'a sale takes its share of the cost',
+    { facts: { fills: [fill, sale], books: [] } },
+    'Fill 1 of order 0x0000000002 gained 0.750000, and the desk says 3.000000',
+    { facts: { fills: [fill, sale] } },
+  ],
+  [
+    'a day has the results of its fills',
+    {
+      facts: {
+        ...{ fills: [fill], wallets: [wallet({})] },
+        results: [{ ...won, days: { fees: 0n, realized: 0n } }],
+      },
+    },
+    'Agent agent-a by day: the desk says fees 0.000000, and the fills make 1.000000',
+    { facts: bought },
+  ],
+  [
+    'an order gives no more than was signed',
+    { facts: factsOf([{ ...filled, money: 9n * UNIT - 1n }], { fills: [fill] }) },
+    'Order 0x0000000001 gave 9.000000, and 8.999999 was signed',
+    { facts: bought },
+  ],
+  [
+    'a sale brings the price that was signed',
+    { facts: factsOf([{ ...filled, side: 'SELL' }], { fills: [{ ...fill, side: 'SELL' }] }) },
+    'Order 0x0000000001 was filled at a worse price than it signed',
+    {
+      facts: factsOf([{ ...filled, side: 'SELL', money: 9n * UNIT }], {
+        fills: [{ ...fill, side: 'SELL' }],
+      }),
+    },
   ],
   [
     'receipts verify',

@@ -8,8 +8,18 @@ import { eventWord } from '../../packages/server/src/domain/lifecycle.ts';
 import { nativeSha256 } from '../../packages/server/src/platform/system/secrets.ts';
 import { auditReceipts } from '../../packages/server/src/receipts/index.ts';
 import type { Agent } from './agents.ts';
-import type { DeskExit, DeskFill, DeskOrder, FinalFacts, Tokens, VenueOrder, Wallet } from './final-facts.ts';
+import type {
+  DeskExit,
+  DeskFill,
+  DeskOrder,
+  FinalFacts,
+  Tokens,
+  VenueMove,
+  VenueOrder,
+  Wallet,
+} from './final-facts.ts';
 import type { Place } from './place.ts';
+import { watchedFacts } from './watched-facts.ts';
 
 const LEAD_WAIT_MS = 30_000;
 
@@ -80,18 +90,23 @@ async function exitFacts({ sql, urls }: Place, agents: readonly Agent[]) {
 
 export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
   const rows =
-    await sql`select order_id, agent_id, status, token_id, side, shares, filled, cost, fees, reserved_amount,
+    await sql`select order_id, agent_id, kind, client_order_id, status, token_id, side, shares, money, filled, cost, fees, reserved_amount,
     first_answer is null as has_no_answer from orders where venue = 'polymarket' order by created_at`;
   return rows.map((row) => ({
     orderId: row.order_id,
     agent: row.agent_id,
+    kind: row.kind,
+    name: row.client_order_id,
     status: row.status,
     word: eventWord(row.status),
-    isTrade: row.status !== 'rejected' && !(row.status === 'canceled' && row.has_no_answer),
+    // A merge is an exit.
+    isTrade:
+      row.kind !== 'merge' && row.status !== 'rejected' && !(row.status === 'canceled' && row.has_no_answer),
     token: row.token_id,
     side: row.side,
     ...{
       shares: row.shares,
+      money: row.money,
       filled: row.filled,
       cost: row.cost,
       fees: row.fees,
@@ -100,10 +115,15 @@ export async function deskOrders(sql: Sql): Promise<readonly DeskOrder[]> {
   }));
 }
 
+const VENUES_OWN: ReadonlySet<string> = new Set(['self_trade', 'market_closed', 'market_resolved']);
+
 /** Reads what the venue has of an order: its fills that were not taken back, and whether it rests. */
 async function atVenue(exchange: Exchange, orderId: string): Promise<VenueOrder> {
   const record = await exchange.orderRecord(orderId);
   const fills = (record?.events ?? []).flatMap((event) => (event.kind === 'fill' ? [event] : []));
+  const sets = (record?.events ?? []).flatMap((event) =>
+    event.kind === 'split' || event.kind === 'merged' || event.kind === 'converted' ? [event.amount] : [],
+  );
   const trades =
     fills.length === 0 ? [] : await exchange.history.tradesOfMatches(fills.map(({ matchId }) => matchId));
   const hasFailed = ({ matchId }: { readonly matchId: number }): boolean => {
@@ -115,25 +135,76 @@ async function atVenue(exchange: Exchange, orderId: string): Promise<VenueOrder>
     orderId,
     isKnown: record !== undefined && !record.events.some(({ kind }) => kind === 'order_rejected'),
     isOpen: exchange.openOrder(orderId) !== undefined,
+    isEndedThere: (record?.events ?? []).some(
+      (event) => event.kind === 'order_done' && VENUES_OWN.has(event.reason),
+    ),
     hasFailed: fills.some(hasFailed),
     matches: counted.map(({ matchId, price, size }) => ({
       number: matchId,
       price: BigInt(price) * 100n,
       size,
     })),
-    filled: sum(counted, ({ size }) => size),
-    cost: sum(counted, ({ cost }) => cost),
+    // A set is made for one collateral.
+    filled: sum(counted, ({ size }) => size) + sum(sets, (amount) => amount),
+    cost: sum(counted, ({ cost }) => cost) + sum(sets, (amount) => amount),
     fees: sum(counted, ({ fee }) => fee),
   };
 }
 
 async function deskFills(sql: Sql): Promise<readonly DeskFill[]> {
-  const rows = await sql`select order_id, trade_id, side, wallet, size, cost, fee from fills`;
+  const rows =
+    await sql`select *, coalesce(counts_at, filled_at) as at from fills order by filled_at, order_id, trade_id`;
   return rows.map((row) => ({
     orderId: row.order_id,
     tradeId: String(row.trade_id),
     ...{ side: row.side, wallet: row.wallet, size: row.size, cost: row.cost, fee: row.fee },
+    ...{
+      conditionId: row.condition_id,
+      token: row.token_id,
+      outcome: row.outcome,
+      matchKind: row.match_kind,
+    },
+    ...{ at: row.at.getTime(), nth: row.recorded, gain: row.realized },
   }));
+}
+
+const MOST_MOVES = 1_000;
+
+async function movesOf({ history }: Exchange, { wallet }: Agent): Promise<readonly VenueMove[]> {
+  const moves = await history.moves({
+    ...{ account: wallet, limit: MOST_MOVES },
+    kinds: ['split', 'merge', 'convert', 'redeem'],
+  });
+  return moves.map(({ kind, conditionId, yes, no, collateral }) => ({
+    ...{ wallet, kind: kind as VenueMove['kind'], conditionId: conditionId as string, yes, no, collateral },
+  }));
+}
+
+async function deskBooks(sql: Sql): Promise<Pick<FinalFacts, 'books' | 'results'>> {
+  const books = await sql`select * from positions`;
+  const results = await sql`select agent_id, sum(volume)::bigint as volume, sum(fees)::bigint as fees,
+      sum(realized)::bigint as realized, sum(wins)::bigint as wins, sum(losses)::bigint as losses,
+      (select coalesce(sum(fees), 0)::bigint from daily_results d where d.agent_id = r.agent_id) as fees_by_day,
+      (select coalesce(sum(realized), 0)::bigint from daily_results d where d.agent_id = r.agent_id) as realized_by_day
+    from agent_results r group by agent_id`;
+  return {
+    books: books.map((row) => ({
+      wallet: row.wallet,
+      token: row.token_id,
+      sums: {
+        ...{ size: row.size, cost: row.cost, realized: row.realized, fees: row.fees },
+        ...{ boughtSize: row.bought_size, boughtCost: row.bought_cost },
+      },
+    })),
+    results: results.map(({ agent_id, fees_by_day, realized_by_day, ...row }) => ({
+      agent: agent_id,
+      sums: {
+        ...{ volume: row.volume, fees: row.fees, realized: row.realized },
+        ...{ wins: row.wins, losses: row.losses },
+      },
+      days: { fees: fees_by_day, realized: realized_by_day },
+    })),
+  };
 }
 
 async function walletOf(
@@ -216,9 +287,12 @@ async function fromDesk({ sql, urls }: Place, logs: FinalFacts['logs'], agents: 
 }
 
 /** The venue's own state, recovered from its journal and audited; every other process that led it has ended. */
-async function openLedger(url: string): Promise<{ readonly exchange: Exchange; close(): Promise<void> }> {
+async function openLedger({
+  exchangeUrl: url,
+  speed,
+}: Place): Promise<{ readonly exchange: Exchange; close(): Promise<void> }> {
   const sql = openPool(url, { max: 4 });
-  const exchange = await openExchange({ sql, seed: '1', autoStep: false, leadWaitMs: LEAD_WAIT_MS });
+  const exchange = await openExchange({ sql, seed: '1', speed, autoStep: false, leadWaitMs: LEAD_WAIT_MS });
   return {
     exchange,
     async close() {
@@ -245,7 +319,11 @@ export async function collectFacts({
   stop,
 }: Collecting): Promise<FinalFacts> {
   const { sql } = place;
-  const desk = { ...(await exitFacts(place, agents)), ...(await fromDesk(place, logs, agents)) };
+  const desk = {
+    ...(await watchedFacts(place, agents)),
+    ...(await exitFacts(place, agents)),
+    ...(await fromDesk(place, logs, agents)),
+  };
   await stop();
   const orders = await deskOrders(sql);
   const facts = {
@@ -253,14 +331,15 @@ export async function collectFacts({
     orders,
     ...desk,
     fills: await deskFills(sql),
+    ...(await deskBooks(sql)),
     budgets: await budgets(sql, agents),
   };
   let ledger: Awaited<ReturnType<typeof openLedger>>;
   try {
-    ledger = await openLedger(place.exchangeUrl);
+    ledger = await openLedger(place);
   } catch (error) {
     const ledgerFault = (error as Error).message;
-    return { ...facts, venueOrders: [], wallets: [], supplies: [], ledgerFault };
+    return { ...facts, venueOrders: [], moves: [], payouts: [], wallets: [], supplies: [], ledgerFault };
   }
   try {
     const { exchange } = ledger;
@@ -275,7 +354,14 @@ export async function collectFacts({
     const venueOrders: VenueOrder[] = [];
     for (const orderId of ids) venueOrders.push(await atVenue(exchange, orderId));
     const wallets = await Promise.all(agents.map((agent) => walletOf(sql, exchange, agent)));
-    return { ...facts, venueOrders, wallets, supplies: supplies(exchange), ledgerFault: null };
+    const moves = (await Promise.all(agents.map((agent) => movesOf(exchange, agent)))).flat();
+    const payouts = [...exchange.markets()].flatMap(({ conditionId, payout }) =>
+      payout === undefined ? [] : [{ conditionId, payout }],
+    );
+    return {
+      ...{ ...facts, venueOrders, moves, payouts, wallets },
+      ...{ supplies: supplies(exchange), ledgerFault: null },
+    };
   } finally {
     await ledger.close();
   }

@@ -66,8 +66,14 @@ export async function comeToRest(
         or trigger_kind like 'price%' and created_at > ${new Date(Date.now() - SENT_WITHIN_MS)}))::int as times,
       -- A review ends them, within half a minute.
       (select count(*) from exits where status in ('armed', 'suspended') and exit_holding(exit_id) = 'closed')::int as closed,
+      -- Their time is over, or soon: the desk asks until they have ended.
+      (select count(*) from late_orders l join orders o using (order_id) where order_is_open(o.status)
+        and l.due_at < ${new Date(Date.now() + SOON_MS)})::int as late,
+      -- Agents have redeemed them all; at a live venue an account is asked about once a minute.
+      (select count(*) from positions p join traded_markets m using (condition_id)
+        where p.is_held and p.outcome = m.payout)::int as redeemable,
       (select max(seq) from facts)::text as last`;
-    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${left?.unsettled} ${left?.times} ${left?.closed} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
+    const now = `${left?.last} ${left?.webhooks} ${left?.receipts} ${left?.unsettled} ${left?.times} ${left?.closed} ${left?.late} ${orders.filter(({ status }) => UNDONE.has(status)).length}`;
     if (now !== before) {
       before = now;
       since = performance.now();
@@ -78,6 +84,8 @@ export async function comeToRest(
       left?.unsettled === 0 &&
       left?.times === 0 &&
       left?.closed === 0 &&
+      left?.late === 0 &&
+      left?.redeemable === 0 &&
       exits.length === 0 &&
       !orders.some(({ status }) => UNDONE.has(status));
     return isDone && performance.now() - since > quietMs && (await hasNoTradesUnderWay(place));

@@ -1,5 +1,6 @@
 /** Facts when everything had come to rest: read from the desk's database and from the venue's ledger. Money in micro-units. */
 import type { LoggedEvent } from './history.ts';
+import type { WatchedFacts } from './watched-facts.ts';
 
 export interface FinalFacts {
   /** The day's budgets began anew during the run: then what is used of a day proves nothing. */
@@ -22,7 +23,12 @@ export interface FinalFacts {
   readonly unguarded: readonly string[];
   readonly venueOrders: readonly VenueOrder[];
   readonly fills: readonly DeskFill[];
+  readonly moves: readonly VenueMove[];
+  /** Markets that are resolved at the venue, with what YES pays in its words. */
+  readonly payouts: readonly { readonly conditionId: string; readonly payout: string }[];
   readonly wallets: readonly Wallet[];
+  readonly books: readonly Books[];
+  readonly results: readonly Results[];
   readonly budgets: readonly Budget[];
   /** API keys of agents by name, the registration's apart. */
   readonly apiKeys: readonly { readonly agent: string; readonly name: string; readonly count: number }[];
@@ -36,6 +42,7 @@ export interface FinalFacts {
   readonly receiptFaults: readonly string[];
   /** Orders of agents that have a receipt. */
   readonly ordersWithReceipt: readonly string[];
+  readonly watched: WatchedFacts;
 }
 
 /** How many exits there were, and what became of them: for the summary of a run. */
@@ -55,6 +62,10 @@ export function exitCounts({ exits, toldExits, exitAttempts }: FinalFacts): Map<
 export interface DeskOrder {
   readonly orderId: string;
   readonly agent: string;
+  /** `signed`, or of sets `split`, `merge` or `convert`. */
+  readonly kind: string;
+  /** The agent's own name for it. */
+  readonly name: string | null;
   readonly status: string;
   /** The status in the words of the interface. */
   readonly word: string;
@@ -62,7 +73,9 @@ export interface DeskOrder {
   readonly isTrade: boolean;
   readonly token: string;
   readonly side: 'BUY' | 'SELL';
+  /** What was signed: shares, and the collateral that is given or wanted for them. */
   readonly shares: bigint;
+  readonly money: bigint;
   readonly filled: bigint;
   readonly cost: bigint;
   readonly fees: bigint;
@@ -96,6 +109,8 @@ export interface VenueOrder {
   /** It reached the venue, which did not refuse it. */
   readonly isKnown: boolean;
   readonly isOpen: boolean;
+  /** By the venue alone: an own order met it, or its market closed. */
+  readonly isEndedThere: boolean;
   readonly hasFailed: boolean;
   /** Its part in each match that was not taken back. Their numbers count up over the life of the venue. */
   readonly matches: readonly {
@@ -113,9 +128,47 @@ export interface DeskFill {
   readonly tradeId: string;
   readonly side: 'BUY' | 'SELL';
   readonly wallet: string;
+  readonly conditionId: string;
+  readonly token: string;
+  readonly outcome: 'YES' | 'NO';
+  /** `SPLIT`, `MERGED`, `CONVERTED`, `REDEEMED`, `LOST`, or how a trade was matched. */
+  readonly matchKind: string;
   readonly size: bigint;
   readonly cost: bigint;
   readonly fee: bigint;
+  /** What it gained, as the desk counts it. */
+  readonly gain: bigint;
+  /** When it counts, and the number under which it was recorded: in whole milliseconds and by one count of the desk. */
+  readonly at: number;
+  readonly nth: bigint;
+}
+
+/** What the desk says of one holding. */
+export interface Books {
+  readonly wallet: string;
+  readonly token: string;
+  readonly sums: Readonly<
+    Record<'size' | 'cost' | 'realized' | 'fees' | 'boughtSize' | 'boughtCost', bigint>
+  >;
+}
+
+/** What the desk says an agent has won and lost. */
+export interface Results {
+  readonly agent: string;
+  readonly sums: Readonly<Record<'volume' | 'fees' | 'realized' | 'wins' | 'losses', bigint>>;
+  /** Results by day, added up: what loss limits go by. */
+  readonly days: Readonly<Record<'fees' | 'realized', bigint>>;
+}
+
+/** A move of a wallet at its venue that is no trade. */
+export interface VenueMove {
+  readonly wallet: string;
+  readonly kind: 'split' | 'merge' | 'convert' | 'redeem';
+  readonly conditionId: string;
+  /** Tokens that it made or used up; of a conversion the NO shares of its market, or the YES shares of another. */
+  readonly yes: bigint;
+  readonly no: bigint;
+  readonly collateral: bigint;
 }
 
 export interface Wallet {

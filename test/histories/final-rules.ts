@@ -1,7 +1,8 @@
 /** Rules for the end, when everything has come to rest: desk and venue agree, money and shares are conserved, nothing is in doubt. */
 import type { DeskFill, DeskOrder, Tokens, VenueOrder, Wallet } from './final-facts.ts';
 import type { History } from './history.ts';
-import { list, money, short } from './sentences.ts';
+import { list, money, named, short } from './sentences.ts';
+import { isOfSets, setFigures } from './sets-rules.ts';
 
 const IN_DOUBT: ReadonlySet<string> = new Set(['submitting', 'unknown', 'matched', 'delayed']);
 const RESTING: ReadonlySet<string> = new Set(['live', 'partially_filled', 'unmatched']);
@@ -23,6 +24,37 @@ export function checkDoubt({ calls, facts }: History): string[] {
           `Orders that were answered are gone: ${list(lost.map(({ operation }) => short((operation as { readonly orderId: string }).orderId)))}.`,
         ]),
   ];
+}
+
+/** Who was told that an order is canceled buys elsewhere: it must not rest, whenever the desk learns the rest. */
+export function checkCanceled({ calls, facts }: History): string[] {
+  const open = new Set(
+    facts.orders.filter(({ status }) => RESTING.has(status)).map(({ orderId }) => orderId),
+  );
+  return calls.flatMap((call) =>
+    call.operation.kind === 'cancel' &&
+    call.outcome.kind === 'ok' &&
+    call.outcome.answer.success === true &&
+    open.has(call.operation.orderId)
+      ? [`Order ${short(call.operation.orderId)} rests in the end, and ${named(call)} had canceled it.`]
+      : [],
+  );
+}
+
+/** An answer says nothing as filled or charged that was not, but for what failed to settle afterwards. */
+export function checkAnswers({ calls, facts }: History): string[] {
+  const orders = new Map(facts.orders.map((order) => [order.orderId, order]));
+  return calls.flatMap((call) => {
+    if (call.operation.kind !== 'place' || call.outcome.kind !== 'ok') return [];
+    const order = orders.get(call.operation.orderId);
+    const { filled = 0n, fees = 0n } = call.outcome.answer;
+    if (order === undefined || order.status === 'settlement_failed') return [];
+    return filled > order.filled || fees > order.fees
+      ? [
+          `${named(call)} says ${money(filled)} filled for ${money(fees)}, and it was ${money(order.filled)} for ${money(order.fees)}.`,
+        ]
+      : [];
+  });
 }
 
 function compare(order: DeskOrder, real: VenueOrder | undefined): string[] {
@@ -56,7 +88,7 @@ const sum = <T>(items: readonly T[], of: (item: T) => bigint): bigint =>
   items.reduce((total, item) => total + of(item), 0n);
 
 /** Order by order and to the millionth; and each order's fills make what its row says. */
-export function checkVenue({ facts }: History): string[] {
+export function checkVenue({ facts, run }: History): string[] {
   const atVenue = new Map(facts.venueOrders.map((order) => [order.orderId, order]));
   const fills = Map.groupBy(facts.fills, ({ orderId }) => orderId);
   const known = new Set(facts.orders.map(({ orderId }) => orderId));
@@ -64,13 +96,16 @@ export function checkVenue({ facts }: History): string[] {
   return [
     ...facts.orders.flatMap((order) => {
       const own = fills.get(order.orderId) ?? [];
+      const made = isOfSets(order)
+        ? setFigures(order, own)
+        : { filled: sum(own, ({ size }) => size), cost: sum(own, ({ cost }) => cost) };
       const isRight =
-        sum(own, ({ size }) => size) === order.filled &&
-        sum(own, ({ cost }) => cost) === order.cost &&
-        sum(own, ({ fee }) => fee) === order.fees;
+        made.filled === order.filled && made.cost === order.cost && sum(own, ({ fee }) => fee) === order.fees;
       const parts = isRight
         ? []
         : [`The ${own.length} fills of order ${short(order.orderId)} do not make what its row says.`];
+      // At a live venue the chain has them under no name: what they come to is compared by market.
+      if (isOfSets(order) && run.setUp === 'live') return parts;
       return [...compare(order, atVenue.get(order.orderId)), ...parts];
     }),
     ...strangers.map(
@@ -87,12 +122,18 @@ function moneyOf({ wallet, deposited }: Wallet, fills: readonly DeskFill[]): big
 const tokensOf = (tokens: readonly Tokens[]): ReadonlyMap<string, Tokens> =>
   new Map(tokens.map((one) => [one.conditionId, one]));
 
-function checkPositions({ agent, tokens, positions }: Wallet): string[] {
+function checkPositions(
+  { agent, tokens, positions }: Wallet,
+  payouts: ReadonlyMap<string, string>,
+): string[] {
   const [held, said] = [tokensOf(tokens), tokensOf(positions)];
   return [...new Set([...held.keys(), ...said.keys()])].flatMap((conditionId) => {
     const [there, here] = [held.get(conditionId), said.get(conditionId)];
     return (['yes', 'no'] as const).flatMap((outcome) => {
       const [real, desk] = [there?.[outcome] ?? 0n, here?.[outcome] ?? 0n];
+      // The resolution closes what lost, and its tokens are burnt later.
+      const payout = payouts.get(conditionId)?.toLowerCase();
+      if ((payout === 'yes' || payout === 'no') && payout !== outcome && desk === 0n) return [];
       return real === desk
         ? []
         : [
@@ -104,6 +145,7 @@ function checkPositions({ agent, tokens, positions }: Wallet): string[] {
 
 /** Wallets hold what was deposited and what the desk's fills made of it; each pair of shares is worth one unit. */
 export function checkMoney({ facts }: History): string[] {
+  const payouts = new Map(facts.payouts.map(({ conditionId, payout }) => [conditionId, payout]));
   return [
     ...facts.wallets.flatMap((wallet) => {
       const expected = moneyOf(wallet, facts.fills);
@@ -113,7 +155,7 @@ export function checkMoney({ facts }: History): string[] {
           : [
               `Money is not conserved: agent ${wallet.agent} has ${money(wallet.money)}, and its deposit and fills make ${money(expected)}.`,
             ];
-      return [...difference, ...checkPositions(wallet)];
+      return [...difference, ...checkPositions(wallet, payouts)];
     }),
     ...facts.supplies
       .filter(({ yes, no }) => yes !== no)

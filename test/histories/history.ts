@@ -14,6 +14,8 @@ export type Operation =
       readonly agent: string;
       readonly orderId: string;
       readonly amount: bigint | null;
+      /** Of an order that its owner may have to approve: what is not signed and changes it. */
+      readonly type?: string;
     }
   | { readonly kind: 'prepare'; readonly agent: string; readonly name: string }
   | { readonly kind: 'cancel'; readonly agent: string; readonly orderId: string }
@@ -30,11 +32,29 @@ export type Operation =
   | { readonly kind: 'cancel exit'; readonly agent: string; readonly exitId: string }
   | { readonly kind: 'resume exit'; readonly agent: string; readonly exitId: string }
   | { readonly kind: 'change settings'; readonly agent: string; readonly changes: Readonly<Settings> }
+  | SetOperation
+  | { readonly kind: 'redeem'; readonly agent: string; readonly market: string }
   | { readonly kind: 'read usage'; readonly agent: string }
   | { readonly kind: 'create api key'; readonly agent: string; readonly name: string }
   | { readonly kind: 'revoke api key'; readonly agent: string; readonly apiKey: string }
   | { readonly kind: 'use api key'; readonly agent: string; readonly apiKey: string }
-  | { readonly kind: 'briefing'; readonly agent: string; readonly chain: string };
+  | { readonly kind: 'briefing'; readonly agent: string; readonly chain: string }
+  /** The owner's. */
+  | {
+      readonly kind: 'approve' | 'decline' | 'shorten approval';
+      readonly agent: string;
+      readonly approvalId: string;
+    };
+
+/** Full sets of a market under the agent's own name; `amount`: sets, or of a conversion NO shares. */
+export interface SetOperation {
+  readonly kind: 'split' | 'merge' | 'convert';
+  readonly agent: string;
+  readonly name: string;
+  /** Its condition. */
+  readonly market: string;
+  readonly amount: bigint;
+}
 
 /** What a history must know of an exit's trigger. */
 export type LeftTrigger =
@@ -50,6 +70,12 @@ export interface Settings {
   readonly maxTradeAmount?: bigint;
   readonly maxTradesPerDay?: number;
   readonly dailyTradeAmountLimit?: bigint;
+  /** `null`: none. */
+  readonly maxPositionValue?: bigint | null;
+  /** The pause that only the owner can end. */
+  readonly ownerPaused?: boolean;
+  readonly approvalAbove?: bigint;
+  readonly silenceSeconds?: number | null;
 }
 
 /** Parts of an answer that are checked. */
@@ -66,6 +92,7 @@ export interface Answer {
   readonly reason?: string;
   readonly status?: string;
   readonly filled?: bigint;
+  readonly fees?: bigint;
   /** Orders of a list. */
   readonly orderIds?: readonly string[];
   readonly isWhole?: boolean;
@@ -73,6 +100,10 @@ export interface Answer {
   readonly tradedAmount?: bigint;
   readonly apiKey?: string;
   readonly exitId?: string;
+  /** Order of a split, merge or conversion. */
+  readonly setId?: string;
+  /** Collateral that a redemption says it paid. */
+  readonly paid?: bigint;
   /** Exits of a list, with their status. */
   readonly exits?: readonly (readonly [exitId: string, status: string])[];
   /** Orders of a briefing that changed since the last one, with their status. */
@@ -82,7 +113,7 @@ export interface Answer {
 /** `unknown`: it may have had its effect, may have it at any later time, or never. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly answer: Answer }
-  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly approvalId?: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface Call {

@@ -21,8 +21,10 @@ import { openStage } from './stage.ts';
 import { venuePlan } from './venue-plan.ts';
 import { moneyMoves } from './workloads/money-moves.ts';
 import { retries } from './workloads/retries.ts';
+import { sets } from './workloads/sets.ts';
 import { stops } from './workloads/stops.ts';
 import { unknownOutcomes } from './workloads/unknown-outcomes.ts';
+import { watched } from './workloads/watched.ts';
 import type { Workload, Workshop } from './workloads/workload.ts';
 
 const MINUTE_MS = 60_000;
@@ -47,12 +49,15 @@ async function play({ minutes, seed, setUp, faults: share }: RunOptions, file: s
   let isOver = false;
   const workshop: Workshop = { stage, recorder, random, isOver: () => isOver };
   const workloads: Workload[] = [];
-  for (const open of [moneyMoves, retries, unknownOutcomes, stops]) workloads.push(await open(workshop));
+  for (const open of [moneyMoves, retries, unknownOutcomes, stops, sets, watched])
+    workloads.push(await open(workshop));
   const agents = workloads.flatMap((workload) => workload.agents);
+  const unheard = new Set(workloads.flatMap((workload) => workload.unheard ?? []));
   const receiver = await startReceiver(recorder);
   afterFile('services', () => receiver.close());
   const listening: Listening[] = [];
-  for (const agent of agents) listening.push(await listen(stage, recorder, receiver, agent));
+  for (const agent of agents)
+    if (!unheard.has(agent)) listening.push(await listen(stage, recorder, receiver, agent));
   await stage.venue?.setFaults(venuePlan(seed));
   say('The faults begin.');
   const faults = beginFaults(stage, random, share);

@@ -51,6 +51,8 @@ function afterPlace(state: State, { outcome }: Call): State | null {
   if (outcome.kind === 'unknown') return state.phase === 'absent' ? { ...state, phase: 'placed' } : state;
   if (outcome.kind === 'refused') {
     if (SAYS_NOTHING.has(outcome.code)) return state;
+    // The same signed order was sent with other terms.
+    if (outcome.code === 'order_already_placed') return state.phase === 'absent' ? null : state;
     // An order that is there has its first answer again, although it could be refused by now.
     return state.phase === 'absent' ? state : null;
   }

@@ -13,8 +13,10 @@ export function money(amount: bigint): string {
 function subject(operation: Operation): string {
   if ('orderId' in operation) return ` ${short(operation.orderId)}`;
   if ('exitId' in operation) return ` ${short(operation.exitId)}`;
+  if ('approvalId' in operation) return ` ${short(operation.approvalId)}`;
   if ('apiKey' in operation) return ` ${operation.apiKey}`;
   if ('name' in operation) return ` "${operation.name}"`;
+  if ('market' in operation) return ` of ${short(operation.market)}`;
   return '';
 }
 

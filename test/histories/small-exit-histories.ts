@@ -4,6 +4,7 @@ import type { Operation, Outcome } from './history.ts';
 import {
   A,
   at,
+  fill,
   type Line,
   ORDER,
   OTHER,
@@ -102,7 +103,7 @@ export const ofExits = (
       fills: orders
         .filter(({ filled }) => filled > 0n)
         .map(({ orderId, filled, cost }) => ({
-          ...{ orderId, tradeId: '1', side: 'SELL', wallet: '0xw', size: filled, cost, fee: 0n },
+          ...{ ...fill, orderId, side: 'SELL', size: filled, cost, fee: 0n },
         })),
       ordersWithReceipt: orders.map(({ orderId }) => orderId),
       ...more,
@@ -174,15 +175,7 @@ export const around = (exit: DeskExit, venue: VenueOrder = sold(ORDER)): Reporte
         }),
       ),
       fills: all.map(({ orderId, filled: size, cost }) => ({
-        ...{
-          orderId,
-          tradeId: '1',
-          side: sides[orderId as keyof typeof sides],
-          wallet: '0xw',
-          size,
-          cost,
-          fee: 0n,
-        },
+        ...{ ...fill, orderId, side: sides[orderId as keyof typeof sides], size, cost, fee: 0n },
       })),
       ordersWithReceipt: all.map(({ orderId }) => orderId),
     },
@@ -200,16 +193,6 @@ export const bare = (unguarded: readonly string[], exit = failed, more: readonly
           ...{ status: 'filled', word: 'filled', filled: 20n * UNIT, cost: 10n * UNIT },
         }),
       ],
-      fills: [
-        {
-          orderId: BUY,
-          tradeId: '1',
-          side: 'BUY',
-          wallet: '0xw',
-          size: 20n * UNIT,
-          cost: 10n * UNIT,
-          fee: 0n,
-        },
-      ],
+      fills: [{ ...fill, orderId: BUY, cost: 10n * UNIT, fee: 0n }],
     },
   });

@@ -1,6 +1,8 @@
 /** Histories of a few lines, written by hand, that the tests of the checker are made of. */
-import type { DeskOrder, FinalFacts, VenueOrder, Wallet } from './final-facts.ts';
+import { booksOf } from './books-rules.ts';
+import type { DeskFill, DeskOrder, FinalFacts, VenueOrder, Wallet } from './final-facts.ts';
 import type { Answer, Call, Heard, History, Operation, Outcome, SetUpName } from './history.ts';
+import { NOTHING_WATCHED } from './watched-facts.ts';
 
 export const A = 'agent-a';
 export const ORDER = '0x0000000001';
@@ -17,7 +19,11 @@ const NO_FACTS: FinalFacts = {
   unguarded: [],
   venueOrders: [],
   fills: [],
+  moves: [],
+  payouts: [],
   wallets: [],
+  books: [],
+  results: [],
   budgets: [],
   apiKeys: [],
   logs: [],
@@ -25,6 +31,7 @@ const NO_FACTS: FinalFacts = {
   ledgerFault: null,
   receiptFaults: [],
   ordersWithReceipt: [],
+  watched: NOTHING_WATCHED,
 };
 
 export const ok = (answer: Partial<Answer> = {}): Outcome => ({
@@ -62,18 +69,22 @@ export const resting = (orderId = ORDER, changes: Partial<DeskOrder> = {}): Desk
   ...{
     orderId,
     agent: A,
+    kind: 'signed',
+    name: null,
     status: 'live',
     word: 'live',
     isTrade: true,
     token: 'yes',
     side: 'BUY',
     shares: 20n * UNIT,
+    money: 10n * UNIT,
   },
   ...{ filled: 0n, cost: 0n, fees: 0n, reserved: 10n * UNIT },
   ...changes,
 });
 export const restingThere = (orderId = ORDER, changes: Partial<VenueOrder> = {}): VenueOrder => ({
-  ...{ orderId, isKnown: true, isOpen: true, hasFailed: false, matches: [], filled: 0n, cost: 0n, fees: 0n },
+  ...{ orderId, isKnown: true, isOpen: true, isEndedThere: false, hasFailed: false },
+  ...{ matches: [], filled: 0n, cost: 0n, fees: 0n },
   ...changes,
 });
 export const factsOf = (
@@ -102,7 +113,11 @@ export const historyOf = ({ calls = [], heard = [], facts = {}, setUp = 'paper' 
   run: { line: 'run', seed: 1, setUp },
   calls: calls.map((call, nth) => ({ line: 'call', id: nth + 1, client: `client ${nth + 1}`, ...call })),
   heard: heard.map((one, nth) => ({ line: 'heard', at: nth, ...one })),
-  facts: { ...NO_FACTS, ...facts },
+  facts: {
+    ...{ ...NO_FACTS, ...facts },
+    // They are right, unless the history is about them.
+    ...(facts.books === undefined ? booksOf(facts.fills ?? [], setUp) : {}),
+  },
 });
 
 export const live = ok({ success: true, status: 'live' });
@@ -130,10 +145,17 @@ export const fill = {
   tradeId: '1',
   side: 'BUY',
   wallet: '0xw',
+  token: 'yes',
+  conditionId: 'm',
+  outcome: 'YES',
+  matchKind: 'COMPLEMENTARY',
   size: 20n * UNIT,
   cost: 9n * UNIT,
   fee: UNIT,
-} as const;
+  gain: 0n,
+  at: 1,
+  nth: 1n,
+} as const satisfies DeskFill;
 export const wallet = (changes: Partial<Wallet>): Wallet => ({
   ...{ wallet: '0xw', agent: A, deposited: 100n * UNIT, money: 90n * UNIT },
   ...{ tokens: [{ conditionId: 'm', yes: 20n * UNIT, no: 0n }] },
@@ -142,8 +164,6 @@ export const wallet = (changes: Partial<Wallet>): Wallet => ({
 });
 export const caps = at(0, 1, settings({ maxTradesPerDay: 1, dailyTradeAmountLimit: 15n * UNIT }), ok());
 export const two = factsOf([resting(), resting(OTHER)]);
-
-/** The promise, a history that breaks it with its sentence, and one beside it that does not. */
 
 /** The promise, a history that breaks it, a sentence that the checker says of it, and one beside it that breaks nothing. */
 export type Rule = readonly [promise: string, broken: Reported, sentence: string, kept: Reported];

@@ -14,6 +14,8 @@ import type { Place } from './place.ts';
 const SKEWED_CLOCK = join(import.meta.dirname, 'skewed-clock.ts');
 /** Seconds, before which an order that a live venue does not know stays in doubt. */
 const DOUBT_S = 6;
+/** On paper some markets end within a minute, and most not within hours. A live venue does not move by itself: trades are the agents'. */
+const SPEEDS = { paper: 20, live: 0.001 } as const;
 const READY = /is ready \(/;
 
 export interface Replica {
@@ -43,8 +45,9 @@ export interface Stage extends Place {
 const common = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'fatal',
-  PAPER_WORLD: 'off',
   WEBHOOKS_ALLOW_LOOPBACK: 'on',
+  /** So that a GTD order can expire within a run. */
+  PAPER_GTD_MIN_LEAD_S: '3',
 } as const;
 
 async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue & { readonly port: number }> {
@@ -58,8 +61,7 @@ async function startVenue(databaseUrl: string, seed: number): Promise<LiveVenue 
       PAPER_CONTROL_KEY: key,
       PAPER_REQUESTS_PER_S: '100000',
       PAPER_SEED: String(seed),
-      // The world does not move by itself there: trades are the agents'.
-      PAPER_SPEED: '0.001',
+      PAPER_SPEED: String(SPEEDS.live),
     },
   });
   const { url, port } = process;
@@ -95,7 +97,7 @@ export async function openStage(
     const env = {
       ...common,
       ...(venue === null
-        ? {}
+        ? { PAPER_SPEED: String(SPEEDS.paper) }
         : { ...liveEnvironment(`http://127.0.0.1:${toVenue.port}`), VENUE_A_DOUBT_S: String(DOUBT_S) }),
       DATABASE_URL: urlAt(toDatabase.port),
       MASTER_KEY: masterKey,
@@ -109,6 +111,7 @@ export async function openStage(
   const replicas = [await openReplica(0), await openReplica(1)] as const;
   return {
     setUp,
+    speed: SPEEDS[setUp],
     profile: venue === null ? 'interface' : 'polymarket',
     replicas,
     urls: [replicas[0].process.url, replicas[1].process.url],
@@ -128,6 +131,9 @@ export async function openStage(
       });
       if (!gift.ok) throw new Error(`the faucet refused: ${await gift.text()}`);
     },
+    // It does by itself.
+    moveWorld: async () => {},
+    send: null,
     clobUrl: `${venue?.url ?? replicas[0].process.url}/paper/clob`,
     sql: database.admin,
     exchangeUrl: venue === null ? database.deskUrl : database.exchangeUrl,

@@ -7,17 +7,22 @@ import type { DeskOrder, FinalFacts } from './final-facts.ts';
 import type { Call, History, Settings } from './history.ts';
 import { linearize, type Model, type Step } from './linearize.ts';
 import { list, named, TOO_MANY } from './sentences.ts';
+import { isSetCallOf } from './sets-rules.ts';
+
+type Judging = Required<Omit<Settings, 'approvalAbove' | 'silenceSeconds'>>;
 
 /** Defaults of a new agent, until it changes them. */
-const DEFAULTS: Required<Settings> = {
+const DEFAULTS: Judging = {
   tradingPaused: false,
+  ownerPaused: false,
   maxTradeAmount: 100_000_000n,
   maxTradesPerDay: 50,
   dailyTradeAmountLimit: 500_000_000n,
+  maxPositionValue: null,
 };
 
 interface State {
-  readonly settings: Required<Settings>;
+  readonly settings: Judging;
   readonly trades: number;
   /** Trades that the venue refused in the end, which may have counted for a while. */
   readonly refused: number;
@@ -43,7 +48,9 @@ function usedBy({ status, side, reserved, cost, shares, filled }: DeskOrder): bi
 
 function afterAdmission(state: State, order: DeskOrder, countsDay: boolean): State | null {
   const { settings } = state;
-  if (settings.tradingPaused || order.reserved > settings.maxTradeAmount) return null;
+  if (settings.tradingPaused || settings.ownerPaused || order.reserved > settings.maxTradeAmount) return null;
+  // It makes positions in several markets at once.
+  if (order.kind === 'convert' && settings.maxPositionValue !== null) return null;
   if (countsDay && order.side === 'BUY' && state.least + order.reserved > settings.dailyTradeAmountLimit)
     return null;
   if (countsDay && state.trades >= settings.maxTradesPerDay) return null;
@@ -73,7 +80,7 @@ function denied(state: State, { code, amount, slack }: Denied): boolean {
   const { settings } = state;
   switch (code) {
     case 'trading_paused':
-      return settings.tradingPaused;
+      return settings.tradingPaused || settings.ownerPaused;
     case 'max_trade_amount_exceeded':
       return amount === null || amount > settings.maxTradeAmount;
     case 'max_trades_per_day_exceeded':
@@ -100,9 +107,11 @@ const standingModel = (countsDay: boolean, slack: Slack): Model<State, Event> =>
   nameOf: ({ settings: s, trades, refused, least, most }) =>
     [
       s.tradingPaused,
+      s.ownerPaused,
       s.maxTradeAmount,
       s.maxTradesPerDay,
       s.dailyTradeAmountLimit,
+      s.maxPositionValue,
       trades,
       refused,
       least,
@@ -126,7 +135,9 @@ const standingModel = (countsDay: boolean, slack: Slack): Model<State, Event> =>
         return { ...state, settings: { ...state.settings, ...operation.changes } };
       case 'read usage':
         return !countsDay || isUsage(state, event.call, slack) ? state : null;
-      case 'place': {
+      case 'place':
+      case 'split':
+      case 'convert': {
         const { code } = outcome as { readonly code: string };
         const isOfDay = code === 'max_trades_per_day_exceeded' || code === 'daily_trade_amount_exceeded';
         return (isOfDay && !countsDay) || denied(state, { code, amount: operation.amount, slack })
@@ -139,8 +150,10 @@ const standingModel = (countsDay: boolean, slack: Slack): Model<State, Event> =>
   },
 });
 
+const ENTRIES: ReadonlySet<string> = new Set(['place', 'split', 'convert']);
+
 const isDenial = ({ operation, outcome }: Call): boolean =>
-  operation.kind === 'place' && outcome.kind === 'refused';
+  ENTRIES.has(operation.kind) && outcome.kind === 'refused';
 
 const isLeaving = ({ operation, outcome }: Call): boolean =>
   operation.kind === 'leave exit' && outcome.kind !== 'refused';
@@ -150,7 +163,9 @@ function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
   const reported = new Map<string, number>();
   const note = (orderId: string, at: number): void =>
     void reported.set(orderId, Math.min(reported.get(orderId) ?? Number.POSITIVE_INFINITY, at));
-  for (const { event, at } of heard) if (event.orderId !== undefined) note(event.orderId, at);
+  // Of an order that waits for its owner, too, an event tells.
+  for (const { event, at } of heard)
+    if (event.orderId !== undefined && !event.type.startsWith('approval.')) note(event.orderId, at);
   for (const { outcome, returnedAt } of calls) {
     if (outcome.kind !== 'ok') continue;
     for (const [orderId] of outcome.answer.changed ?? []) note(orderId, returnedAt);
@@ -161,8 +176,11 @@ function firstTold({ calls, heard }: History): ReadonlyMap<string, number> {
 
 /** Between the first call that can have placed it, unless a later read found nothing, and the first that knows it. */
 function admission(order: DeskOrder, calls: readonly Call[], toldAt: number): Step<Event> | null {
-  const own = calls.filter(({ operation }) => 'orderId' in operation && operation.orderId === order.orderId);
-  const placing = own.filter((call) => call.operation.kind === 'place' && !isDenial(call));
+  const own = calls.filter(
+    ({ operation }) =>
+      ('orderId' in operation && operation.orderId === order.orderId) || isSetCallOf(order, operation),
+  );
+  const placing = own.filter((call) => ENTRIES.has(call.operation.kind) && !isDenial(call));
   const left = own.filter(isLeaving);
   if (left.length > 0)
     // The desk sends it when it will, and again where it was refused.

@@ -10,6 +10,8 @@ export const venuePlan = (seed: number): object => ({
   failedAfterShare: 0.04,
   garbledShare: 0.04,
   timedOutShare: 0.04,
+  halfAnswersShare: 0.08,
+  lateListsMs: 1_500,
   delayedShare: 0.08,
   delayedMs: 700,
   failingTradesShare: 0.15,

@@ -1,10 +1,29 @@
 /** Agents that do what a plan says, over HTTP, and write down what they asked and were answered. */
 import type { Market, TradeIntent } from '@bellwether/sdk';
 import { type Agent, AgentClient, type Exit, type Order } from '../histories/agents.ts';
-import type { Outcome, Recorder } from '../histories/history.ts';
+import type { Outcome, Recorder, Settings } from '../histories/history.ts';
+import type { Owner } from '../histories/owner.ts';
 import type { Place } from '../histories/place.ts';
 import { type Random, seeded } from '../histories/random.ts';
+import {
+  type Asking,
+  SET_ACTS,
+  type SetMarkets,
+  setMarkets,
+  settleSets,
+} from '../histories/workloads/sets.ts';
 import { anExit, aPurchase, closeAndBuy, resumeAll } from '../histories/workloads/stops.ts';
+import {
+  askTheOwner,
+  fallSilent,
+  leaveBehind,
+  letTimeRun,
+  ownedAgent,
+  pauseByOwner,
+  type Scene,
+  wantApprovals,
+  watch,
+} from '../histories/workloads/watched.ts';
 import {
   anOrder,
   isOpen,
@@ -30,6 +49,8 @@ const WIDE = {
   maxTradeAmount: 1_000_000_000n,
   dailyTradeAmountLimit: 100_000_000_000n,
 };
+/** Of the third agent, from its beginning. */
+const MAX_POSITION_VALUE = 60_000_000n;
 const TIGHT = { maxTradesPerDay: 8, maxTradeAmount: 8_000_000n, dailyTradeAmountLimit: 50_000_000n };
 
 interface Trader {
@@ -43,6 +64,8 @@ interface Trader {
   /** Repetitions of requests that had no proof yet. */
   readonly again: (() => Promise<Outcome>)[];
   readonly caps: { maxTradesPerDay: number; maxTradeAmount: bigint; dailyTradeAmountLimit: bigint };
+  /** Splits, merges and conversions that the owner has signed. */
+  readonly sent: Set<string>;
   names: number;
   apiKeys: number;
 }
@@ -60,6 +83,11 @@ export class Traders {
   readonly #recorder: Recorder;
   readonly #traders: readonly Trader[];
   readonly #markets: readonly Market[];
+  /** `null`: no step needs them. */
+  readonly #sets: SetMarkets | null;
+  /** Agents beside the plan's own, where a step needs them. */
+  #owned: { readonly trader: Trader; readonly owner: Owner } | null = null;
+  #watched: { readonly silent: Trader; readonly speaking: Trader } | null = null;
   readonly #pending = new Set<Promise<void>>();
 
   private constructor(
@@ -67,42 +95,70 @@ export class Traders {
     place: Place,
     recorder: Recorder,
     traders: readonly Trader[],
-    markets: readonly Market[],
+    markets: { readonly traded: readonly Market[]; readonly sets: SetMarkets | null },
   ) {
     this.#world = world;
     this.#place = place;
     this.#recorder = recorder;
     this.#traders = traders;
-    this.#markets = markets;
+    this.#markets = markets.traded;
+    this.#sets = markets.sets;
   }
 
   /** The last of them has tight caps. */
-  static async open(world: World, place: Place, recorder: Recorder): Promise<Traders> {
+  static async open(
+    world: World,
+    place: Place,
+    recorder: Recorder,
+    kinds: ReadonlySet<StepKind>,
+  ): Promise<Traders> {
     const agents = await newAgents(place, 'Agent', AGENTS);
-    const markets = await someMarkets(place, agents[0] as Agent, MARKETS);
-    const traders = agents.map(
-      (agent, nth): Trader => ({
-        ...{
-          agent,
-          name: `agent ${nth + 1}`,
-          idle: [[], []],
-          placed: [],
-          left: [],
-          again: [],
-          names: 0,
-          apiKeys: 0,
-        },
-        caps: { ...(nth === agents.length - 1 ? TIGHT : WIDE) },
-      }),
+    const traded = await someMarkets(place, agents[0] as Agent, MARKETS);
+    const hasSets = Object.keys(SET_ACTS).some((kind) => kinds.has(kind as StepKind));
+    const sets = hasSets ? await setMarkets(place, agents[0] as Agent) : null;
+    const traders = agents.map((agent, nth) =>
+      newTrader(agent, `agent ${nth + 1}`, nth === agents.length - 1 ? TIGHT : WIDE),
     );
-    const all = new Traders(world, place, recorder, traders, markets);
-    for (const trader of traders)
-      await all.#with(trader, 0, (client) => client.changeSettings({ ...trader.caps }));
+    const all = new Traders(world, place, recorder, traders, { traded, sets });
+    const limit = (trader: Trader, others: Settings = {}) =>
+      all.#with(trader, 0, (client) => client.changeSettings({ ...trader.caps, ...others }));
+    for (const [nth, trader] of traders.entries())
+      await limit(trader, hasSets && nth === 2 ? { maxPositionValue: MAX_POSITION_VALUE } : {});
+    if (kinds.has('approval') || kinds.has('owner_pause')) {
+      const { agent, owner } = await ownedAgent(place, recorder, 'Owned');
+      all.#owned = { trader: newTrader(agent, 'owned agent', WIDE), owner };
+      await limit(all.#owned.trader);
+      await wantApprovals(all.#sceneOf(all.#owned.trader, seeded(world.seed, 'owned')));
+    }
+    if (kinds.has('hush')) {
+      const [silent, speaking] = (await newAgents(place, 'Watched', 2)) as [Agent, Agent];
+      all.#watched = {
+        silent: newTrader(silent, 'silent agent', WIDE),
+        speaking: newTrader(speaking, 'speaking agent', WIDE),
+      };
+      for (const trader of Object.values(all.#watched)) {
+        await limit(trader);
+        await watch(all.#sceneOf(trader, seeded(world.seed, trader.name)));
+      }
+    }
     return all;
   }
 
   get agents(): readonly Agent[] {
-    return this.#traders.map(({ agent }) => agent);
+    return this.#all().map(({ agent }) => agent);
+  }
+
+  /** Those to whom somebody may listen: a briefing is a request. */
+  get heard(): readonly Agent[] {
+    return this.agents.filter((agent) => agent !== this.#watched?.silent.agent);
+  }
+
+  #all(): readonly Trader[] {
+    return [
+      ...this.#traders,
+      ...(this.#owned === null ? [] : [this.#owned.trader]),
+      ...Object.values(this.#watched ?? {}),
+    ];
   }
 
   /** Begins each step when it is due. */
@@ -127,7 +183,70 @@ export class Traders {
   /** Once the faults are over: what has had no proof is asked for again. */
   async settle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
-    await Promise.all(this.#traders.flatMap(({ again }) => again.map(untilProof)));
+    await Promise.all(this.#all().flatMap(({ again }) => again.map(untilProof)));
+    if (this.#sets !== null) {
+      const turn = { random: seeded(0, 'settle'), replica: 0, market: this.#markets[0] as Market };
+      for (const trader of this.#traders) await settleSets(this.#asking({ ...turn, trader }, this.#sets));
+    }
+    if (this.#watched === null) return;
+    const { silent, speaking } = this.#watched;
+    await leaveBehind(this.#sceneOf(silent, seeded(this.#world.seed, 'silent')));
+    await fallSilent(this.#sceneOf(speaking, seeded(this.#world.seed, 'speaking')));
+  }
+
+  #sceneOf(trader: Trader, random: Random, market = this.#markets[0] as Market): Scene {
+    return {
+      ...{ place: this.#place, agent: trader.agent, market, random },
+      ask: (replica, work) => this.#with(trader, replica, work),
+      later: (work) => {
+        let turn = 0;
+        trader.again.push(() => this.#with(trader, turn++, work));
+      },
+    };
+  }
+
+  timed({ trader, random, market }: Turn): Promise<void> {
+    return letTimeRun(this.#sceneOf(trader, random, market));
+  }
+
+  async owned({ random, market }: Turn, act: typeof askTheOwner): Promise<void> {
+    if (this.#owned !== null) await act(this.#sceneOf(this.#owned.trader, random, market), this.#owned.owner);
+  }
+
+  async hush({ random, market }: Turn): Promise<void> {
+    if (this.#watched === null) return;
+    for (const trader of Object.values(this.#watched))
+      await leaveBehind(this.#sceneOf(trader, random, market));
+  }
+
+  async changeSets(turn: Turn, act: keyof typeof SET_ACTS): Promise<void> {
+    if (this.#sets !== null) await SET_ACTS[act](this.#asking(turn, this.#sets));
+  }
+
+  #asking(turn: Turn, markets: SetMarkets): Asking {
+    const { trader, random } = turn;
+    return {
+      ...{ place: this.#place, agent: trader.agent, random, markets, sent: trader.sent },
+      newName: () => nameOf(trader),
+      once: async (ask) => {
+        const outcome = await this.#with(trader, random.between(0, 1), ask);
+        if (isOpen(outcome)) this.later(turn, ask);
+        return outcome;
+      },
+      both: (ask) => this.both(turn, ask),
+      trade: (order) => this.place(turn, order),
+    };
+  }
+
+  moveWorld(): Promise<void> {
+    return this.#place.moveWorld();
+  }
+
+  /** With a share of the orders in the markets of sets, where their trades can be taken back. */
+  ofAnyMarket(turn: Turn): Turn {
+    const { random } = turn;
+    if (this.#sets === null || this.#place.setUp === 'live' || !random.isOf(0.2)) return turn;
+    return { ...turn, market: random.pick([...this.#sets.ending, ...this.#sets.ofEvent]) };
   }
 
   async #with<T>(trader: Trader, nth: number, work: (client: AgentClient) => Promise<T>): Promise<T> {
@@ -229,6 +348,11 @@ export class Traders {
   }
 }
 
+const newTrader = (agent: Agent, name: string, caps: Trader['caps']): Trader => ({
+  ...{ agent, name, idle: [[], []], placed: [], left: [], again: [], sent: new Set(), names: 0, apiKeys: 0 },
+  caps: { ...caps },
+});
+
 function nameOf(trader: Trader): string {
   trader.names += 1;
   return `${trader.name.replace(' ', '-')}-${trader.names}`;
@@ -246,7 +370,7 @@ const recentExit = ({ trader, random }: Turn): Trader['left'][number] | undefine
 
 const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unknown>>> = {
   trade: async (all, turn) => {
-    const order = await all.newOrder(turn);
+    const order = await all.newOrder(all.ofAnyMarket(turn));
     await all.place(turn, order);
     if (turn.random.isOf(0.3)) {
       const replica = turn.random.between(0, 1);
@@ -266,6 +390,19 @@ const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unkn
   again: async (all, turn) => {
     const order = recent(turn);
     if (order !== undefined) await all.place(turn, order);
+  },
+  batch: async (all, turn) => {
+    const orders: Order[] = [];
+    for (let left = turn.random.between(2, 4); left > 0; left -= 1)
+      orders.push(turn.random.isOf(0.7) ? await all.newOrder(turn) : await all.restingOrder(turn));
+    const before = recent(turn);
+    if (before !== undefined && turn.random.isOf(0.3)) orders.push(before);
+    turn.trader.placed.push(...orders);
+    const asked = [turn, { ...turn, replica: turn.replica + 1 }].slice(turn.random.between(0, 1));
+    const outcomes = await Promise.all(asked.map((one) => all.ask(one, (client) => client.placeAll(orders))));
+    for (const [nth, { request, orderId }] of orders.entries())
+      if (outcomes.every((some) => isOpen(some[nth] as Outcome)))
+        all.later(turn, (client) => client.place(request, orderId));
   },
   prepare: (all, turn) => all.prepare(turn),
   cancel: async (all, turn) => {
@@ -361,4 +498,13 @@ const ACTS: Readonly<Record<StepKind, (all: Traders, turn: Turn) => Promise<unkn
     else await all.ask(turn, (client) => client.listExits());
   },
   close: (all, turn) => all.close(turn),
+  split: (all, turn) => all.changeSets(turn, 'split'),
+  merge: (all, turn) => all.changeSets(turn, 'merge'),
+  convert: (all, turn) => all.changeSets(turn, 'convert'),
+  redeem: (all, turn) => all.changeSets(turn, 'redeem'),
+  world: (all) => all.moveWorld(),
+  timed: (all, turn) => all.timed(turn),
+  approval: (all, turn) => all.owned(turn, askTheOwner),
+  owner_pause: (all, turn) => all.owned(turn, pauseByOwner),
+  hush: (all, turn) => all.hush(turn),
 };

@@ -19,6 +19,9 @@ export const real = {
   now: performance.now.bind(performance),
 };
 
+/** Signatures and digests that other threads compute at the moment: no event runs before they are done. */
+export const onThreads = { underWay: 0 };
+
 /** Virtual time begins here: 2026-09-01, at noon, so that few runs see the end of a day. */
 export const EPOCH = Date.UTC(2026, 8, 1, 12);
 /** A turn of the event loop. */
@@ -179,7 +182,7 @@ function replaceRandom(): void {
   Math.random = () => bytes.share();
 }
 
-/** On this thread, and therefore in an order that the seed decides. */
+/** On this thread, and therefore in an order that the seed decides; what passkeys sign is waited for. */
 function replaceThreadWork(): void {
   for (const name of ['deflate', 'inflate', 'gzip', 'gunzip', 'brotliCompress'] as const) {
     const sync = (zlib as never as Record<string, (...args: unknown[]) => Buffer>)[`${name}Sync`] as (
@@ -194,5 +197,16 @@ function replaceThreadWork(): void {
       }
     };
     Object.assign(zlib, { [name]: own });
+  }
+  const { subtle } = globalThis.crypto;
+  for (const name of ['digest', 'importKey', 'verify'] as const) {
+    const work = (subtle[name] as (...args: unknown[]) => Promise<unknown>).bind(subtle);
+    const value = (...args: unknown[]) => {
+      onThreads.underWay += 1;
+      return work(...args).finally(() => {
+        onThreads.underWay -= 1;
+      });
+    };
+    Object.defineProperty(subtle, name, { value, configurable: true });
   }
 }

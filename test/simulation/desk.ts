@@ -8,6 +8,8 @@ const MASTER_KEY = 'a5'.repeat(32);
 const START_WITHIN_MS = 120_000;
 const RESTART_AFTER_MS = 700;
 const PORTS = [8_080, 8_081] as const;
+/** So fast that some markets end within seconds, and most not within hours. */
+export const WORLD_SPEED = 120;
 
 export interface Replica {
   readonly process: SimulatedProcess;
@@ -38,8 +40,12 @@ export class Desk {
     const process = this.#world.process(`replica ${nth} #${this.#starts}`);
     const config = readConfig({
       ...{ PORT: String(PORTS[nth]), LOG_LEVEL: 'fatal', RATE_LIMITS: 'off', MASTER_KEY },
-      ...{ PAPER_WORLD: 'off', DATABASE_POOL: '4' },
-      ...{ WEBHOOKS_ALLOW_LOOPBACK: 'on', REPLICA_URL: `http://127.0.0.1:${PORTS[nth]}` },
+      ...{ PAPER_WORLD: 'off', PAPER_SPEED: String(WORLD_SPEED), DATABASE_POOL: '4' },
+      ...{
+        WEBHOOKS_ALLOW_LOOPBACK: 'on',
+        PAPER_GTD_MIN_LEAD_S: '3',
+        REPLICA_URL: `http://127.0.0.1:${PORTS[nth]}`,
+      },
       ...this.#environment,
     });
     const replica: Replica = { process, url: this.urlOf(nth), service: null };
@@ -64,6 +70,16 @@ export class Desk {
 
   async startBoth(): Promise<void> {
     for (const nth of PORTS.keys()) await this.#world.until(this.start(nth), START_WITHIN_MS);
+  }
+
+  /** Steps the paper exchange of the replica that leads; nothing while none does. */
+  async moveWorld(): Promise<void> {
+    for (const { process, service } of this.replicas) {
+      if (service === null || process.isDead || process.isFrozen) continue;
+      const { exchange } = service;
+      if (exchange !== null)
+        await this.#world.scheduler.within(process, () => exchange.step().catch(() => {}));
+    }
   }
 
   async killAll(): Promise<void> {

@@ -67,7 +67,7 @@ async function shorten(server: Server, plan: Plan, first: Ran, forSeconds: numbe
   for (const violation of violations.slice(0, MOST_SHOWN)) console.log(`- ${violation}`);
 }
 
-async function simulate(server: Server, { seed, until, steps, setUp, shrinkSeconds }: RunOptions) {
+async function simulate(server: Server, { seed, until, steps, acts, setUp, shrinkSeconds }: RunOptions) {
   let [orders, calls, faults, made, unchecked] = [0, 0, 0, 0, 0];
   const exits = new Map<string, number>();
   let hasFailed = false;
@@ -76,7 +76,7 @@ async function simulate(server: Server, { seed, until, steps, setUp, shrinkSecon
   while (!hasFailed && !isDone()) {
     const own = seed + made;
     made += 1;
-    const plan = planOf(own, setUp ?? setUpOf(own), steps);
+    const plan = planOf({ seed: own, setUp: setUp ?? setUpOf(own), count: steps, kinds: acts });
     const ran = await runPlan(server, plan);
     report(plan, ran);
     orders += ran.orders;

@@ -7,6 +7,7 @@ const STEP_WEIGHTS = {
   trade: 12,
   rest: 3,
   twice: 2,
+  batch: 1.5,
   again: 3,
   prepare: 1,
   cancel: 4,
@@ -23,8 +24,18 @@ const STEP_WEIGHTS = {
   resume: 1,
   exits: 0.8,
   close: 1.5,
+  split: 3,
+  merge: 2,
+  convert: 1.5,
+  redeem: 1.5,
+  world: 2,
+  timed: 3,
+  approval: 2.5,
+  owner_pause: 0.4,
+  hush: 0.2,
 } as const;
 export type StepKind = keyof typeof STEP_WEIGHTS;
+export const STEP_KINDS = Object.keys(STEP_WEIGHTS) as readonly StepKind[];
 
 /** One act of an agent. */
 export interface Step {
@@ -94,8 +105,16 @@ function weighted<Kind extends string>(weights: Readonly<Record<Kind, number>>, 
 /** A live run needs three times as long: the desk must have asked for everything that it may have missed. */
 export const setUpOf = (seed: number): SetUpName => (seed % 4 === 1 ? 'live' : 'paper');
 
-/** @param count of steps; three of five are orders */
-export function planOf(seed: number, setUp: SetUpName, count: number): Plan {
+interface Drawn {
+  readonly seed: number;
+  readonly setUp: SetUpName;
+  /** How many steps; with every kind of act two of five are orders. */
+  readonly count: number;
+  readonly kinds: readonly StepKind[];
+}
+
+export function planOf({ seed, setUp, count, kinds }: Drawn): Plan {
+  const weights = Object.fromEntries(kinds.map((kind) => [kind, STEP_WEIGHTS[kind]])) as typeof STEP_WEIGHTS;
   const random = new Random(seed, 10);
   const acts: (Step | PlannedFault)[] = [];
   let at = 0;
@@ -103,7 +122,7 @@ export function planOf(seed: number, setUp: SetUpName, count: number): Plan {
     // Some acts meet each other, and there are pauses.
     at += random.share() < 0.25 ? 0 : random.share() * 2.6 * PACE_MS;
     acts.push({
-      ...{ what: 'step', kind: weighted(STEP_WEIGHTS, random), at: Math.round(at) },
+      ...{ what: 'step', kind: weighted(weights, random), at: Math.round(at) },
       ...{ agent: random.below(AGENTS), replica: random.below(2), seed: random.word() },
     });
   }

@@ -11,7 +11,7 @@ import type { Place } from '../histories/place.ts';
 import { isUnchecked } from '../histories/sentences.ts';
 import { liveEnvironment } from '../live-environment.ts';
 import { Traders } from './agents.ts';
-import { Desk } from './desk.ts';
+import { Desk, WORLD_SPEED } from './desk.ts';
 import { endFaults, scheduleFaults } from './faults.ts';
 import type { FaultKind, Plan, PlannedFault, Step } from './plan.ts';
 import { type LiveVenue, openVenue } from './venue.ts';
@@ -70,15 +70,14 @@ async function play({ world, plan, desk, place, venue }: Played, recorder: Recor
   const until = <T>(work: () => Promise<T>, mostMs: number): Promise<T> =>
     world.until(scheduler.within(people, work), mostMs);
   await desk.startBoth();
-  const traders = await until(() => Traders.open(world, place, recorder), MINUTE_MS);
-  const { agents } = traders;
-  const listening = plan.listens ? await until(() => listenToAll(place, recorder, agents), MINUTE_MS) : [];
+  const steps = plan.acts.filter((act): act is Step => act.what === 'step');
+  const kinds = new Set(steps.map(({ kind }) => kind));
+  const traders = await until(() => Traders.open(world, place, recorder, kinds), MINUTE_MS);
+  const { agents, heard } = traders;
+  const listening = plan.listens ? await until(() => listenToAll(place, recorder, heard), MINUTE_MS) : [];
   venue?.begin();
   const stage = { world, desk, agents: people };
-  traders.schedule(
-    plan.acts.filter((act): act is Step => act.what === 'step'),
-    people,
-  );
+  traders.schedule(steps, people);
   const faults = scheduleFaults(
     stage,
     plan.acts.filter((act): act is PlannedFault => act.what === 'fault'),
@@ -124,10 +123,17 @@ export async function runPlan(
     });
     const urls = [desk.urlOf(0), desk.urlOf(1)] as const;
     const place: Place = {
-      ...{ setUp: plan.setUp, profile: venue === null ? 'interface' : 'polymarket', urls },
+      ...{
+        speed: WORLD_SPEED,
+        setUp: plan.setUp,
+        profile: venue === null ? 'interface' : 'polymarket',
+        urls,
+      },
       clobUrl: `${venue?.url ?? urls[0]}/paper/clob`,
       link: async (nth) => urls[nth % 2] as string,
       fund: async (wallet) => venue?.fund(wallet),
+      moveWorld: () => (venue === null ? desk.moveWorld() : venue.moveWorld()),
+      send: venue === null ? null : (command) => venue.send(command),
       sql: world.scheduler.within(observing, () => openPool(url, { max: 2 })),
       exchangeUrl: venue?.databaseUrl ?? url,
     };

@@ -2,8 +2,10 @@
 import { openPool, socketUrl } from '@bellwether/durable';
 import { Faults } from '../../packages/exchange/src/doors/polymarket/index.ts';
 import { DEPOSIT } from '../histories/agents.ts';
+import type { OwnersCommand } from '../histories/place.ts';
 import { venuePlan } from '../histories/venue-plan.ts';
 import { openVenueInABox } from '../venue-in-a-box.ts';
+import { WORLD_SPEED } from './desk.ts';
 import { VENUE } from './faults.ts';
 import type { Server, World } from './world.ts';
 
@@ -13,6 +15,9 @@ export interface LiveVenue {
   readonly url: string;
   readonly databaseUrl: string;
   fund(account: string): Promise<void>;
+  moveWorld(): Promise<void>;
+  /** A call of a wallet that its owner has signed. */
+  send(command: OwnersCommand): Promise<void>;
   begin(): void;
   endFaults(): void;
   kill(): Promise<void>;
@@ -23,7 +28,7 @@ export async function openVenue(server: Server, world: World): Promise<LiveVenue
   const databaseUrl = socketUrl(server.where, await server.createDatabase(world));
   const faults = new Faults(Date.now);
   const opening = world.scheduler.within(process, () =>
-    openVenueInABox(openPool(databaseUrl, { max: 4 }), faults),
+    openVenueInABox(openPool(databaseUrl, { max: 4 }), faults, WORLD_SPEED),
   );
   const { url, exchange } = await world.until(opening, START_WITHIN_MS);
   return {
@@ -31,6 +36,11 @@ export async function openVenue(server: Server, world: World): Promise<LiveVenue
     fund: (account) =>
       world.scheduler.within(process, async () => {
         await exchange.execute({ kind: 'deposit', account, amount: DEPOSIT, reason: 'faucet' });
+      }),
+    moveWorld: () => world.scheduler.within(process, () => exchange.step()),
+    send: (command) =>
+      world.scheduler.within(process, async () => {
+        await exchange.execute(command);
       }),
     begin: () => faults.set(venuePlan(world.seed)),
     endFaults: () => faults.set({}),

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Client } from 'pg';
 import type { SharedPostgres } from '../setup/postgres-server.ts';
-import { enterWorld, real } from './chance.ts';
+import { enterWorld, onThreads, real } from './chance.ts';
 import { Gate } from './database.ts';
 import { simulatedFetch } from './in-process.ts';
 import { Network } from './network.ts';
@@ -121,7 +121,7 @@ const UNDER_WAY = /^(FSReq|GetAddrInfo|.*Request$)/;
 /** Turns of the real event loop: what the last event has caused is over. */
 async function turn(): Promise<void> {
   do await new Promise((resolve) => real.setImmediate(resolve));
-  while (process.getActiveResourcesInfo().some((name) => UNDER_WAY.test(name)));
+  while (onThreads.underWay > 0 || process.getActiveResourcesInfo().some((name) => UNDER_WAY.test(name)));
 }
 
 export class World {

@@ -40,14 +40,21 @@ beforeEach(async () => {
       for (const path of ['/order', '/orders'])
         door.post(path, (request) => {
           executed.push(String(request.body));
-          return { success: true };
+          return {
+            success: true,
+            status: 'matched',
+            makingAmount: '5',
+            takingAmount: '10',
+            tradeIDs: ['t1'],
+          };
         });
       for (const path of ['/order', '/orders', '/cancel-all', '/cancel-market-orders'])
         door.delete(path, () => {
           executed.push(path);
           return { canceled: [] };
         });
-      door.get('/data/orders', () => ({ data: [] }));
+      door.get('/data/orders', () => ({ data: [{ id: `order ${executed.length}` }], next_cursor: 'LTE=' }));
+      door.get('/data/order/:id', () => ({ id: '0x1' }));
     },
     { prefix: '/paper/clob' },
   );
@@ -60,13 +67,20 @@ async function call(method: string, path: string, body?: unknown) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(base + path, { method, ...sent });
   const text = await response.text();
-  return { status: response.status, text, headers: response.headers };
+  return { status: response.status, text, headers: response.headers, json: jsonIn(text) };
 }
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
 const post = (postOnly = false) => call('POST', '/order', { order: {}, postOnly });
 
 test('without a plan nothing is touched', async () => {
   expect(faults.isOn).toBe(false);
-  expect(await post()).toMatchObject({ status: 200, text: '{"success":true}' });
+  expect(await post()).toMatchObject({ status: 200, json: { success: true } });
 });
 
 describe('modes', () => {
@@ -172,6 +186,61 @@ describe('answers that are lost after the execution', () => {
     expect(executed.length).toBeGreaterThan(5);
     expect(executed.length).toBeLessThan(sent - 5);
   });
+});
+
+describe('half answers', () => {
+  const all = async (ask: () => Promise<{ readonly json: unknown }>) => {
+    const answers = new Map<string, unknown>();
+    for (let nth = 0; nth < 40; nth += 1) {
+      const { json } = await ask();
+      answers.set(JSON.stringify(json), json);
+    }
+    return [...answers.values()];
+  };
+
+  test('of an order turn its amounts, lose a trade’s name or its status', async () => {
+    faults.set({ halfAnswersShare: 1 });
+    const whole = { success: true, status: 'matched', makingAmount: '5', takingAmount: '10' };
+    const answers = await all(() => post());
+    expect(answers).toHaveLength(3);
+    expect(answers).toContainEqual({
+      ...{ ...whole, makingAmount: '5000000', takingAmount: '10000000' },
+      tradeIDs: ['t1'],
+    });
+    expect(answers).toContainEqual({ ...whole, tradeIDs: [null] });
+    expect(executed).toHaveLength(40);
+  });
+
+  test('of a cancel leave its orders out or name them on both sides, and nothing was done', async () => {
+    faults.set({ halfAnswersShare: 1 });
+    const answers = await all(() => call('DELETE', '/orders', ['0x1']));
+    expect(answers).toHaveLength(2);
+    expect(answers).toContainEqual({ canceled: [], not_canceled: {} });
+    expect(answers).toContainEqual({ canceled: ['0x1'], not_canceled: { '0x1': 'try again' } });
+    expect(executed).toEqual([]);
+  });
+
+  test('of a list say rows twice, or end half way without a cursor or with one that leads back; a record has another id', async () => {
+    faults.set({ halfAnswersShare: 1 });
+    const data = [{ id: 'order 0' }];
+    const answers = await all(() => call('GET', '/data/orders'));
+    expect(answers).toHaveLength(3);
+    expect(answers).toContainEqual({ data: [...data, ...data], next_cursor: 'LTE=' });
+    expect(answers).toContainEqual({ data: [] });
+    expect(answers).toContainEqual({ data: [], next_cursor: 'MA==' });
+    expect((await call('GET', '/data/order/0x1')).json).toEqual({ id: `0x${'f'.repeat(64)}` });
+  });
+});
+
+test('a list that was shown stays as it was for a while', async () => {
+  faults.set({ lateListsMs: 1_000 });
+  const list = async () => (await call('GET', '/data/orders')).json;
+  expect(await list()).toMatchObject({ data: [{ id: 'order 0' }] });
+  await post();
+  now += 999;
+  expect(await list()).toMatchObject({ data: [{ id: 'order 0' }] });
+  now += 1;
+  expect(await list()).toMatchObject({ data: [{ id: 'order 1' }] });
 });
 
 test('the same seed hits the same requests, another one others', async () => {

@@ -96,7 +96,7 @@ export async function startService(config: Config, overrides: Overrides = {}): P
   const logger = overrides.logger ?? pino({ level: config.logLevel, base: null }, pino.destination(2));
   const stops = createStops(logger);
   try {
-    return { ...(await start(config, { ...overrides, logger }, stops)), stop: stops.run };
+    return Object.assign(await start(config, { ...overrides, logger }, stops), { stop: stops.run });
   } catch (error) {
     await stops.run();
     throw error;
@@ -238,7 +238,9 @@ async function start(
   log.debug({ recovery: how, replicaId }, 'listening');
   return {
     address,
-    exchange: paper.local()?.exchange ?? null,
+    get exchange() {
+      return paper.local()?.exchange ?? null;
+    },
     sandbox: paper.local()?.sandbox.current() ?? null,
     needs,
     runJob: allJobs.run,

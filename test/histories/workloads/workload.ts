@@ -17,6 +17,8 @@ export interface Workshop {
 
 export interface Workload {
   readonly agents: readonly Agent[];
+  /** Those of them to whom nobody listens: a briefing is a request. */
+  readonly unheard?: readonly Agent[];
   /** Resolves when it has made its last step. */
   run(): Promise<void>;
   /** Once the faults are over: asks for what is unknown, until there is an answer. */

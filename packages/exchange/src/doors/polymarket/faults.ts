@@ -32,6 +32,14 @@ export interface FaultPlan {
   readonly garbledShare: number;
   /** 500 `order timed out`: half of them before the order is executed, half after. */
   readonly timedOutShare: number;
+  /**
+   * Answers with 200 that lack or turn a part: a cancel that does nothing and leaves its orders out, or names them on both sides;
+   * an order's amounts in base units, or one of its trades without a name; a list that says rows twice, or ends after half of them without a
+   * cursor, or with one that leads back; an order under another id.
+   */
+  readonly halfAnswersShare: number;
+  /** For how long a list of orders or trades, once shown to a key, stays as it was. */
+  readonly lateListsMs: number;
   /** Orders that wait before they are matched: answered `delayed`, not cancellable meanwhile. */
   readonly delayedShare: number;
   readonly delayedMs: number;
@@ -67,6 +75,8 @@ export const NO_FAULTS: FaultPlan = {
   failedAfterShare: 0,
   garbledShare: 0,
   timedOutShare: 0,
+  halfAnswersShare: 0,
+  lateListsMs: 0,
   delayedShare: 0,
   delayedMs: 3_000,
   failingTradesShare: 0,
@@ -205,6 +215,8 @@ type DecisionKind =
   | 'garbled'
   | 'timed_out'
   | 'timed_out_late'
+  | 'half'
+  | 'half_kind'
   | 'delayed'
   | 'frozen'
   | 'cut'
@@ -267,6 +279,11 @@ export class Faults {
     return share > 0 && this.#draw(kind) < share;
   }
 
+  /** One of them, each as often. */
+  pick<T>(kind: DecisionKind, of: readonly T[]): T {
+    return of[Math.floor(this.#draw(kind) * of.length)] as T;
+  }
+
   latencyMs(): number {
     const { least, most } = this.#plan.latencyMs;
     return most === 0 ? 0 : least + Math.floor(this.#draw('latency') * (most - least + 1));
@@ -323,6 +340,100 @@ function tradingOf({ method, url }: FastifyRequest, mount: string): Trading | nu
   return ['/order', '/orders', '/cancel-all', '/cancel-market-orders'].includes(path) ? 'cancel' : null;
 }
 
+const FIRST_CURSOR = 'MA==';
+const LISTS: ReadonlySet<string> = new Set(['/data/orders', '/data/trades']);
+const OWN_ORDER = '/data/order/';
+
+/** What a half answer may be of; `null`: its answers are whole. */
+function halvedOf(request: FastifyRequest, mount: string): 'order' | 'cancel' | 'list' | 'record' | null {
+  const trading = tradingOf(request, mount);
+  if (trading !== null) return trading === 'submit' ? null : trading;
+  const [path = ''] = request.url.slice(mount.length).split('?', 1);
+  if (request.method !== 'GET') return null;
+  return LISTS.has(path) ? 'list' : path.startsWith(OWN_ORDER) ? 'record' : null;
+}
+
+/** A cancel of some orders that none of them hears of; `null`: it names none. */
+function halfCancel(faults: Faults, request: FastifyRequest): FaultAnswer | null {
+  const named = jsonIn(request.body);
+  const ids = Array.isArray(named) ? named : [(named as { readonly orderID?: unknown } | null)?.orderID];
+  if (!ids.every((id): id is string => typeof id === 'string')) return null;
+  const turned = { canceled: ids, not_canceled: Object.fromEntries(ids.map((id) => [id, 'try again'])) };
+  return { status: 200, body: faults.pick('half_kind', [{ canceled: [], not_canceled: {} }, turned]) };
+}
+
+const inBaseUnits = (value: unknown): unknown =>
+  typeof value === 'string' && value !== '' ? String(Math.round(Number(value) * 1e6)) : value;
+
+/** Parts of an answer to an order that are turned or missing. */
+const HALF_ORDERS: readonly ((answer: Json) => Json)[] = [
+  (answer) => ({
+    ...answer,
+    makingAmount: inBaseUnits(answer.makingAmount),
+    takingAmount: inBaseUnits(answer.takingAmount),
+  }),
+  ({ tradeIDs, ...answer }) =>
+    Array.isArray(tradeIDs) ? { ...answer, tradeIDs: [...tradeIDs.slice(1), null] } : answer,
+  ({ status: _, ...answer }) => answer,
+];
+
+const rowsOf = ({ data }: Json): readonly unknown[] => (Array.isArray(data) ? data : []);
+const firstHalf = (answer: Json): readonly unknown[] => rowsOf(answer).slice(0, rowsOf(answer).length / 2);
+const HALF_LISTS: readonly ((answer: Json, cursor: string) => Json)[] = [
+  (answer) => ({ ...answer, data: rowsOf(answer).flatMap((row) => [row, row]) }),
+  ({ next_cursor: _, ...answer }) => ({ ...answer, data: firstHalf(answer) }),
+  (answer, cursor) => ({ ...answer, data: firstHalf(answer), next_cursor: cursor }),
+];
+
+function halved(faults: Faults, request: FastifyRequest, mount: string, payload: unknown): unknown {
+  const of = halvedOf(request, mount);
+  const answer = jsonIn(payload);
+  if (typeof answer !== 'object' || answer === null) return payload;
+  if (of === 'order') {
+    const half = faults.pick('half_kind', HALF_ORDERS);
+    // Legs are told apart by their ids alone.
+    return JSON.stringify(Array.isArray(answer) ? answer.map(half).reverse() : half(answer as Json));
+  }
+  if (of === 'list') {
+    const { next_cursor: cursor } = request.query as { readonly next_cursor?: string };
+    return JSON.stringify(faults.pick('half_kind', HALF_LISTS)(answer as Json, cursor ?? FIRST_CURSOR));
+  }
+  if (of === 'record') return JSON.stringify({ ...answer, id: `0x${'f'.repeat(64)}` });
+  return payload;
+}
+
+/** `null` for what is none. */
+function jsonIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text ?? ''));
+  } catch {
+    return null;
+  }
+}
+
+/** Lists as they were shown last, by key and request. */
+class LateLists {
+  readonly #faults: Faults;
+  readonly #shown = new Map<string, { readonly payload: unknown; readonly at: number }>();
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
+  }
+
+  /** @returns what the key is shown: this, or for a while what it was shown before */
+  show({ headers, url }: FastifyRequest, payload: unknown): unknown {
+    const at = this.#faults.now();
+    for (const [key, one] of this.#shown) {
+      if (at - one.at < this.#faults.plan.lateListsMs) break;
+      this.#shown.delete(key);
+    }
+    const key = `${String(headers.poly_api_key)} ${url}`;
+    const before = this.#shown.get(key);
+    if (before === undefined) this.#shown.set(key, { payload, at });
+    return before?.payload ?? payload;
+  }
+}
+
 const TIMED_OUT: FaultAnswer = { status: 500, body: { error: 'order timed out' } };
 
 const retryAfter = (ms: number | null): Record<string, string> =>
@@ -331,6 +442,7 @@ const retryAfter = (ms: number | null): Record<string, string> =>
 /** Must be called after the door's guard: strangers stay bounded in every fault that the venue shows. */
 export function injectFaults(door: FastifyInstance, mount: string, faults: Faults): void {
   const timesOutLate = new WeakSet<FastifyRequest>();
+  const late = new LateLists(faults);
 
   door.addHook('onRequest', async (request, reply) => {
     if (!faults.isOn) return undefined;
@@ -341,7 +453,13 @@ export function injectFaults(door: FastifyInstance, mount: string, faults: Fault
   });
 
   door.addHook('preHandler', async (request, reply) => {
-    if (!faults.isOn || tradingOf(request, mount) !== 'order') return undefined;
+    if (!faults.isOn) return undefined;
+    const trading = tradingOf(request, mount);
+    if (trading === 'cancel' && faults.hits('half', faults.plan.halfAnswersShare)) {
+      const half = halfCancel(faults, request);
+      return half === null ? undefined : sendFault(reply, half);
+    }
+    if (trading !== 'order') return undefined;
     const { mode, leftMs } = faults.mode();
     if (mode === 'post_only' && !isPostOnly(request.body)) return sendFault(reply, postOnly(leftMs));
     if (!faults.hits('timed_out', faults.plan.timedOutShare)) return undefined;
@@ -354,9 +472,14 @@ export function injectFaults(door: FastifyInstance, mount: string, faults: Fault
 
   // After the handler: what was asked for has happened, and the answer does not say so.
   door.addHook('onSend', async (request, reply, payload) => {
+    if (!faults.isOn || reply.statusCode !== 200) return payload;
+    const { droppedShare, failedAfterShare, garbledShare, halfAnswersShare, lateListsMs } = faults.plan;
+    const of = halvedOf(request, mount);
+    const shown = of === 'list' && lateListsMs > 0 ? late.show(request, payload) : payload;
+    if (of !== null && of !== 'cancel' && faults.hits('half', halfAnswersShare))
+      return halved(faults, request, mount, shown);
     const trading = tradingOf(request, mount);
-    if (!faults.isOn || trading === null || reply.statusCode !== 200) return payload;
-    const { droppedShare, failedAfterShare, garbledShare } = faults.plan;
+    if (trading === null) return shown;
     if (faults.hits('dropped', droppedShare)) {
       request.raw.socket.destroy();
       return payload;
@@ -415,13 +538,11 @@ const postOnly = (leftMs: number | null): FaultAnswer => ({
 
 /** Every order of the body is post-only. What is no JSON is left to the route. */
 function isPostOnly(body: unknown): boolean {
-  try {
-    const given: unknown = JSON.parse(String(body ?? ''));
-    const orders = Array.isArray(given) ? given : [given];
-    return orders.every((order) => (order as { postOnly?: unknown } | null)?.postOnly === true);
-  } catch {
-    return true;
-  }
+  const given = jsonIn(body);
+  const orders = Array.isArray(given) ? given : [given];
+  return (
+    given === null || orders.every((order) => (order as { postOnly?: unknown } | null)?.postOnly === true)
+  );
 }
 
 function sendFault(reply: FastifyReply, { status, body, headers = {} }: FaultAnswer): FastifyReply {
